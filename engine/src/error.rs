@@ -1,0 +1,197 @@
+//! The one error type of the engine. A variant holds facts; `Display` says what happened, then what
+//! to do; [`Error::code`] is the contract for exit status, C results, Python classes and MCP text.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Result of every engine call.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong in the engine.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A path that was given does not exist.
+    #[error("{} does not exist", path.display())]
+    PathNotFound {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The operating system refused an operation on a file.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb: "read", "create", "rename".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason given by the system.
+        source: io::Error,
+    },
+    /// The storage under an open .kb failed.
+    #[error("storage failed: {reason}; nothing of this change was kept, the last commit stands")]
+    Storage {
+        /// What redb or the system said.
+        reason: String,
+    },
+    /// The bytes are something else than a .kb.
+    #[error("not a .kb file: {reason}; `kb index PATH -o FILE.kb` makes one")]
+    NotAKb {
+        /// What was missing or different.
+        reason: &'static str,
+    },
+    /// A .kb of a format that this program does not read.
+    #[error(
+        "this .kb needs {needs}; this program reads {reads}: update the program, or index again"
+    )]
+    FormatUnsupported {
+        /// What the file asks for: a version or a feature bit.
+        needs: String,
+        /// What this program offers.
+        reads: String,
+    },
+    /// Bytes of a .kb contradict its format or their checksum.
+    #[error("the .kb is damaged: {what}; restore a copy, or index the sources again")]
+    Damaged {
+        /// Which structure, and what is wrong with it.
+        what: String,
+    },
+    /// Another process writes this .kb.
+    #[error("the .kb is being written by {holder}; wait for it, or stop it")]
+    IndexLocked {
+        /// Program, process id, host and start time, as far as known.
+        holder: String,
+    },
+    /// The file changed faster than the answer could be made.
+    #[error("the .kb changed faster than the answer could be made; ask again")]
+    SnapshotExpired,
+    /// The writer failed earlier and refuses more work.
+    #[error("an earlier write failed; close this writer and open the .kb again")]
+    WriterFailed,
+    /// A request argument is empty, out of range or of the wrong kind.
+    #[error("{argument}: {reason}")]
+    InvalidArgument {
+        /// Name of the argument.
+        argument: &'static str,
+        /// What was given and what is allowed.
+        reason: String,
+    },
+    /// No document of that name.
+    #[error("no document {name:?}{}", nearest_hint(nearest))]
+    DocumentNotFound {
+        /// The name as given.
+        name: String,
+        /// Paths that look like it, best first, at most five.
+        nearest: Vec<String>,
+    },
+    /// Several documents answer to that name.
+    #[error("{name:?} names several documents: {}; give the whole path", candidates.join(", "))]
+    AmbiguousDocument {
+        /// The name as given.
+        name: String,
+        /// Their paths, at most five.
+        candidates: Vec<String>,
+    },
+    /// No folder of that name.
+    #[error("no folder {name:?}{}", nearest_hint(nearest))]
+    FolderNotFound {
+        /// The name as given.
+        name: String,
+        /// Folders that look like it, best first, at most five.
+        nearest: Vec<String>,
+    },
+    /// A document of this path is already there.
+    #[error("a document {path:?} is already in the .kb")]
+    DocumentExists {
+        /// Its path.
+        path: String,
+    },
+    /// Line numbers outside a document.
+    #[error("lines {asked} of {path:?}: the document has {lines} lines")]
+    InvalidRange {
+        /// The range as asked for.
+        asked: String,
+        /// The document.
+        path: String,
+        /// How many lines it has.
+        lines: u32,
+    },
+    /// The file names an embedding model that this program cannot reproduce.
+    #[error(
+        "this .kb was made with the embedding model {needs}, which this program does not have; `--mode keyword` works"
+    )]
+    EmbeddingModelUnavailable {
+        /// Id of the model.
+        needs: String,
+    },
+    /// The .kb was made from other folders.
+    #[error("this .kb was made from {}; give the same paths, or write another file with -o", roots.join(", "))]
+    RootsDiffer {
+        /// The folders it was made from.
+        roots: Vec<String>,
+    },
+    /// One document or value is larger than the format can hold.
+    #[error("{what} has {size} bytes, more than {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: String,
+        /// Its size in bytes.
+        size: u64,
+        /// The largest size in bytes.
+        limit: u64,
+    },
+    /// The caller asked to stop. The state before the call stands.
+    #[error("stopped on request; the file is as it was before")]
+    Cancelled,
+}
+
+impl Error {
+    /// The stable name of this kind of error. Names are never reused for another meaning.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::PathNotFound { .. } => "PATH_NOT_FOUND",
+            Error::Io { .. } => "IO",
+            Error::Storage { .. } => "STORAGE",
+            Error::NotAKb { .. } => "NOT_A_KB",
+            Error::FormatUnsupported { .. } => "FORMAT_UNSUPPORTED",
+            Error::Damaged { .. } => "DAMAGED",
+            Error::IndexLocked { .. } => "INDEX_LOCKED",
+            Error::SnapshotExpired => "SNAPSHOT_EXPIRED",
+            Error::WriterFailed => "WRITER_FAILED",
+            Error::InvalidArgument { .. } => "INVALID_ARGUMENT",
+            Error::DocumentNotFound { .. } => "DOCUMENT_NOT_FOUND",
+            Error::AmbiguousDocument { .. } => "AMBIGUOUS_DOCUMENT",
+            Error::FolderNotFound { .. } => "FOLDER_NOT_FOUND",
+            Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
+            Error::InvalidRange { .. } => "INVALID_RANGE",
+            Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",
+            Error::RootsDiffer { .. } => "ROOTS_DIFFER",
+            Error::TooLarge { .. } => "FILE_TOO_LARGE",
+            Error::Cancelled => "CANCELLED",
+        }
+    }
+
+    /// A [`Error::Damaged`] that names the structure.
+    pub(crate) fn damaged(what: impl Into<String>) -> Error {
+        Error::Damaged { what: what.into() }
+    }
+
+    /// A [`Error::Io`]; a missing file becomes [`Error::PathNotFound`].
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Error {
+        let path = path.into();
+        if source.kind() == io::ErrorKind::NotFound && action == "open" {
+            return Error::PathNotFound { path };
+        }
+        Error::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+fn nearest_hint(nearest: &[String]) -> String {
+    match nearest {
+        [] => "; `kb ls` lists what is there".to_owned(),
+        some => format!("; the nearest: {}", some.join(", ")),
+    }
+}

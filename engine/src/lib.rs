@@ -1,0 +1,6 @@
+//! One file holds a knowledge base.
+#![deny(missing_docs)]
+
+pub mod error;
+pub mod file_types;
+pub mod types;

@@ -1,0 +1,138 @@
+//! Words shared by all rooms: plain data, no input or output.
+
+use std::fmt;
+
+/// Number of a document inside one .kb. Never reused; the stable name of a document is its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentId(pub u32);
+
+/// Number of a segment inside one .kb. Never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentId(pub u32);
+
+/// A chunk: row of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkId {
+    /// The segment that holds the chunk.
+    pub segment: SegmentId,
+    /// Row within the segment, from 0.
+    pub row: u32,
+}
+
+/// A byte range of the stored text of one document: `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// Length in bytes; 0 when the span is reversed.
+    pub fn len(self) -> u32 {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Whether no byte lies in the span.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Lines `first..=last` of the original file, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lines {
+    /// First line, from 1.
+    pub first: u32,
+    /// Last line, included.
+    pub last: u32,
+}
+
+/// What a document is for, decided by its file type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Class {
+    /// Program source.
+    Code = 1,
+    /// Prose for people.
+    Doc = 2,
+    /// Tables, configuration, anything else.
+    Data = 3,
+}
+
+impl Class {
+    /// All classes, in the order of their numbers.
+    pub const ALL: [Class; 3] = [Class::Code, Class::Doc, Class::Data];
+
+    /// The word used in filters and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Code => "code",
+            Class::Doc => "doc",
+            Class::Data => "data",
+        }
+    }
+
+    /// The class of that word.
+    pub fn from_name(name: &str) -> Option<Class> {
+        Class::ALL.into_iter().find(|class| class.name() == name)
+    }
+
+    /// The class of that number in a file.
+    pub fn from_number(number: u8) -> Option<Class> {
+        Class::ALL.into_iter().find(|class| *class as u8 == number)
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One heading of a document: a node of its outline, in reading order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// Depth, from 1 (the outermost) to 6.
+    pub level: u8,
+    /// The words of the heading, without markup.
+    pub title: String,
+    /// First byte of the heading in the stored text.
+    pub start: u32,
+    /// Line of the heading in the original file, from 1.
+    pub line: u32,
+}
+
+/// A file turned into text and structure: what extraction yields and the writer stores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Stable name inside the .kb: folders and file name with `/`, NFC.
+    pub path: String,
+    /// Title for people; the file name when the document names none.
+    pub title: String,
+    /// File type: lower-case extension-like word, `markdown`, `rust`, `html`, `text`.
+    pub file_type: String,
+    /// Programming or markup language, if the text is one: `rust`, `python`; empty for prose.
+    pub language: String,
+    /// What the document is for.
+    pub class: Class,
+    /// The stored text, UTF-8.
+    pub text: String,
+    /// Headings in reading order.
+    pub outline: Vec<Heading>,
+    /// Original line of each line of `text`, if they differ; empty: line n of the text is line n of
+    /// the original.
+    pub line_numbers: Vec<u32>,
+    /// Key and value pairs that the document states about itself: author, date.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// A byte range of a document that is searched as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkSpan {
+    /// Bytes of the stored text.
+    pub span: Span,
+    /// Lines of the original file.
+    pub lines: Lines,
+}
