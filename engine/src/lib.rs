@@ -1,6 +1,7 @@
 //! One file holds a knowledge base.
 #![deny(missing_docs)]
 
+pub mod container;
 pub mod error;
 pub mod file_types;
 pub mod types;

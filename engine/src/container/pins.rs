@@ -1,0 +1,362 @@
+//! What the writer of a live file keeps readable: read transactions over its recent commits, and the
+//! holder record that tells readers so.
+//!
+//! The order is everything: what is protected is published only after it is, and what is given up is
+//! published before it is.
+
+use crate::container::backend::{ByteLock, HOLD_BYTE, read_at, write_at};
+use crate::container::signature::{
+    HOLDER, HOLDER_TEXT, Holder, HolderState, NO_HOLDER, holder_text,
+};
+use crate::container::snapshot::{CommitSlot, HEADER_LEN};
+use crate::error::{Error, Result};
+use redb::{Database, ReadTransaction, ReadableDatabase};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How long a replaced commit stays readable, and how many bytes may be kept for that.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    keep: Duration,
+    cap_bytes: u64,
+}
+
+/// Usually: longer than nearly every request.
+const USUAL: Patience = Patience {
+    keep: Duration::from_secs(2),
+    cap_bytes: 64 << 20,
+};
+
+/// While a reader holds the hold byte.
+const ASKED_FOR: Patience = Patience {
+    keep: Duration::from_secs(60),
+    cap_bytes: 256 << 20,
+};
+
+/// A read transaction protects its own and every later commit, so one per this time is enough.
+const BETWEEN_PINS: Duration = Duration::from_millis(100);
+
+/// An open read transaction.
+#[derive(Debug)]
+struct Pin {
+    /// Number of the commit.
+    transaction: u64,
+    /// When the next commit was seen after it; the newest pin has none.
+    replaced: Option<Instant>,
+    /// Value of the byte count when the pin was made.
+    retained_at: u64,
+    /// Keeps redb from reusing pages.
+    _read: PinnedRead,
+}
+
+/// redb's read transaction, with a `Debug` of its own.
+struct PinnedRead(#[expect(dead_code, reason = "held for its drop")] ReadTransaction);
+
+impl std::fmt::Debug for PinnedRead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ReadTransaction")
+    }
+}
+
+/// The pins and their publication.
+#[derive(Debug)]
+pub(crate) struct Pins {
+    /// The file, for header and holder record.
+    file: File,
+    /// What was published last.
+    holder: Holder,
+    /// Oldest first; never empty while serving.
+    pins: VecDeque<Pin>,
+}
+
+impl Pins {
+    /// Publishes that nothing is protected. Must come before redb touches the file, because a record
+    /// left by a dead writer holds until it is replaced.
+    pub(crate) fn begin(
+        file: File,
+        process_id: u32,
+        started_unix_ms: u64,
+        host: &str,
+        program: &str,
+    ) -> io::Result<Pins> {
+        let holder = Holder {
+            state: HolderState::Opening,
+            process_id,
+            started_unix_ms,
+            oldest: 0,
+            upto: 0,
+        };
+        write_at(&file, &holder_text(host, program), HOLDER_TEXT.start as u64)?;
+        let pins = Pins {
+            file,
+            holder,
+            pins: VecDeque::new(),
+        };
+        pins.publish()?;
+        Ok(pins)
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    fn publish(&self) -> io::Result<()> {
+        write_at(&self.file, &self.holder.to_bytes(), HOLDER.start as u64)
+    }
+
+    fn pin(&mut self, database: &Database, retained: u64) -> Result<()> {
+        let read = database.begin_read().map_err(|error| Error::Storage {
+            reason: error.to_string(),
+        })?;
+        self.pins.push_back(Pin {
+            transaction: newest_transaction(&self.file)?,
+            replaced: None,
+            retained_at: retained,
+            _read: PinnedRead(read),
+        });
+        Ok(())
+    }
+
+    /// Protects the newest commit and publishes that.
+    pub(crate) fn serve(&mut self, database: &Database) -> Result<()> {
+        self.pin(database, 0)?;
+        let newest = newest_transaction(&self.file)?;
+        self.holder.state = HolderState::Serving;
+        self.holder.oldest = newest;
+        self.holder.upto = newest;
+        self.publish().map_err(storage)
+    }
+
+    /// Tells readers that a newer commit is about to be seen, and that theirs is still protected.
+    pub(crate) fn announce_commit(&mut self) -> Result<()> {
+        self.holder.upto = newest_transaction(&self.file)? + 1;
+        self.publish().map_err(storage)
+    }
+
+    /// Protects the new commit, gives up what is old or too much, and returns the commit's number.
+    /// `retained` counts all bytes that commits replaced so far.
+    pub(crate) fn committed(&mut self, database: &Database, retained: u64) -> Result<u64> {
+        // Aborted transactions use up numbers too, so this can be more than was announced.
+        let newest = newest_transaction(&self.file)?;
+        self.holder.upto = newest;
+        let now = Instant::now();
+        let last_pinned = self.pins.iter().rev().nth(1).and_then(|pin| pin.replaced);
+        if last_pinned.is_none_or(|replaced| now - replaced >= BETWEEN_PINS) {
+            if let Some(pin) = self.pins.back_mut() {
+                pin.replaced = Some(now);
+            }
+            self.pin(database, retained)?;
+        }
+        let asked = ByteLock::is_held(&self.file, HOLD_BYTE).unwrap_or(false);
+        let patience = if asked { ASKED_FOR } else { USUAL };
+        let spent = |pin: &&Pin| {
+            let old = pin.replaced.is_some_and(|at| now - at >= patience.keep);
+            old || retained - pin.retained_at > patience.cap_bytes
+        };
+        let newest_pin = self.pins.len().saturating_sub(1);
+        let given_up = self.pins.iter().take(newest_pin).take_while(spent).count();
+        if let Some(pin) = self.pins.get(given_up) {
+            self.holder.oldest = pin.transaction;
+        }
+        self.publish().map_err(storage)?;
+        self.pins.drain(..given_up);
+        Ok(newest)
+    }
+
+    /// Gives everything up: closing commits once more, without pins.
+    pub(crate) fn give_up(&mut self) -> io::Result<()> {
+        self.holder.state = HolderState::Opening;
+        self.publish()?;
+        self.pins.clear();
+        Ok(())
+    }
+
+    /// Removes the record. Only after redb has closed the file.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        write_at(&self.file, &NO_HOLDER, HOLDER.start as u64)
+    }
+}
+
+fn storage(error: io::Error) -> Error {
+    Error::Storage {
+        reason: error.to_string(),
+    }
+}
+
+/// Number of the commit in the primary slot.
+pub(crate) fn newest_transaction(file: &File) -> Result<u64> {
+    let mut header = [0; HEADER_LEN as usize];
+    read_at(file, &mut header, 0).map_err(storage)?;
+    let slot = CommitSlot::from_header(&header)?;
+    slot.map(|slot| slot.transaction())
+        .ok_or_else(|| Error::damaged("the commit slot in redb's header"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::codec::{decode_record, encode_record, u64_at};
+    use crate::container::column::{ColumnId, ColumnWriter};
+    use crate::container::extent::{SegmentExtents, segment_table_name};
+    use crate::container::fixture::{build, fill, opener, place};
+    use crate::container::{Container, ContainerWriter, Key, Snapshot, Transaction};
+    use crate::types::SegmentId;
+    use std::ops::ControlFlow;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn pinned_commits_stay_readable_while_the_writer_goes_on() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 9));
+        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let reader = Container::open(&path).unwrap();
+        let numbers = |snapshot: &Snapshot<'_>| {
+            let table = snapshot.table("numbers")?.unwrap();
+            let mut all: Vec<u8> = Vec::new();
+            snapshot.range(&table, Key::U64(0), |_, value| {
+                all.extend(value);
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok(all)
+        };
+        let before = reader.read(numbers).unwrap();
+        let mut attempts = 0;
+        let answer = reader.read(|snapshot| {
+            attempts += 1;
+            // Commits that replace all that the request has yet to read.
+            for seed in 20..25 {
+                let mut transaction = writer.begin()?;
+                transaction.delete_table(&segment_table_name(SegmentId(1)))?;
+                fill(&mut transaction, seed)?;
+                transaction.commit()?;
+            }
+            numbers(snapshot)
+        });
+        assert!(answer.unwrap() == before);
+        assert_eq!(attempts, 1);
+        assert!(reader.read(numbers).unwrap() != before);
+        writer.finish().unwrap();
+    }
+
+    #[test]
+    fn a_request_that_outlasts_its_writer_runs_again() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 10));
+        let reader = Container::open(&path).unwrap();
+        let mut attempts = 0;
+        let mut commit_while_reading = |rounds: usize| {
+            attempts = 0;
+            reader.read(|_| {
+                attempts += 1;
+                if attempts <= rounds {
+                    let mut writer = ContainerWriter::open(&path, &opener())?;
+                    let mut transaction = writer.begin()?;
+                    transaction.put("numbers", Key::U64(1), b"changed")?;
+                    transaction.commit()?;
+                    writer.finish()?;
+                }
+                Ok(attempts)
+            })
+        };
+        assert_eq!(commit_while_reading(2).unwrap(), 3);
+        assert!(matches!(
+            commit_while_reading(100),
+            Err(Error::SnapshotExpired)
+        ));
+        assert_eq!(attempts, 5);
+    }
+
+    const GENERATION: &str = "generation";
+
+    fn write_generation(transaction: &mut Transaction<'_>, generation: u64) -> Result<()> {
+        let segment = SegmentId(generation as u32);
+        if generation > 0 {
+            transaction.delete_table(&segment_table_name(SegmentId(segment.0 - 1)))?;
+        }
+        let mut rows = ColumnWriter::rows(segment, ColumnId(1), 64);
+        for _ in 0..3000 {
+            rows.push(transaction, &[generation as u8; 64])?;
+        }
+        let record = rows.finish(transaction)?;
+        transaction.put("kb", Key::Str(GENERATION), &encode_record(1, &record)?)?;
+        for number in 0..40u64 {
+            transaction.put("numbers", Key::U64(number), &generation.to_le_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn read_generation(snapshot: &Snapshot<'_>) -> Result<u64> {
+        let mixed = || Error::damaged("two generations in one answer");
+        let numbers = snapshot.table("numbers")?.ok_or_else(mixed)?;
+        let mut generations = Vec::new();
+        snapshot.range(&numbers, Key::U64(0), |_, value| {
+            generations.push(u64_at(value, 0)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let generation = *generations.first().ok_or_else(mixed)?;
+        if generations.len() != 40 || generations.iter().any(|other| *other != generation) {
+            return Err(mixed());
+        }
+        let kb = snapshot.table("kb")?.ok_or_else(mixed)?;
+        let record = snapshot.get(&kb, Key::Str(GENERATION))?.ok_or_else(mixed)?;
+        let record = decode_record("columns", 1, &record)?;
+        let segment = SegmentId(generation as u32);
+        let name = segment_table_name(segment);
+        let located = SegmentExtents::locate(snapshot, &name, segment, &[record])?;
+        let column = located.column(snapshot, ColumnId(1)).ok_or_else(mixed)?;
+        for number in 0..column.extents() {
+            let (_, payload) = column.view().extent(number)?;
+            if payload.iter().any(|byte| *byte != generation as u8) {
+                return Err(mixed());
+            }
+        }
+        Ok(generation)
+    }
+
+    #[test]
+    fn readers_beside_a_writer_see_exactly_one_generation_each_time() {
+        const COMMITS: u64 = 200;
+        let (_folder, path) = place();
+        build(&path, |transaction| write_generation(transaction, 0));
+        let done = AtomicBool::new(false);
+        let seen = std::thread::scope(|scope| {
+            let readers: Vec<_> = (0..2)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let container = Container::open(&path).unwrap();
+                        let (mut newest, mut different, mut answers) = (0, 0, 0);
+                        while !done.load(Ordering::Relaxed) || newest != COMMITS {
+                            let generation = container.read(read_generation).unwrap();
+                            assert!(generation >= newest);
+                            different += u64::from(generation != newest);
+                            newest = generation;
+                            answers += 1;
+                        }
+                        (different, answers)
+                    })
+                })
+                .collect();
+            let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+            for generation in 1..=COMMITS {
+                let mut transaction = writer.begin().unwrap();
+                write_generation(&mut transaction, generation).unwrap();
+                transaction.commit().unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+            writer.finish().unwrap();
+            readers
+                .into_iter()
+                .map(|reader| reader.join().unwrap())
+                .collect::<Vec<_>>()
+        });
+        for (different, answers) in seen {
+            assert!(
+                different >= 5 && answers >= different,
+                "{different} of {answers}"
+            );
+        }
+    }
+}

@@ -1,0 +1,585 @@
+//! The writer: stock redb, one transaction per commit, every commit in two phases with the allocator
+//! state in it, so that a reader can trust an unchanged slot and a crash costs no repair.
+//!
+//! A new file is built under a temporary name; nobody reads it before it is renamed. A file in place
+//! is written beside its readers: through a backend that never shrinks it, behind a lock and a holder
+//! record, with recent commits kept readable.
+
+use crate::container::backend::{
+    ByteLock, InPlaceBackend, WRITER_BYTE, length_for_redb, open_for_writing, read_at, write_at,
+};
+use crate::container::page::Key;
+use crate::container::pins::{Pins, newest_transaction};
+use crate::container::signature::{
+    BLOCK, HEADER_KEY, HEADER_TABLE, HOLDER, HOLDER_TEXT, Signature, describe_holder,
+};
+use crate::container::temporary::Temporary;
+use crate::container::transaction::{Transaction, from_redb};
+use crate::container::{Container, is_same_file};
+use crate::error::{Error, Result};
+use redb::backends::FileBackend;
+use redb::{Builder, Database, WriteTransaction};
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// redb's page cache, which also bounds what a transaction keeps in memory before it is written.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Renames that may overtake one attempt to lock a file.
+const MOST_REOPENS: usize = 10;
+
+/// Who opens a file for writing, and when: what others are told while it is locked.
+#[derive(Debug, Clone)]
+pub struct Opener {
+    /// Name of the program, as a user knows it.
+    pub program: String,
+    /// Milliseconds since 1970-01-01 UTC.
+    pub unix_ms: u64,
+}
+
+/// The one writer of a file.
+///
+/// Dropped without [`ContainerWriter::finish`], a new file vanishes and a file in place keeps what
+/// was committed.
+#[derive(Debug)]
+pub struct ContainerWriter {
+    /// redb; `None` once closed.
+    database: Option<Database>,
+    /// What surrounds it; `None` once closed.
+    place: Option<Place>,
+    /// Set by the first failure of storage; nothing is accepted after it.
+    failed: bool,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// Under a temporary name.
+    New(Temporary),
+    /// Where readers are.
+    Live(Box<Live>),
+}
+
+/// A file in place.
+#[derive(Debug)]
+struct Live {
+    /// What readers are promised.
+    pins: Pins,
+    /// The last commit, through the walker.
+    reader: Container,
+    /// Bytes written to pages of the tree.
+    tree_bytes: Arc<AtomicU64>,
+    /// Bytes of extents and large values that were dropped.
+    dropped_bytes: u64,
+    /// Released last.
+    _lock: ByteLock,
+}
+
+impl ContainerWriter {
+    /// Starts a new file, which replaces what is at `path` when it is finished. Until then it has a
+    /// hidden temporary name in the same folder, and the file at `path` is locked against writers.
+    ///
+    /// # Errors
+    /// [`Error::IndexLocked`] when somebody writes the file that would be replaced;
+    /// [`Error::NotAKb`] when something else than a .kb is there; [`Error::Io`],
+    /// [`Error::Storage`].
+    pub fn create(path: &Path, opener: &Opener) -> Result<ContainerWriter> {
+        let temporary = Temporary::create(path)?;
+        let creating = |source| Error::io("create", path, source);
+        let file = temporary.file().try_clone().map_err(creating)?;
+        let backend = FileBackend::new(file).map_err(from_redb)?;
+        let database = builder().create_with_backend(backend).map_err(from_redb)?;
+        let signature = Signature::new(new_uuid(path, opener), opener.unix_ms);
+        write_at(temporary.file(), &signature.to_block(), BLOCK.start as u64).map_err(creating)?;
+        let mut writer = ContainerWriter {
+            database: Some(database),
+            place: Some(Place::New(temporary)),
+            failed: false,
+        };
+        let mut transaction = writer.begin()?;
+        let record = signature.to_record()?;
+        transaction.put(HEADER_TABLE, Key::Str(HEADER_KEY), &record)?;
+        transaction.commit()?;
+        Ok(writer)
+    }
+
+    /// Opens the file at `path` to change it in place, beside its readers. Reads all pages of its
+    /// trees except extents, so that damage is not built upon.
+    ///
+    /// # Errors
+    /// [`Error::IndexLocked`] naming the other writer; as [`Container::open`];
+    /// [`Error::FormatUnsupported`] for a feature that a writer must know.
+    pub fn open(path: &Path, opener: &Opener) -> Result<ContainerWriter> {
+        let opening = |source| Error::io("open", path, source);
+        let (file, lock) = lock_file(path)?;
+        let reader = Container::open(path)?;
+        reader.signature().check_writable()?;
+        reader.read(|snapshot| snapshot.check_pages(|_, _| Ok(())))?;
+
+        let mut header = [0; 64];
+        read_at(&file, &mut header, 0).map_err(opening)?;
+        let len = length_for_redb(&header, file.metadata().map_err(opening)?.len());
+        let tree_bytes = Arc::new(AtomicU64::new(0));
+        let backend = InPlaceBackend::new(&file, len, Arc::clone(&tree_bytes)).map_err(opening)?;
+        let pins = Pins::begin(
+            file,
+            std::process::id(),
+            opener.unix_ms,
+            &host_name(),
+            &opener.program,
+        );
+        let mut pins = pins.map_err(opening)?;
+        // redb checks less than we do, and panics over some files that contradict themselves.
+        let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            builder().create_with_backend(backend)
+        }));
+        let opened = match opened {
+            Ok(opened) => opened.map_err(from_redb),
+            Err(_) => Err(Error::damaged("redb's own tables")),
+        };
+        let served = opened.and_then(|database| pins.serve(&database).map(|()| database));
+        let database = served.inspect_err(|_| {
+            // The record protects nothing, so leaving it does no harm either.
+            let _ = pins.end();
+        })?;
+        Ok(ContainerWriter {
+            database: Some(database),
+            place: Some(Place::Live(Box::new(Live {
+                pins,
+                reader,
+                tree_bytes,
+                dropped_bytes: 0,
+                _lock: lock,
+            }))),
+            failed: false,
+        })
+    }
+
+    /// The last commit of a file in place, as readers see it; `None` for a new file, which nobody
+    /// reads before it is finished.
+    pub fn reader(&self) -> Option<&Container> {
+        match &self.place {
+            Some(Place::Live(live)) => Some(&live.reader),
+            _ => None,
+        }
+    }
+
+    /// Where the bytes are written: for a new file its temporary name.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.place {
+            Some(Place::New(temporary)) => Some(temporary.path()),
+            Some(Place::Live(live)) => live.reader.path(),
+            None => None,
+        }
+    }
+
+    /// Begins the changes of one commit.
+    ///
+    /// # Errors
+    /// [`Error::WriterFailed`] after a failure; [`Error::Storage`].
+    pub fn begin(&mut self) -> Result<Transaction<'_>> {
+        let database = match &self.database {
+            Some(database) if !self.failed => database,
+            _ => return Err(Error::WriterFailed),
+        };
+        let begun = database.begin_write().map_err(from_redb);
+        let mut changes = begun.inspect_err(|_| self.failed = true)?;
+        changes.set_quick_repair(true);
+        Ok(Transaction {
+            changes,
+            dropped_bytes: 0,
+            writer: self,
+        })
+    }
+
+    /// Refuses everything from now on.
+    pub(super) fn fail(&mut self) {
+        self.failed = true;
+    }
+
+    /// Commits what a [`Transaction`] gathered.
+    pub(super) fn commit(&mut self, changes: WriteTransaction, dropped_bytes: u64) -> Result<u64> {
+        if self.failed {
+            return Err(Error::WriterFailed);
+        }
+        let committed = self.commit_or_fail(changes, dropped_bytes);
+        committed.inspect_err(|_| self.failed = true)
+    }
+
+    fn commit_or_fail(&mut self, changes: WriteTransaction, dropped_bytes: u64) -> Result<u64> {
+        let (Some(place), Some(database)) = (&mut self.place, &self.database) else {
+            return Err(Error::WriterFailed);
+        };
+        match place {
+            Place::New(temporary) => {
+                changes.commit().map_err(from_redb)?;
+                newest_transaction(temporary.file())
+            }
+            Place::Live(live) => {
+                live.pins.announce_commit()?;
+                changes.commit().map_err(from_redb)?;
+                live.dropped_bytes += dropped_bytes;
+                let retained = live.tree_bytes.load(Ordering::Relaxed) + live.dropped_bytes;
+                match live.pins.committed(database, retained) {
+                    Ok(transaction) => Ok(transaction),
+                    // What was committed stays committed; only the next commit is refused.
+                    Err(_) => {
+                        self.failed = true;
+                        newest_transaction(live.pins.file())
+                    }
+                }
+            }
+        }
+    }
+
+    /// Closes the file. A new one is trimmed, made durable and renamed to its place.
+    ///
+    /// # Errors
+    /// [`Error::WriterFailed`] after a failure; [`Error::Storage`] or [`Error::Io`] when closing
+    /// fails. A new file is gone then; in a file in place every commit stays.
+    pub fn finish(mut self) -> Result<()> {
+        let failed = self.failed;
+        let place = self.close()?;
+        if failed {
+            return Err(Error::WriterFailed);
+        }
+        match place {
+            Some(Place::New(temporary)) => temporary.rename(),
+            Some(Place::Live(_)) | None => Ok(()),
+        }
+    }
+
+    /// Closes redb; afterwards only the place is left.
+    fn close(&mut self) -> Result<Option<Place>> {
+        let mut place = self.place.take();
+        let given_up = match &mut place {
+            Some(Place::Live(live)) => live.pins.give_up().map_err(storage),
+            _ => Ok(()),
+        };
+        let closed = match self.database.take() {
+            Some(database) => database.close().map_err(from_redb),
+            None => Ok(()),
+        };
+        let ended = match &place {
+            Some(Place::Live(live)) => live.pins.end().map_err(storage),
+            _ => Ok(()),
+        };
+        given_up.and(closed).and(ended).map(|()| place)
+    }
+}
+
+impl Drop for ContainerWriter {
+    fn drop(&mut self) {
+        // Who wants to know of failures calls `finish`. What was committed is durable already.
+        let _ = self.close();
+    }
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
+
+/// Opens and locks the file that `path` names, also when another is renamed over it meanwhile.
+fn lock_file(path: &Path) -> Result<(File, ByteLock)> {
+    let opening = |source| Error::io("open", path, source);
+    for _ in 0..MOST_REOPENS {
+        if !fs::metadata(path).map_err(opening)?.is_file() {
+            return Err(Error::NotAKb {
+                reason: "it is a folder or a device",
+            });
+        }
+        let file = open_for_writing(path)?;
+        let Some(lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(opening)? else {
+            return Err(locked_by_holder(&file));
+        };
+        let named = fs::metadata(path).map_err(opening)?;
+        if is_same_file(&named, &file.metadata().map_err(opening)?) {
+            return Ok((file, lock));
+        }
+    }
+    Err(Error::IndexLocked {
+        holder: "programs that keep replacing it".to_owned(),
+    })
+}
+
+/// The error that names who has locked `file`.
+pub(crate) fn locked_by_holder(file: &File) -> Error {
+    let mut text = [0; HOLDER_TEXT.end - HOLDER.start];
+    // A file that is too short for a record names nobody.
+    let _ = read_at(file, &mut text, HOLDER.start as u64);
+    let (record, text) = text.split_at(HOLDER.len());
+    Error::IndexLocked {
+        holder: describe_holder(record, text),
+    }
+}
+
+#[cfg(unix)]
+fn host_name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn host_name() -> String {
+    String::new()
+}
+
+/// A random name for a file (UUID version 4). The hasher's keys come from the system's randomness;
+/// process, time and path keep forked processes apart, which share those keys.
+fn new_uuid(path: &Path, opener: &Opener) -> [u8; 16] {
+    let random = RandomState::new();
+    let parts = [
+        random.hash_one(1u8),
+        random.hash_one(2u8),
+        u64::from(std::process::id()),
+        opener.unix_ms,
+        random.hash_one(PathBuf::from(path)),
+    ];
+    let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
+    let mut uuid = xxh3_128(&bytes);
+    uuid = uuid & !(0xF << 76) | 4 << 76;
+    uuid = uuid & !(0x3 << 62) | 2 << 62;
+    uuid.to_be_bytes()
+}
+
+fn storage(error: std::io::Error) -> Error {
+    Error::Storage {
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::extent::segment_table_name;
+    use crate::container::fixture::{Numbers, build, everything, fill, opener, place};
+    use crate::container::signature::NO_HOLDER;
+    use crate::types::SegmentId;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    fn value(container: &Container, table: &str, key: Key<'_>) -> Option<Vec<u8>> {
+        let found = container.read(|snapshot| match snapshot.table(table)? {
+            Some(table) => snapshot.get(&table, key),
+            None => Ok(None),
+        });
+        found.unwrap()
+    }
+
+    #[test]
+    fn a_new_file_appears_whole_or_not_at_all() {
+        let (folder, path) = place();
+        let mut writer = ContainerWriter::create(&path, &opener()).unwrap();
+        assert!(!path.exists() && writer.reader().is_none());
+        let mut transaction = writer.begin().unwrap();
+        fill(&mut transaction, 1).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(names(folder.path()).len(), 1);
+        drop(writer);
+        assert_eq!(names(folder.path()), [""; 0]);
+
+        build(&path, |transaction| fill(transaction, 1));
+        assert_eq!(names(folder.path()), ["test.kb"]);
+        assert!(everything(&Container::open(&path).unwrap()).is_ok());
+        // Trimmed: less than a quarter is not in some table.
+        let sizes = Container::open(&path)
+            .unwrap()
+            .read(|s| s.file_bytes())
+            .unwrap();
+        assert!(sizes.remainder_bytes * 4 < sizes.file_bytes, "{sizes:?}");
+    }
+
+    #[test]
+    fn the_uuid_is_of_version_4_and_differs_between_files() {
+        let (_folder, path) = place();
+        let (a, b) = (new_uuid(&path, &opener()), new_uuid(&path, &opener()));
+        assert!(a != b);
+        assert_eq!((a[6] >> 4, a[8] >> 6), (4, 2));
+    }
+
+    #[test]
+    fn both_copies_of_the_signature_agree() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 1));
+        let container = Container::open(&path).unwrap();
+        let record = value(&container, HEADER_TABLE, Key::Str(HEADER_KEY)).unwrap();
+        assert_eq!(
+            Signature::from_record(&record).unwrap(),
+            container.signature()
+        );
+    }
+
+    #[test]
+    fn dropping_writer_or_transaction_keeps_the_old_state() {
+        let (folder, path) = place();
+        build(&path, |transaction| fill(transaction, 2));
+        let before = everything(&Container::open(&path).unwrap()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut transaction = writer.begin().unwrap();
+        fill(&mut transaction, 3).unwrap();
+        transaction.delete_table("names").unwrap();
+        drop(transaction);
+        let mut transaction = writer.begin().unwrap();
+        transaction.put("numbers", Key::U64(0), b"lost").unwrap();
+        drop(transaction);
+        drop(writer);
+        assert!(everything(&Container::open(&path).unwrap()).unwrap() == before);
+        assert_eq!(names(folder.path()), ["test.kb"]);
+    }
+
+    #[test]
+    fn a_second_writer_is_refused_and_told_who_writes() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 4));
+        let writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let attempts = [
+            ContainerWriter::open(&path, &opener()),
+            ContainerWriter::create(&path, &opener()),
+        ];
+        for attempt in attempts {
+            let Err(Error::IndexLocked { holder }) = attempt else {
+                panic!("{attempt:?}");
+            };
+            let process = format!("kb test, process {}", std::process::id());
+            assert!(holder.starts_with(&process), "{holder}");
+            assert!(
+                holder.ends_with("since 2024-02-29 12:34:56 UTC"),
+                "{holder}"
+            );
+        }
+        writer.finish().unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(bytes[HOLDER.start..HOLDER_TEXT.end], NO_HOLDER);
+        ContainerWriter::open(&path, &opener())
+            .unwrap()
+            .finish()
+            .unwrap();
+        // While a new file is built, the old one cannot be changed.
+        let creator = ContainerWriter::create(&path, &opener()).unwrap();
+        let refused = ContainerWriter::open(&path, &opener());
+        assert!(matches!(refused, Err(Error::IndexLocked { .. })));
+        drop(creator);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_redb_tool_cannot_write_beside_the_writer() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 5));
+        let writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let foreign = Database::open(&path);
+        assert!(
+            matches!(foreign, Err(redb::DatabaseError::DatabaseAlreadyOpen)),
+            "{foreign:?}"
+        );
+        drop(writer);
+    }
+
+    #[test]
+    fn changes_in_place_are_read_back_after_every_reopening() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 6));
+        let reader = Container::open(&path).unwrap();
+        let mut last = 0;
+        for round in 0..5u64 {
+            let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+            let mut transaction = writer.begin().unwrap();
+            transaction
+                .put("names", Key::Str("round"), &round.to_le_bytes())
+                .unwrap();
+            assert!(transaction.remove("numbers", Key::U64(7 * round)).unwrap());
+            assert!(!transaction.remove("numbers", Key::U64(7 * round)).unwrap());
+            let found = transaction.get("names", Key::Str("round")).unwrap();
+            assert_eq!(found, Some(round.to_le_bytes().to_vec()));
+            let commit = transaction.commit().unwrap();
+            assert!(commit > last);
+            last = commit;
+            let found = value(writer.reader().unwrap(), "names", Key::Str("round"));
+            assert_eq!(found, Some(round.to_le_bytes().to_vec()));
+            writer.finish().unwrap();
+            assert_eq!(value(&reader, "numbers", Key::U64(7 * round)), None);
+            let found = value(&reader, "names", Key::Str("round"));
+            assert_eq!(found, Some(round.to_le_bytes().to_vec()));
+        }
+    }
+
+    #[test]
+    fn damage_is_found_before_anything_is_built_on_it() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 8));
+        let good = fs::read(&path).unwrap();
+        let mut numbers = Numbers(8);
+        let (mut refused, mut opened) = (0, 0);
+        for _ in 0..150 {
+            let mut bytes = good.clone();
+            let at = numbers.below(good.len() as u64) as usize;
+            bytes[at] ^= 1 << numbers.below(8);
+            fs::write(&path, &bytes).unwrap();
+            match ContainerWriter::open(&path, &opener()) {
+                Ok(writer) => {
+                    opened += 1;
+                    drop(writer);
+                }
+                Err(error) => {
+                    let known = ["DAMAGED", "FORMAT_UNSUPPORTED", "STORAGE", "NOT_A_KB"];
+                    assert!(known.contains(&error.code()), "{error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(
+            refused > 20 && opened > 20,
+            "{refused} refused, {opened} opened"
+        );
+    }
+
+    #[test]
+    fn a_file_whose_writer_died_is_read_at_once_and_written_again() {
+        let (folder, path) = place();
+        build(&path, |transaction| fill(transaction, 11));
+        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut dead = Vec::new();
+        for seed in 30..34 {
+            let mut transaction = writer.begin().unwrap();
+            transaction
+                .delete_table(&segment_table_name(SegmentId(1)))
+                .unwrap();
+            fill(&mut transaction, seed).unwrap();
+            if seed % 2 == 0 {
+                transaction.commit().unwrap();
+            }
+            // What a process that ends here leaves behind, its uncommitted changes included.
+            dead.push((
+                fs::read(&path).unwrap(),
+                everything(writer.reader().unwrap()).unwrap(),
+            ));
+        }
+        writer.finish().unwrap();
+        for (bytes, expected) in dead {
+            let path = folder.path().join("dead.kb");
+            fs::write(&path, &bytes).unwrap();
+            let container = Container::open(&path).unwrap();
+            assert!(everything(&container).unwrap() == expected);
+            let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+            assert!(everything(&container).unwrap() == expected);
+            let mut transaction = writer.begin().unwrap();
+            transaction
+                .put("names", Key::Str("again"), b"alive")
+                .unwrap();
+            transaction.commit().unwrap();
+            writer.finish().unwrap();
+            let found = value(&container, "names", Key::Str("again"));
+            assert_eq!(found.as_deref(), Some(&b"alive"[..]));
+        }
+    }
+}

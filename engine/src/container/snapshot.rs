@@ -1,0 +1,485 @@
+//! One commit, as a reader sees it: the commit slot chosen before the work and looked at again after
+//! it, and what can be asked in between.
+//!
+//! The writer commits in two phases: pages of the commit in the primary slot are overwritten only
+//! after a newer slot is visible, and not at all while the holder record protects them. So an answer
+//! stands when the slot is the same after the work, or when the record, read after that, still
+//! protects the commit. No clock takes part, and readers take no lock.
+
+use crate::container::codec::{array_at, u8_at, u64_at, u128_at};
+use crate::container::extent::ExtentPage;
+use crate::container::map::Map;
+use crate::container::page::{Geometry, Key, Root, Table};
+use crate::container::signature::{HOLDER, Holder, PAGE_SIZE};
+use crate::container::walker::{Node, Pages};
+use crate::error::{Error, Result};
+use std::ops::ControlFlow;
+use std::sync::atomic::{Ordering, fence};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// First bytes of every redb file.
+pub(crate) const REDB_MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
+
+/// Bytes of redb's header with both commit slots.
+pub(crate) const HEADER_LEN: u64 = 320;
+
+// Flags of byte 9. Bit 1 (a writer is open, or died) does not concern readers.
+const PRIMARY_SLOT: u8 = 1;
+const TWO_PHASE: u8 = 4;
+const PRIMARY_UNFLUSHED: u8 = 8;
+const FLAGS_AT: u64 = 9;
+
+// Layout of a commit slot.
+const SLOTS_AT: usize = 64;
+const SLOT_LEN: usize = 128;
+const ROOT_PRESENT_AT: usize = 1;
+const ROOT_AT: usize = 8;
+const TRANSACTION_AT: usize = 104;
+const SLOT_SUM_AT: usize = 112;
+
+/// redb's file format in byte 0 of a slot.
+const SLOT_VERSION: u8 = 3;
+
+/// Looks at a header that a writer is changing before the file counts as damaged.
+const MOST_LOOKS: usize = 100;
+
+/// Names one commit of one file: equal identities answer every question the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SlotIdentity {
+    /// The commit slot.
+    slot: [u8; SLOT_LEN],
+    /// Counts the files that the container has followed under its path.
+    generation: u64,
+}
+
+/// The commit slot that a reader serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CommitSlot {
+    /// Its bytes.
+    slot: [u8; SLOT_LEN],
+    /// Where pages lie.
+    geometry: Geometry,
+}
+
+impl CommitSlot {
+    /// Chooses the slot from the header; `None` when it is torn.
+    pub(crate) fn from_header(header: &[u8]) -> Result<Option<CommitSlot>> {
+        let flags = u8_at(header, FLAGS_AT as usize)?;
+        let primary = usize::from(flags & PRIMARY_SLOT != 0);
+        let unflushed = usize::from(flags & PRIMARY_UNFLUSHED != 0);
+        let slot: [u8; SLOT_LEN] = array_at(header, SLOTS_AT + SLOT_LEN * (primary ^ unflushed))?;
+        let (fields, sum) = slot.split_at(SLOT_SUM_AT);
+        if xxh3_128(fields) != u128_at(sum, 0)? {
+            return Ok(None);
+        }
+        if flags & TWO_PHASE == 0 {
+            return Err(Error::FormatUnsupported {
+                needs: "a reader of one-phase commits (another program wrote to it)".to_owned(),
+                reads: "commits in two phases".to_owned(),
+            });
+        }
+        if u8_at(&slot, 0)? != SLOT_VERSION {
+            return Err(Error::FormatUnsupported {
+                needs: format!("redb file format {}", u8_at(&slot, 0)?),
+                reads: format!("redb file format {SLOT_VERSION}"),
+            });
+        }
+        let geometry = Geometry::from_header(header)?;
+        Ok(Some(CommitSlot { slot, geometry }))
+    }
+
+    /// Reads the slot, again while a writer tears it.
+    pub(crate) fn read(map: &Map) -> Result<CommitSlot> {
+        let short = || Error::damaged("the file ends inside redb's header");
+        for _ in 0..MOST_LOOKS {
+            let header = map.copy(0, HEADER_LEN).ok_or_else(short)?;
+            let Some(slot) = CommitSlot::from_header(&header)? else {
+                continue;
+            };
+            // A slot that became secondary while it was copied may hold a commit not yet published.
+            let flags = map.copy(FLAGS_AT, 1).ok_or_else(short)?;
+            if array_at(&flags, 0)? == array_at::<1>(&header, FLAGS_AT as usize)? {
+                return Ok(slot);
+            }
+        }
+        Err(Error::damaged("the commit slot in redb's header"))
+    }
+
+    /// Number of the commit.
+    pub(crate) fn transaction(&self) -> u64 {
+        u64_at(&self.slot, TRANSACTION_AT).unwrap_or(0)
+    }
+
+    /// Root of the tree of table names.
+    fn names(&self) -> Result<Table> {
+        let present = u8_at(&self.slot, ROOT_PRESENT_AT)? != 0;
+        let root = present.then(|| Root::at(&self.slot, ROOT_AT)).transpose()?;
+        Ok(Table::of_names(root))
+    }
+
+    /// Whether an answer worked out on this slot stands, all reads of the answer coming before.
+    pub(crate) fn stands(&self, map: &Map) -> bool {
+        if !map.is_shared() {
+            return true;
+        }
+        fence(Ordering::Acquire);
+        let Ok(now) = CommitSlot::read(map) else {
+            return false;
+        };
+        if now.slot == self.slot {
+            return true;
+        }
+        // The record is read after the slot: lowered protection is published before it is used.
+        let holder = (0..MOST_LOOKS).find_map(|_| {
+            let record = map.copy(HOLDER.start as u64, HOLDER.len() as u64)?;
+            Holder::from_bytes(&record)
+        });
+        holder.is_some_and(|holder| holder.protects(self.transaction(), now.transaction()))
+    }
+}
+
+/// Bytes of one table, as `kb info --sizes` shows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableBytes {
+    /// Name of the table.
+    pub name: String,
+    /// Number of pairs.
+    pub pairs: u64,
+    /// Bytes of its branch pages.
+    pub branch_bytes: u64,
+    /// Bytes of its leaf pages; for a segment table, its extents.
+    pub leaf_bytes: u64,
+}
+
+/// Where the bytes of a file are; the parts add up to `file_bytes`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileBytes {
+    /// The whole file.
+    pub file_bytes: u64,
+    /// redb's header, signature block, holder record: the first page.
+    pub header_bytes: u64,
+    /// Headers of regions.
+    pub region_header_bytes: u64,
+    /// Pages of the tree that names the tables.
+    pub names_bytes: u64,
+    /// Each table, by name.
+    pub tables: Vec<TableBytes>,
+    /// redb's own tables (free lists, allocator state) and free pages.
+    pub remainder_bytes: u64,
+}
+
+/// One commit. Everything read through it belongs together; what it says counts once
+/// [`crate::container::Container::read`] returns.
+#[derive(Debug)]
+pub struct Snapshot<'a> {
+    /// The commit.
+    slot: CommitSlot,
+    /// See [`SlotIdentity`].
+    generation: u64,
+    /// The pages.
+    pages: Pages<'a>,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(crate) fn new(map: &'a Map, slot: CommitSlot, generation: u64) -> Snapshot<'a> {
+        Snapshot {
+            slot,
+            generation,
+            pages: Pages::new(map, slot.geometry),
+        }
+    }
+
+    /// The pages of the snapshot.
+    pub(crate) fn pages(&self) -> &Pages<'a> {
+        &self.pages
+    }
+
+    /// Number of the commit; later commits of the same file have larger ones.
+    pub fn commit(&self) -> u64 {
+        self.slot.transaction()
+    }
+
+    /// Names the commit, so that what was loaded from it can be kept.
+    pub fn identity(&self) -> SlotIdentity {
+        SlotIdentity {
+            slot: self.slot.slot,
+            generation: self.generation,
+        }
+    }
+
+    /// The table of that name; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a page on the way fails its checks.
+    pub fn table(&self, name: &str) -> Result<Option<Table>> {
+        let definition = self.get(&self.slot.names()?, Key::Str(name))?;
+        definition
+            .map(|definition| Table::from_definition(name, &definition))
+            .transpose()
+    }
+
+    /// All tables with their names, in byte order of the names.
+    ///
+    /// # Errors
+    /// As [`Snapshot::table`].
+    pub fn tables(&self) -> Result<Vec<(String, Table)>> {
+        let mut tables = Vec::new();
+        self.visit(&self.slot.names()?, None, |name, definition| {
+            let name = String::from_utf8(name.to_vec())
+                .map_err(|_| Error::damaged("the name of a table is not UTF-8"))?;
+            let table = Table::from_definition(&name, definition)?;
+            tables.push((name, table));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(tables)
+    }
+
+    /// The value under `key`.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a page on the way fails its checks, or the table has other keys.
+    pub fn get(&self, table: &Table, key: Key<'_>) -> Result<Option<Vec<u8>>> {
+        let Some(leaf) = self.pages.leaf_for(table, key)? else {
+            return Ok(None);
+        };
+        match leaf.lower_bound(key)? {
+            (pair, true) => leaf.value(pair).map(|value| Some(value.to_vec())),
+            (_, false) => Ok(None),
+        }
+    }
+
+    /// Calls `visit` with key and value of each pair from `from` on, ascending, until it breaks. Keys
+    /// are the stored bytes: u64 little-endian, text as UTF-8.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a page on the way fails its checks, or the table has other keys; what
+    /// `visit` says.
+    pub fn range(
+        &self,
+        table: &Table,
+        from: Key<'_>,
+        visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.visit(table, Some(from), visit)
+    }
+
+    fn visit(
+        &self,
+        table: &Table,
+        from: Option<Key<'_>>,
+        mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.pages.leaves_from(table, from, |leaf, first| {
+            for pair in first..leaf.pairs() {
+                if visit(leaf.key(pair)?, leaf.value(pair)?)?.is_break() {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
+    /// The leaf pages of a segment table in key order. They are taken from the branch pages, so that
+    /// no extent is touched before it is used.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a branch page fails its checks.
+    pub fn extent_pages(&self, table: &Table) -> Result<Vec<ExtentPage>> {
+        let (leaves, _) = self.pages.leaf_pointers(table)?;
+        Ok(leaves.into_iter().map(ExtentPage::new).collect())
+    }
+
+    /// Where every byte of the file is. Reads branch pages only.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a branch page fails its checks.
+    pub fn file_bytes(&self) -> Result<FileBytes> {
+        let total = |table: &Table| -> Result<(u64, u64)> {
+            let (leaves, branch_bytes) = self.pages.leaf_pointers(table)?;
+            let leaf_bytes = leaves.iter().map(|leaf| leaf.size_bytes()).sum::<u64>();
+            Ok((branch_bytes, leaf_bytes))
+        };
+        let mut tables = Vec::new();
+        for (name, table) in self.tables()? {
+            let (branch_bytes, leaf_bytes) = total(&table)?;
+            tables.push(TableBytes {
+                name,
+                pairs: table.len(),
+                branch_bytes,
+                leaf_bytes,
+            });
+        }
+        let names = total(&self.slot.names()?)?;
+        let file_bytes = self.pages.len_bytes();
+        let mut sizes = FileBytes {
+            file_bytes,
+            header_bytes: u64::from(PAGE_SIZE),
+            region_header_bytes: self.pages.geometry().header_bytes(file_bytes),
+            names_bytes: names.0 + names.1,
+            tables,
+            remainder_bytes: 0,
+        };
+        let known = sizes.header_bytes + sizes.region_header_bytes + sizes.names_bytes;
+        let in_tables = sizes
+            .tables
+            .iter()
+            .map(|table| table.branch_bytes + table.leaf_bytes)
+            .sum::<u64>();
+        sizes.remainder_bytes = file_bytes
+            .checked_sub(known + in_tables)
+            .ok_or_else(|| Error::damaged("tables that share pages"))?;
+        Ok(sizes)
+    }
+
+    /// Reads every page of every table but the extents, and calls `extent` with the table and page of
+    /// those. For checks of the whole file.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] at the first page that fails.
+    pub fn check_pages(
+        &self,
+        mut extent: impl FnMut(&str, ExtentPage) -> Result<()>,
+    ) -> Result<()> {
+        for (name, table) in self.tables()? {
+            let (leaves, _) = self.pages.leaf_pointers(&table)?;
+            for leaf in leaves {
+                if name.starts_with(crate::container::extent::SEGMENT_TABLE_PREFIX) {
+                    extent(&name, ExtentPage::new(leaf))?;
+                } else if let Node::Branch(_) = self.pages.read(leaf, table.widths)? {
+                    return Err(Error::damaged("a branch page where a leaf is expected"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SlotIdentity {
+    /// Whether both name commits of the same opened file.
+    pub(crate) fn is_same_file(&self, other: &SlotIdentity) -> bool {
+        self.generation == other.generation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::fixture::{build, fill, place};
+    use crate::container::{Container, ContainerWriter};
+    use std::fs;
+
+    fn header() -> Vec<u8> {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 1));
+        fs::read(&path).unwrap()[..HEADER_LEN as usize].to_vec()
+    }
+
+    #[test]
+    fn a_one_phase_commit_is_refused_and_a_torn_slot_is_no_slot() {
+        let good = header();
+        assert!(CommitSlot::from_header(&good).unwrap().is_some());
+        let mut one_phase = good.clone();
+        one_phase[9] &= !TWO_PHASE;
+        let error = CommitSlot::from_header(&one_phase).unwrap_err();
+        assert!(error.to_string().contains("one-phase"), "{error}");
+        let mut torn = good.clone();
+        let primary = 64 + 128 * usize::from(torn[9] & PRIMARY_SLOT);
+        torn[primary + 20] ^= 1;
+        assert_eq!(CommitSlot::from_header(&torn).unwrap(), None);
+        let error = CommitSlot::read(&Map::Bytes(torn.into())).unwrap_err();
+        assert!(error.to_string().contains("commit slot"), "{error}");
+    }
+
+    #[test]
+    fn an_unflushed_primary_leaves_the_other_slot_to_readers() {
+        let mut bytes = header();
+        let primary = CommitSlot::from_header(&bytes).unwrap().unwrap();
+        bytes[9] |= PRIMARY_UNFLUSHED;
+        let secondary = CommitSlot::from_header(&bytes).unwrap().unwrap();
+        assert!(secondary.transaction() < primary.transaction());
+    }
+
+    #[test]
+    fn another_redb_format_is_unsupported_by_name() {
+        let mut bytes = header();
+        let at = 64 + 128 * usize::from(bytes[9] & PRIMARY_SLOT);
+        bytes[at] = 4;
+        let sum = xxh3_128(&bytes[at..at + SLOT_SUM_AT]);
+        bytes[at + SLOT_SUM_AT..at + SLOT_LEN].copy_from_slice(&sum.to_le_bytes());
+        let error = CommitSlot::from_header(&bytes).unwrap_err();
+        assert!(error.to_string().contains("redb file format 4"), "{error}");
+    }
+
+    #[test]
+    fn every_byte_of_the_file_is_accounted_for() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 2));
+        let container = Container::open(&path).unwrap();
+        let sizes = container.read(|snapshot| snapshot.file_bytes()).unwrap();
+        let in_tables: u64 = sizes
+            .tables
+            .iter()
+            .map(|t| t.branch_bytes + t.leaf_bytes)
+            .sum();
+        assert_eq!(
+            sizes.header_bytes
+                + sizes.region_header_bytes
+                + sizes.names_bytes
+                + in_tables
+                + sizes.remainder_bytes,
+            fs::metadata(&path).unwrap().len()
+        );
+        let names: Vec<_> = sizes
+            .tables
+            .iter()
+            .map(|table| table.name.as_str())
+            .collect();
+        let expected = [
+            "bytes",
+            "columns",
+            "kb",
+            "names",
+            "numbers",
+            "seg/0000000000000001",
+        ];
+        assert_eq!(names, expected);
+        let table = |name: &str| {
+            sizes
+                .tables
+                .iter()
+                .find(|table| table.name == name)
+                .unwrap()
+        };
+        assert_eq!(table("numbers").pairs, 300);
+        assert!(table("numbers").leaf_bytes > 30_000);
+        assert!((40_000..100_000).contains(&table("seg/0000000000000001").leaf_bytes));
+        assert!(sizes.remainder_bytes < sizes.file_bytes / 2);
+    }
+
+    #[test]
+    fn an_answer_stands_while_its_commit_is_newest_or_protected() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 3));
+        let slot_now = || {
+            let map = Map::of_file(&fs::File::open(&path).unwrap()).unwrap();
+            (CommitSlot::read(&map).unwrap(), map)
+        };
+        let (before, map) = slot_now();
+        assert!(before.stands(&map));
+        let mut writer =
+            ContainerWriter::open(&path, &crate::container::fixture::opener()).unwrap();
+        // Opening makes no commit, so the slot is the same or protected.
+        assert!(before.stands(&map));
+        let mut transaction = writer.begin().unwrap();
+        transaction
+            .put("numbers", crate::container::Key::U64(1), b"new")
+            .unwrap();
+        transaction.commit().unwrap();
+        let (during, _) = slot_now();
+        assert!(during.transaction() > before.transaction());
+        assert!(before.stands(&map) && during.stands(&map));
+        writer.finish().unwrap();
+        // Closing commits once more and protects nothing.
+        assert!(!before.stands(&map) && !during.stands(&map));
+    }
+}

@@ -1,0 +1,600 @@
+//! redb's B-tree, read from bytes.
+//!
+//! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds.
+//! A budget of pages ends walks through trees that refer to themselves.
+
+use crate::container::codec::array_at;
+use crate::container::map::Map;
+use crate::container::page::{
+    BRANCH, Branch, Geometry, Key, LEAF, Leaf, PagePointer, Table, Widths,
+};
+use crate::container::signature::PAGE_SIZE;
+use crate::error::{Error, Result};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Smallest pages that one snapshot may read: 16 GiB of tree.
+const PAGE_BUDGET: u64 = 4 << 20;
+
+/// Largest order of a page of the tree: 32 MiB. Extents have an order of their own.
+const MAX_TREE_ORDER: u32 = 13;
+
+/// Most levels of a tree. redb fills branches at least to a third; 4 PiB are under 40 levels.
+const MAX_DEPTH: usize = 48;
+
+/// A checked page of a tree.
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// Pairs.
+    Leaf(Leaf),
+    /// Children and the keys between them.
+    Branch(Branch),
+}
+
+/// Reads checked pages for one snapshot.
+#[derive(Debug)]
+pub(crate) struct Pages<'a> {
+    /// The bytes.
+    map: &'a Map,
+    /// Where pages lie.
+    geometry: Geometry,
+    /// Smallest pages that may still be read.
+    budget: AtomicU64,
+    /// Set when a page lay beyond the map: the file may have grown since.
+    beyond_map: AtomicBool,
+}
+
+impl<'a> Pages<'a> {
+    pub(crate) fn new(map: &'a Map, geometry: Geometry) -> Pages<'a> {
+        Pages {
+            map,
+            geometry,
+            budget: AtomicU64::new(PAGE_BUDGET),
+            beyond_map: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether some page lay beyond the map.
+    pub(crate) fn went_beyond_map(&self) -> bool {
+        self.beyond_map.load(Ordering::Relaxed)
+    }
+
+    /// Length of the map.
+    pub(crate) fn len_bytes(&self) -> u64 {
+        self.map.len()
+    }
+
+    /// Where pages lie.
+    pub(crate) fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    fn beyond(&self, pointer: PagePointer) -> Error {
+        self.beyond_map.store(true, Ordering::Relaxed);
+        Error::damaged(format!(
+            "page {:#x} lies beyond the end of the file",
+            pointer.page
+        ))
+    }
+
+    /// A whole page in place, unchecked.
+    pub(crate) fn lend(&self, pointer: PagePointer) -> Result<&'a [u8]> {
+        let offset = self.geometry.offset(pointer)?;
+        self.map
+            .lend(offset, pointer.size_bytes())
+            .ok_or_else(|| self.beyond(pointer))
+    }
+
+    /// A copied and checked page of a tree.
+    pub(crate) fn read(&self, pointer: PagePointer, widths: Widths) -> Result<Node> {
+        if pointer.order() > MAX_TREE_ORDER {
+            return Err(Error::damaged(format!(
+                "a page of the tree has order {}",
+                pointer.order()
+            )));
+        }
+        let cost = 1u64 << pointer.order();
+        let spent = self
+            .budget
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(cost)
+            });
+        if spent.is_err() {
+            return Err(refers_to_itself());
+        }
+        let offset = self.geometry.offset(pointer)?;
+        let bytes = self
+            .map
+            .copy(offset, pointer.size_bytes())
+            .ok_or_else(|| self.beyond(pointer))?;
+        let wrong = || Error::damaged(format!("the checksum of page {:#x}", pointer.page));
+        let check = |bytes: &[u8], end: usize| match bytes.get(..end) {
+            Some(used) if xxh3_128(used) == pointer.sum => Ok(()),
+            _ => Err(wrong()),
+        };
+        match bytes.first() {
+            Some(&LEAF) => {
+                let (leaf, end) = Leaf::parse(bytes, widths).map_err(|_| wrong())?;
+                check(leaf.bytes(), end).map(|()| Node::Leaf(leaf))
+            }
+            Some(&BRANCH) => {
+                let (branch, end) = Branch::parse(bytes, widths).map_err(|_| wrong())?;
+                check(branch.bytes(), end).map(|()| Node::Branch(branch))
+            }
+            _ => Err(wrong()),
+        }
+    }
+
+    /// The leaf that would hold `key`; `None` for an empty table.
+    pub(crate) fn leaf_for(&self, table: &Table, key: Key<'_>) -> Result<Option<Leaf>> {
+        table.check_key(key)?;
+        let Some(root) = table.root else {
+            return Ok(None);
+        };
+        let mut pointer = root.pointer;
+        for _ in 0..MAX_DEPTH {
+            match self.read(pointer, table.widths)? {
+                Node::Leaf(leaf) => return Ok(Some(leaf)),
+                Node::Branch(branch) => pointer = branch.child(branch.child_for(key)?)?,
+            }
+        }
+        Err(too_deep())
+    }
+
+    /// Calls `visit` with every leaf that can hold keys from `from` on, in ascending order, and the
+    /// first pair to look at, until it returns false.
+    pub(crate) fn leaves_from(
+        &self,
+        table: &Table,
+        from: Option<Key<'_>>,
+        mut visit: impl FnMut(&Leaf, usize) -> Result<bool>,
+    ) -> Result<()> {
+        if let Some(key) = from {
+            table.check_key(key)?;
+        }
+        let Some(root) = table.root else {
+            return Ok(());
+        };
+        // Only the path to the first leaf is bounded by `from`; what is right of it is whole.
+        let mut stack = vec![(root.pointer, 1, from)];
+        while let Some((pointer, depth, bound)) = stack.pop() {
+            if depth > MAX_DEPTH {
+                return Err(too_deep());
+            }
+            match self.read(pointer, table.widths)? {
+                Node::Leaf(leaf) => {
+                    let first = match bound {
+                        Some(key) => leaf.lower_bound(key)?.0,
+                        None => 0,
+                    };
+                    if !visit(&leaf, first)? {
+                        return Ok(());
+                    }
+                }
+                Node::Branch(branch) => {
+                    let first = match bound {
+                        Some(key) => branch.child_for(key)?,
+                        None => 0,
+                    };
+                    for child in (first..branch.children()).rev() {
+                        let bound = bound.filter(|_| child == first);
+                        stack.push((branch.child(child)?, depth + 1, bound));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All leaves of a table in key order, and the bytes of its branch pages. No leaf is read except
+    /// the first, which tells the height: all leaves of a B-tree lie at the same depth.
+    pub(crate) fn leaf_pointers(&self, table: &Table) -> Result<(Vec<PagePointer>, u64)> {
+        let Some(root) = table.root else {
+            return Ok((Vec::new(), 0));
+        };
+        let height = self.height(root.pointer, table.widths)?;
+        // More pages than the file has would be a tree that refers to itself.
+        let most = (self.map.len() / u64::from(PAGE_SIZE)).min(PAGE_BUDGET);
+        let mut branch_bytes = 0;
+        let mut level = vec![root.pointer];
+        for _ in 1..height {
+            let mut below = Vec::new();
+            for pointer in level {
+                branch_bytes += pointer.size_bytes();
+                let Node::Branch(branch) = self.read(pointer, table.widths)? else {
+                    return Err(Error::damaged(
+                        "a leaf page where a branch page is expected",
+                    ));
+                };
+                if (below.len() + branch.children()) as u64 > most {
+                    return Err(refers_to_itself());
+                }
+                for child in 0..branch.children() {
+                    below.push(branch.child(child)?);
+                }
+            }
+            level = below;
+        }
+        Ok((level, branch_bytes))
+    }
+
+    /// Levels of a tree, at least 1.
+    fn height(&self, root: PagePointer, widths: Widths) -> Result<usize> {
+        let mut pointer = root;
+        for height in 1..=MAX_DEPTH {
+            // The type is enough: the leaf may be an extent, which is checked when it is lent.
+            let offset = self.geometry.offset(pointer)?;
+            let head = self
+                .map
+                .copy(offset, 4)
+                .ok_or_else(|| self.beyond(pointer))?;
+            if array_at::<1>(&head, 0)? == [LEAF] {
+                return Ok(height);
+            }
+            match self.read(pointer, widths)? {
+                Node::Branch(branch) => pointer = branch.child(0)?,
+                Node::Leaf(_) => return Ok(height),
+            }
+        }
+        Err(too_deep())
+    }
+}
+
+fn too_deep() -> Error {
+    Error::damaged(format!("a tree of more than {MAX_DEPTH} levels"))
+}
+
+fn refers_to_itself() -> Error {
+    Error::damaged("a tree that refers to itself")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::codec::u64_at;
+    use crate::container::fixture::Numbers;
+    use crate::container::page::{KeyKind, Root};
+    use crate::container::snapshot::{CommitSlot, Snapshot};
+    use proptest::prelude::*;
+    use redb::backends::InMemoryBackend;
+    use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
+    use std::io;
+    use std::ops::ControlFlow;
+    use std::sync::Arc;
+
+    /// redb's bytes in memory, which the test can look at while redb runs.
+    #[derive(Debug, Clone, Default)]
+    struct Shared(Arc<InMemoryBackend>);
+
+    impl StorageBackend for Shared {
+        fn len(&self) -> io::Result<u64> {
+            self.0.len()
+        }
+        fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.0.read(offset, out)
+        }
+        fn set_len(&self, len: u64) -> io::Result<()> {
+            self.0.set_len(len)
+        }
+        fn sync_data(&self) -> io::Result<()> {
+            self.0.sync_data()
+        }
+        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            self.0.write(offset, data)
+        }
+    }
+
+    impl Shared {
+        fn map(&self) -> Map {
+            let mut bytes = vec![0; self.0.len().unwrap() as usize];
+            self.0.read(0, &mut bytes).unwrap();
+            Map::Bytes(bytes.into())
+        }
+    }
+
+    const NUMBERS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("numbers");
+    const NAMES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("names");
+    const BYTES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("bytes");
+    const FIXED: TableDefinition<'_, &str, u64> = TableDefinition::new("fixed");
+
+    /// One change: key material, length of the value, and whether to delete instead.
+    type Change = (u16, u32, bool);
+
+    fn value(change: &Change) -> Vec<u8> {
+        Numbers(u64::from(change.0)).bytes(change.1 as usize)
+    }
+
+    fn name(material: u16) -> String {
+        format!(
+            "{:x}/{}/\u{e9}{material}",
+            material % 5,
+            "d".repeat(usize::from(material % 90))
+        )
+    }
+
+    fn commit(database: &Database, changes: &[Change]) {
+        let mut transaction = database.begin_write().unwrap();
+        transaction.set_quick_repair(true);
+        {
+            let mut numbers = transaction.open_table(NUMBERS).unwrap();
+            let mut names = transaction.open_table(NAMES).unwrap();
+            let mut bytes = transaction.open_table(BYTES).unwrap();
+            let mut fixed = transaction.open_table(FIXED).unwrap();
+            for change in changes {
+                let (name, value) = (name(change.0), value(change));
+                // Little-endian keys sort by value, not by bytes.
+                let number = u64::from(change.0).wrapping_mul(0x0101_0001);
+                let raw = &name.as_bytes()[..name.len().min(usize::from(change.0 % 40))];
+                if change.2 {
+                    numbers.remove(number).unwrap();
+                    names.remove(name.as_str()).unwrap();
+                    bytes.remove(raw).unwrap();
+                    fixed.remove(name.as_str()).unwrap();
+                } else {
+                    numbers.insert(number, value.as_slice()).unwrap();
+                    names.insert(name.as_str(), value.as_slice()).unwrap();
+                    bytes.insert(raw, value.as_slice()).unwrap();
+                    fixed.insert(name.as_str(), number).unwrap();
+                }
+            }
+        }
+        transaction.commit().unwrap();
+    }
+
+    /// Compares one table key by key, whole, and from every key on.
+    fn compare<K: redb::Key + 'static, V: redb::Value + 'static>(
+        database: &Database,
+        map: &Map,
+        definition: TableDefinition<'_, K, V>,
+        key_of: fn(&[u8]) -> Key<'_>,
+        absent: &[Key<'_>],
+    ) {
+        let read = database.begin_read().unwrap();
+        let expected: Vec<(Vec<u8>, Vec<u8>)> = read
+            .open_table(definition)
+            .unwrap()
+            .iter()
+            .unwrap()
+            .map(|pair| {
+                let (key, value) = pair.unwrap();
+                let value = V::as_bytes(&value.value()).as_ref().to_vec();
+                (K::as_bytes(&key.value()).as_ref().to_vec(), value)
+            })
+            .collect();
+        let slot = CommitSlot::read(map).unwrap();
+        let snapshot = Snapshot::new(map, slot, 0);
+        let table = snapshot
+            .table(redb::TableHandle::name(&definition))
+            .unwrap()
+            .unwrap();
+        assert_eq!(table.len(), expected.len() as u64);
+        let from = |key: Key<'_>, most: usize| {
+            let mut found = Vec::new();
+            let visit = |key: &[u8], value: &[u8]| {
+                found.push((key.to_vec(), value.to_vec()));
+                let full = found.len() == most;
+                Ok(if full {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            };
+            snapshot.range(&table, key, visit).unwrap();
+            found
+        };
+        for (at, (key, value)) in expected.iter().enumerate() {
+            let key = key_of(key);
+            assert_eq!(snapshot.get(&table, key).unwrap().as_ref(), Some(value));
+            let most = if at % 16 == 0 { usize::MAX } else { 3 };
+            let rest = &expected[at..expected.len().min(at.saturating_add(most))];
+            assert!(from(key, most) == rest, "range from pair {at}");
+        }
+        for key in absent {
+            assert_eq!(snapshot.get(&table, *key).unwrap(), None);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+        #[test]
+        fn the_walker_reads_what_redb_reads(
+            commits in prop::collection::vec(
+                prop::collection::vec(
+                    (
+                        any::<u16>(),
+                        prop_oneof![40 => 0u32..300, 4 => 300u32..9000, 1 => 9000u32..200_000],
+                        prop::bool::weighted(0.3),
+                    ),
+                    0..160,
+                ),
+                1..5,
+            )
+        ) {
+            let shared = Shared::default();
+            let database = redb::Builder::new().create_with_backend(shared.clone()).unwrap();
+            for changes in &commits {
+                commit(&database, changes);
+                let map = shared.map();
+                compare(&database, &map, NUMBERS, |key| Key::U64(u64_at(key, 0).unwrap()), &[
+                    Key::U64(u64::MAX), Key::U64(3),
+                ]);
+                compare(&database, &map, NAMES, str_key, &[Key::Str(""), Key::Str("\u{10ffff}")]);
+                compare(&database, &map, BYTES, |key| Key::Bytes(key), &[Key::Bytes(&[255])]);
+                compare(&database, &map, FIXED, str_key, &[Key::Str("absent")]);
+            }
+        }
+    }
+
+    fn str_key(key: &[u8]) -> Key<'_> {
+        Key::Str(std::str::from_utf8(key).unwrap())
+    }
+
+    #[test]
+    fn keys_of_another_type_are_refused() {
+        let shared = Shared::default();
+        let database = redb::Builder::new()
+            .create_with_backend(shared.clone())
+            .unwrap();
+        commit(&database, &[(1, 10, false)]);
+        let map = shared.map();
+        let snapshot = Snapshot::new(&map, CommitSlot::read(&map).unwrap(), 0);
+        let table = snapshot.table("numbers").unwrap().unwrap();
+        for key in [Key::Str("numbers"), Key::Bytes(&[0; 8])] {
+            assert!(matches!(
+                snapshot.get(&table, key),
+                Err(Error::Damaged { .. })
+            ));
+        }
+        assert_eq!(snapshot.table("number").unwrap(), None);
+    }
+
+    const GEOMETRY: Geometry = Geometry {
+        region_header_pages: 0,
+        region_pages: 1 << 20,
+    };
+
+    /// A map of zeros with `pages` from page 1 on.
+    fn map_of(pages: &[[u8; 4096]]) -> Map {
+        let mut bytes = vec![0; 4096];
+        for page in pages {
+            bytes.extend(page);
+        }
+        Map::Bytes(bytes.into())
+    }
+
+    /// A branch whose `children` all are page `child`. Its own checksum cannot be in itself, so the
+    /// children hold the sum of another branch: with two such levels a walk comes back only by
+    /// reading more pages, which is what the budget is for.
+    fn branch(children: &[PagePointer]) -> [u8; 4096] {
+        let mut page = [0; 4096];
+        let keys = children.len() - 1;
+        page[0] = BRANCH;
+        page[2..4].copy_from_slice(&(keys as u16).to_le_bytes());
+        for (at, child) in children.iter().enumerate() {
+            page[8 + 16 * at..][..16].copy_from_slice(&child.sum.to_le_bytes());
+            page[8 + 16 * children.len() + 8 * at..][..8]
+                .copy_from_slice(&child.page.to_le_bytes());
+        }
+        page
+    }
+
+    fn pointer_to(page: u64, bytes: &[u8; 4096], children: usize) -> PagePointer {
+        let used = 8 + 24 * children + 8 * (children - 1);
+        PagePointer {
+            page,
+            sum: xxh3_128(&bytes[..used]),
+        }
+    }
+
+    #[test]
+    fn a_tree_of_few_pages_that_claims_to_be_endless_is_ended_by_the_budget() {
+        // Every level is one page whose 100 children are the page below: 100^20 leaves.
+        let mut leaf = [0; 4096];
+        leaf[..4].copy_from_slice(&[LEAF, 0, 1, 0]);
+        leaf[4..8].copy_from_slice(&20u32.to_le_bytes());
+        let mut pages = vec![leaf];
+        let mut pointer = PagePointer {
+            page: 0,
+            sum: xxh3_128(&leaf[..20]),
+        };
+        for level in 1..=20 {
+            let page = branch(&[pointer; 100]);
+            pointer = pointer_to(level, &page, 100);
+            pages.push(page);
+        }
+        let map = map_of(&pages);
+        let walker = Pages::new(&map, GEOMETRY);
+        let root = Some(Root {
+            pointer,
+            length: u64::MAX,
+        });
+        let widths = Widths {
+            key: Some(8),
+            value: None,
+        };
+        let table = Table {
+            root,
+            widths,
+            key_kind: KeyKind::U64,
+        };
+        assert!(walker.leaf_for(&table, Key::U64(0)).unwrap().is_some());
+        let error = walker.leaf_pointers(&table).unwrap_err();
+        assert!(error.to_string().contains("refers to itself"), "{error}");
+        walker.budget.store(50_000, Ordering::Relaxed);
+        let mut leaves = 0;
+        let walk = walker.leaves_from(&table, Some(Key::U64(0)), |_, _| {
+            leaves += 1;
+            Ok(true)
+        });
+        assert!(walk.unwrap_err().to_string().contains("refers to itself"));
+        assert!((1000..50_000).contains(&leaves), "{leaves}");
+    }
+
+    #[test]
+    fn a_tree_that_is_too_deep_is_refused() {
+        let mut pointer = PagePointer { page: 0, sum: 0 };
+        let mut pages = vec![[0; 4096]];
+        for level in 1..=MAX_DEPTH as u64 + 1 {
+            let page = branch(&[pointer; 2]);
+            pointer = pointer_to(level, &page, 2);
+            pages.push(page);
+        }
+        let map = map_of(&pages);
+        let walker = Pages::new(&map, GEOMETRY);
+        let root = Some(Root { pointer, length: 1 });
+        let widths = Widths {
+            key: Some(8),
+            value: None,
+        };
+        let table = Table {
+            root,
+            widths,
+            key_kind: KeyKind::U64,
+        };
+        let deep = "more than 48 levels";
+        assert!(
+            walker
+                .leaf_for(&table, Key::U64(0))
+                .unwrap_err()
+                .to_string()
+                .contains(deep)
+        );
+        assert!(
+            walker
+                .leaf_pointers(&table)
+                .unwrap_err()
+                .to_string()
+                .contains(deep)
+        );
+        let walk = walker.leaves_from(&table, None, |_, _| Ok(true));
+        assert!(walk.unwrap_err().to_string().contains(deep));
+    }
+
+    #[test]
+    fn page_numbers_outside_the_region_or_the_file_are_refused() {
+        let small = Geometry {
+            region_header_pages: 1,
+            region_pages: 100,
+        };
+        let pointer = |order: u64, region: u64, index: u64| PagePointer {
+            page: order << 59 | region << 20 | index,
+            sum: 0,
+        };
+        assert_eq!(small.offset(pointer(0, 0, 0)).unwrap(), 8192);
+        assert_eq!(
+            small.offset(pointer(1, 2, 3)).unwrap(),
+            8192 + 2 * 101 * 4096 + 3 * 8192
+        );
+        assert!(small.offset(pointer(0, 0, 100)).is_err());
+        assert!(small.offset(pointer(6, 0, 1)).is_err());
+        assert!(small.offset(pointer(31, 0xF_FFFF, 0)).is_err());
+        let map = map_of(&[]);
+        let walker = Pages::new(&map, GEOMETRY);
+        assert!(walker.read(pointer(0, 0, 0), Widths::default()).is_err());
+        assert!(walker.went_beyond_map());
+        let too_large = walker
+            .read(pointer(14, 0, 0), Widths::default())
+            .unwrap_err();
+        assert!(too_large.to_string().contains("order 14"), "{too_large}");
+    }
+}
