@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 pub mod container;
+pub mod embed;
 pub mod error;
 pub mod file_types;
 pub mod types;

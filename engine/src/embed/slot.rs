@@ -1,0 +1,79 @@
+//! The hash table over the vocabulary: what a slot holds and where it stands. Shared by the build
+//! script, which fills the table, and the tokenizer, which reads it; knows no texts.
+//!
+//! A slot is 64 bits: id (16), offset of the piece in vocab.txt (20), length in bytes (5), place
+//! (1), and 22 bits of the hash. The upper 28 bits are compared at once, the bytes only if they
+//! agree. All bits zero: empty. Collisions move on to the next slot.
+
+/// Slots in the table: a power of two, a little under twice the number of tokens.
+pub(crate) const COUNT: usize = 1 << 16;
+
+/// No piece of the vocabulary is longer.
+pub(crate) const LONGEST_PIECE_BYTES: usize = 20;
+
+/// Where a piece stands in its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At the start of the word.
+    Start = 0,
+    /// After another piece.
+    Inside = 1,
+}
+
+impl Place {
+    /// The hash of no bytes yet.
+    pub(crate) const fn seed(self) -> u64 {
+        match self {
+            Place::Start => 0x9e37_79b9_7f4a_7c15,
+            Place::Inside => 0xd1b5_4a32_d192_ed03,
+        }
+    }
+}
+
+/// The hash of the bytes so far and one more. A prefix of a word costs nothing to look up.
+#[inline]
+pub(crate) const fn extend(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64).wrapping_mul(0xf135_7aea_2e62_a9c5)
+}
+
+/// The indices to look at, in order, each below [`COUNT`]. The upper bits of the product are the
+/// well mixed ones.
+#[inline]
+pub(crate) fn probe(hash: u64) -> impl Iterator<Item = usize> {
+    let home = (hash >> 48) as usize;
+    (0..COUNT).map(move |step| (home + step) % COUNT)
+}
+
+/// What the upper 28 bits of the slot of a piece must be.
+#[inline]
+pub(crate) const fn mark(hash: u64, place: Place, len_bytes: usize) -> u64 {
+    ((hash >> 20) & 0xfff_ffc0) | ((place as u64) << 5) | len_bytes as u64
+}
+
+/// The slot of a piece; `None` if a number does not fit.
+#[allow(
+    dead_code,
+    reason = "the build script writes slots, the engine only reads them"
+)]
+pub(crate) fn pack(
+    hash: u64,
+    place: Place,
+    len_bytes: usize,
+    offset_bytes: usize,
+    id: usize,
+) -> Option<u64> {
+    let fits = (1..=LONGEST_PIECE_BYTES).contains(&len_bytes)
+        && offset_bytes < 1 << 20
+        && (1..1 << 16).contains(&id);
+    fits.then(|| mark(hash, place, len_bytes) << 36 | (offset_bytes as u64) << 16 | id as u64)
+}
+
+/// Mark, offset in vocab.txt and id of a filled slot.
+#[inline]
+#[allow(
+    dead_code,
+    reason = "the engine reads slots, the build script only writes them"
+)]
+pub(crate) const fn unpack(slot: u64) -> (u64, usize, u16) {
+    (slot >> 36, (slot >> 16) as usize & 0xf_ffff, slot as u16)
+}

@@ -1,0 +1,471 @@
+//! The built-in models, every one ever shipped: one row of small integers a token, no layers. The
+//! vector of a text is the weighted sum of the rows of its tokens; `model/README.md` has the rules.
+//!
+//! Vectors are the same bit for bit on every machine and in every thread, because a file's content
+//! root covers them: tokens are added in the order of their ids, each sum is an f32 multiplication
+//! and an f32 addition, never fused, and the length is summed in f64 in the order of the columns.
+
+use std::cell::RefCell;
+
+use super::wordpiece::{Pieces, Vocabulary, for_each_word};
+use super::{Embedder, check_out};
+use crate::error::Result;
+
+/// Numbers in a vector.
+const DIM: usize = 192;
+/// Two numbers a byte.
+const ROW_BYTES: usize = DIM / 2;
+/// Tokens and rows.
+const ROWS: usize = 35_965;
+
+static KB_STATIC_1: StaticModel = StaticModel {
+    id: "kb-static-1",
+    hash: [
+        0xc6, 0x22, 0x97, 0x63, 0x30, 0x5e, 0x99, 0x38, 0x2f, 0x47, 0xe1, 0xb3, 0x31, 0x38, 0x39,
+        0xef, 0x50, 0x4f, 0xf6, 0xf7, 0x4c, 0xb1, 0xc9, 0x96, 0x89, 0x82, 0x0e, 0x26, 0x23, 0x73,
+        0xb3, 0x09,
+    ],
+    quantiser_range: 0.305,
+    vocabulary: Vocabulary {
+        text: include_str!("../../model/vocab.txt"),
+        slots: include_bytes!(concat!(env!("OUT_DIR"), "/vocabulary.slots")),
+    },
+    table: include_bytes!("../../model/table.bin"),
+    scales: include_bytes!("../../model/scales.bin"),
+};
+
+/// The newest built-in model: what a new file uses unless told otherwise. Costs nothing to get.
+pub fn built_in() -> &'static StaticModel {
+    &KB_STATIC_1
+}
+
+/// The built-in model of that id, old ones included.
+pub fn by_id(id: &str) -> Option<&'static dyn Embedder> {
+    (id == KB_STATIC_1.id).then_some(&KB_STATIC_1 as &dyn Embedder)
+}
+
+/// A model that is compiled into the program: microseconds a query, no set-up.
+#[derive(Debug)]
+pub struct StaticModel {
+    /// Stable name.
+    id: &'static str,
+    /// Blake3 over vocab.txt, table.bin and scales.bin, in that order. Written here because the
+    /// files are too large to hash whenever a program starts; a test compares.
+    hash: [u8; 32],
+    /// See [`StaticModel::quantiser_range`].
+    quantiser_range: f32,
+    /// Finds tokens.
+    vocabulary: Vocabulary,
+    /// `[ROWS, DIM]` signed 4-bit integers, the low half of a byte first.
+    table: &'static [u8],
+    /// One little-endian f16 a row.
+    scales: &'static [u8],
+}
+
+/// How much of a text a model knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Words, without punctuation. The parts of `camelCase` and `snake_case` are words.
+    pub words: usize,
+    /// Words that are in the vocabulary as they stand. The others have vague vectors, made of
+    /// their pieces, or none at all.
+    pub known_words: usize,
+    /// Tokens that make up the vector, repeated ones and punctuation included. 0: the vector is
+    /// zero.
+    pub tokens: usize,
+}
+
+impl Coverage {
+    /// The share of known words, 0..1; 0 without a word.
+    pub fn known_share(self) -> f32 {
+        if self.words == 0 {
+            0.0
+        } else {
+            self.known_words as f32 / self.words as f32
+        }
+    }
+}
+
+impl StaticModel {
+    /// Calls `emit` with the id of every token of the text, in order: 1..35965, as the line of
+    /// `vocab.txt`. The text is never truncated.
+    pub fn tokens(&self, text: &str, mut emit: impl FnMut(u32)) {
+        let mut pieces = Pieces::new();
+        for_each_word(text, |word| {
+            for &id in self.vocabulary.tokens(word, &mut pieces) {
+                emit(u32::from(id));
+            }
+        });
+    }
+
+    /// How much of a text the model knows: search leans on keywords where it knows little.
+    pub fn coverage(&self, text: &str) -> Coverage {
+        let mut coverage = Coverage::default();
+        let mut pieces = Pieces::new();
+        for_each_word(text, |word| {
+            let tokens = self.vocabulary.tokens(word, &mut pieces).len();
+            coverage.tokens += tokens;
+            if !word.is_mark() {
+                coverage.words += 1;
+                coverage.known_words += usize::from(tokens == 1);
+            }
+        });
+        coverage
+    }
+
+    /// The largest number that vectors are quantised for, the 0.9999 quantile of all of them:
+    /// larger ones are cut off. One constant for all files with this model.
+    pub fn quantiser_range(&self) -> f32 {
+        self.quantiser_range
+    }
+
+    fn embed(&self, texts: &[&str], out: &mut [f32]) -> Result<()> {
+        thread_local! {
+            static COUNTS: RefCell<TokenCounts> = RefCell::new(TokenCounts::new());
+        }
+        check_out(texts.len(), DIM, out)?;
+        COUNTS.with_borrow_mut(|counts| {
+            for (text, vector) in texts.iter().zip(out.as_chunks_mut::<DIM>().0) {
+                self.tokens(text, |id| counts.add(id));
+                *vector = self.weighted_sum(counts);
+                normalise(vector);
+            }
+        });
+        Ok(())
+    }
+
+    /// Sum over the tokens of sqrt(count) x scale x row; leaves the counts empty.
+    fn weighted_sum(&self, counts: &mut TokenCounts) -> [f32; DIM] {
+        let (rows, _) = self.table.as_chunks::<ROW_BYTES>();
+        let (scales, _) = self.scales.as_chunks::<2>();
+        let mut even = [0.0_f32; ROW_BYTES];
+        let mut odd = [0.0_f32; ROW_BYTES];
+        counts.drain(|id, count| {
+            let (Some(row), Some(&scale)) = (rows.get(id), scales.get(id)) else {
+                return;
+            };
+            let scale = f64::from(f32_from_half(u16::from_le_bytes(scale)));
+            let weight = (f64::from(count).sqrt() * scale) as f32;
+            for ((&pair, even), odd) in row.iter().zip(&mut even).zip(&mut odd) {
+                let pair = u32::from(pair);
+                *even += weight * (((pair << 28) as i32) >> 28) as f32;
+                *odd += weight * (((pair << 24) as i32) >> 28) as f32;
+            }
+        });
+        let mut sum = [0.0; DIM];
+        for ((pair, even), odd) in sum.as_chunks_mut::<2>().0.iter_mut().zip(even).zip(odd) {
+            *pair = [even, odd];
+        }
+        sum
+    }
+}
+
+impl Embedder for StaticModel {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn hash(&self) -> [u8; 32] {
+        self.hash
+    }
+
+    fn dim(&self) -> usize {
+        DIM
+    }
+
+    fn max_tokens(&self) -> Option<usize> {
+        None
+    }
+
+    fn embed_documents(&self, texts: &[&str], out: &mut [f32]) -> Result<()> {
+        self.embed(texts, out)
+    }
+
+    fn embed_queries(&self, texts: &[&str], out: &mut [f32]) -> Result<()> {
+        self.embed(texts, out)
+    }
+
+    fn coverage(&self, text: &str) -> Coverage {
+        StaticModel::coverage(self, text)
+    }
+}
+
+/// Divides by the Euclidean length; a zero vector stays.
+fn normalise(vector: &mut [f32; DIM]) {
+    let length = vector
+        .iter()
+        .map(|&x| f64::from(x) * f64::from(x))
+        .sum::<f64>()
+        .sqrt() as f32;
+    if length > 0.0 {
+        for x in vector {
+            *x /= length;
+        }
+    }
+}
+
+/// The value of a half-precision number; scales are finite. The small ones go through an integer,
+/// because a host may have told the processor to treat tiny f32 as zero.
+fn f32_from_half(bits: u16) -> f32 {
+    let sign = u32::from(bits & 0x8000) << 16;
+    let magnitude = u32::from(bits & 0x7fff);
+    let value = if magnitude < 0x400 {
+        magnitude as f32 / (1 << 24) as f32
+    } else {
+        f32::from_bits((magnitude << 13) + ((127 - 15) << 23))
+    };
+    f32::from_bits(value.to_bits() | sign)
+}
+
+/// How often each token occurs in a text. Kept from text to text, so that none allocates.
+struct TokenCounts {
+    /// One a token.
+    counts: Vec<u32>,
+    /// One bit a token: its count is not 0.
+    present: Vec<u64>,
+    /// One bit a word of `present`: it is not 0.
+    groups: [u64; ROWS.div_ceil(64 * 64)],
+}
+
+impl TokenCounts {
+    fn new() -> TokenCounts {
+        TokenCounts {
+            counts: vec![0; ROWS],
+            present: vec![0; ROWS.div_ceil(64)],
+            groups: [0; ROWS.div_ceil(64 * 64)],
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, id: u32) {
+        let id = id as usize;
+        let (word, group) = (id / 64, id / (64 * 64));
+        if let (Some(count), Some(present), Some(groups)) = (
+            self.counts.get_mut(id),
+            self.present.get_mut(word),
+            self.groups.get_mut(group),
+        ) {
+            *count = count.saturating_add(1);
+            *present |= 1 << (id % 64);
+            *groups |= 1 << (word % 64);
+        }
+    }
+
+    /// Hands over the id and count of every token that occurs, by rising id, and forgets them.
+    fn drain(&mut self, mut on_token: impl FnMut(usize, u32)) {
+        for (group, groups) in self.groups.iter_mut().enumerate() {
+            for word in take_bits(groups) {
+                let word = group * 64 + word;
+                let Some(present) = self.present.get_mut(word) else {
+                    continue;
+                };
+                for id in take_bits(present) {
+                    let id = word * 64 + id;
+                    if let Some(count) = self.counts.get_mut(id) {
+                        on_token(id, std::mem::take(count));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The positions of the set bits, rising; the bits are cleared.
+fn take_bits(bits: &mut u64) -> impl Iterator<Item = usize> {
+    let mut left = std::mem::take(bits);
+    std::iter::from_fn(move || {
+        let position = left.trailing_zeros() as usize;
+        let found = left != 0;
+        left &= left.wrapping_sub(1);
+        found.then_some(position)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ids(text: &str) -> Vec<u32> {
+        let mut ids = Vec::new();
+        built_in().tokens(text, |id| ids.push(id));
+        ids
+    }
+
+    fn vector(text: &str) -> Vec<f32> {
+        let mut vector = vec![f32::NAN; DIM];
+        built_in().embed_documents(&[text], &mut vector).unwrap();
+        vector
+    }
+
+    #[test]
+    fn tokens_and_vectors_equal_those_of_the_reference() {
+        let file = include_str!("../../model/vectors.json");
+        let file: serde_json::Value = serde_json::from_str(file).unwrap();
+        let cases = file["cases"].as_array().unwrap();
+        assert_eq!(cases.len(), 60);
+        for case in cases {
+            let text = case["text"].as_str().unwrap();
+            let expected: Vec<u32> = serde_json::from_value(case["ids"].clone()).unwrap();
+            assert_eq!(ids(text), expected, "{text:?}");
+            let expected: Vec<f32> = serde_json::from_value(case["vector"].clone()).unwrap();
+            let got = vector(text);
+            assert_eq!(got.len(), expected.len());
+            for (got, expected) in got.iter().zip(&expected) {
+                assert!((got - expected).abs() < 2e-6, "{got} {expected} {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_model_files() {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(KB_STATIC_1.vocabulary.text.as_bytes());
+        hasher.update(KB_STATIC_1.table);
+        hasher.update(KB_STATIC_1.scales);
+        assert_eq!(hasher.finalize(), blake3::Hash::from(built_in().hash()));
+    }
+
+    #[test]
+    fn every_token_of_the_vocabulary_is_found() {
+        let lines: Vec<&str> = KB_STATIC_1.vocabulary.text.lines().collect();
+        assert_eq!(lines.len(), ROWS);
+        assert_eq!(KB_STATIC_1.table.len(), ROWS * ROW_BYTES);
+        assert_eq!(KB_STATIC_1.scales.len(), ROWS * 2);
+        for (id, line) in lines.iter().enumerate().skip(1) {
+            if !line.starts_with("##") {
+                assert_eq!(ids(line), [id as u32], "{line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_are_the_same_to_the_bit_everywhere() {
+        let bytes: Vec<u8> = super::super::PROBE_TEXTS
+            .iter()
+            .flat_map(|text| vector(text))
+            .flat_map(|x| x.to_bits().to_le_bytes())
+            .collect();
+        assert_eq!(
+            blake3::hash(&bytes).to_hex().as_str(),
+            "03a3414a6bd4f9f4313a90286b3aaa81c8d39b801c57ec4504136ff52c7bfe8d"
+        );
+    }
+
+    #[test]
+    fn a_vector_depends_on_its_text_alone() {
+        let texts = ["reset a password", "", "fn main() {}", "reset a password"];
+        let mut together = vec![f32::NAN; texts.len() * DIM];
+        built_in().embed_queries(&texts, &mut together).unwrap();
+        for (text, row) in texts.iter().zip(together.chunks(DIM)) {
+            assert_eq!(row, vector(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_tokens_has_the_zero_vector() {
+        for text in [
+            "",
+            " \t\r\n",
+            "\0\u{7}",
+            "\u{4f60}\u{597d}",
+            &"x".repeat(65),
+        ] {
+            assert!(ids(text).is_empty(), "{text:?}");
+            assert_eq!(vector(text), [0.0; DIM], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_output_of_another_length_is_refused() {
+        for len in [0, DIM - 1, DIM + 1, 3 * DIM] {
+            let mut out = vec![0.0; len];
+            let error = built_in()
+                .embed_documents(&["a", "b"], &mut out)
+                .unwrap_err();
+            assert_eq!(error.code(), "INVALID_ARGUMENT");
+        }
+    }
+
+    #[test]
+    fn coverage_counts_the_words_that_the_model_knows() {
+        let coverage = |text| {
+            let Coverage {
+                words,
+                known_words,
+                tokens,
+            } = built_in().coverage(text);
+            (words, known_words, tokens)
+        };
+        assert_eq!(coverage(""), (0, 0, 0));
+        assert_eq!(coverage("?!"), (0, 0, 2));
+        assert_eq!(coverage("reset my password?"), (3, 3, 4));
+        assert_eq!(coverage("resetPassword"), (2, 2, 2));
+        assert_eq!(coverage("password \u{43f}\u{430}\u{440}"), (2, 1, 1));
+        let (words, known_words, tokens) = coverage("qzxvkw password");
+        assert_eq!((words, known_words), (2, 1));
+        assert!(tokens > 2, "a word in pieces has several tokens");
+        assert_eq!(built_in().coverage("qzxvkw password").known_share(), 0.5);
+        assert_eq!(Coverage::default().known_share(), 0.0);
+    }
+
+    #[test]
+    fn models_are_found_by_id() {
+        let model = by_id("kb-static-1").unwrap();
+        assert_eq!(
+            (model.hash(), model.dim(), model.max_tokens()),
+            (built_in().hash(), DIM, None)
+        );
+        assert!(by_id("kb-static-0").is_none());
+    }
+
+    #[test]
+    fn half_precision_numbers_are_exact() {
+        for (bits, value) in [
+            (0x0000, 0.0),
+            (0x0001, 5.960_464_5e-8),
+            (0x03ff, 1023.0 * 5.960_464_5e-8),
+            (0x0400, 6.103_515_6e-5),
+            (0x3555, 0.333_251_95),
+            (0x3c00, 1.0),
+            (0x7bff, 65504.0),
+            (0xc000, -2.0),
+        ] {
+            assert_eq!(f32_from_half(bits), value, "{bits:#x}");
+        }
+    }
+
+    #[test]
+    fn hostile_texts_of_a_megabyte_are_embedded() {
+        let mega = 1 << 20;
+        let word_of_64 = "qxjz".repeat(16);
+        let hostile = [
+            "a".repeat(mega),
+            format!("{word_of_64} ").repeat(mega / 65),
+            format!("a{}", "\u{301}".repeat(mega / 2)),
+            "\u{fdfa}\u{1d160}\u{ac01}".repeat(mega / 10),
+            "aB".repeat(mega / 2),
+            "_".repeat(mega),
+        ];
+        for text in &hostile {
+            let length: f32 = vector(text).iter().map(|x| x * x).sum();
+            assert!(length == 0.0 || (length - 1.0).abs() < 1e-5);
+        }
+        assert!(ids(&hostile[0]).is_empty());
+        assert_eq!(ids(&hostile[2]), ids("a"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_unit_vector_or_none(text in "\\PC{0,200}|.{0,200}") {
+            let coverage = built_in().coverage(&text);
+            prop_assert!(ids(&text).iter().all(|&id| (1..ROWS as u32).contains(&id)));
+            prop_assert_eq!(coverage.tokens, ids(&text).len());
+            prop_assert!(coverage.known_words <= coverage.words);
+            let length: f32 = vector(&text).iter().map(|x| x * x).sum();
+            prop_assert_eq!(length == 0.0, coverage.tokens == 0);
+            prop_assert!(length == 0.0 || (length - 1.0).abs() < 1e-5);
+        }
+    }
+}
