@@ -5,4 +5,5 @@ pub mod container;
 pub mod embed;
 pub mod error;
 pub mod file_types;
+pub mod index;
 pub mod types;

@@ -1,0 +1,3 @@
+//! Indexes: words and vectors.
+
+pub mod text;

@@ -1,0 +1,418 @@
+//! Walks over the postings of one term, rows ascending, skipping blocks unread.
+
+use crate::container::column::ColumnView;
+use crate::error::{Error, Result};
+
+use super::postings::{
+    BLOCK_POSTINGS, Block, BlockShape, ENTRY_BYTES, PART_BLOCKS, decode_impact, read_block,
+    take_bytes, take_posting,
+};
+use super::reader::{Postings, PostingsKind};
+
+/// The postings of one term, from the first row to the last.
+#[derive(Debug, Clone)]
+pub struct Cursor<'a> {
+    /// Rows of the block at hand.
+    rows: Block,
+    /// Their frequencies.
+    frequencies: Block,
+    /// How many of both are filled.
+    len: usize,
+    /// The current posting among them; `len` when there is none.
+    at: usize,
+    /// How many blocks were read, to notice a change.
+    blocks_read: u32,
+    /// Whether the block at hand is the one that `walk` stands on.
+    loaded: bool,
+    /// The blocks; `None` when the whole list is at hand.
+    walk: Option<BlockWalk<'a>>,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(
+        column: ColumnView<'a>,
+        row_limit: u32,
+        postings: &Postings<'a>,
+    ) -> Result<Cursor<'a>> {
+        let mut cursor = Cursor {
+            rows: [0; BLOCK_POSTINGS],
+            frequencies: [0; BLOCK_POSTINGS],
+            len: 0,
+            at: 0,
+            blocks_read: 0,
+            loaded: true,
+            walk: None,
+        };
+        match postings.kind {
+            PostingsKind::Single { row, frequency } => {
+                cursor.rows = [row; BLOCK_POSTINGS];
+                cursor.frequencies = [frequency; BLOCK_POSTINGS];
+                cursor.len = 1;
+                cursor.blocks_read = 1;
+            }
+            PostingsKind::Short(bytes) => {
+                cursor.read_tail(bytes, postings.count as usize, 0)?;
+                if cursor.last_loaded() >= row_limit {
+                    return Err(beyond());
+                }
+            }
+            PostingsKind::Blocks { .. } => {
+                cursor.walk = Some(BlockWalk::new(column, row_limit, postings)?);
+                cursor.loaded = false;
+            }
+        }
+        Ok(cursor)
+    }
+
+    fn posting(&self) -> Option<(u32, u32)> {
+        let (rows, frequencies) = self.rest();
+        Some((*rows.first()?, *frequencies.first()?))
+    }
+
+    /// Moves to the first posting whose row is `row` or above, never back; returns it.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a block on the way contradicts the format.
+    #[inline]
+    pub fn seek(&mut self, row: u32) -> Result<Option<(u32, u32)>> {
+        if !self.loaded || self.last_loaded() < row {
+            self.seek_block(row)?;
+        }
+        self.at += lower(self.rest().0, row);
+        Ok(self.posting())
+    }
+
+    /// Last row of the block at hand; 0 when it is empty.
+    fn last_loaded(&self) -> u32 {
+        match self.rows.get(..self.len) {
+            Some([.., last]) => *last,
+            _ => 0,
+        }
+    }
+
+    /// Loads the first block that reaches `row`.
+    #[cold]
+    fn seek_block(&mut self, row: u32) -> Result<()> {
+        let Some(walk) = &mut self.walk else {
+            self.at = self.len;
+            return Ok(());
+        };
+        let before = walk.index;
+        let found = walk.skip_to(row)?;
+        if !found {
+            self.loaded = true;
+            self.len = 0;
+            self.at = 0;
+        } else if !self.loaded || walk.index != before {
+            self.load()?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self) -> Result<()> {
+        let Some(walk) = &self.walk else {
+            return Ok(());
+        };
+        let (bytes, entry, next_row) = (walk.block_bytes()?, walk.entry, walk.next_row);
+        match entry.form {
+            BlockForm::Packed(shape) => {
+                read_block(
+                    bytes,
+                    shape,
+                    next_row,
+                    entry.last_row,
+                    &mut self.rows,
+                    &mut self.frequencies,
+                )?;
+                self.len = BLOCK_POSTINGS;
+                self.at = 0;
+                self.blocks_read += 1;
+            }
+            BlockForm::Tail { count, .. } => {
+                self.read_tail(bytes, count, next_row)?;
+                if self.last_loaded() != entry.last_row {
+                    return Err(Error::damaged("a block of postings contradicts its entry"));
+                }
+            }
+        }
+        self.loaded = true;
+        Ok(())
+    }
+
+    /// Reads `count` pairs of varints; fewer than a block.
+    fn read_tail(&mut self, mut bytes: &[u8], count: usize, mut next_row: u32) -> Result<()> {
+        let numbers = std::iter::zip(&mut self.rows, &mut self.frequencies);
+        for (row, frequency) in numbers.take(count) {
+            let (distance, there) = take_posting(&mut bytes)?;
+            // Rows and distances stay below 2^24 each, and there are fewer than 128 of them.
+            *row = next_row + distance;
+            *frequency = there;
+            next_row = *row + 1;
+        }
+        self.len = count;
+        self.at = 0;
+        self.blocks_read += 1;
+        Ok(())
+    }
+
+    /// The blocks of the list from the current one on; `None` when all of it is at hand.
+    pub(super) fn walk(&self) -> Option<BlockWalk<'a>> {
+        self.walk
+    }
+
+    /// How many blocks were read: the block at hand is another one when this changes.
+    pub(super) fn blocks_read(&self) -> u32 {
+        self.blocks_read
+    }
+
+    /// All rows and frequencies of the block at hand.
+    pub(super) fn block(&self) -> (&[u32], &[u32]) {
+        (
+            self.rows.get(..self.len).unwrap_or_default(),
+            self.frequencies.get(..self.len).unwrap_or_default(),
+        )
+    }
+
+    /// Place of the current posting in the block at hand.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The current posting and those after it in the block at hand.
+    fn rest(&self) -> (&[u32], &[u32]) {
+        (
+            self.rows.get(self.at..self.len).unwrap_or_default(),
+            self.frequencies.get(self.at..self.len).unwrap_or_default(),
+        )
+    }
+}
+
+/// How many of the ascending rows are below `row`. Rows sought are mostly near, and comparing eight
+/// rows at once beats halving.
+#[inline]
+fn lower(rows: &[u32], row: u32) -> usize {
+    let mut below = 0;
+    for eight in rows.chunks(8) {
+        let more: usize = eight.iter().map(|there| usize::from(*there < row)).sum();
+        below += more;
+        if more < 8 {
+            break;
+        }
+    }
+    below
+}
+
+/// Stands on one block of a list and knows what its entry says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockWalk<'a> {
+    /// The postings column.
+    column: ColumnView<'a>,
+    /// Rows of the segment.
+    row_limit: u32,
+    /// Postings of the list.
+    count: u32,
+    /// Last row and bytes of each part; empty when there is only one.
+    directory: &'a [[u8; 8]],
+    /// Number of the open part.
+    part: usize,
+    /// Logical position after the open part.
+    part_end: u64,
+    /// Entries of the open part.
+    entries: &'a [[u8; ENTRY_BYTES]],
+    /// Blocks of the open part.
+    blocks: &'a [u8],
+    /// First byte of the current block in `blocks`.
+    offset: usize,
+    /// Number of the current block in the list.
+    index: usize,
+    /// Smallest row that the current block may have.
+    next_row: u32,
+    /// Entry of the current block.
+    entry: Entry,
+}
+
+/// What is known of a block before it is read.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Its last row.
+    last_row: u32,
+    /// The least impact of its postings, rounded down.
+    impact: f32,
+    /// How it is written.
+    form: BlockForm,
+}
+
+/// How a block is written.
+#[derive(Debug, Clone, Copy)]
+enum BlockForm {
+    /// 128 packed postings.
+    Packed(BlockShape),
+    /// Fewer, as varints.
+    Tail { count: usize, len_bytes: usize },
+}
+
+impl BlockForm {
+    fn len_bytes(self) -> usize {
+        match self {
+            BlockForm::Packed(shape) => shape.len_bytes(),
+            BlockForm::Tail { len_bytes, .. } => len_bytes,
+        }
+    }
+}
+
+fn beyond() -> Error {
+    Error::damaged("a posting names a row beyond the segment")
+}
+
+impl<'a> BlockWalk<'a> {
+    fn new(
+        column: ColumnView<'a>,
+        row_limit: u32,
+        postings: &Postings<'a>,
+    ) -> Result<BlockWalk<'a>> {
+        let PostingsKind::Blocks {
+            directory,
+            first_part,
+            first_part_bytes,
+        } = postings.kind
+        else {
+            return Err(Error::damaged("a postings list has no blocks"));
+        };
+        let mut walk = BlockWalk {
+            column,
+            row_limit,
+            count: postings.count,
+            directory,
+            part: 0,
+            part_end: first_part,
+            entries: &[],
+            blocks: &[],
+            offset: 0,
+            index: 0,
+            next_row: 0,
+            entry: Entry {
+                last_row: 0,
+                impact: 0.0,
+                form: BlockForm::Tail {
+                    count: 0,
+                    len_bytes: 0,
+                },
+            },
+        };
+        walk.open_part(first_part_bytes)?;
+        walk.read_entry()?;
+        Ok(walk)
+    }
+
+    /// Number of blocks of the list.
+    fn block_count(&self) -> usize {
+        (self.count as usize).div_ceil(BLOCK_POSTINGS)
+    }
+
+    /// Opens the part that starts at `part_end`.
+    fn open_part(&mut self, len_bytes: usize) -> Result<()> {
+        let mut bytes = self.column.bytes(self.part_end, len_bytes)?;
+        let blocks = (self.block_count() - self.part * PART_BLOCKS).min(PART_BLOCKS);
+        self.entries = take_bytes(&mut bytes, blocks * ENTRY_BYTES)?.as_chunks().0;
+        self.blocks = bytes;
+        self.offset = 0;
+        self.part_end += len_bytes as u64;
+        Ok(())
+    }
+
+    fn read_entry(&mut self) -> Result<()> {
+        let entry = self.entries.get(self.index - self.part * PART_BLOCKS);
+        let [a, b, c, d, impact @ .., x, y, z] =
+            entry.ok_or_else(|| Error::damaged("a part of postings has too few blocks"))?;
+        let last_row = u32::from_le_bytes([*a, *b, *c, *d]);
+        let tail = self.count as usize - self.index * BLOCK_POSTINGS;
+        let (form, count) = if tail < BLOCK_POSTINGS {
+            let len_bytes = usize::from(u16::from_le_bytes([*x, *y]));
+            let form = BlockForm::Tail {
+                count: tail,
+                len_bytes,
+            };
+            (form, tail)
+        } else {
+            let shape = BlockShape {
+                row_width: *x,
+                frequency_width: *y,
+                exception_bytes: *z,
+            };
+            (BlockForm::Packed(shape), BLOCK_POSTINGS)
+        };
+        let ascends = last_row.checked_sub(self.next_row);
+        if last_row >= self.row_limit || ascends.is_none_or(|rows| (rows as usize) + 1 < count) {
+            return Err(beyond());
+        }
+        self.entry = Entry {
+            last_row,
+            impact: decode_impact(u16::from_le_bytes(*impact)),
+            form,
+        };
+        Ok(())
+    }
+
+    /// Moves to the next block; false when there is none.
+    fn step(&mut self) -> Result<bool> {
+        if self.index + 1 >= self.block_count() {
+            return Ok(false);
+        }
+        self.offset += self.entry.form.len_bytes();
+        self.next_row = self.entry.last_row + 1;
+        self.index += 1;
+        if self.index / PART_BLOCKS > self.part {
+            self.next_part()?;
+        }
+        self.read_entry()?;
+        Ok(true)
+    }
+
+    /// Opens the part after the current one.
+    #[cold]
+    fn next_part(&mut self) -> Result<()> {
+        self.part += 1;
+        let part = self.directory.get(self.part);
+        let [_, _, _, _, len @ ..] =
+            part.ok_or_else(|| Error::damaged("a postings list has too few parts"))?;
+        self.open_part(u32::from_le_bytes(*len) as usize)
+    }
+
+    /// Moves to the first block that reaches `row`; false when none does.
+    pub(super) fn skip_to(&mut self, row: u32) -> Result<bool> {
+        while self.entry.last_row < row {
+            if !self.step()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The least impact in blocks that may have rows of `start..end`; `None` when there are none.
+    /// Moves to the last of these blocks, so `start` must not go back behind an earlier `end`.
+    pub(super) fn least_impact(&mut self, start: u32, end: u32) -> Result<Option<f32>> {
+        if !self.skip_to(start)? || self.next_row >= end {
+            return Ok(None);
+        }
+        let mut least = self.entry.impact;
+        while self.entry.last_row + 1 < end && self.step()? {
+            if self.next_row >= end {
+                break;
+            }
+            least = least.min(self.entry.impact);
+        }
+        Ok(Some(least))
+    }
+
+    /// A row that no posting at or after `start` comes before; `None` when there is no posting.
+    pub(super) fn next_row(&self, start: u32) -> Option<u32> {
+        (self.entry.last_row >= start).then_some(self.next_row.max(start))
+    }
+
+    fn block_bytes(&self) -> Result<&'a [u8]> {
+        self.offset
+            .checked_add(self.entry.form.len_bytes())
+            .and_then(|end| self.blocks.get(self.offset..end))
+            .ok_or_else(|| Error::damaged("a part of postings ends too early"))
+    }
+}

@@ -1,0 +1,93 @@
+//! Chunk lengths by row, for rows that mostly ascend.
+
+use crate::container::column::ColumnView;
+use crate::error::{Error, Result};
+
+/// Looks up lengths. It keeps the piece of the column it looked at last.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lengths<'a> {
+    /// The column.
+    column: ColumnView<'a>,
+    /// Bytes of a length: 2 or 4.
+    width: u32,
+    /// Row of the first length in `piece`.
+    first_row: u32,
+    /// Lengths up to the end of an extent.
+    piece: &'a [u8],
+}
+
+impl<'a> Lengths<'a> {
+    pub(super) fn new(column: ColumnView<'a>, width: u32) -> Lengths<'a> {
+        Lengths {
+            column,
+            width,
+            first_row: 0,
+            piece: &[],
+        }
+    }
+
+    /// Length of one row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the row lies outside the column.
+    pub(super) fn one(&mut self, row: u32) -> Result<u32> {
+        let mut out = [0.0];
+        self.fill(&[row], &mut out)?;
+        let [length] = out;
+        Ok(length as u32)
+    }
+
+    /// Writes the lengths of ascending `rows` to the start of `out`, as many as both have.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a row lies outside the column.
+    pub(super) fn fill(&mut self, mut rows: &[u32], mut out: &mut [f32]) -> Result<()> {
+        while let (Some(row), false) = (rows.first(), out.is_empty()) {
+            let mut done = self.fill_from_piece(rows, out);
+            if done == 0 {
+                self.piece = self.column.from(u64::from(*row) * u64::from(self.width))?;
+                self.first_row = *row;
+                done = self.fill_from_piece(rows, out);
+            }
+            if done == 0 {
+                return Err(Error::damaged("a chunk length is cut off"));
+            }
+            rows = rows.get(done..).unwrap_or_default();
+            out = out.get_mut(done..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Writes the lengths of the first rows, as far as the piece has them; returns how many.
+    fn fill_from_piece(&self, rows: &[u32], out: &mut [f32]) -> usize {
+        if self.width == 2 {
+            let lengths = self.piece.as_chunks::<2>().0;
+            fill_from(rows, out, self.first_row, lengths, u16::from_le_bytes)
+        } else {
+            let lengths = self.piece.as_chunks::<4>().0;
+            fill_from(rows, out, self.first_row, lengths, |bytes| {
+                u32::from_le_bytes(bytes).min(1 << 24) as f32
+            })
+        }
+    }
+}
+
+#[inline(always)]
+fn fill_from<T: Copy, N: Into<f32>>(
+    rows: &[u32],
+    out: &mut [f32],
+    first_row: u32,
+    lengths: &[T],
+    decode: impl Fn(T) -> N,
+) -> usize {
+    let mut done = 0;
+    for (row, out) in std::iter::zip(rows, out) {
+        // A row before the piece wraps to an index beyond it.
+        let Some(length) = lengths.get(row.wrapping_sub(first_row) as usize) else {
+            break;
+        };
+        *out = decode(*length).into();
+        done += 1;
+    }
+    done
+}

@@ -1,0 +1,557 @@
+//! The terms of a question, weighted over all segments.
+
+use roaring::RoaringBitmap;
+
+use crate::error::{Error, Result};
+
+use super::bm25::{Statistics, TermScorer, Units};
+use super::reader::{Postings, Reader};
+use super::tokenize::Analyser;
+use super::top_k::{self, Term, Terms};
+
+/// A term of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryTerm {
+    /// The term as the analyser gives it.
+    pub term: String,
+    /// How often it stands in the query; its weight is that many times its idf.
+    pub times: u32,
+    /// How many rows have it, over all segments, deleted chunks included.
+    pub chunks: u64,
+    /// Its inverse document frequency; above 0, also for a term that no row has.
+    pub idf: f32,
+}
+
+/// A row with its keyword score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoredRow {
+    /// The row.
+    pub row: u32,
+    /// Its score, above 0 and at most [`Query::idf_sum`] but for rounding.
+    pub score: f32,
+}
+
+/// A question to the keyword indexes of all segments.
+#[derive(Debug)]
+pub struct Query<'a> {
+    /// Distinct terms in the order they were given.
+    terms: Vec<QueryTerm>,
+    /// The segments.
+    segments: Vec<Segment<'a>>,
+    /// What scores are counted in.
+    units: Units,
+    /// Mean length of a chunk over all segments.
+    mean_length: f32,
+    /// Sum of idf times occurrences over all terms.
+    idf_sum: f32,
+}
+
+/// One segment as the query sees it.
+#[derive(Debug)]
+struct Segment<'a> {
+    /// Its keyword index.
+    reader: Reader<'a>,
+    /// Postings of each term of the query that the segment has, by index of the term.
+    postings: Vec<(usize, Postings<'a>)>,
+}
+
+impl<'a> Query<'a> {
+    /// Looks the terms of `text` up in all segments.
+    ///
+    /// `statistics` are those of the chunks searched, over all segments.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a dictionary or the head of a list contradicts the format.
+    pub fn new(
+        analyser: &mut Analyser,
+        text: &str,
+        segments: &[Reader<'a>],
+        statistics: Statistics,
+    ) -> Result<Query<'a>> {
+        let mut terms: Vec<QueryTerm> = Vec::new();
+        let mut seen = rustc_hash::FxHashMap::default();
+        analyser.analyse(text, |term, _| {
+            let next = terms.len();
+            let at = match seen.get(term) {
+                Some(at) => *at,
+                None => {
+                    seen.insert(term.to_owned(), next);
+                    terms.push(QueryTerm {
+                        term: term.to_owned(),
+                        times: 0,
+                        chunks: 0,
+                        idf: 0.0,
+                    });
+                    next
+                }
+            };
+            if let Some(term) = terms.get_mut(at) {
+                term.times += 1;
+            }
+        });
+        let mut found = Vec::with_capacity(segments.len());
+        for reader in segments {
+            let mut postings = Vec::new();
+            for (at, term) in terms.iter_mut().enumerate() {
+                if let Some(list) = reader.postings(&term.term)? {
+                    term.chunks += u64::from(list.count());
+                    postings.push((at, list));
+                }
+            }
+            found.push(Segment {
+                reader: *reader,
+                postings,
+            });
+        }
+        let mut idf_sum = 0.0;
+        for term in &mut terms {
+            term.idf = statistics.idf(term.chunks);
+            idf_sum += f64::from(term.idf) * f64::from(term.times);
+        }
+        Ok(Query {
+            terms,
+            segments: found,
+            units: Units::for_scores_up_to(idf_sum),
+            mean_length: statistics.mean_length(),
+            idf_sum: idf_sum as f32,
+        })
+    }
+
+    /// The distinct terms, in the order of the query.
+    pub fn terms(&self) -> &[QueryTerm] {
+        &self.terms
+    }
+
+    /// The most that this query could reach: idf times occurrences over all its terms, unknown
+    /// ones included. 0 when it has no terms.
+    pub fn idf_sum(&self) -> f32 {
+        self.idf_sum
+    }
+
+    /// The `k` best rows of a segment, best first, equal scores by ascending row.
+    ///
+    /// Only rows of `filter` count, if there is one, and only scores not below `floor`: with the
+    /// score of the k-th best row of other segments as floor, the best of all segments are still
+    /// among the answers. The answer is the same as that of scoring every row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when bytes on the way contradict the format, or there is no such segment.
+    pub fn top_k(
+        &self,
+        segment: usize,
+        k: usize,
+        filter: Option<&RoaringBitmap>,
+        floor: f32,
+    ) -> Result<Vec<ScoredRow>> {
+        let segment = self.segment(segment)?;
+        let least = self.units.at_least(floor).max(1);
+        let best = top_k::top_k(self.open(segment)?, segment.reader.rows(), k, filter, least)?;
+        Ok(best
+            .into_iter()
+            .map(|(row, units)| ScoredRow {
+                row,
+                score: self.units.score(units),
+            })
+            .collect())
+    }
+
+    /// Scores of ascending `rows` of a segment, in their order; 0 for rows without any term. The
+    /// same numbers as [`Query::top_k`] gives.
+    ///
+    /// # Errors
+    /// As [`Query::top_k`].
+    pub fn score_rows(&self, segment: usize, rows: &[u32]) -> Result<Vec<f32>> {
+        let segment = self.segment(segment)?;
+        let units = top_k::score_rows(&mut self.open(segment)?, rows)?;
+        Ok(units
+            .into_iter()
+            .map(|units| self.units.score(units))
+            .collect())
+    }
+
+    /// What each term gives to one row of a segment: index of the term in [`Query::terms`],
+    /// frequency and score. Terms that the row does not have are left out.
+    ///
+    /// # Errors
+    /// As [`Query::top_k`].
+    pub fn explain(&self, segment: usize, row: u32) -> Result<Vec<(usize, u32, f32)>> {
+        let segment = self.segment(segment)?;
+        let mut parts = Vec::new();
+        for ((at, _), mut term) in segment.postings.iter().zip(self.open(segment)?) {
+            if let Some((frequency, units)) = term.score_row(row)? {
+                parts.push((*at, frequency, self.units.score(units)));
+            }
+        }
+        Ok(parts)
+    }
+
+    fn segment(&self, segment: usize) -> Result<&Segment<'a>> {
+        self.segments
+            .get(segment)
+            .ok_or_else(|| Error::damaged(format!("the query has no segment {segment}")))
+    }
+
+    /// Cursors of the terms that the segment has.
+    fn open(&self, segment: &Segment<'a>) -> Result<Terms<'a>> {
+        let reader = &segment.reader;
+        let mut opened = Vec::with_capacity(segment.postings.len());
+        for (at, postings) in &segment.postings {
+            let Some(term) = self.terms.get(*at) else {
+                continue;
+            };
+            let scorer = TermScorer::new(
+                term.idf * term.times as f32,
+                self.units,
+                self.mean_length,
+                reader.written_mean_length(),
+            );
+            opened.push(Box::new(Term::new(
+                reader.cursor(postings)?,
+                postings.count(),
+                scorer,
+                reader.lengths(),
+            )));
+        }
+        Ok(opened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::column::{ColumnView, MemoryExtents, extent_starts};
+    use crate::index::text::{
+        DICTIONARY, DocumentTerms, DocumentTermsBuilder, LENGTHS, POSTINGS, TextRecord, Writer,
+    };
+    use crate::types::SegmentId;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// A written segment, and what went into it.
+    struct Index {
+        record: TextRecord,
+        starts: [Vec<u64>; 3],
+        extents: [Vec<Vec<u8>>; 3],
+        lists: BTreeMap<String, Vec<(u32, u32)>>,
+        lengths: Vec<u32>,
+    }
+
+    impl Index {
+        fn of(documents: &[DocumentTerms]) -> Index {
+            let mut writer = Writer::new(SegmentId(3));
+            let mut lists: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();
+            let mut lengths = Vec::new();
+            for document in documents {
+                writer.add(document).unwrap();
+                let terms: Vec<&[u8]> = document.terms().collect();
+                for (counts, length) in document.chunks() {
+                    for count in counts {
+                        let term = String::from_utf8(terms[count.term as usize].to_vec()).unwrap();
+                        let list = lists.entry(term).or_default();
+                        list.push((lengths.len() as u32, count.frequency));
+                    }
+                    lengths.push(length);
+                }
+            }
+            assert_eq!(writer.rows() as usize, lengths.len());
+            let mut sink = MemoryExtents::default();
+            let record = writer.finish(&mut sink).unwrap();
+            let columns = [&record.dictionary, &record.postings, &record.lengths];
+            Index {
+                starts: columns.map(extent_starts),
+                extents: [DICTIONARY, POSTINGS, LENGTHS]
+                    .map(|column| sink.columns.remove(&column).unwrap_or_default()),
+                record,
+                lists,
+                lengths,
+            }
+        }
+
+        fn try_reader(&self) -> Result<Reader<'_>> {
+            let [dictionary, postings, lengths] = std::array::from_fn(|i| {
+                let width = if i == 2 { self.record.lengths.width } else { 0 };
+                ColumnView::new(&self.starts[i], width, &self.extents[i])
+            });
+            Reader::new(&self.record, dictionary, postings, lengths)
+        }
+
+        fn reader(&self) -> Reader<'_> {
+            self.try_reader().unwrap()
+        }
+
+        fn statistics(&self) -> Statistics {
+            Statistics {
+                chunks: self.lengths.len() as u64,
+                total_length: self.lengths.iter().map(|length| u64::from(*length)).sum(),
+            }
+        }
+
+        fn query(&self, text: &str) -> Query<'_> {
+            let (mut analyser, statistics) = (Analyser::new(), self.statistics());
+            Query::new(&mut analyser, text, &[self.reader()], statistics).unwrap()
+        }
+
+        /// Scores of all rows from what went in, every row and term looked at.
+        fn exhaustive(&self, query: &Query<'_>) -> Vec<i32> {
+            let mut scores = vec![0; self.lengths.len()];
+            for term in &query.terms {
+                let weight = term.idf * term.times as f32;
+                let scorer = TermScorer::new(weight, query.units, query.mean_length, 1.0);
+                for (row, frequency) in self.lists.get(&term.term).into_iter().flatten() {
+                    let length = self.lengths[*row as usize] as f32;
+                    scores[*row as usize] += scorer.units(*frequency, length);
+                }
+            }
+            scores
+        }
+
+        fn expected(
+            &self,
+            query: &Query<'_>,
+            k: usize,
+            filter: Option<&RoaringBitmap>,
+            floor: f32,
+        ) -> Vec<ScoredRow> {
+            let mut rows: Vec<(i32, u32)> = self
+                .exhaustive(query)
+                .into_iter()
+                .zip(0..)
+                .filter(|(units, row)| {
+                    *units > 0
+                        && query.units.score(*units) >= floor
+                        && filter.is_none_or(|filter| filter.contains(*row))
+                })
+                .collect();
+            rows.sort_by_key(|(units, row)| (std::cmp::Reverse(*units), *row));
+            rows.truncate(k);
+            rows.into_iter()
+                .map(|(units, row)| ScoredRow {
+                    row,
+                    score: query.units.score(units),
+                })
+                .collect()
+        }
+    }
+
+    /// The `i`-th word, in letters that no stemmer touches.
+    fn word(mut i: u32) -> String {
+        let mut word = "q".to_owned();
+        loop {
+            word.push(char::from(b"bcdfghjklmnpqrtvwxz"[i as usize % 19]));
+            i /= 19;
+            if i == 0 {
+                return word;
+            }
+        }
+    }
+
+    /// Chunks of words whose frequencies fall off as in prose: word `i` about `1 / i` times.
+    fn prose(seed: u64, chunks: u32, words: u32) -> Vec<DocumentTerms> {
+        let mut analyser = Analyser::new();
+        let mut state = seed.wrapping_mul(2).wrapping_add(1);
+        let mut random = move |below: u32| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as u32 % below
+        };
+        (0..chunks.div_ceil(3))
+            .map(|document| {
+                let mut builder = DocumentTermsBuilder::new(&mut analyser);
+                for _ in 0..3.min(chunks - document * 3) {
+                    let text: Vec<String> = (0..random(30))
+                        .map(|_| {
+                            let exponent = random(1000) as f32 / 1000.0;
+                            word((words as f32).powf(exponent) as u32 - 1)
+                        })
+                        .collect();
+                    builder.add_text(&text.join(" "), 1);
+                    builder.end_chunk();
+                }
+                builder.finish()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_posting_reads_back_also_from_lists_of_several_parts() {
+        let mut analyser = Analyser::new();
+        let documents: Vec<DocumentTerms> = (0..70_000u32)
+            .map(|i| {
+                let mut builder = DocumentTermsBuilder::new(&mut analyser);
+                builder.add_text("always", 1 + i % 3);
+                builder.add_text(&word(i % 701), 1);
+                if i > 40_000 {
+                    builder.add_text("later", i);
+                }
+                builder.end_chunk();
+                builder.finish()
+            })
+            .collect();
+        let index = Index::of(&documents);
+        let reader = index.reader();
+        assert_eq!(index.record.terms, index.lists.len() as u64);
+        for (term, list) in &index.lists {
+            let postings = reader.postings(term).unwrap().unwrap();
+            assert_eq!(postings.count() as usize, list.len(), "{term}");
+            let mut cursor = reader.cursor(&postings).unwrap();
+            let mut found = Vec::new();
+            let mut row = 0;
+            while let Some((there, frequency)) = cursor.seek(row).unwrap() {
+                found.push((there, frequency));
+                row = there + 1;
+            }
+            assert!(&found == list, "{term}");
+            for step in [50, 1000, 30_000] {
+                let mut cursor = reader.cursor(&postings).unwrap();
+                for row in (0..70_000).step_by(step) {
+                    let after = list.partition_point(|(there, _)| *there < row);
+                    assert_eq!(cursor.seek(row).unwrap(), list.get(after).copied());
+                }
+            }
+        }
+        for (row, length) in (0..).zip(&index.lengths) {
+            assert_eq!(reader.length(row).unwrap(), *length);
+        }
+        assert!(reader.length(70_000).is_err());
+        assert!(reader.postings("absent").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_same_documents_give_the_same_bytes() {
+        let documents = prose(5, 3000, 5000);
+        let (first, second) = (Index::of(&documents), Index::of(&documents));
+        assert_eq!(first.record, second.record);
+        assert_eq!(first.extents, second.extents);
+    }
+
+    #[test]
+    fn an_empty_segment_answers_nothing() {
+        let index = Index::of(&[]);
+        let query = index.query("some words");
+        assert_eq!(query.top_k(0, 10, None, 0.0).unwrap(), []);
+        assert_eq!(query.terms().len(), 2);
+        assert!(query.idf_sum() > 0.0);
+        assert!(query.top_k(1, 10, None, 0.0).is_err());
+    }
+
+    #[test]
+    fn equal_scores_come_in_the_order_of_rows() {
+        let mut analyser = Analyser::new();
+        let documents: Vec<DocumentTerms> = (0..9000)
+            .map(|_| {
+                let mut builder = DocumentTermsBuilder::new(&mut analyser);
+                builder.add_text("same words", 1);
+                builder.end_chunk();
+                builder.finish()
+            })
+            .collect();
+        let index = Index::of(&documents);
+        let query = index.query("words same");
+        let best = query.top_k(0, 5, None, 0.0).unwrap();
+        let rows: Vec<u32> = best.iter().map(|hit| hit.row).collect();
+        assert_eq!(rows, [0, 1, 2, 3, 4]);
+        let again = query.top_k(0, 5, None, best[0].score).unwrap();
+        assert_eq!(again, best);
+        assert_eq!(query.top_k(0, 5, None, best[0].score * 1.001).unwrap(), []);
+    }
+
+    #[test]
+    fn a_repeated_word_weighs_as_often_as_it_stands_in_the_query() {
+        let index = Index::of(&prose(6, 200, 50));
+        let text = format!("{0} {1} {0}", word(3), word(9));
+        let query = index.query(&text);
+        let [three, nine] = query.terms() else {
+            panic!("two terms")
+        };
+        assert_eq!((three.times, nine.times), (2, 1));
+        assert!((query.idf_sum() - (2.0 * three.idf + nine.idf)).abs() < 1e-5);
+        let best = query.top_k(0, 1, None, 0.0).unwrap()[0];
+        let parts = query.explain(0, best.row).unwrap();
+        let sum: f32 = parts.iter().map(|(_, _, score)| score).sum();
+        assert_eq!(sum, best.score);
+        assert_eq!(index.lists[&word(3)].len() as u64, three.chunks);
+    }
+
+    #[test]
+    fn pruning_changes_no_answer_over_many_windows() {
+        let index = Index::of(&prose(7, 30_000, 20_000));
+        for words in [
+            &[0, 1, 2][..],
+            &[0, 5000],
+            &[17, 300, 3000, 9],
+            &[12_000],
+            &[1, 1, 40],
+        ] {
+            let text: Vec<String> = words.iter().map(|i| word(*i)).collect();
+            let query = index.query(&text.join(" "));
+            for k in [1, 10, 300, 40_000] {
+                let found = query.top_k(0, k, None, 0.0).unwrap();
+                assert_eq!(found, index.expected(&query, k, None, 0.0), "{words:?} {k}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn the_pruned_answer_is_the_exhaustive_one(
+            seed in any::<u64>(),
+            chunks in 1u32..9000,
+            words in 2u32..400,
+            asked in prop::collection::vec(0u32..400, 1..7),
+            k in prop_oneof![Just(1usize), 1..20usize, 1..10_000usize],
+            filter in prop::option::of((1u32..3000, 0u32..3000, 1u32..9000)),
+            floor in prop_oneof![2 => Just(0.0f32), 1 => 0f32..12.0],
+            mean_factor in prop_oneof![Just(1u64), 1..9u64],
+        ) {
+            let index = Index::of(&prose(seed, chunks, words));
+            let text: Vec<String> = asked.iter().map(|i| word(*i)).collect();
+            let mut statistics = index.statistics();
+            statistics.total_length = statistics.total_length * mean_factor / 3;
+            let query = Query::new(
+                &mut Analyser::new(), &text.join(" "), &[index.reader()], statistics,
+            ).unwrap();
+            let filter = filter.map(|(step, first, last)| {
+                (first..last.max(first)).step_by(step as usize).collect::<RoaringBitmap>()
+            });
+            let found = query.top_k(0, k, filter.as_ref(), floor).unwrap();
+            prop_assert_eq!(&found, &index.expected(&query, k, filter.as_ref(), floor));
+            let all: Vec<u32> = (0..chunks).collect();
+            let scores = query.score_rows(0, &all).unwrap();
+            for (score, units) in scores.iter().zip(index.exhaustive(&query)) {
+                prop_assert_eq!(*score, query.units.score(units));
+            }
+        }
+
+        #[test]
+        fn changed_bytes_give_an_error_or_an_answer(
+            seed in 0u64..4,
+            changes in prop::collection::vec(
+                (0..3usize, any::<prop::sample::Index>(), any::<u8>()), 1..4,
+            ),
+        ) {
+            let mut index = Index::of(&prose(seed, 1500, 300));
+            for (column, at, value) in changes {
+                let extent = &mut index.extents[column][0];
+                let at = at.index(extent.len());
+                extent[at] = value;
+            }
+            let Ok(reader) = index.try_reader() else { return Ok(()) };
+            let mut analyser = Analyser::new();
+            for i in 0..300 {
+                let text = format!("{} {} {}", word(i), word(i / 7), word(0));
+                let statistics = index.statistics();
+                let Ok(query) = Query::new(&mut analyser, &text, &[reader], statistics) else {
+                    continue;
+                };
+                let rows: Vec<u32> = (0..1500).collect();
+                if let Ok(best) = query.top_k(0, 10, None, 0.0) {
+                    prop_assert!(best.iter().all(|hit| hit.row < 1500));
+                }
+                let _ = query.score_rows(0, &rows);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Term to postings, over the columns of one segment.
+
+use crate::container::column::ColumnView;
+use crate::error::{Error, Result};
+
+use super::cursor::Cursor;
+use super::dictionary::{Place, find};
+use super::lengths::Lengths;
+use super::postings::{BLOCK_POSTINGS, PART_BLOCKS, take_bytes, take_varint};
+use super::writer::mean_length;
+use super::{FORMAT_VERSION, MAX_ROWS, TextRecord};
+
+/// The keyword index of one segment, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub struct Reader<'a> {
+    /// What the segment record says.
+    record: &'a TextRecord,
+    /// Column of the dictionary.
+    dictionary: ColumnView<'a>,
+    /// Column of the postings.
+    postings: ColumnView<'a>,
+    /// Column of the chunk lengths.
+    lengths: ColumnView<'a>,
+}
+
+/// Where the postings of one term are, and how many there are.
+#[derive(Debug, Clone, Copy)]
+pub struct Postings<'a> {
+    /// Number of postings, `1..=rows`.
+    pub(super) count: u32,
+    /// The bytes, or the only posting.
+    pub(super) kind: PostingsKind<'a>,
+}
+
+/// The form of a list.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PostingsKind<'a> {
+    /// One posting, told by the dictionary.
+    Single { row: u32, frequency: u32 },
+    /// Fewer than a block: pairs of varints.
+    Short(&'a [u8]),
+    /// Blocks in parts.
+    Blocks {
+        /// Last row and bytes of each part; empty when there is only one.
+        directory: &'a [[u8; 8]],
+        /// Logical position of the first part.
+        first_part: u64,
+        /// Bytes of the first part.
+        first_part_bytes: usize,
+    },
+}
+
+impl Postings<'_> {
+    /// How many rows have the term, deleted chunks included.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Borrows the columns that `record` names.
+    ///
+    /// # Errors
+    /// [`Error::FormatUnsupported`] when the columns have another version, [`Error::Damaged`] when
+    /// record and columns contradict each other.
+    pub fn new(
+        record: &'a TextRecord,
+        dictionary: ColumnView<'a>,
+        postings: ColumnView<'a>,
+        lengths: ColumnView<'a>,
+    ) -> Result<Reader<'a>> {
+        if record.version != FORMAT_VERSION {
+            return Err(Error::FormatUnsupported {
+                needs: format!("keyword index version {}", record.version),
+                reads: format!("version {FORMAT_VERSION}"),
+            });
+        }
+        let width = u64::from(record.lengths.width);
+        if record.rows > MAX_ROWS
+            || !matches!(width, 2 | 4)
+            || lengths.len_bytes() != u64::from(record.rows) * width
+        {
+            return Err(Error::damaged(
+                "the column of chunk lengths has another size",
+            ));
+        }
+        Ok(Reader {
+            record,
+            dictionary,
+            postings,
+            lengths,
+        })
+    }
+
+    /// Chunks of the segment, deleted ones included.
+    pub fn rows(&self) -> u32 {
+        self.record.rows
+    }
+
+    /// Sum of their lengths in terms.
+    pub fn total_length(&self) -> u64 {
+        self.record.total_length
+    }
+
+    /// Mean length that the impacts of blocks were written with.
+    pub(super) fn written_mean_length(&self) -> f32 {
+        mean_length(self.record.total_length, self.record.rows)
+    }
+
+    /// Access to the chunk lengths.
+    pub(super) fn lengths(&self) -> Lengths<'a> {
+        Lengths::new(self.lengths, self.record.lengths.width)
+    }
+
+    /// Length in terms of one chunk.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there is no such row or its bytes fail their checks.
+    pub fn length(&self, row: u32) -> Result<u32> {
+        self.lengths().one(row)
+    }
+
+    /// The postings of a term; `None` when no row has it.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the bytes on the way contradict the format.
+    pub fn postings(&self, term: &str) -> Result<Option<Postings<'a>>> {
+        let place = find(
+            &self.record.dictionary_parts,
+            &self.dictionary,
+            term.as_bytes(),
+        )?;
+        let (position, len_bytes) = match place {
+            None => return Ok(None),
+            Some(Place::Single { row, frequency }) => {
+                if row >= self.record.rows {
+                    return Err(Error::damaged("a posting names a row beyond the segment"));
+                }
+                let kind = PostingsKind::Single { row, frequency };
+                return Ok(Some(Postings { count: 1, kind }));
+            }
+            Some(Place::List {
+                position,
+                len_bytes,
+            }) => (position, len_bytes),
+        };
+        self.open_list(position, len_bytes).map(Some)
+    }
+
+    fn open_list(&self, position: u64, len_bytes: u64) -> Result<Postings<'a>> {
+        let damaged = || Error::damaged("the head of a postings list is out of range");
+        let all = self.postings.from(position)?;
+        let mut rest = all;
+        let count = take_varint(&mut rest)?;
+        if count < 2 || count > u64::from(self.record.rows) {
+            return Err(damaged());
+        }
+        let count = count as u32;
+        let blocks = (count as usize).div_ceil(BLOCK_POSTINGS);
+        let parts = blocks.div_ceil(PART_BLOCKS);
+        let directory = match parts {
+            1 => &[],
+            _ => take_bytes(&mut rest, parts * 8)?.as_chunks::<8>().0,
+        };
+        let head_bytes = all.len() - rest.len();
+        let rest_bytes = match directory.first() {
+            Some([_, _, _, _, len @ ..]) => Some(u32::from_le_bytes(*len) as usize),
+            None => usize::try_from(len_bytes)
+                .ok()
+                .and_then(|len| len.checked_sub(head_bytes)),
+        };
+        let rest_bytes = rest_bytes.ok_or_else(damaged)?;
+        let kind = if (count as usize) < BLOCK_POSTINGS {
+            PostingsKind::Short(take_bytes(&mut rest, rest_bytes)?)
+        } else {
+            PostingsKind::Blocks {
+                directory,
+                first_part: position + head_bytes as u64,
+                first_part_bytes: rest_bytes,
+            }
+        };
+        Ok(Postings { count, kind })
+    }
+
+    /// A cursor before the first posting.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the first bytes of the list contradict the format.
+    pub fn cursor(&self, postings: &Postings<'a>) -> Result<Cursor<'a>> {
+        Cursor::new(self.postings, self.record.rows, postings)
+    }
+}
