@@ -1,3 +1,4 @@
 //! Indexes: words and vectors.
 
 pub mod text;
+pub mod vector;

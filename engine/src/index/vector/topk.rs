@@ -1,0 +1,91 @@
+//! The best k of many rows, with ties decided by row.
+
+/// A row and its integer product with the query.
+pub type Candidate = (i32, u32);
+
+/// Keeps the k rows of the largest product; of equal products the lower row.
+///
+/// Rows must be offered in ascending order: then a row that only equals the worst kept one never
+/// enters, and the threshold alone decides ties.
+#[derive(Debug)]
+pub struct TopK {
+    /// How many to keep.
+    k: usize,
+    /// At most `2 * k` candidates that passed the threshold when they came.
+    kept: Vec<Candidate>,
+    /// A product must be larger than that to matter.
+    threshold: i32,
+}
+
+impl TopK {
+    /// Keeps products above `floor` only.
+    pub fn new(k: usize, floor: i32) -> TopK {
+        TopK {
+            k,
+            kept: Vec::with_capacity(2 * k.min(1 << 16)),
+            threshold: floor,
+        }
+    }
+
+    /// The product that the next row must exceed.
+    pub fn threshold(&self) -> i32 {
+        self.threshold
+    }
+
+    /// Offers the next row.
+    pub fn offer(&mut self, product: i32, row: u32) {
+        if product <= self.threshold || self.k == 0 {
+            return;
+        }
+        self.kept.push((product, row));
+        if self.kept.len() >= 2 * self.k {
+            self.shrink();
+        }
+    }
+
+    fn shrink(&mut self) {
+        if self.kept.len() < self.k {
+            return;
+        }
+        let (_, worst, _) = self.kept.select_nth_unstable_by(self.k - 1, best_first);
+        self.threshold = worst.0;
+        self.kept.truncate(self.k);
+    }
+
+    /// The kept rows, best first.
+    pub fn finish(mut self) -> Vec<Candidate> {
+        self.kept.sort_unstable_by(best_first);
+        self.kept.truncate(self.k);
+        self.kept
+    }
+}
+
+fn best_first(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    b.0.cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_a_full_sort(
+            products in proptest::collection::vec(-20i32..20, 0..400),
+            k in 0usize..50,
+            floor in -5i32..5,
+        ) {
+            let mut top = TopK::new(k, floor);
+            for (row, product) in products.iter().enumerate() {
+                top.offer(*product, row as u32);
+            }
+            let mut all: Vec<Candidate> =
+                products.iter().enumerate().map(|(row, p)| (*p, row as u32)).collect();
+            all.retain(|(product, _)| *product > floor);
+            all.sort_by(best_first);
+            all.truncate(k);
+            prop_assert_eq!(top.finish(), all);
+        }
+    }
+}
