@@ -6,4 +6,5 @@ pub mod embed;
 pub mod error;
 pub mod file_types;
 pub mod index;
+pub mod store;
 pub mod types;

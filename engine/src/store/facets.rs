@@ -1,0 +1,147 @@
+//! Attribute value -> rows that have it: table `facets`.
+//!
+//! Key: segment as four bytes big-endian (so that keys of a segment lie together in order), facet
+//! number as one byte, value as UTF-8. Value: a roaring bitmap of rows in the portable format.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use roaring::RoaringBitmap;
+
+use crate::container::{Key, Snapshot, Transaction};
+use crate::error::{Error, Result};
+use crate::store::tables;
+use crate::types::SegmentId;
+
+/// An attribute of documents that filters know. Numbers are in the registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Facet {
+    /// File type.
+    Type = 1,
+    /// Language.
+    Language = 2,
+    /// Class.
+    Class = 3,
+}
+
+/// The facets of one segment while it is written.
+#[derive(Debug, Default)]
+pub struct FacetsWriter {
+    /// Rows by facet and value.
+    rows: BTreeMap<(Facet, String), RoaringBitmap>,
+}
+
+impl FacetsWriter {
+    /// Says that `rows` have `value`; an empty value says nothing.
+    pub fn add(&mut self, facet: Facet, value: &str, rows: std::ops::Range<u32>) {
+        if value.is_empty() || rows.is_empty() {
+            return;
+        }
+        match self.rows.get_mut(&(facet, value.to_owned())) {
+            Some(bitmap) => {
+                bitmap.insert_range(rows);
+            }
+            None => {
+                let bitmap = RoaringBitmap::from_iter(rows);
+                self.rows.insert((facet, value.to_owned()), bitmap);
+            }
+        }
+    }
+
+    /// Writes the rows of the table.
+    pub fn finish(self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+        for ((facet, value), mut bitmap) in self.rows {
+            bitmap.optimize();
+            let mut bytes = Vec::with_capacity(bitmap.serialized_size());
+            bitmap
+                .serialize_into(&mut bytes)
+                .map_err(|error| Error::Storage {
+                    reason: error.to_string(),
+                })?;
+            transaction.put(
+                tables::FACETS,
+                Key::Bytes(&key(segment, facet, &value)),
+                &bytes,
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes all rows of a segment.
+pub fn remove_segment(
+    transaction: &mut Transaction<'_>,
+    snapshot: &Snapshot<'_>,
+    segment: SegmentId,
+) -> Result<()> {
+    let mut keys = Vec::new();
+    each_key(snapshot, &segment.0.to_be_bytes(), |key, _| {
+        keys.push(key.to_vec());
+        Ok(())
+    })?;
+    for key in keys {
+        transaction.remove(tables::FACETS, Key::Bytes(&key))?;
+    }
+    Ok(())
+}
+
+/// Rows of a segment that have the value; none when no row has it.
+///
+/// # Errors
+/// [`Error::Damaged`] when the bitmap does not decode.
+pub fn rows_with(
+    snapshot: &Snapshot<'_>,
+    segment: SegmentId,
+    facet: Facet,
+    value: &str,
+) -> Result<Option<RoaringBitmap>> {
+    let Some(table) = snapshot.table(tables::FACETS)? else {
+        return Ok(None);
+    };
+    let row = snapshot.get(&table, Key::Bytes(&key(segment, facet, value)))?;
+    row.map(|bytes| bitmap(&bytes)).transpose()
+}
+
+/// All values of a facet in a segment, in byte order.
+pub fn values(snapshot: &Snapshot<'_>, segment: SegmentId, facet: Facet) -> Result<Vec<String>> {
+    let prefix = key(segment, facet, "");
+    let mut values = Vec::new();
+    each_key(snapshot, &prefix, |key, _| {
+        let value = key.get(prefix.len()..).unwrap_or_default();
+        let value =
+            std::str::from_utf8(value).map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
+        values.push(value.to_owned());
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+fn each_key(
+    snapshot: &Snapshot<'_>,
+    prefix: &[u8],
+    mut visit: impl FnMut(&[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    let Some(table) = snapshot.table(tables::FACETS)? else {
+        return Ok(());
+    };
+    snapshot.range(&table, Key::Bytes(prefix), |key, value| {
+        if !key.starts_with(prefix) {
+            return Ok(ControlFlow::Break(()));
+        }
+        visit(key, value)?;
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+fn key(segment: SegmentId, facet: Facet, value: &str) -> Vec<u8> {
+    let mut key = segment.0.to_be_bytes().to_vec();
+    key.push(facet as u8);
+    key.extend_from_slice(value.as_bytes());
+    key
+}
+
+fn bitmap(bytes: &[u8]) -> Result<RoaringBitmap> {
+    RoaringBitmap::deserialize_from(bytes)
+        .map_err(|error| Error::damaged(format!("a facet bitmap: {error}")))
+}

@@ -1,0 +1,143 @@
+//! Facts about the whole file: the rows `meta` and `manifest` of table `kb`.
+
+use wincode::{SchemaRead, SchemaWrite};
+
+use crate::container::codec::{decode_record, encode_record};
+use crate::container::{Key, Snapshot, Transaction};
+use crate::error::{Error, Result};
+use crate::store::tables;
+
+const META_VERSION: u8 = 1;
+const MANIFEST_VERSION: u8 = 1;
+
+/// A folder that was indexed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct RootRecord {
+    /// Absolute path on the machine that indexed it; bytes that are not UTF-8 escaped.
+    pub source: String,
+    /// First part of the document paths from it; empty when there is none. Never changed.
+    pub prefix: String,
+    /// The files of the folder that were asked for, relative; empty: the whole folder.
+    pub files: Vec<String>,
+    /// Git commit of the folder when it was indexed.
+    pub git_commit: Option<String>,
+    /// Git branch, likewise.
+    pub git_branch: Option<String>,
+}
+
+/// A text and the vector that the model of the file gives it.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct ProbeRecord {
+    /// The text.
+    pub text: String,
+    /// Its vector, `dim` numbers, unit length.
+    pub vector: Vec<f32>,
+}
+
+/// The embedding model that made the vectors.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct EmbedderRecord {
+    /// Its id.
+    pub id: String,
+    /// blake3 of its files.
+    pub hash: [u8; 32],
+    /// Dimensions of its vectors.
+    pub dim: u32,
+    /// The quantiser: `x` is stored as `round(x / range * 127)`, clipped to -127..127.
+    pub quantiser_range: f32,
+    /// Texts with vectors that a reader must be able to reproduce.
+    pub probes: Vec<ProbeRecord>,
+}
+
+/// How text was cut into chunks.
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct ChunkerRecord {
+    /// Bytes that a chunk aims at.
+    pub target_bytes: u32,
+    /// Bytes that a chunk never exceeds.
+    pub cap_bytes: u32,
+}
+
+/// Row `meta`.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct Meta {
+    /// When the file was made, milliseconds since 1970.
+    pub created_ms: i64,
+    /// When its content changed last.
+    pub updated_ms: i64,
+    /// Name and version of the program that wrote last.
+    pub writer: String,
+    /// Folders that were indexed; documents name them by position.
+    pub roots: Vec<RootRecord>,
+    /// The embedding model.
+    pub embedder: EmbedderRecord,
+    /// Id of the analyser that made the terms.
+    pub analyser: String,
+    /// How text was cut.
+    pub chunker: ChunkerRecord,
+    /// Live documents.
+    pub documents: u64,
+    /// Live chunks.
+    pub chunks: u64,
+    /// Bytes of stored text of live documents.
+    pub text_bytes: u64,
+}
+
+/// Row `manifest`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct Manifest {
+    /// Counts the commits that changed content, from 1.
+    pub generation: u64,
+    /// Numbers of the live segments, ascending.
+    pub segments: Vec<u32>,
+    /// Number of the next segment.
+    pub next_segment: u32,
+    /// Number of the next document.
+    pub next_document: u32,
+}
+
+impl Meta {
+    /// Reads the row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it is missing or does not decode.
+    pub fn read(snapshot: &Snapshot<'_>) -> Result<Meta> {
+        decode_record(
+            "row meta",
+            META_VERSION,
+            &kb_row(snapshot, tables::KB_META)?,
+        )
+    }
+
+    /// Writes the row.
+    pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+        let row = encode_record(META_VERSION, self)?;
+        transaction.put(tables::KB, Key::Str(tables::KB_META), &row)
+    }
+}
+
+impl Manifest {
+    /// Reads the row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it is missing or does not decode.
+    pub fn read(snapshot: &Snapshot<'_>) -> Result<Manifest> {
+        decode_record(
+            "row manifest",
+            MANIFEST_VERSION,
+            &kb_row(snapshot, tables::KB_MANIFEST)?,
+        )
+    }
+
+    /// Writes the row.
+    pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+        let row = encode_record(MANIFEST_VERSION, self)?;
+        transaction.put(tables::KB, Key::Str(tables::KB_MANIFEST), &row)
+    }
+}
+
+fn kb_row(snapshot: &Snapshot<'_>, key: &str) -> Result<Vec<u8>> {
+    let missing = || Error::damaged(format!("row {key} of table kb is missing"));
+    let table = snapshot.table(tables::KB)?.ok_or_else(missing)?;
+    snapshot.get(&table, Key::Str(key))?.ok_or_else(missing)
+}

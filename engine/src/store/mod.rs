@@ -1,0 +1,13 @@
+//! Room 2a: what is kept of each document: records, outline, chunks, text, facets.
+//!
+//! It knows tables and columns, not words or vectors: the records of the indexes pass through it as
+//! bytes. Ranking, extraction and files lie elsewhere.
+
+pub mod blocks;
+pub mod chunks;
+pub mod documents;
+pub mod facets;
+pub mod meta;
+pub mod outline;
+pub mod segments;
+pub mod tables;

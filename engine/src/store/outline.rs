@@ -1,0 +1,103 @@
+//! Headings of a document: table `outline`.
+
+use wincode::{SchemaRead, SchemaWrite};
+
+use crate::container::codec::{decode_record, encode_record};
+use crate::container::{Key, Snapshot, Transaction};
+use crate::error::Result;
+use crate::store::tables;
+use crate::types::{DocumentId, Heading};
+
+const OUTLINE_VERSION: u8 = 1;
+
+#[derive(Debug, SchemaRead, SchemaWrite)]
+struct OutlineRecord {
+    headings: Vec<HeadingRecord>,
+}
+
+#[derive(Debug, SchemaRead, SchemaWrite)]
+struct HeadingRecord {
+    level: u8,
+    title: String,
+    start: u32,
+    line: u32,
+}
+
+/// Writes the headings of a document; a document without headings has no row.
+pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading]) -> Result<()> {
+    if outline.is_empty() {
+        return Ok(());
+    }
+    let headings = outline
+        .iter()
+        .map(|heading| HeadingRecord {
+            level: heading.level,
+            title: heading.title.clone(),
+            start: heading.start,
+            line: heading.line,
+        })
+        .collect();
+    let row = encode_record(OUTLINE_VERSION, &OutlineRecord { headings })?;
+    transaction.put(tables::OUTLINE, Key::U64(u64::from(id.0)), &row)
+}
+
+/// The headings of a document in reading order; empty when it has none.
+pub fn get(snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
+    let Some(table) = snapshot.table(tables::OUTLINE)? else {
+        return Ok(Vec::new());
+    };
+    let Some(row) = snapshot.get(&table, Key::U64(u64::from(id.0)))? else {
+        return Ok(Vec::new());
+    };
+    let record: OutlineRecord = decode_record("an outline", OUTLINE_VERSION, &row)?;
+    Ok(record
+        .headings
+        .into_iter()
+        .map(|heading| Heading {
+            level: heading.level,
+            title: heading.title,
+            start: heading.start,
+            line: heading.line,
+        })
+        .collect())
+}
+
+/// Titles of the headings that a byte lies under, outermost first.
+pub fn section_at(outline: &[Heading], start: u32) -> Vec<String> {
+    let mut open: Vec<&Heading> = Vec::new();
+    for heading in outline.iter().take_while(|heading| heading.start <= start) {
+        open.retain(|above| above.level < heading.level);
+        open.push(heading);
+    }
+    open.into_iter()
+        .map(|heading| heading.title.clone())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heading(level: u8, title: &str, start: u32) -> Heading {
+        Heading {
+            level,
+            title: title.to_owned(),
+            start,
+            line: 1,
+        }
+    }
+
+    #[test]
+    fn a_byte_lies_under_the_nearest_heading_of_each_level() {
+        let outline = [
+            heading(1, "Guide", 0),
+            heading(2, "Install", 10),
+            heading(3, "Linux", 20),
+            heading(2, "Use", 30),
+        ];
+        assert_eq!(section_at(&outline, 5), ["Guide"]);
+        assert_eq!(section_at(&outline, 25), ["Guide", "Install", "Linux"]);
+        assert_eq!(section_at(&outline, 30), ["Guide", "Use"]);
+        assert_eq!(section_at(&outline[1..], 3), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,50 @@
+//! Segment records: what a segment holds and where its columns lie.
+
+use wincode::{SchemaRead, SchemaWrite};
+
+use crate::container::codec::{decode_record, encode_record};
+use crate::container::column::ColumnRecord;
+use crate::container::{Key, Snapshot, Transaction};
+use crate::error::{Error, Result};
+use crate::store::tables;
+use crate::types::SegmentId;
+
+const SEGMENT_VERSION: u8 = 1;
+
+/// Row of table `segs`.
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct SegmentRecord {
+    /// Chunk rows.
+    pub rows: u32,
+    /// Documents.
+    pub documents: u32,
+    /// Bytes of stored text.
+    pub text_bytes: u64,
+    /// All columns of the segment, by ascending column number.
+    pub columns: Vec<ColumnRecord>,
+    /// Record of the text index, in its own versioned form.
+    pub text_index: Vec<u8>,
+    /// Record of the vector index, in its own versioned form.
+    pub vector_index: Vec<u8>,
+}
+
+impl SegmentRecord {
+    /// Reads the record of a segment that the manifest names.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it is missing or does not decode.
+    pub fn read(snapshot: &Snapshot<'_>, segment: SegmentId) -> Result<SegmentRecord> {
+        let missing = || Error::damaged(format!("segment {} is named but missing", segment.0));
+        let table = snapshot.table(tables::SEGMENTS)?.ok_or_else(missing)?;
+        let row = snapshot
+            .get(&table, Key::U64(u64::from(segment.0)))?
+            .ok_or_else(missing)?;
+        decode_record("a segment", SEGMENT_VERSION, &row)
+    }
+
+    /// Writes the record.
+    pub fn write(&self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+        let row = encode_record(SEGMENT_VERSION, self)?;
+        transaction.put(tables::SEGMENTS, Key::U64(u64::from(segment.0)), &row)
+    }
+}

@@ -1,0 +1,37 @@
+//! Every table and column of a .kb, in one list. Mirrored in `format-spec/tables.md` and
+//! `format-spec/registry.md`; a test compares them.
+
+use crate::container::column::ColumnId;
+use crate::types::SegmentId;
+
+/// `kb`: text key -> record. Facts about the whole file.
+pub const KB: &str = "kb";
+/// Row of [`KB`]: counts, roots, embedder, analyser.
+pub const KB_META: &str = "meta";
+/// Row of [`KB`]: which segments are live.
+pub const KB_MANIFEST: &str = "manifest";
+/// `docs`: document number -> document record.
+pub const DOCS: &str = "docs";
+/// `doc_by_path`: path -> document number, eight bytes little-endian.
+pub const DOC_BY_PATH: &str = "doc_by_path";
+/// `outline`: document number -> outline record; no row for a document without headings.
+pub const OUTLINE: &str = "outline";
+/// `facets`: segment, facet, value -> bitmap of rows.
+pub const FACETS: &str = "facets";
+/// `segs`: segment number -> segment record.
+pub const SEGMENTS: &str = "segs";
+
+/// All tables with a fixed name.
+pub const ALL: [&str; 6] = [KB, DOCS, DOC_BY_PATH, OUTLINE, FACETS, SEGMENTS];
+
+/// Name of the table that holds the extents of a segment.
+pub fn segment_table(segment: SegmentId) -> String {
+    format!("seg/{:016x}", segment.0)
+}
+
+/// Rows of chunks: document, end, first line, last line.
+pub const CHUNKS: ColumnId = ColumnId(1);
+/// Rows of text blocks: where each lies and which chunks it holds.
+pub const BLOCKS: ColumnId = ColumnId(2);
+/// Text blocks: one zstd frame each.
+pub const TEXT: ColumnId = ColumnId(3);
