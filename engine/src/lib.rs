@@ -6,5 +6,7 @@ pub mod embed;
 pub mod error;
 pub mod file_types;
 pub mod index;
+#[cfg(feature = "ingest")]
+pub mod ingest;
 pub mod store;
 pub mod types;

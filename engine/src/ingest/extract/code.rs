@@ -1,0 +1,42 @@
+//! Program source and data: stored as they are. What a machine wrote for a machine is told apart by
+//! the length of its lines.
+
+use crate::file_types::FileType;
+use crate::types::Class;
+
+use super::SkipReason;
+
+/// People do not write longer lines in programs.
+const LONG_CODE_LINE_BYTES: usize = 1000;
+/// Data has longer ones, but not most of the file.
+const LONG_DATA_LINE_BYTES: usize = 8000;
+/// Machine-made files up to this size are kept as data; larger ones would fill an index with noise.
+const KEPT_BYTES: usize = 64 << 10;
+
+/// Whether more than half of a text stands in lines that are too long for its kind: minified
+/// programs, bundled styles, source maps, serialised data. Prose and tables may have any lines:
+/// whole paragraphs and records are usual there.
+///
+/// # Errors
+/// [`SkipReason::MachineMade`] when it is, and larger than is kept.
+pub(super) fn is_machine_made(text: &str, file_type: FileType) -> Result<bool, SkipReason> {
+    let limit = match (file_type.class, file_type.name) {
+        (Class::Doc, _) | (_, "csv" | "tsv" | "jsonl" | "log" | "text") => return Ok(false),
+        (Class::Code, _) => LONG_CODE_LINE_BYTES,
+        (Class::Data, _) => LONG_DATA_LINE_BYTES,
+    };
+    let (mut long_bytes, mut longest_line_bytes) = (0, 0);
+    for line in text.split('\n') {
+        if line.len() > limit {
+            long_bytes += line.len();
+            longest_line_bytes = longest_line_bytes.max(line.len());
+        }
+    }
+    if long_bytes * 2 <= text.len() {
+        return Ok(false);
+    }
+    match text.len() <= KEPT_BYTES {
+        true => Ok(true),
+        false => Err(SkipReason::MachineMade { longest_line_bytes }),
+    }
+}

@@ -1,0 +1,600 @@
+//! HTML: the readable text is stored, block by block, with the original line of each line.
+//!
+//! The scanner below knows tags, attributes, comments and raw-text elements as browsers do, but
+//! builds no tree: what text means follows from the tags around it alone. That makes it linear in
+//! the size of the page, whatever its nesting or number of attributes (a tree builder is quadratic
+//! in both), and needs no stack.
+
+use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
+
+use super::{Extracted, LineCounter, MAX_TITLE_CHARS};
+
+/// Characters of the longest entity name.
+const LONGEST_ENTITY: usize = 32;
+/// The longest name that counts without `;`, as in `&copy`.
+const LONGEST_BARE_ENTITY: usize = 6;
+/// Steps of indentation shown for nested lists.
+const DEEPEST_LIST: usize = 6;
+
+pub(super) fn extract(source: &str) -> Extracted {
+    let mut page = Page::new(source);
+    let mut at = 0;
+    while let Some(rest) = source.get(at..) {
+        let open = rest.find('<').unwrap_or(rest.len());
+        page.add_text(rest.get(..open).unwrap_or_default(), at);
+        at += open;
+        let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) else {
+            break;
+        };
+        let second = rest.as_bytes().get(1).copied().unwrap_or(b' ');
+        at += match second {
+            b'!' | b'?' => declaration_len(rest),
+            b'/' | b'a'..=b'z' | b'A'..=b'Z' => match Tag::scan(rest) {
+                Some(tag) => page.add_tag(&tag, rest, at),
+                // The end of the file inside a tag: browsers drop it.
+                None => rest.len(),
+            },
+            _ => {
+                page.add_text("<", at);
+                1
+            }
+        };
+    }
+    page.finish()
+}
+
+/// Length of a comment, doctype or processing instruction.
+fn declaration_len(rest: &str) -> usize {
+    let Some(body) = rest.strip_prefix("<!--") else {
+        return rest.find('>').map_or(rest.len(), |end| end + 1);
+    };
+    if let Some(short) = [">", "->"].into_iter().find(|end| body.starts_with(*end)) {
+        return 4 + short.len();
+    }
+    // One search for both endings, or a page of comments without the second would be quadratic.
+    let mut from = 0;
+    while let Some(found) = body.get(from..).and_then(|rest| rest.find("--")) {
+        let end = from + found + 2;
+        let after = body.get(end..).unwrap_or_default();
+        if after.starts_with('>') {
+            return 4 + end + 1;
+        }
+        if after.starts_with("!>") {
+            return 4 + end + 2;
+        }
+        from = end - 1;
+    }
+    rest.len()
+}
+
+/// A tag at the start of a string.
+struct Tag<'a> {
+    name: String,
+    is_end: bool,
+    /// Between name and `>`.
+    attributes: &'a str,
+    len: usize,
+}
+
+impl<'a> Tag<'a> {
+    /// `None` when the text ends inside the tag.
+    fn scan(rest: &'a str) -> Option<Tag<'a>> {
+        let bytes = rest.as_bytes();
+        let is_end = bytes.get(1) == Some(&b'/');
+        let name_start = 1 + usize::from(is_end);
+        let is_name_end = |byte: u8| byte.is_ascii_whitespace() || byte == b'/' || byte == b'>';
+        let name_len = bytes
+            .iter()
+            .skip(name_start)
+            .position(|&byte| is_name_end(byte))?;
+        let name_end = name_start + name_len;
+        let mut quote = None;
+        let mut after_equals = false;
+        for (index, &byte) in bytes.iter().enumerate().skip(name_end) {
+            match (quote, byte) {
+                (Some(mark), _) if mark == byte => quote = None,
+                (Some(_), _) => continue,
+                (None, b'>') => {
+                    return Some(Tag {
+                        name: rest.get(name_start..name_end)?.to_ascii_lowercase(),
+                        is_end,
+                        attributes: rest.get(name_end..index)?,
+                        len: index + 1,
+                    });
+                }
+                // Only after `=` does a quote enclose a value.
+                (None, b'"' | b'\'') if after_equals => quote = Some(byte),
+                (None, _) if byte.is_ascii_whitespace() => continue,
+                (None, _) => {}
+            }
+            after_equals = byte == b'=' && quote.is_none();
+        }
+        None
+    }
+
+    /// Decoded value of an attribute.
+    fn attribute(&self, wanted: &str) -> Option<String> {
+        let mut rest = self.attributes;
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+            if rest.is_empty() {
+                return None;
+            }
+            let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '=' | '/');
+            // A name may begin with `=`; it ends at the next one.
+            let skip = usize::from(rest.starts_with('='));
+            let name_len = rest
+                .get(skip..)?
+                .find(is_end)
+                .map_or(rest.len(), |at| at + skip);
+            let (name, after) = rest.split_at_checked(name_len)?;
+            let after = after.trim_start();
+            let Some(value) = after.strip_prefix('=') else {
+                rest = after;
+                continue;
+            };
+            let value = value.trim_start();
+            let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+            let (value, after) = match quote {
+                Some(mark) => {
+                    let inside = value.get(1..)?;
+                    inside.split_once(mark).unwrap_or((inside, ""))
+                }
+                None => {
+                    let end = value.find(|c: char| c.is_ascii_whitespace());
+                    value.split_at_checked(end.unwrap_or(value.len()))?
+                }
+            };
+            if name.eq_ignore_ascii_case(wanted) {
+                let mut decoded = String::new();
+                decode_into(&mut decoded, value);
+                return Some(decoded);
+            }
+            rest = after;
+        }
+    }
+}
+
+/// What comes between the text so far and the next word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    Space,
+    Line,
+    Paragraph,
+}
+
+/// Where text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Body,
+    Title,
+    /// Inside so many nested elements of this name whose content is not read.
+    Hidden(&'static str, u32),
+}
+
+struct OpenHeading {
+    level: usize,
+    /// Byte of the output and line of the source of its first word.
+    start: Option<(usize, u32)>,
+}
+
+struct Page<'a> {
+    lines: LineCounter<'a>,
+    out: String,
+    line_numbers: Vec<u32>,
+    gap: Gap,
+    place: Place,
+    title: String,
+    heading: Option<OpenHeading>,
+    preformatted: u32,
+    lists: usize,
+    /// Cells of the open table row so far.
+    cells: u32,
+    /// Whether the open cell has no word yet: blocks in it then start no line.
+    cell_is_empty: bool,
+    extracted: Extracted,
+    /// Decoded text of the current run, kept to save allocations.
+    scratch: String,
+}
+
+impl<'a> Page<'a> {
+    fn new(source: &'a str) -> Page<'a> {
+        Page {
+            lines: LineCounter::new(source),
+            out: String::with_capacity(source.len() / 2),
+            line_numbers: vec![1],
+            gap: Gap::None,
+            place: Place::Body,
+            title: String::new(),
+            heading: None,
+            preformatted: 0,
+            lists: 0,
+            cells: 0,
+            cell_is_empty: false,
+            extracted: Extracted::default(),
+            scratch: String::new(),
+        }
+    }
+
+    /// Takes one tag that starts at `at`; returns how many bytes of `rest` it used, the content of
+    /// raw-text elements included.
+    fn add_tag(&mut self, tag: &Tag<'_>, rest: &str, at: usize) -> usize {
+        let name = tag.name.as_str();
+        if let Place::Hidden(hidden, depth) = self.place {
+            if hidden == name {
+                let depth = if tag.is_end {
+                    depth - 1
+                } else {
+                    depth.saturating_add(1)
+                };
+                self.place = if depth == 0 {
+                    Place::Body
+                } else {
+                    Place::Hidden(hidden, depth)
+                };
+            }
+            return tag.len;
+        }
+        if self.place == Place::Title {
+            // Only its own end closes a title; other tags in it are text.
+            if tag.is_end && name == "title" {
+                self.place = Place::Body;
+            } else {
+                self.add_text(rest.get(..tag.len).unwrap_or_default(), at);
+            }
+            return tag.len;
+        }
+        if tag.is_end {
+            self.close(name);
+            return tag.len;
+        }
+        match name {
+            "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes" => {
+                let body = rest.get(tag.len..).unwrap_or_default();
+                return tag.len + raw_text_len(body, name);
+            }
+            "template" => self.place = Place::Hidden("template", 1),
+            "svg" if !tag.attributes.ends_with('/') => self.place = Place::Hidden("svg", 1),
+            "title" => self.place = Place::Title,
+            "meta" => self.add_meta(tag),
+            "img" | "area" => {
+                if let Some(words) = tag.attribute("alt") {
+                    self.add_decoded(&words, at);
+                }
+            }
+            _ => self.open(name, at),
+        }
+        tag.len
+    }
+
+    fn open(&mut self, name: &str, at: usize) {
+        self.widen(gap_around(name));
+        match name {
+            "br" => {
+                self.gap = self.gap.max(Gap::Line);
+            }
+            "pre" | "textarea" | "listing" | "xmp" => {
+                self.preformatted = self.preformatted.saturating_add(1);
+            }
+            "ul" | "ol" | "menu" => self.lists = self.lists.saturating_add(1),
+            "li" => {
+                let depth = self.lists.saturating_sub(1).min(DEEPEST_LIST);
+                self.write_gap(at);
+                self.out.extend(std::iter::repeat_n("  ", depth));
+                self.out.push_str("- ");
+                self.cell_is_empty = true;
+            }
+            "tr" => {
+                self.gap = self.gap.max(Gap::Line);
+                self.cells = 0;
+                self.cell_is_empty = false;
+            }
+            "td" | "th" => {
+                if self.cells > 0 {
+                    self.gap = Gap::None;
+                    self.write_gap(at);
+                    self.out.push_str(" | ");
+                }
+                self.cells = self.cells.saturating_add(1);
+                self.cell_is_empty = true;
+            }
+            _ => {
+                if let Some(level) = heading_level(name) {
+                    self.end_heading();
+                    self.heading = Some(OpenHeading { level, start: None });
+                }
+            }
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        match name {
+            "pre" | "textarea" | "listing" | "xmp" => {
+                self.preformatted = self.preformatted.saturating_sub(1);
+            }
+            "ul" | "ol" | "menu" => self.lists = self.lists.saturating_sub(1),
+            "tr" | "table" => {
+                self.cells = 0;
+                self.cell_is_empty = false;
+            }
+            "li" => self.cell_is_empty = false,
+            _ if heading_level(name).is_some() => self.end_heading(),
+            _ => {}
+        }
+        self.widen(gap_around(name));
+    }
+
+    /// Asks for at least this gap before the next word.
+    fn widen(&mut self, gap: Gap) {
+        if !self.cell_is_empty {
+            let in_list_or_cell = self.lists > 0 || self.cells > 0;
+            self.gap = self.gap.max(if in_list_or_cell {
+                gap.min(Gap::Line)
+            } else {
+                gap
+            });
+        }
+    }
+
+    fn add_text(&mut self, text: &str, at: usize) {
+        if text.is_empty() || matches!(self.place, Place::Hidden(..)) {
+            return;
+        }
+        if text.contains('&') {
+            let mut scratch = std::mem::take(&mut self.scratch);
+            scratch.clear();
+            decode_into(&mut scratch, text);
+            self.add_decoded(&scratch, at);
+            self.scratch = scratch;
+        } else {
+            self.add_decoded(text, at);
+        }
+    }
+
+    /// Words of one run of text. Line ends in it are those of the source: entities make no lines
+    /// worth counting.
+    fn add_decoded(&mut self, text: &str, at: usize) {
+        if self.place == Place::Title {
+            if self.title.len() <= MAX_TITLE_CHARS * 4 {
+                self.title.push_str(text);
+            }
+            return;
+        }
+        if self.preformatted > 0 {
+            self.add_preformatted(text, at);
+            return;
+        }
+        let mut from = 0;
+        let is_space = |c: char| c.is_ascii_whitespace() || c == '\u{a0}';
+        while let Some(rest) = text.get(from..).filter(|rest| !rest.is_empty()) {
+            let word_start = rest.find(|c| !is_space(c)).unwrap_or(rest.len());
+            if word_start > 0 {
+                self.gap = self.gap.max(Gap::Space);
+            }
+            let Some(word) = rest.get(word_start..).filter(|word| !word.is_empty()) else {
+                return;
+            };
+            let word_len = word.find(is_space).unwrap_or(word.len());
+            self.write_gap(at + from + word_start);
+            self.start_heading();
+            self.out.push_str(word.get(..word_len).unwrap_or_default());
+            self.cell_is_empty = false;
+            from += word_start + word_len;
+        }
+    }
+
+    fn add_preformatted(&mut self, text: &str, at: usize) {
+        let mut from = 0;
+        for line in text.split_inclusive('\n') {
+            let words = line.trim_end_matches(['\n', '\r']);
+            if !words.is_empty() {
+                self.write_gap(at + from);
+                self.start_heading();
+                self.out.push_str(words);
+                self.cell_is_empty = false;
+            }
+            if line.ends_with('\n') && self.gap == Gap::None && !self.out.is_empty() {
+                self.start_line(at + from + line.len());
+            }
+            from += line.len();
+        }
+    }
+
+    /// Writes what separates the next word, which stands at `at` in the source.
+    fn write_gap(&mut self, at: usize) {
+        let gap = std::mem::replace(&mut self.gap, Gap::None);
+        let is_line_start = self.out.is_empty() || self.out.ends_with('\n');
+        match gap {
+            Gap::None => {}
+            Gap::Space if is_line_start || self.out.ends_with(' ') => {}
+            Gap::Space => self.out.push(' '),
+            Gap::Line if is_line_start => {}
+            Gap::Line => self.start_line(at),
+            Gap::Paragraph => {
+                if !is_line_start {
+                    self.start_line(at);
+                }
+                if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+                    self.start_line(at);
+                }
+            }
+        }
+        if (self.out.is_empty() || self.out.ends_with('\n'))
+            && let Some(number) = self.line_numbers.last_mut()
+        {
+            *number = self.lines.line_of(at);
+        }
+    }
+
+    fn start_line(&mut self, at: usize) {
+        let kept = self.out.trim_end_matches([' ', '\t']).len();
+        // Spaces at the end of a preformatted line carry nothing; those of ` | ` go with them.
+        self.out.truncate(kept);
+        self.out.push('\n');
+        let number = self.lines.line_of(at);
+        self.line_numbers.push(number);
+    }
+
+    fn start_heading(&mut self) {
+        let place = (
+            self.out.len(),
+            self.line_numbers.last().copied().unwrap_or(1),
+        );
+        if let Some(heading) = &mut self.heading {
+            heading.start.get_or_insert(place);
+        }
+    }
+
+    fn end_heading(&mut self) {
+        let Some(OpenHeading {
+            level,
+            start: Some((start, line)),
+        }) = self.heading.take()
+        else {
+            return;
+        };
+        let words = self.out.get(start..).unwrap_or_default();
+        // Bounded work for a heading that holds half the page; `tidy` cuts exactly.
+        let words: String = words.chars().take(MAX_TITLE_CHARS * 4).collect();
+        self.extracted.add_heading(level, &words, start, line);
+    }
+
+    fn add_meta(&mut self, tag: &Tag<'_>) {
+        let Some(name) = tag.attribute("name").or_else(|| tag.attribute("property")) else {
+            return;
+        };
+        let key = match name.to_ascii_lowercase().as_str() {
+            "author" | "article:author" | "dc.creator" => "author",
+            "date" | "dc.date" | "article:published_time" => "date",
+            "description" | "og:description" => "description",
+            "keywords" => "tags",
+            _ => return,
+        };
+        if let Some(value) = tag.attribute("content") {
+            self.extracted.add_metadata(key, &value);
+        }
+    }
+
+    fn finish(mut self) -> Extracted {
+        self.end_heading();
+        self.out.truncate(self.out.trim_end().len());
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        let lines = self.out.bytes().filter(|&byte| byte == b'\n').count();
+        self.line_numbers.truncate(lines);
+        let title = self.title.trim();
+        Extracted {
+            title: (!title.is_empty()).then(|| title.to_owned()),
+            text: Some(self.out),
+            line_numbers: self.line_numbers,
+            ..self.extracted
+        }
+    }
+}
+
+fn heading_level(name: &str) -> Option<usize> {
+    let digit = name.strip_prefix('h')?.parse().ok()?;
+    (1..=6).contains(&digit).then_some(digit)
+}
+
+fn gap_around(name: &str) -> Gap {
+    match name {
+        "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "pre" | "ul" | "ol"
+        | "dl" | "menu" | "table" | "section" | "article" | "header" | "footer" | "main"
+        | "nav" | "aside" | "hr" | "figure" | "form" | "fieldset" | "details" | "body" => {
+            Gap::Paragraph
+        }
+        "div" | "li" | "dt" | "dd" | "tr" | "caption" | "option" | "address" | "figcaption"
+        | "legend" | "summary" | "thead" | "tbody" | "tfoot" | "center" | "dialog" | "hgroup"
+        | "select" | "textarea" | "listing" | "xmp" | "optgroup" => Gap::Line,
+        _ => Gap::None,
+    }
+}
+
+/// Length of the content of a raw-text element, up to its end tag or the end of the file.
+fn raw_text_len(body: &str, name: &str) -> usize {
+    let mut from = 0;
+    while let Some(found) = body.get(from..).and_then(|rest| rest.find("</")) {
+        let at = from + found;
+        let after = body.as_bytes().get(at + 2..).unwrap_or_default();
+        let is_name = after
+            .get(..name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
+        let next = after.get(name.len()).copied().unwrap_or(b'>');
+        if is_name && (next.is_ascii_whitespace() || matches!(next, b'/' | b'>')) {
+            return at;
+        }
+        from = at + 2;
+    }
+    body.len()
+}
+
+/// Appends `text` with its character references resolved.
+fn decode_into(out: &mut String, text: &str) {
+    let mut pieces = text.split('&');
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let used = match piece.strip_prefix('#') {
+            Some(number) => decode_number(out, number).map(|used| used + 1),
+            None => decode_name(out, piece),
+        };
+        if used.is_none() {
+            out.push('&');
+        }
+        out.push_str(piece.get(used.unwrap_or(0)..).unwrap_or_default());
+    }
+}
+
+/// `38;`, `x26;`: appends the character, returns the bytes used.
+fn decode_number(out: &mut String, text: &str) -> Option<usize> {
+    let hex = text.strip_prefix(['x', 'X']);
+    let (digits, radix, prefix) = hex.map_or((text, 10, 0), |digits| (digits, 16, 1));
+    let len = digits
+        .find(|c: char| !c.is_digit(radix))
+        .unwrap_or(digits.len());
+    if len == 0 {
+        return None;
+    }
+    let value = u32::from_str_radix(digits.get(..len)?, radix).unwrap_or(u32::MAX);
+    let character = match value {
+        0 => None,
+        0x80..=0x9f => {
+            let replaced = C1_REPLACEMENTS
+                .get(value as usize - 0x80)
+                .copied()
+                .flatten();
+            replaced.or(char::from_u32(value))
+        }
+        _ => char::from_u32(value),
+    };
+    out.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+    let semicolon = usize::from(digits.as_bytes().get(len) == Some(&b';'));
+    Some(prefix + len + semicolon)
+}
+
+/// `amp;`, `copy`: appends the characters, returns the bytes used.
+fn decode_name(out: &mut String, text: &str) -> Option<usize> {
+    let len = text
+        .bytes()
+        .take(LONGEST_ENTITY)
+        .take_while(u8::is_ascii_alphanumeric)
+        .count();
+    if text.as_bytes().get(len) == Some(&b';') && push_entity(out, text.get(..=len)?) {
+        return Some(len + 1);
+    }
+    let bare = (2..=len.min(LONGEST_BARE_ENTITY)).rev();
+    bare.into_iter()
+        .find(|&len| text.get(..len).is_some_and(|name| push_entity(out, name)))
+}
+
+fn push_entity(out: &mut String, name: &str) -> bool {
+    // The table also holds the beginnings of names, with 0 for their characters.
+    let Some(&(first, second)) = NAMED_ENTITIES.get(name).filter(|(first, _)| *first != 0) else {
+        return false;
+    };
+    out.extend(char::from_u32(first));
+    out.extend(char::from_u32(second).filter(|&c| c != '\0'));
+    true
+}

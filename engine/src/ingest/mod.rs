@@ -1,0 +1,16 @@
+//! Room 3a: files -> documents -> chunks -> terms and vectors -> store.
+//!
+//! `walk -> extract -> chunk -> embed -> write`, each step a function with a plain struct on both
+//! sides. It ranks nothing and prints nothing.
+
+pub mod batch;
+mod borders;
+pub mod chunk;
+pub mod extract;
+pub mod git;
+pub mod pipeline;
+pub mod prepare;
+pub mod report;
+pub mod roots;
+pub mod segment;
+pub mod walk;

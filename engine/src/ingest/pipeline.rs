@@ -1,0 +1,212 @@
+//! walk -> extract -> chunk -> embed on all cores, then the segment writer, in order of paths.
+//!
+//! Workers may run ahead of the writer by a bounded number of files and bytes, so memory is bounded
+//! whatever the tree holds, and the result does not depend on the number of threads.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::ingest::extract;
+use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
+use crate::ingest::report::{IndexOptions, Skipped};
+use crate::ingest::walk::SourceFile;
+
+/// Files that workers may be ahead of the writer.
+const AHEAD_FILES: usize = 256;
+
+/// Bytes of source files that may be ahead of the writer.
+const AHEAD_BYTES: u64 = 32 << 20;
+
+/// What became of a file.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Ready to be written.
+    Prepared(Box<Prepared>),
+    /// Left out.
+    Skipped(Skipped),
+}
+
+/// Prepares `files` on worker threads and hands every outcome to `write` in the order of `files`.
+///
+/// # Errors
+/// The first error of `write`, [`crate::Error::Cancelled`] when asked to stop.
+pub fn prepare_in_order(
+    files: &[SourceFile],
+    model: &dyn Embedder,
+    range: f32,
+    options: &IndexOptions,
+    mut write: impl FnMut(&SourceFile, Outcome) -> Result<()>,
+) -> Result<()> {
+    let queue = Queue::default();
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(files.len()) {
+            scope.spawn(|| work(&queue, files, model, range, options));
+        }
+        let mut result = Ok(());
+        for (number, file) in files.iter().enumerate() {
+            result = options.check_cancel();
+            if result.is_ok() {
+                result = write(file, queue.wait_for(number));
+            }
+            queue.written(number, file.size_bytes);
+            if result.is_err() {
+                break;
+            }
+        }
+        // Workers see it before their next file, so the scope ends soon after an error.
+        queue.stop();
+        result
+    })
+}
+
+fn work(
+    queue: &Queue,
+    files: &[SourceFile],
+    model: &dyn Embedder,
+    range: f32,
+    options: &IndexOptions,
+) {
+    let mut preparer = Preparer::new(model, range);
+    while let Some(number) = queue.take(files) {
+        let Some(file) = files.get(number) else { break };
+        // A defect of an extractor costs one file, not the run.
+        let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&mut preparer, file, options)));
+        let outcome = prepared.unwrap_or_else(|_| {
+            preparer = Preparer::new(model, range);
+            skipped(file, "extraction failed inside; please report this file")
+        });
+        queue.done(number, outcome);
+    }
+}
+
+fn prepare(preparer: &mut Preparer<'_>, file: &SourceFile, options: &IndexOptions) -> Outcome {
+    let bytes = match read(file, options.max_file_bytes) {
+        Ok(bytes) => bytes,
+        Err(reason) => return skipped(file, &reason),
+    };
+    let document = match extract::extract(&file.document_path, &bytes) {
+        Ok(document) => document,
+        Err(reason) => return skipped(file, &reason.to_string()),
+    };
+    let source = Source {
+        root: u32::try_from(file.root).ok(),
+        size_bytes: bytes.len() as u64,
+        modified_ms: file.modified_ms,
+        hash: *blake3::hash(&bytes).as_bytes(),
+    };
+    match preparer.prepare(document, source, Cut::Chunks) {
+        Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
+        Err(error) => skipped(file, &error.to_string()),
+    }
+}
+
+/// Reads a file that may have grown since the walk, never more than the limit.
+fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(usize::try_from(file.size_bytes.min(limit)).unwrap_or(0));
+    File::open(&file.disk_path)
+        .and_then(|open| open.take(limit + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("cannot be read: {error}"))?;
+    if bytes.len() as u64 > limit {
+        return Err(format!("larger than {limit} bytes"));
+    }
+    Ok(bytes)
+}
+
+fn skipped(file: &SourceFile, reason: &str) -> Outcome {
+    Outcome::Skipped(Skipped {
+        path: file.document_path.clone(),
+        reason: reason.to_owned(),
+    })
+}
+
+/// Which files are taken, done and written.
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The next file that a worker takes.
+    next: usize,
+    /// Files that the writer has finished.
+    written: usize,
+    /// Source bytes of files taken and not yet written.
+    ahead_bytes: u64,
+    /// Outcomes that wait for their turn.
+    ready: BTreeMap<usize, Outcome>,
+    /// No more files are to be taken.
+    stopped: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock is held is impossible: no code of others runs under it.
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// The next file for a worker; waits while workers are too far ahead. `None` at the end.
+    fn take(&self, files: &[SourceFile]) -> Option<usize> {
+        let mut state = self.lock();
+        loop {
+            let file = files.get(state.next)?;
+            if state.stopped {
+                return None;
+            }
+            let ahead = state.next - state.written;
+            if ahead == 0 || (ahead < AHEAD_FILES && state.ahead_bytes < AHEAD_BYTES) {
+                let number = state.next;
+                state.next += 1;
+                state.ahead_bytes += file.size_bytes;
+                return Some(number);
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+
+    fn done(&self, number: usize, outcome: Outcome) {
+        self.lock().ready.insert(number, outcome);
+        self.changed.notify_all();
+    }
+
+    fn wait_for(&self, number: usize) -> Outcome {
+        let mut state = self.lock();
+        loop {
+            if let Some(outcome) = state.ready.remove(&number) {
+                return outcome;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+
+    fn written(&self, number: usize, bytes: u64) {
+        let mut state = self.lock();
+        state.written = number + 1;
+        state.ahead_bytes = state.ahead_bytes.saturating_sub(bytes);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.changed.notify_all();
+    }
+}
