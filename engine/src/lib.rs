@@ -1,4 +1,41 @@
-//! One file holds a knowledge base.
+//! One file holds a knowledge base: the text of documents and code, their structure, a keyword
+//! index and a vector index. It is searched by words, by meaning, or both, offline, with an
+//! embedding model that is compiled in.
+//!
+//! [`KbWriter`] makes a .kb from folders, files or documents; [`Kb`] searches it and gives the text
+//! back; [`Request`] and [`Response`] are what goes in and comes out.
+//!
+//! ```
+//! use kb_engine::{Kb, KbWriter, Request};
+//!
+//! # fn main() -> kb_engine::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("notes.kb");
+//! let mut writer = KbWriter::open_or_create(&path)?;
+//! writer.add_bytes("tides.md", b"# Tides\n\nThe moon pulls the sea twice a day.")?;
+//! writer.add_bytes("bread.md", b"# Bread\n\nFlour, water, salt and patience.")?;
+//! writer.commit()?;
+//!
+//! let kb = Kb::open(&path)?;
+//! let response = kb.search(&Request::new("why does the sea rise"))?;
+//! assert_eq!(response.hits[0].document, "tides.md");
+//! assert_eq!(kb.text("bread.md", None)?.text, "# Bread\n\nFlour, water, salt and patience.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Limits
+//! Documents: 4 GiB of text each and 2^32 in all. Chunks: 2^32 in each segment. Nothing of the
+//! original but its text, outline, times, size and hash is stored.
+//!
+//! # Features
+//! `ingest` (default): walk folders, read files, cut and write. Without it: a small reader and
+//! searcher.
+//!
+//! # Rooms
+//! Imports point down: [`types`], [`error`], [`file_types`] know nothing of ours; [`container`] turns
+//! bytes into tables and extents; [`store`], [`index`] and [`embed`] stand on it and do not know each
+//! other; [`search`] joins them for reading and `ingest` for writing; [`kb`] is what people hold.
 #![deny(missing_docs)]
 
 pub mod container;
@@ -8,5 +45,18 @@ pub mod file_types;
 pub mod index;
 #[cfg(feature = "ingest")]
 pub mod ingest;
+pub mod kb;
+pub mod search;
 pub mod store;
 pub mod types;
+
+pub use container::{FORMAT_VERSION, OLDEST_READABLE};
+pub use error::{Error, Result};
+#[cfg(feature = "ingest")]
+pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
+#[cfg(feature = "ingest")]
+pub use kb::KbWriter;
+pub use kb::{DocumentInfo, DocumentText, Entry, Info, Kb, Outline, RootInfo, Sizes};
+pub use search::request::{Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request};
+pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
+pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};

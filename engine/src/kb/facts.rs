@@ -1,0 +1,175 @@
+//! Plain facts that the handles give out.
+
+use std::path::PathBuf;
+
+use crate::error::Result;
+use crate::store::documents::DocumentRecord;
+use crate::store::meta::RootRecord;
+use crate::types::{Class, Heading, Lines};
+
+/// What the .kb knows of one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentInfo {
+    /// Path inside the .kb.
+    pub path: String,
+    /// Title.
+    pub title: String,
+    /// File type.
+    pub file_type: String,
+    /// Language; empty for prose.
+    pub language: String,
+    /// Class.
+    pub class: Class,
+    /// Size of the original file in bytes.
+    pub size_bytes: u64,
+    /// Size of the stored text in bytes.
+    pub text_bytes: u64,
+    /// Lines of the original.
+    pub lines: u32,
+    /// Number of chunks.
+    pub chunks: u32,
+    /// Modification time of the original, milliseconds since 1970; 0 when unknown.
+    pub modified_ms: i64,
+    /// blake3 of the original bytes.
+    pub hash: [u8; 32],
+    /// Key and value pairs that the document states about itself.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// Text of a document or of some of its lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentText {
+    /// The document.
+    pub document: DocumentInfo,
+    /// Lines of the original that `text` covers.
+    pub lines: Lines,
+    /// The text.
+    pub text: String,
+}
+
+/// The outline of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline {
+    /// The document.
+    pub document: DocumentInfo,
+    /// Headings in reading order; empty when it has none.
+    pub headings: Vec<Heading>,
+}
+
+/// One line of a folder listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A folder with what lies below it.
+    Folder {
+        /// Path without a trailing `/`.
+        path: String,
+        /// Documents below it, at any depth.
+        documents: u64,
+        /// Bytes of their originals.
+        size_bytes: u64,
+    },
+    /// A document.
+    Document(DocumentInfo),
+}
+
+/// A folder that was indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootInfo {
+    /// Where it was on the machine that indexed it.
+    pub source: String,
+    /// First part of the document paths from it; empty when there is none.
+    pub prefix: String,
+    /// The files of that folder that were asked for; empty: the whole folder.
+    pub files: Vec<String>,
+    /// Git commit of that folder when it was indexed, if it lies in a work tree.
+    pub git_commit: Option<String>,
+    /// Git branch, likewise.
+    pub git_branch: Option<String>,
+}
+
+/// Facts about an open .kb.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// Where it was opened from; `None` for bytes in memory.
+    pub path: Option<PathBuf>,
+    /// Identity of the file: 32 hexadecimal digits.
+    pub uuid: String,
+    /// Format version: `major.minor`.
+    pub format: String,
+    /// When the file was made, milliseconds since 1970.
+    pub created_ms: i64,
+    /// When its content changed last.
+    pub updated_ms: i64,
+    /// Number of the commit that answers.
+    pub commit: u64,
+    /// Folders it was made from.
+    pub roots: Vec<RootInfo>,
+    /// Live documents.
+    pub documents: u64,
+    /// Live chunks.
+    pub chunks: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of stored text.
+    pub text_bytes: u64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Id of the embedding model.
+    pub model: String,
+    /// Dimensions of its vectors.
+    pub dim: u32,
+    /// Whether this program can reproduce that model.
+    pub model_available: bool,
+    /// Id of the analyser.
+    pub analyser: String,
+    /// Documents by file type, most first.
+    pub types: Vec<(String, u64)>,
+    /// Documents by language, most first.
+    pub languages: Vec<(String, u64)>,
+    /// Documents by class, most first.
+    pub classes: Vec<(String, u64)>,
+}
+
+/// Bytes of the file by section; the parts add up to the whole file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes of stored text before compression.
+    pub text_bytes: u64,
+    /// Section name and bytes, in a fixed order.
+    pub sections: Vec<(String, u64)>,
+}
+
+impl DocumentInfo {
+    /// What a record says.
+    pub(crate) fn from_record(record: DocumentRecord) -> Result<DocumentInfo> {
+        Ok(DocumentInfo {
+            class: record.class()?,
+            path: record.path,
+            title: record.title,
+            file_type: record.file_type,
+            language: record.language,
+            size_bytes: record.size_bytes,
+            text_bytes: u64::from(record.text_bytes),
+            lines: record.lines,
+            chunks: record.rows,
+            modified_ms: record.modified_ms,
+            hash: record.hash,
+            metadata: record.metadata,
+        })
+    }
+}
+
+impl RootInfo {
+    /// What a record says.
+    pub(crate) fn from_record(record: &RootRecord) -> RootInfo {
+        RootInfo {
+            source: record.source.clone(),
+            prefix: record.prefix.clone(),
+            files: record.files.clone(),
+            git_commit: record.git_commit.clone(),
+            git_branch: record.git_branch.clone(),
+        }
+    }
+}

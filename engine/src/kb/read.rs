@@ -1,0 +1,415 @@
+//! [`Kb`]: an open .kb for reading.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::container::{Container, SlotIdentity, Snapshot};
+use crate::embed::{self, Embedder, Probe};
+use crate::error::{Error, Result};
+use crate::index::text::Analyser;
+use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
+use crate::kb::sizes;
+use crate::search::catalog::Catalog;
+use crate::search::request::Request;
+use crate::search::resolve::{self, Nearest};
+use crate::search::response::Response;
+use crate::search::{self, Parts};
+use crate::store::documents::DocumentRecord;
+use crate::store::outline;
+use crate::types::{ChunkSpan, DocumentId, Lines};
+
+/// An open .kb for reading. Any number of threads may share one; each call answers from one commit,
+/// and the next call sees the newest.
+#[derive(Debug)]
+pub struct Kb {
+    /// The bytes.
+    container: Container,
+    /// What was loaded of the commit that answered last.
+    loaded: Mutex<Option<(SlotIdentity, Arc<Loaded>)>>,
+    /// Analysers with warm caches, one for each thread that is asking.
+    analysers: Mutex<Vec<Analyser>>,
+}
+
+/// What is kept of one commit between calls.
+#[derive(Debug)]
+struct Loaded {
+    /// Its records.
+    catalog: Catalog,
+    /// The model of the file; `None` when this program cannot reproduce it.
+    model: Option<&'static dyn Embedder>,
+}
+
+impl Kb {
+    /// Opens a .kb file. It takes no lock and needs no write access; a few pages are read.
+    ///
+    /// # Errors
+    /// [`Error::PathNotFound`], [`Error::NotAKb`], [`Error::FormatUnsupported`] or
+    /// [`Error::Damaged`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Kb> {
+        let path = path.as_ref();
+        let container = Container::open(path).map_err(|error| match error {
+            // Named as the caller named it.
+            Error::PathNotFound { .. } => Error::PathNotFound {
+                path: path.to_path_buf(),
+            },
+            other => other,
+        })?;
+        Kb::over(container)
+    }
+
+    /// Opens the bytes of a .kb.
+    ///
+    /// # Errors
+    /// As [`Kb::open`].
+    pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Kb> {
+        Kb::over(Container::from_bytes(bytes)?)
+    }
+
+    fn over(container: Container) -> Result<Kb> {
+        let kb = Kb {
+            container,
+            loaded: Mutex::default(),
+            analysers: Mutex::default(),
+        };
+        kb.read(|_, _| Ok(()))?;
+        Ok(kb)
+    }
+
+    /// Runs `request` on one commit until its answer stands.
+    fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
+        self.container.read(|snapshot| {
+            let loaded = self.loaded(snapshot)?;
+            request(snapshot, &loaded.catalog)
+        })
+    }
+
+    fn loaded(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Loaded>> {
+        let identity = snapshot.identity();
+        let mut kept = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, loaded)) = kept.as_ref()
+            && *of == identity
+        {
+            return Ok(Arc::clone(loaded));
+        }
+        let catalog = Catalog::load(snapshot)?;
+        let model = model_of(&catalog);
+        let loaded = Arc::new(Loaded { catalog, model });
+        *kept = Some((identity, Arc::clone(&loaded)));
+        Ok(loaded)
+    }
+
+    /// Answers a request.
+    ///
+    /// ```
+    /// # fn main() -> kb_engine::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("notes.kb");
+    /// # let mut writer = kb_engine::KbWriter::open_or_create(&path)?;
+    /// # writer.add(kb_engine::Document::from_text("tides.md", "The moon pulls the sea."))?;
+    /// # writer.commit()?;
+    /// let kb = kb_engine::Kb::open(&path)?;
+    /// let response = kb.search(&kb_engine::Request::new("moon and sea"))?;
+    /// assert_eq!(response.hits[0].document, "tides.md");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a blank query, `k` out of range or an unknown filter value;
+    /// [`Error::EmbeddingModelUnavailable`] for a semantic request without the model of the file;
+    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
+    pub fn search(&self, request: &Request) -> Result<Response> {
+        request.validate()?;
+        let mut analyser = {
+            let mut kept = self
+                .analysers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            kept.pop().unwrap_or_default()
+        };
+        let response = self.container.read(|snapshot| {
+            let loaded = self.loaded(snapshot)?;
+            let parts = Parts {
+                snapshot,
+                catalog: &loaded.catalog,
+                model: loaded.model,
+            };
+            search::search(&parts, request, &mut analyser)
+        });
+        self.analysers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(analyser);
+        response
+    }
+
+    /// What is known of one document. `name`: its path, or the end of its path if only one document
+    /// has it.
+    ///
+    /// # Errors
+    /// [`Error::DocumentNotFound`] with the nearest names, [`Error::AmbiguousDocument`] with the
+    /// candidates.
+    pub fn document(&self, name: &str) -> Result<DocumentInfo> {
+        self.read(|snapshot, catalog| {
+            let (_, record) = resolved(snapshot, catalog, name)?;
+            DocumentInfo::from_record(record)
+        })
+    }
+
+    /// The stored text of a document, whole or some lines of the original, cut to those there are.
+    /// Where the text has other lines than the original (HTML), whole chunks that touch the lines.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::InvalidRange`] when no asked line exists.
+    pub fn text(&self, name: &str, lines: Option<Lines>) -> Result<DocumentText> {
+        self.read(|snapshot, catalog| {
+            let (_, record) = resolved(snapshot, catalog, name)?;
+            let segment = catalog.segment(record.segment())?.bind(snapshot)?;
+            let mut blocks = segment.blocks()?;
+            let all = Lines {
+                first: 1.min(record.lines),
+                last: record.lines,
+            };
+            let Some(asked) = lines else {
+                let mut text = String::new();
+                blocks.append(record.first_row, record.rows, &mut text)?;
+                let document = DocumentInfo::from_record(record)?;
+                return Ok(DocumentText {
+                    document,
+                    lines: all,
+                    text,
+                });
+            };
+            if asked.first == 0 || asked.first > asked.last || asked.first > record.lines {
+                return Err(Error::InvalidRange {
+                    asked: format!("{}-{}", asked.first, asked.last),
+                    path: record.path,
+                    lines: record.lines,
+                });
+            }
+            let mut text = String::new();
+            let mut found: Option<Lines> = None;
+            for row in record.first_row..record.first_row.saturating_add(record.rows) {
+                let at = segment.chunks().get(row)?.at.lines;
+                if at.last < asked.first || at.first > asked.last {
+                    continue;
+                }
+                let first = found.map_or(at.first, |found| found.first.min(at.first));
+                found = Some(Lines {
+                    first,
+                    last: at.last,
+                });
+                blocks.append(row, 1, &mut text)?;
+            }
+            let mut lines = found.unwrap_or(all);
+            if !record.line_map {
+                let wanted = Lines {
+                    first: asked.first,
+                    last: asked.last.min(record.lines),
+                };
+                text = lines_of(&text, lines.first, wanted);
+                lines = wanted;
+            }
+            Ok(DocumentText {
+                document: DocumentInfo::from_record(record)?,
+                lines,
+                text,
+            })
+        })
+    }
+
+    /// The chunks of a document, in order; together they are its text.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    pub fn chunks(&self, name: &str) -> Result<Vec<ChunkSpan>> {
+        self.read(|snapshot, catalog| {
+            let (_, record) = resolved(snapshot, catalog, name)?;
+            let segment = catalog.segment(record.segment())?.bind(snapshot)?;
+            let chunks = segment.chunks();
+            let rows = record.first_row..record.first_row.saturating_add(record.rows);
+            rows.map(|row| Ok(chunks.get(row)?.at)).collect()
+        })
+    }
+
+    /// The headings of a document.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    pub fn outline(&self, name: &str) -> Result<Outline> {
+        self.read(|snapshot, catalog| {
+            let (id, record) = resolved(snapshot, catalog, name)?;
+            let headings = outline::get(snapshot, id)?;
+            Ok(Outline {
+                document: DocumentInfo::from_record(record)?,
+                headings,
+            })
+        })
+    }
+
+    /// Folders, then documents, directly in `folder` (`None`: at the top), each in the order of path
+    /// bytes. Cost grows with the documents below it.
+    ///
+    /// # Errors
+    /// [`Error::FolderNotFound`] with the nearest names.
+    pub fn list(&self, folder: Option<&str>) -> Result<Vec<Entry>> {
+        let folder = folder
+            .unwrap_or("")
+            .trim_start_matches("./")
+            .trim_matches('/');
+        let folder = if folder == "." { "" } else { folder };
+        let prefix = if folder.is_empty() {
+            String::new()
+        } else {
+            format!("{folder}/")
+        };
+        self.read(|snapshot, catalog| {
+            let mut folders: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+            let mut documents = Vec::new();
+            catalog.documents.each_path(snapshot, &prefix, |path, id| {
+                let Some(rest) = path.strip_prefix(&prefix) else {
+                    return Ok(ControlFlow::Break(()));
+                };
+                let record = catalog.documents.get(snapshot, id)?;
+                match rest.split_once('/') {
+                    Some((child, _)) => {
+                        let below = folders.entry(format!("{prefix}{child}")).or_default();
+                        below.0 += 1;
+                        below.1 += record.size_bytes;
+                    }
+                    None => documents.push(Entry::Document(DocumentInfo::from_record(record)?)),
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            if folders.is_empty() && documents.is_empty() && !prefix.is_empty() {
+                let nearest = nearest_folders(snapshot, catalog, folder)?;
+                return Err(Error::FolderNotFound {
+                    name: folder.to_owned(),
+                    nearest,
+                });
+            }
+            let folders =
+                folders
+                    .into_iter()
+                    .map(|(path, (documents, size_bytes))| Entry::Folder {
+                        path,
+                        documents,
+                        size_bytes,
+                    });
+            Ok(folders.chain(documents).collect())
+        })
+    }
+
+    /// Facts about the file. Cost grows with the number of documents.
+    pub fn info(&self) -> Result<Info> {
+        let signature = self.container.signature();
+        self.read(|snapshot, catalog| {
+            let meta = &catalog.meta;
+            let mut types: BTreeMap<String, u64> = BTreeMap::new();
+            let mut languages = BTreeMap::new();
+            let mut classes = BTreeMap::new();
+            catalog.documents.each_path(snapshot, "", |_, id| {
+                let record = catalog.documents.get(snapshot, id)?;
+                *classes
+                    .entry(record.class()?.name().to_owned())
+                    .or_default() += 1;
+                *types.entry(record.file_type).or_default() += 1;
+                if !record.language.is_empty() {
+                    *languages.entry(record.language).or_default() += 1;
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok(Info {
+                path: self.container.path().map(Path::to_path_buf),
+                uuid: signature
+                    .uuid
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect(),
+                format: format!("{}.{}", signature.major, signature.minor),
+                created_ms: meta.created_ms,
+                updated_ms: meta.updated_ms,
+                commit: snapshot.commit(),
+                roots: meta.roots.iter().map(RootInfo::from_record).collect(),
+                documents: meta.documents,
+                chunks: meta.chunks,
+                segments: catalog.segments.len() as u64,
+                text_bytes: meta.text_bytes,
+                file_bytes: self.container.len_bytes(),
+                model: meta.embedder.id.clone(),
+                dim: meta.embedder.dim,
+                model_available: model_of(catalog).is_some(),
+                analyser: meta.analyser.clone(),
+                types: most_first(types),
+                languages: most_first(languages),
+                classes: most_first(classes),
+            })
+        })
+    }
+
+    /// Bytes of the file by section; reads every branch page.
+    pub fn sizes(&self) -> Result<Sizes> {
+        self.read(sizes::sizes)
+    }
+}
+
+/// The model of the file, if this program can reproduce it: same id and hash, and the probes come
+/// out the same.
+fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
+    let record = &catalog.meta.embedder;
+    let model = embed::by_id(&record.id)?;
+    let probes: Vec<Probe> = record
+        .probes
+        .iter()
+        .map(|probe| Probe {
+            text: probe.text.clone(),
+            vector: probe.vector.clone(),
+        })
+        .collect();
+    let same = model.hash() == record.hash
+        && u32::try_from(model.dim()) == Ok(record.dim)
+        && embed::verify_probes(model, &probes).unwrap_or(false);
+    same.then_some(model)
+}
+
+fn resolved(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    name: &str,
+) -> Result<(DocumentId, DocumentRecord)> {
+    let id = resolve::document(snapshot, catalog, name)?;
+    Ok((id, catalog.documents.get(snapshot, id)?))
+}
+
+fn nearest_folders(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    folder: &str,
+) -> Result<Vec<String>> {
+    let mut nearest = Nearest::new(folder);
+    let mut last = String::new();
+    catalog.documents.each_path(snapshot, "", |path, _| {
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if parent != last {
+            nearest.offer(parent);
+            last = parent.to_owned();
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(nearest.finish())
+}
+
+/// Lines `wanted` of a text whose first line has the number `first`.
+fn lines_of(text: &str, first: u32, wanted: Lines) -> String {
+    let skip = wanted.first.saturating_sub(first) as usize;
+    let take = (wanted.last - wanted.first) as usize + 1;
+    text.split_inclusive('\n').skip(skip).take(take).collect()
+}
+
+fn most_first(counts: BTreeMap<String, u64>) -> Vec<(String, u64)> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts
+}

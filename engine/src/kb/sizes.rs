@@ -1,0 +1,86 @@
+//! Where the bytes of a file are.
+
+use crate::container::Snapshot;
+use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
+use crate::error::Result;
+use crate::index::{text, vector};
+use crate::kb::facts::Sizes;
+use crate::search::catalog::Catalog;
+use crate::store::tables;
+
+/// The sections in the order they are shown.
+const SECTIONS: [&str; 9] = [
+    "text",
+    "keyword index",
+    "vectors",
+    "chunks",
+    "documents",
+    "outlines",
+    "facets",
+    "container",
+    "unused",
+];
+
+/// Attributes every byte of the file to a section.
+pub(super) fn sizes(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Sizes> {
+    let mut totals = [0u64; SECTIONS.len()];
+    let mut add = |section: &str, bytes: u64| {
+        let total = SECTIONS
+            .iter()
+            .zip(&mut totals)
+            .find(|(name, _)| **name == section);
+        if let Some((_, total)) = total {
+            *total += bytes;
+        }
+    };
+    for segment in &catalog.segments {
+        for column in &segment.record.columns {
+            let pages = column.payload_lens.iter().map(|len| page_bytes(*len)).sum();
+            add(section_of(ColumnId(column.column)), pages);
+        }
+    }
+    let bytes = snapshot.file_bytes()?;
+    for table in &bytes.tables {
+        match table.name.as_str() {
+            tables::DOCS | tables::DOC_BY_PATH => {
+                add("documents", table.branch_bytes + table.leaf_bytes);
+            }
+            tables::OUTLINE => add("outlines", table.branch_bytes + table.leaf_bytes),
+            tables::FACETS => add("facets", table.branch_bytes + table.leaf_bytes),
+            // Their leaves are the extents counted above.
+            name if name.starts_with("seg/") => add("container", table.branch_bytes),
+            _ => add("container", table.branch_bytes + table.leaf_bytes),
+        }
+    }
+    add(
+        "container",
+        bytes.header_bytes + bytes.region_header_bytes + bytes.names_bytes,
+    );
+    add("unused", bytes.remainder_bytes);
+    Ok(Sizes {
+        file_bytes: bytes.file_bytes,
+        text_bytes: catalog.meta.text_bytes,
+        sections: SECTIONS
+            .iter()
+            .map(|name| (*name).to_owned())
+            .zip(totals)
+            .collect(),
+    })
+}
+
+fn section_of(column: ColumnId) -> &'static str {
+    match column {
+        tables::TEXT | tables::BLOCKS => "text",
+        tables::CHUNKS => "chunks",
+        text::DICTIONARY | text::POSTINGS | text::LENGTHS => "keyword index",
+        vector::ROWS | vector::ROW_SUMS => "vectors",
+        _ => "container",
+    }
+}
+
+/// Bytes of the page that holds an extent of that payload.
+fn page_bytes(payload: u32) -> u64 {
+    (0..=MAX_ORDER)
+        .find(|order| payload_capacity(*order) >= payload as usize)
+        .map_or(0, |order| 4096 << order)
+}

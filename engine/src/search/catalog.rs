@@ -1,0 +1,169 @@
+//! What search reads of one commit: loaded once, shared by all requests until the next commit.
+
+use crate::container::Snapshot;
+use crate::container::column::{ColumnId, ColumnView};
+use crate::container::extent::{BoundColumn, SegmentExtents};
+use crate::error::{Error, Result};
+use crate::index::{text, vector};
+use crate::store::blocks::BlockReader;
+use crate::store::chunks::ChunkReader;
+use crate::store::documents::Documents;
+use crate::store::meta::{Manifest, Meta};
+use crate::store::segments::SegmentRecord;
+use crate::store::tables;
+use crate::types::SegmentId;
+
+/// The records of one commit.
+#[derive(Debug)]
+pub struct Catalog {
+    /// Facts about the file.
+    pub meta: Meta,
+    /// Live segments and next numbers.
+    pub manifest: Manifest,
+    /// Document tables.
+    pub documents: Documents,
+    /// Live segments, by ascending number.
+    pub segments: Vec<Segment>,
+    /// Statistics of all live chunks, for BM25.
+    pub statistics: text::Statistics,
+}
+
+/// One segment with its located columns.
+#[derive(Debug)]
+pub struct Segment {
+    /// Its number.
+    pub id: SegmentId,
+    /// Its record.
+    pub record: SegmentRecord,
+    /// Where its columns lie.
+    pub extents: SegmentExtents,
+    /// Record of its text index.
+    pub text: text::TextRecord,
+    /// Record of its vector index.
+    pub vectors: vector::VectorRecord,
+}
+
+impl Catalog {
+    /// Reads the records of a commit. Touches rows and branch pages only, no extent.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] and [`Error::FormatUnsupported`].
+    pub fn load(snapshot: &Snapshot<'_>) -> Result<Catalog> {
+        let meta = Meta::read(snapshot)?;
+        let manifest = Manifest::read(snapshot)?;
+        let documents = Documents::locate(snapshot)?;
+        let mut segments = Vec::new();
+        let mut statistics = text::Statistics::default();
+        for number in &manifest.segments {
+            let segment = Segment::load(snapshot, SegmentId(*number))?;
+            statistics.chunks += u64::from(segment.text.rows);
+            statistics.total_length += segment.text.total_length;
+            segments.push(segment);
+        }
+        Ok(Catalog {
+            meta,
+            manifest,
+            documents,
+            segments,
+            statistics,
+        })
+    }
+
+    /// The segment of that number.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a row names a segment that is not live.
+    pub fn segment(&self, id: SegmentId) -> Result<&Segment> {
+        self.segments
+            .iter()
+            .find(|segment| segment.id == id)
+            .ok_or_else(|| Error::damaged(format!("segment {} is named but not live", id.0)))
+    }
+}
+
+impl Segment {
+    fn load(snapshot: &Snapshot<'_>, id: SegmentId) -> Result<Segment> {
+        let record = SegmentRecord::read(snapshot, id)?;
+        let extents =
+            SegmentExtents::locate(snapshot, &tables::segment_table(id), id, &record.columns)?;
+        let text = text::TextRecord::decode(&record.text_index)?;
+        let vectors = vector::VectorRecord::decode(&record.vector_index)?;
+        if text.rows != record.rows || vectors.rows != record.rows {
+            return Err(Error::damaged(format!(
+                "indexes of segment {} differ in rows",
+                id.0
+            )));
+        }
+        Ok(Segment {
+            id,
+            record,
+            extents,
+            text,
+            vectors,
+        })
+    }
+
+    /// The columns of the segment over a snapshot.
+    pub fn bind<'s>(&'s self, snapshot: &'s Snapshot<'_>) -> Result<BoundSegment<'s>> {
+        let column = |id: ColumnId| {
+            self.extents.column(snapshot, id).ok_or_else(|| {
+                Error::damaged(format!("segment {} has no column {}", self.id.0, id.0))
+            })
+        };
+        Ok(BoundSegment {
+            segment: self,
+            chunks: column(tables::CHUNKS)?,
+            blocks: column(tables::BLOCKS)?,
+            text: column(tables::TEXT)?,
+            dictionary: column(text::DICTIONARY)?,
+            postings: column(text::POSTINGS)?,
+            lengths: column(text::LENGTHS)?,
+            rows: column(vector::ROWS)?,
+        })
+    }
+}
+
+/// The columns of one segment over one snapshot.
+#[derive(Debug)]
+pub struct BoundSegment<'s> {
+    /// The segment.
+    pub segment: &'s Segment,
+    chunks: BoundColumn<'s>,
+    blocks: BoundColumn<'s>,
+    text: BoundColumn<'s>,
+    dictionary: BoundColumn<'s>,
+    postings: BoundColumn<'s>,
+    lengths: BoundColumn<'s>,
+    rows: BoundColumn<'s>,
+}
+
+impl BoundSegment<'_> {
+    /// Chunk rows.
+    pub fn chunks(&self) -> ChunkReader<'_> {
+        ChunkReader::new(view(&self.chunks))
+    }
+
+    /// Text of chunks.
+    pub fn blocks(&self) -> Result<BlockReader<'_>> {
+        BlockReader::new(view(&self.blocks), view(&self.text), self.chunks())
+    }
+
+    /// Words.
+    pub fn words(&self) -> Result<text::Reader<'_>> {
+        text::Reader::new(
+            &self.segment.text,
+            view(&self.dictionary),
+            view(&self.postings),
+            view(&self.lengths),
+        )
+    }
+
+    /// Vectors.
+    pub fn vectors(&self) -> Result<vector::reader::Reader<'_>> {
+        vector::reader::Reader::new(&self.segment.vectors, view(&self.rows))
+    }
+}
+
+fn view<'b>(column: &'b BoundColumn<'_>) -> ColumnView<'b> {
+    column.view()
+}

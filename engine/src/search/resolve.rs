@@ -1,0 +1,168 @@
+//! A name that a person types -> a document.
+
+use std::ops::ControlFlow;
+
+use crate::container::Snapshot;
+use crate::error::{Error, Result};
+use crate::search::catalog::Catalog;
+use crate::types::DocumentId;
+
+/// How many names an error offers.
+const OFFERED: usize = 5;
+
+/// Finds a document by its path, else by the end of its path (`lib.rs`, `src/lib.rs`) when only one
+/// document has it. Reads all paths when the name is not a whole path.
+///
+/// # Errors
+/// [`Error::DocumentNotFound`] with the nearest paths, [`Error::AmbiguousDocument`] with the
+/// candidates.
+pub fn document(snapshot: &Snapshot<'_>, catalog: &Catalog, name: &str) -> Result<DocumentId> {
+    let wanted = name.trim_start_matches("./");
+    if let Some(id) = catalog.documents.by_path(snapshot, wanted)? {
+        return Ok(id);
+    }
+    let mut found: Vec<(String, DocumentId)> = Vec::new();
+    let mut nearest = Nearest::new(wanted);
+    catalog.documents.each_path(snapshot, "", |path, id| {
+        if ends_with_path(path, wanted) {
+            found.push((path.to_owned(), id));
+        }
+        nearest.offer(path);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    match found.as_slice() {
+        [(_, id)] => Ok(*id),
+        [] => Err(Error::DocumentNotFound {
+            name: name.to_owned(),
+            nearest: nearest.finish(),
+        }),
+        many => Err(Error::AmbiguousDocument {
+            name: name.to_owned(),
+            candidates: many
+                .iter()
+                .take(OFFERED)
+                .map(|(path, _)| path.clone())
+                .collect(),
+        }),
+    }
+}
+
+/// Whether `end` is the last components of `path`.
+fn ends_with_path(path: &str, end: &str) -> bool {
+    !end.is_empty()
+        && path
+            .strip_suffix(end)
+            .is_some_and(|start| start.is_empty() || start.ends_with('/'))
+}
+
+/// Collects the names that look most like one.
+#[derive(Debug)]
+pub struct Nearest {
+    /// What was typed, lower case, and its last component.
+    wanted: (String, String),
+    /// Distance and name, nearest first, at most [`OFFERED`].
+    best: Vec<(usize, String)>,
+}
+
+impl Nearest {
+    /// Looks for names like `wanted`.
+    pub fn new(wanted: &str) -> Nearest {
+        let wanted = wanted.to_lowercase();
+        let last = last_component(&wanted).to_owned();
+        Nearest {
+            wanted: (wanted, last),
+            best: Vec::new(),
+        }
+    }
+
+    /// Offers a name.
+    pub fn offer(&mut self, name: &str) {
+        if name.is_empty() {
+            return;
+        }
+        let lower = name.to_lowercase();
+        let last = last_component(&lower);
+        let distance = if last.contains(&self.wanted.1) || self.wanted.1.contains(last) {
+            lower.len().abs_diff(self.wanted.0.len()).min(8) / 4
+        } else {
+            edit_distance(last, &self.wanted.1)
+        };
+        if distance > self.wanted.1.chars().count() / 2 {
+            return;
+        }
+        let at = self.best.partition_point(|(other, _)| *other <= distance);
+        if at < OFFERED {
+            self.best.insert(at, (distance, name.to_owned()));
+            self.best.truncate(OFFERED);
+        }
+    }
+
+    /// The names, nearest first.
+    pub fn finish(self) -> Vec<String> {
+        self.best.into_iter().map(|(_, name)| name).collect()
+    }
+}
+
+fn last_component(path: &str) -> &str {
+    path.trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(path)
+}
+
+/// Levenshtein distance over the first 64 characters of each word.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=a.len()).collect();
+    for (i, y) in b.chars().take(64).enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        if let Some(first) = row.first_mut() {
+            *first = left;
+        }
+        for (cell, x) in row.iter_mut().skip(1).zip(&a) {
+            let substituted = diagonal + usize::from(*x != y);
+            diagonal = *cell;
+            left = substituted.min(*cell + 1).min(left + 1);
+            *cell = left;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_path_matches_at_component_borders_only() {
+        assert!(ends_with_path("engine/src/lib.rs", "src/lib.rs"));
+        assert!(ends_with_path("lib.rs", "lib.rs"));
+        assert!(!ends_with_path("engine/mylib.rs", "lib.rs"));
+        assert!(!ends_with_path("lib.rs", ""));
+    }
+
+    #[test]
+    fn edit_distance_counts_changes() {
+        for (a, b, distance) in [
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("same", "same", 0),
+        ] {
+            assert_eq!(edit_distance(a, b), distance);
+            assert_eq!(edit_distance(b, a), distance);
+        }
+    }
+
+    #[test]
+    fn a_mistyped_name_offers_the_right_one_first() {
+        let mut nearest = Nearest::new("src/serch.rs");
+        for path in ["src/search.rs", "src/store.rs", "README.md"] {
+            nearest.offer(path);
+        }
+        assert_eq!(
+            nearest.finish().first().map(String::as_str),
+            Some("src/search.rs")
+        );
+    }
+}

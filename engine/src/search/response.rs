@@ -1,0 +1,116 @@
+//! What a caller gets: hits, warnings and, on request, the explanation.
+
+use std::ops::Range;
+
+use crate::search::request::Mode;
+use crate::types::{ChunkId, Class, Lines, Span};
+
+/// The answer to one request, best hit first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// At most `k` hits, best first; equal scores by path, then start byte.
+    pub hits: Vec<Hit>,
+    /// The mode that answered; keyword when a semantic part was impossible.
+    pub mode: Mode,
+    /// How many chunks the filters let through.
+    pub searched_chunks: u64,
+    /// What the caller should know, one sentence each.
+    pub warnings: Vec<String>,
+    /// How the answer came about, when asked for.
+    pub explanation: Option<Explanation>,
+}
+
+/// A chunk with its scores and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Path of the document inside the .kb.
+    pub document: String,
+    /// Title of the document.
+    pub title: String,
+    /// Headings above the chunk, outermost first.
+    pub section: Vec<String>,
+    /// Fused score, 0..1, comparable between requests.
+    pub score: f32,
+    /// Keyword part, 0..1; `None` when the mode has no such part.
+    pub keyword_score: Option<f32>,
+    /// Vector part, 0..1; `None` when the mode has no such part.
+    pub vector_score: Option<f32>,
+    /// Lines of the original file.
+    pub lines: Lines,
+    /// Bytes of the stored text.
+    pub span: Span,
+    /// File type of the document.
+    pub file_type: String,
+    /// Language of the document; empty for prose.
+    pub language: String,
+    /// Class of the document.
+    pub class: Class,
+    /// Text of the chunk.
+    pub text: String,
+    /// Byte ranges of `text` that match words of the query, in order, not overlapping.
+    pub marks: Vec<Range<usize>>,
+    /// Byte range of `text`: the few whole lines that show best why it was found.
+    pub best_lines: Range<usize>,
+    /// Original line number of the first of the best lines.
+    pub best_first_line: u32,
+    /// Which chunk it is; valid for this state of the file.
+    pub chunk: ChunkId,
+    /// The parts of the keyword score by term, when asked for.
+    pub terms: Vec<TermScore>,
+}
+
+/// What one term of the query gave to one hit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermScore {
+    /// The analysed term.
+    pub term: String,
+    /// How often it stands in the chunk, its title and path.
+    pub frequency: u32,
+    /// What it adds to the keyword score.
+    pub score: f32,
+}
+
+/// How an answer came about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The terms of the query with their statistics.
+    pub terms: Vec<TermStatistics>,
+    /// Weight of the vector part in the fused score, 0..1.
+    pub vector_weight: f32,
+    /// Words of the query that the embedding model knows.
+    pub model_words_known: usize,
+    /// Words of the query as the model counts them.
+    pub model_words: usize,
+    /// Id of the embedding model of the file.
+    pub model: String,
+    /// Live chunks in the file.
+    pub chunks: u64,
+    /// Mean length of a chunk in terms.
+    pub mean_length: f32,
+    /// Candidates from the keyword index.
+    pub keyword_candidates: usize,
+    /// Candidates from the vector index.
+    pub vector_candidates: usize,
+    /// The steps taken, with what each cost, in the order taken.
+    pub steps: Vec<Step>,
+}
+
+/// One term of the query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermStatistics {
+    /// The analysed term.
+    pub term: String,
+    /// In how many live chunks it stands.
+    pub chunks: u64,
+    /// Its inverse document frequency.
+    pub idf: f32,
+}
+
+/// One step of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What was done.
+    pub name: &'static str,
+    /// Microseconds.
+    pub micros: u64,
+}
