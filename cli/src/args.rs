@@ -1,0 +1,465 @@
+//! Every verb and flag with its help, once. Help pages, completions and the man page are made
+//! from these definitions.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use kb_engine::{Class, FORMAT_VERSION, Lines, Mode};
+
+use crate::human;
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let (major, minor) = FORMAT_VERSION;
+    format!("{} (format {major}.{minor})", env!("CARGO_PKG_VERSION"))
+});
+
+/// Search a folder by words and by meaning, from one file.
+///
+/// `kb index` reads a folder of documents and source code and writes one .kb file: the text, its
+/// structure, a keyword index and a vector index. The other verbs answer from that file alone:
+/// no server, no network, no model to download.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kb",
+    version = VERSION.as_str(),
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = TOP_EXAMPLES
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+
+    /// When to use colour
+    ///
+    /// `auto` colours a terminal only. NO_COLOR switches it off, CLICOLOR_FORCE on.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorWhen::Auto)]
+    pub(crate) color: ColorWhen,
+}
+
+const TOP_EXAMPLES: &str = "\
+Examples:
+  kb index .                            make ./<folder name>.kb from this folder
+  kb search how are files locked        ask it in plain words
+  kb get src/lock.rs:120-150            read the lines that an answer points to
+
+Exit status: 0 found or done, 1 nothing found, 2 error.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Index(IndexArguments),
+    Search(SearchArguments),
+    Get(GetArguments),
+    Outline(OutlineArguments),
+    Ls(LsArguments),
+    Info(InfoArguments),
+    Completions(CompletionsArguments),
+    Man(ManArguments),
+}
+
+/// When colour is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal
+    Auto,
+    /// Always, in a pipe too
+    Always,
+    /// Never
+    Never,
+}
+
+/// The file that answers.
+#[derive(Debug, Args)]
+pub(crate) struct FileFlag {
+    /// The .kb file to ask
+    ///
+    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
+    /// nearest folder above that has one.
+    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Output for programs.
+#[derive(Debug, Args)]
+pub(crate) struct JsonFlag {
+    /// Print JSON, one object per line
+    ///
+    /// Errors become one object on stderr: {"error": {"code": ..., "message": ...}}.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Make a .kb file from folders and files
+///
+/// Reads documents and source code below every PATH on all cores. What .gitignore and .kbignore
+/// name is left out, and so are binary files and .kb files. The file appears when it is complete:
+/// stop at any time, and what was there before is still there.
+///
+/// Running it again with the same PATHs brings the file up to date.
+#[derive(Debug, Args)]
+#[command(after_help = INDEX_EXAMPLES)]
+pub(crate) struct IndexArguments {
+    /// Folders or files to read
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The file to write [default: ./<folder name>.kb]
+    ///
+    /// Needed when several PATHs are given.
+    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Worker threads; 0 is one per core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+
+    /// Leave out files larger than this
+    ///
+    /// Bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = human::parse_bytes)]
+    pub(crate) max_file_size: u64,
+
+    /// List every file that was left out, with the reason
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// No progress bar and no report; errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const INDEX_EXAMPLES: &str = "\
+Examples:
+  kb index .                            this folder, into ./<folder name>.kb
+  kb index ~/notes -o notes.kb          that folder, into this file
+  kb index docs src -o project.kb       two folders in one file
+  kb index . --max-file-size 1M -v      and say what was left out, and why";
+
+/// Find the passages that answer a question
+///
+/// QUERY is plain words: a question, an identifier, an error message. Unless told otherwise, words
+/// and meaning both count. Every answer names document and lines, so that `kb get` can show more.
+#[derive(Debug, Args)]
+#[command(after_help = SEARCH_EXAMPLES)]
+pub(crate) struct SearchArguments {
+    /// The question, quoted or not; `-` reads it from standard input
+    ///
+    /// Put `--` before a word that begins with a dash.
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) file: FileFlag,
+
+    /// How many answers at most
+    #[arg(short, value_name = "N", default_value_t = 10)]
+    pub(crate) k: usize,
+
+    /// What counts: words, meaning, or both
+    #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = modes())]
+    pub(crate) mode: Mode,
+
+    /// Only documents whose path matches, as `src/**/*.rs` or `*.md` (repeatable)
+    ///
+    /// A pattern without `/` also matches file names. Quote it, or the shell will expand it.
+    #[arg(long, value_name = "GLOB", help_heading = "Filters")]
+    pub(crate) path: Vec<String>,
+
+    /// Only files of this type: markdown, html, rust, or an extension (repeatable)
+    #[arg(long = "type", value_name = "TYPE", help_heading = "Filters")]
+    pub(crate) file_type: Vec<String>,
+
+    /// Only this programming language: rust, python, or a short name (repeatable)
+    #[arg(long, value_name = "LANG", help_heading = "Filters")]
+    pub(crate) lang: Vec<String>,
+
+    /// Only this class: doc (prose), code, data (repeatable)
+    #[arg(long, value_name = "CLASS", help_heading = "Filters", value_parser = classes())]
+    pub(crate) class: Vec<Class>,
+
+    /// Print whole chunks instead of their best lines
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// Show how the scores came about
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  kb search how are files locked
+  kb search 'connection reset by peer' --mode keyword
+  kb search retry with backoff --lang rust --path 'net/**' -k 3
+  kb search -f ~/notes.kb --class doc --full meeting with Ada
+  kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
+  git log -1 --format=%s | kb search -";
+
+/// Print the text of a document, or some of its lines
+///
+/// The text comes from the .kb file: the original need not be there.
+#[derive(Debug, Args)]
+#[command(after_help = GET_EXAMPLES)]
+pub(crate) struct GetArguments {
+    /// Path of the document in the file, or a file name that only one document has
+    ///
+    /// `PATH:A-B`, as `kb search` prints it, gives these lines.
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) document: String,
+
+    #[command(flatten)]
+    pub(crate) file: FileFlag,
+
+    /// Only these lines, from 1: `10-20`, `10-` (to the end), `10`
+    #[arg(long, value_name = "A-B", value_parser = parse_lines)]
+    pub(crate) lines: Option<Lines>,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const GET_EXAMPLES: &str = "\
+Examples:
+  kb get docs/guide.md
+  kb get guide.md --lines 10-20
+  kb get src/lock.rs:120-150            as an answer of `kb search` begins";
+
+/// Print the headings of a document with their lines
+#[derive(Debug, Args)]
+pub(crate) struct OutlineArguments {
+    /// Path of the document in the file, or a file name that only one document has
+    #[arg(value_name = "DOCUMENT")]
+    pub(crate) document: String,
+
+    #[command(flatten)]
+    pub(crate) file: FileFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// List folders and documents
+///
+/// Folders end in `/`. In a pipe or not, one path per line.
+#[derive(Debug, Args)]
+pub(crate) struct LsArguments {
+    /// The folder to list [default: the top]
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
+
+    /// All documents below, at any depth
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+
+    /// Also sizes, lines, types and titles
+    #[arg(short, long)]
+    pub(crate) long: bool,
+
+    #[command(flatten)]
+    pub(crate) file: FileFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// Say what a .kb file holds and from where
+#[derive(Debug, Args)]
+pub(crate) struct InfoArguments {
+    /// The .kb file
+    ///
+    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
+    /// nearest folder above that has one.
+    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Account for every byte of the file
+    #[arg(long)]
+    pub(crate) sizes: bool,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// Print a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: Shell,
+}
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  kb completions bash > ~/.local/share/bash-completion/completions/kb
+  kb completions zsh  > ~/.zfunc/_kb
+  kb completions fish > ~/.config/fish/completions/kb.fish";
+
+/// Print the manual page of `kb`, or of one verb
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  kb man search | man -l -")]
+pub(crate) struct ManArguments {
+    /// The verb
+    #[arg(value_name = "VERB")]
+    pub(crate) verb: Option<String>,
+}
+
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
+        .map(|name| Mode::from_name(&name).unwrap_or_default())
+}
+
+fn classes() -> impl TypedValueParser<Value = Class> {
+    PossibleValuesParser::new(Class::ALL.map(Class::name))
+        .map(|name| Class::from_name(&name).unwrap_or(Class::Data))
+}
+
+/// Reads `A-B`, `A-` (to the end) or `A` (one line); lines count from 1.
+pub(crate) fn parse_lines(text: &str) -> Result<Lines, String> {
+    let complaint = || format!("{text:?} is no range of lines; give 10-20, 10- or 10");
+    let number = |text: &str| text.parse::<u32>().map_err(|_| complaint());
+    let (first, last) = match text.split_once('-') {
+        Some((first, "")) => (number(first)?, u32::MAX),
+        Some((first, last)) => (number(first)?, number(last)?),
+        None => (number(text)?, number(text)?),
+    };
+    if first == 0 {
+        return Err("lines count from 1".to_owned());
+    }
+    if last < first {
+        return Err(format!(
+            "the range ends before it begins; {last}-{first} was meant?"
+        ));
+    }
+    Ok(Lines { first, last })
+}
+
+/// What `--color` asks for, known before the command line is parsed: its errors have colour too.
+pub(crate) fn color_asked(arguments: &[OsString]) -> ColorWhen {
+    let mut asked = ColorWhen::Auto;
+    let mut words = flags(arguments);
+    while let Some(word) = words.next() {
+        let value = match word.strip_prefix("--color") {
+            Some("") => words.next(),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        };
+        asked = value
+            .and_then(|value| ColorWhen::from_str(value, false).ok())
+            .unwrap_or(asked);
+    }
+    asked
+}
+
+/// Whether errors are to be JSON, likewise.
+pub(crate) fn json_asked(arguments: &[OsString]) -> bool {
+    flags(arguments).any(|word| word == "--json")
+}
+
+fn flags(arguments: &[OsString]) -> impl Iterator<Item = &str> {
+    arguments
+        .iter()
+        .filter_map(|word| word.to_str())
+        .take_while(|word| *word != "--")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_definitions_contradict_nothing() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_of_every_verb_has_help() {
+        for verb in Arguments::command().get_subcommands() {
+            assert!(verb.get_about().is_some(), "{}", verb.get_name());
+            for flag in verb.get_arguments() {
+                assert!(
+                    flag.get_help().is_some(),
+                    "{} {}",
+                    verb.get_name(),
+                    flag.get_id()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_query_may_stand_between_flags_unquoted() {
+        let parsed =
+            Arguments::try_parse_from(words("kb search how do I -k 3 lock --class doc files"));
+        let Verb::Search(search) = parsed.unwrap().verb else {
+            panic!("another verb")
+        };
+        assert_eq!(search.query.join(" "), "how do I lock files");
+        assert_eq!((search.k, search.class), (3, vec![Class::Doc]));
+    }
+
+    #[test]
+    fn ranges_of_lines_are_read_and_wrong_ones_refused() {
+        assert_eq!(
+            parse_lines("10-20"),
+            Ok(Lines {
+                first: 10,
+                last: 20
+            })
+        );
+        assert_eq!(
+            parse_lines("10-"),
+            Ok(Lines {
+                first: 10,
+                last: u32::MAX
+            })
+        );
+        assert_eq!(parse_lines("7"), Ok(Lines { first: 7, last: 7 }));
+        for wrong in [
+            "",
+            "-",
+            "-5",
+            "0",
+            "0-3",
+            "5-2",
+            "a-b",
+            "1-2-3",
+            "4294967296",
+        ] {
+            assert!(parse_lines(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn colour_and_json_are_known_before_parsing() {
+        assert_eq!(color_asked(&words("kb ls --color never")), ColorWhen::Never);
+        assert_eq!(
+            color_asked(&words("kb ls --color=always --bad")),
+            ColorWhen::Always
+        );
+        assert_eq!(
+            color_asked(&words("kb search -- --color=always")),
+            ColorWhen::Auto
+        );
+        assert!(json_asked(&words("kb ls --json --bad")));
+        assert!(!json_asked(&words("kb search -- --json")));
+    }
+}

@@ -1,0 +1,41 @@
+//! `kb get`: the text of a document, or some of its lines.
+
+use kb_engine::{DocumentText, Error};
+
+use crate::args::{GetArguments, parse_lines};
+use crate::cmd::{Opened, document_object};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb get", arguments.file.file.as_deref())?;
+    let found = opened.ask(text_of(&opened, arguments))?;
+    if arguments.json.json {
+        let object = document_object(&found.document)
+            .field("start_line", found.lines.first)
+            .field("end_line", found.lines.last)
+            .field("document_lines", found.document.lines)
+            .field("text", found.text);
+        output.json(object)?;
+    } else {
+        output.document_text(&found.text)?;
+    }
+    Ok(Exit::Found)
+}
+
+/// Also understands `PATH:A-B`, where no document has all of that as its name.
+fn text_of(opened: &Opened, arguments: &GetArguments) -> kb_engine::Result<DocumentText> {
+    let name = arguments.document.as_str();
+    let whole = opened.kb.text(name, arguments.lines);
+    if arguments.lines.is_some() || !matches!(whole, Err(Error::DocumentNotFound { .. })) {
+        return whole;
+    }
+    match name.rsplit_once(':') {
+        Some((path, range)) => match parse_lines(range) {
+            Ok(lines) => opened.kb.text(path, Some(lines)),
+            Err(_) => whole,
+        },
+        None => whole,
+    }
+}

@@ -1,0 +1,236 @@
+//! `kb info`: what a file holds, from where, and what its bytes are for.
+
+use kb_engine::{Info, RootInfo, Sizes};
+use serde_json::Value;
+
+use crate::args::InfoArguments;
+use crate::cmd::Opened;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::{bytes, count, percent, time};
+use crate::json::Object;
+use crate::output::Output;
+
+/// Types and languages that are listed for people; the rest is counted.
+const SHOWN_VALUES: usize = 8;
+
+pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb info", arguments.file.as_deref())?;
+    let info = opened.ask(opened.kb.info())?;
+    let sizes = match arguments.sizes {
+        true => Some(opened.ask(opened.kb.sizes())?),
+        false => None,
+    };
+    let file = opened.file.display().to_string();
+    if arguments.json.json {
+        let object = info_object(&file, &info);
+        output.json(match &sizes {
+            Some(sizes) => object.object("sizes", sizes_object(sizes)),
+            None => object,
+        })?;
+        return Ok(Exit::Found);
+    }
+    let style = output.stdout_style();
+    let name = style.path(&output.name(&file));
+    output.line(&format!(
+        "{name}  {}",
+        style.strong(&bytes(info.file_bytes))
+    ))?;
+    for (label, value) in facts(&info) {
+        output.line(&format!("  {label:<10}  {}", output.name(&value)))?;
+    }
+    if let Some(sizes) = &sizes {
+        output.line("")?;
+        output.write(&sizes_table(sizes))?;
+    }
+    Ok(Exit::Found)
+}
+
+/// Label and value of each line for people.
+fn facts(info: &Info) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("documents", count(info.documents)),
+        ("chunks", count(info.chunks)),
+        ("text", bytes(info.text_bytes)),
+        ("types", top_values(&info.types)),
+        ("languages", top_values(&info.languages)),
+        ("classes", top_values(&info.classes)),
+    ];
+    facts.extend(info.roots.iter().map(|root| ("root", root_line(root))));
+    let available = match info.model_available {
+        true => "",
+        false => ", which this program does not have: keyword search only",
+    };
+    facts.extend([
+        (
+            "model",
+            format!("{}, {} dimensions{available}", info.model, info.dim),
+        ),
+        ("analyser", info.analyser.clone()),
+        ("created", time(info.created_ms)),
+        ("updated", time(info.updated_ms)),
+        (
+            "format",
+            format!(
+                "{}, commit {}, segments {}",
+                info.format, info.commit, info.segments
+            ),
+        ),
+        ("uuid", info.uuid.clone()),
+    ]);
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+fn root_line(root: &RootInfo) -> String {
+    let mut line = root.source.clone();
+    if !root.prefix.is_empty() {
+        line.push_str(&format!(" as {}/", root.prefix));
+    }
+    if let Some(commit) = &root.git_commit {
+        let short: String = commit.chars().take(12).collect();
+        line.push_str(&format!(", git {short}"));
+    }
+    if let Some(branch) = &root.git_branch {
+        line.push_str(&format!(" on {branch}"));
+    }
+    line
+}
+
+/// `rust 120, markdown 33 and 4 more`.
+fn top_values(values: &[(String, u64)]) -> String {
+    let shown: Vec<String> = values
+        .iter()
+        .take(SHOWN_VALUES)
+        .map(|(value, documents)| format!("{value} {}", count(*documents)))
+        .collect();
+    match values.len().saturating_sub(SHOWN_VALUES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The sections with their shares, then the whole.
+fn sizes_table(sizes: &Sizes) -> String {
+    let names = sizes.sections.iter().map(|(name, _)| name.chars().count());
+    let width = names.max().unwrap_or(0).max("section".len());
+    let mut table = format!(
+        "  {:<width$}  {:>13}  {:>10}  {:>8}  {:>8}\n",
+        "section", "bytes", "", "of file", "of text"
+    );
+    let mut line = |name: &str, part: u64| {
+        table.push_str(&format!(
+            "  {name:<width$}  {:>13}  {:>10}  {:>8}  {:>8}\n",
+            count(part),
+            bytes(part),
+            percent(part, sizes.file_bytes),
+            percent(part, sizes.text_bytes),
+        ));
+    };
+    for (name, part) in &sizes.sections {
+        line(name, *part);
+    }
+    line("file", sizes.file_bytes);
+    table
+}
+
+fn info_object(file: &str, info: &Info) -> Object {
+    let counts = |values: &[(String, u64)]| {
+        values
+            .iter()
+            .fold(Object::new(), |object, (value, documents)| {
+                object.field(value, *documents)
+            })
+    };
+    let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::from);
+    let roots = info.roots.iter().map(|root| {
+        Object::new()
+            .field("source", &*root.source)
+            .field("prefix", &*root.prefix)
+            .field("git_commit", optional(&root.git_commit))
+            .field("git_branch", optional(&root.git_branch))
+    });
+    Object::new()
+        .field("file", file)
+        .field("uuid", &*info.uuid)
+        .field("format", &*info.format)
+        .field("created_ms", info.created_ms)
+        .field("updated_ms", info.updated_ms)
+        .field("commit", info.commit)
+        .objects("roots", roots.collect())
+        .field("documents", info.documents)
+        .field("chunks", info.chunks)
+        .field("segments", info.segments)
+        .field("text_bytes", info.text_bytes)
+        .field("file_bytes", info.file_bytes)
+        .field("model", &*info.model)
+        .field("dim", info.dim)
+        .field("model_available", info.model_available)
+        .field("analyser", &*info.analyser)
+        .object("types", counts(&info.types))
+        .object("languages", counts(&info.languages))
+        .object("classes", counts(&info.classes))
+}
+
+fn sizes_object(sizes: &Sizes) -> Object {
+    let sections = sizes.sections.iter().map(|(name, part)| {
+        Object::new()
+            .field("section", &**name)
+            .field("bytes", *part)
+    });
+    Object::new()
+        .field("file_bytes", sizes.file_bytes)
+        .field("text_bytes", sizes.text_bytes)
+        .objects("sections", sections.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_ends_with_the_whole_file() {
+        let table = sizes_table(&Sizes {
+            file_bytes: 3000,
+            text_bytes: 6000,
+            sections: vec![
+                ("text blocks".to_owned(), 2000),
+                ("vectors".to_owned(), 1000),
+            ],
+        });
+        let lines: Vec<Vec<&str>> = table
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        assert_eq!(
+            lines[1],
+            [
+                "text", "blocks", "2", "000", "2.0", "KB", "66.7", "%", "33.3", "%"
+            ]
+        );
+        assert_eq!(
+            lines[3],
+            ["file", "3", "000", "3.0", "KB", "100.0", "%", "50.0", "%"]
+        );
+    }
+
+    #[test]
+    fn many_types_are_counted_not_listed() {
+        let values: Vec<(String, u64)> = (0..11).map(|number| (format!("t{number}"), 1)).collect();
+        assert!(top_values(&values).ends_with("t7 1 and 3 more"));
+        assert_eq!(top_values(&[("rust".to_owned(), 1200)]), "rust 1 200");
+        assert_eq!(top_values(&[]), "");
+    }
+
+    #[test]
+    fn a_root_shows_its_prefix_and_commit() {
+        let root = RootInfo {
+            files: Vec::new(),
+            source: "/src/kb".to_owned(),
+            prefix: "kb".to_owned(),
+            git_commit: Some("0123456789abcdef".to_owned()),
+            git_branch: Some("main".to_owned()),
+        };
+        assert_eq!(root_line(&root), "/src/kb as kb/, git 0123456789ab on main");
+    }
+}

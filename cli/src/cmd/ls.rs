@@ -1,0 +1,124 @@
+//! `kb ls`: folders and documents of the file.
+
+use kb_engine::{DocumentInfo, Entry};
+
+use crate::args::LsArguments;
+use crate::cmd::{Opened, document_object};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::{bytes, plural};
+use crate::json::Object;
+use crate::output::Output;
+
+pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb ls", arguments.file.file.as_deref())?;
+    // `kb ls .` and `kb ls docs/` are what a shell and its completion write.
+    let folder = arguments
+        .folder
+        .as_deref()
+        .map(|folder| folder.trim_end_matches('/'));
+    let folder = folder.map(|folder| folder.strip_prefix("./").unwrap_or(folder));
+    let folder = folder.filter(|folder| !folder.is_empty() && *folder != ".");
+    let mut found = false;
+    let mut waiting = vec![folder.map(str::to_owned)];
+    while let Some(folder) = waiting.pop() {
+        let entries = opened.ask(opened.kb.list(folder.as_deref()))?;
+        let mut below = Vec::new();
+        for entry in &entries {
+            match entry {
+                Entry::Folder { path, .. } if arguments.recursive => below.push(Some(path.clone())),
+                Entry::Folder {
+                    path,
+                    documents,
+                    size_bytes,
+                } => {
+                    show_folder(path, *documents, *size_bytes, arguments, output)?;
+                    found = true;
+                }
+                Entry::Document(document) => {
+                    show_document(document, arguments, output)?;
+                    found = true;
+                }
+            }
+        }
+        // The last one pushed is taken first: reading order is kept by pushing backwards.
+        waiting.extend(below.into_iter().rev());
+    }
+    if !found {
+        output.note(&format!("{} holds no documents", opened.file.display()));
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Found)
+}
+
+fn show_folder(
+    path: &str,
+    documents: u64,
+    size_bytes: u64,
+    arguments: &LsArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if arguments.json.json {
+        return output.json(
+            Object::new()
+                .field("folder", path)
+                .field("documents", documents)
+                .field("size_bytes", size_bytes),
+        );
+    }
+    let shown = output
+        .stdout_style()
+        .path(&format!("{}/", output.name(path)));
+    if !arguments.long {
+        return output.line(&shown);
+    }
+    let columns = long_columns(size_bytes, &plural(documents, "document"), "");
+    output.line(&format!("{columns}  {shown}"))
+}
+
+fn show_document(
+    document: &DocumentInfo,
+    arguments: &LsArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if arguments.json.json {
+        return output.json(
+            document_object(document)
+                .field("size_bytes", document.size_bytes)
+                .field("text_bytes", document.text_bytes)
+                .field("lines", document.lines)
+                .field("chunks", document.chunks)
+                .field("modified_ms", document.modified_ms)
+                .field("hash", hexadecimal(&document.hash))
+                .object("metadata", metadata_object(document)),
+        );
+    }
+    let path = output.name(&document.path).into_owned();
+    if !arguments.long {
+        return output.line(&path);
+    }
+    let lines = plural(document.lines.into(), "line");
+    let columns = long_columns(document.size_bytes, &lines, &document.file_type);
+    let title = output.stdout_style().faint(&output.name(&document.title));
+    output.line(&format!("{columns}  {path}  {title}"))
+}
+
+fn long_columns(size_bytes: u64, amount: &str, file_type: &str) -> String {
+    format!("{:>9}  {amount:>15}  {file_type:<10}", bytes(size_bytes))
+}
+
+/// Keys may repeat in a document; JSON keeps the first of each.
+fn metadata_object(document: &DocumentInfo) -> Object {
+    let mut object = Object::new();
+    for (position, (key, value)) in document.metadata.iter().enumerate() {
+        let before = document.metadata.iter().take(position);
+        if before.into_iter().all(|(earlier, _)| earlier != key) {
+            object = object.field(key, &**value);
+        }
+    }
+    object
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

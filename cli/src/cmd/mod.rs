@@ -1,0 +1,56 @@
+//! One verb per file: its arguments become calls of the engine, the answers become lines.
+
+pub(crate) mod completions;
+pub(crate) mod get;
+pub(crate) mod index;
+pub(crate) mod info;
+pub(crate) mod ls;
+pub(crate) mod man;
+pub(crate) mod outline;
+pub(crate) mod search;
+
+use std::path::{Path, PathBuf};
+
+use kb_engine::{DocumentInfo, Kb};
+
+use crate::failure::Failure;
+use crate::json::Object;
+use crate::locate::locate;
+
+/// The open file of a command that reads, and what its errors need to know.
+pub(crate) struct Opened {
+    pub(crate) kb: Kb,
+    pub(crate) file: PathBuf,
+    /// The command for hints: `kb get`, with `-f` when it was given.
+    verb: String,
+}
+
+impl Opened {
+    /// Opens the file of `verb` ("kb get"): `given`, or located.
+    pub(crate) fn new(verb: &str, given: Option<&Path>) -> Result<Opened, Failure> {
+        let file = locate(given)?;
+        let verb = match given {
+            Some(given) => format!("{verb} -f {}", crate::human::shell_word(given)),
+            None => verb.to_owned(),
+        };
+        match Kb::open(&file) {
+            Ok(kb) => Ok(Opened { kb, file, verb }),
+            Err(error) => Err(Failure::from_engine(error, &verb, &file)),
+        }
+    }
+
+    /// The answer of the engine, or its error with the corrected command.
+    pub(crate) fn ask<T>(&self, answer: kb_engine::Result<T>) -> Result<T, Failure> {
+        answer.map_err(|error| Failure::from_engine(error, &self.verb, &self.file))
+    }
+}
+
+/// The fields that every object about a document begins with.
+pub(crate) fn document_object(document: &DocumentInfo) -> Object {
+    Object::new()
+        .field("document", &*document.path)
+        .field("title", &*document.title)
+        .field("file_type", &*document.file_type)
+        .field("language", &*document.language)
+        .field("class", document.class.name())
+}

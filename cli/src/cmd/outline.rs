@@ -1,0 +1,53 @@
+//! `kb outline`: the headings of a document.
+
+use crate::args::OutlineArguments;
+use crate::cmd::Opened;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::{plural, shell_word};
+use crate::json::Object;
+use crate::output::Output;
+
+pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
+    let outline = opened.ask(opened.kb.outline(&arguments.document))?;
+    let document = &outline.document;
+    if outline.headings.is_empty() {
+        output.note(&format!("{} has no headings", document.path));
+        output.hint(&format!(
+            "`kb get {}` prints its text",
+            shell_word(&document.path)
+        ));
+        return Ok(Exit::Nothing);
+    }
+    if arguments.json.json {
+        for heading in &outline.headings {
+            output.json(
+                Object::new()
+                    .field("document", &*document.path)
+                    .field("level", heading.level)
+                    .field("title", &*heading.title)
+                    .field("line", heading.line)
+                    .field("start_byte", heading.start),
+            )?;
+        }
+        return Ok(Exit::Found);
+    }
+    let style = output.stdout_style();
+    let title = style.strong(&output.name(&document.title));
+    let path = style.path(&output.name(&document.path));
+    output.line(&format!(
+        "{path}  {title}  {}",
+        plural(document.lines.into(), "line")
+    ))?;
+    let digits = document.lines.to_string().len();
+    for heading in &outline.headings {
+        let line = style.line_number(&format!("{:>digits$}", heading.line));
+        let indent = "  ".repeat(usize::from(heading.level.saturating_sub(1)));
+        output.line(&format!(
+            "  {line}  {indent}{}",
+            output.name(&heading.title)
+        ))?;
+    }
+    Ok(Exit::Found)
+}

@@ -1,0 +1,212 @@
+//! `kb search`: a question in plain words, passages as the answer.
+
+use std::io::Read;
+
+use kb_engine::{Explanation, Filters, Hit, Mode, QUERY_LIMIT_BYTES, Request, Response};
+
+use crate::args::SearchArguments;
+use crate::cmd::Opened;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::{count, plural, shell_word};
+use crate::json::{Object, score};
+use crate::output::Output;
+use crate::passage::{Layout, render};
+
+/// Characters of a query that are repeated when nothing answers it.
+const QUOTED_CHARACTERS: usize = 60;
+
+pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let request = Request {
+        query: query(arguments)?,
+        k: arguments.k,
+        mode: arguments.mode,
+        filters: Filters {
+            paths: arguments.path.clone(),
+            types: arguments.file_type.clone(),
+            languages: arguments.lang.clone(),
+            classes: arguments.class.clone(),
+        },
+        explain: arguments.explain,
+    };
+    let opened = Opened::new("kb search", arguments.file.file.as_deref())?;
+    let response = opened.ask(opened.kb.search(&request))?;
+    for warning in &response.warnings {
+        output.warning(warning);
+    }
+    if arguments.json.json {
+        for hit in &response.hits {
+            output.json(hit_object(hit, arguments.explain))?;
+        }
+    } else {
+        let layout = Layout {
+            style: output.stdout_style(),
+            columns: output.columns(),
+            full: arguments.full,
+            explain: arguments.explain,
+        };
+        for (position, hit) in response.hits.iter().enumerate() {
+            if position > 0 {
+                output.line("")?;
+            }
+            output.write(&render(hit, &layout))?;
+        }
+    }
+    if let Some(explanation) = &response.explanation {
+        if arguments.json.json {
+            output.json(explanation_object(&response, explanation))?;
+        } else {
+            // On a terminal both streams are one: the answer stands before its explanation.
+            output.flush()?;
+            output.note(&explanation_text(&response, explanation));
+        }
+    }
+    if response.hits.is_empty() {
+        tell_nothing_found(&request, &response, &opened, output);
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Found)
+}
+
+fn query(arguments: &SearchArguments) -> Result<String, Failure> {
+    if arguments.query != ["-"] {
+        return Ok(arguments.query.join(" "));
+    }
+    // The engine looks at no more than its limit; one byte over it keeps its warning.
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(QUERY_LIMIT_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::io("read the query from standard input", &error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn tell_nothing_found(
+    request: &Request,
+    response: &Response,
+    opened: &Opened,
+    output: &mut Output,
+) {
+    if response.searched_chunks == 0 && !request.filters.is_empty() {
+        output.note("nothing found: no chunk passes these filters");
+        let file = shell_word(&opened.file);
+        output.hint(&format!(
+            "`kb info {file}` lists types and languages, `kb ls` the paths"
+        ));
+        return;
+    }
+    let mut shown: String = request.query.chars().take(QUOTED_CHARACTERS).collect();
+    if shown.len() < request.query.len() {
+        shown.push_str("...");
+    }
+    output.note(&format!("nothing found for {shown:?}"));
+    output.hint(match (request.filters.is_empty(), response.mode) {
+        (false, _) => "try fewer filters, or other words",
+        (true, Mode::Keyword) => {
+            "try other words, or `--mode hybrid`, which also looks for meaning"
+        }
+        (true, _) => "try other words",
+    });
+}
+
+fn hit_object(hit: &Hit, explain: bool) -> Object {
+    let optional = |part: Option<f32>| part.map_or(serde_json::Value::Null, score);
+    let object = Object::new()
+        .field("document", &*hit.document)
+        .field("title", &*hit.title)
+        .field("section", hit.section.clone())
+        .field("score", score(hit.score))
+        .field("keyword_score", optional(hit.keyword_score))
+        .field("vector_score", optional(hit.vector_score))
+        .field("start_line", hit.lines.first)
+        .field("end_line", hit.lines.last)
+        .field("start_byte", hit.span.start)
+        .field("end_byte", hit.span.end)
+        .field("file_type", &*hit.file_type)
+        .field("language", &*hit.language)
+        .field("class", hit.class.name())
+        .field("text", &*hit.text);
+    if !explain {
+        return object;
+    }
+    let terms = hit.terms.iter().map(|term| {
+        Object::new()
+            .field("term", &*term.term)
+            .field("frequency", term.frequency)
+            .field("score", score(term.score))
+    });
+    object.objects("terms", terms.collect())
+}
+
+fn explanation_object(response: &Response, explanation: &Explanation) -> Object {
+    let terms = explanation.terms.iter().map(|term| {
+        Object::new()
+            .field("term", &*term.term)
+            .field("chunks", term.chunks)
+            .field("idf", score(term.idf))
+    });
+    let steps = explanation.steps.iter().map(|step| {
+        Object::new()
+            .field("step", step.name)
+            .field("micros", step.micros)
+    });
+    let object = Object::new()
+        .field("mode", response.mode.name())
+        .field("chunks", explanation.chunks)
+        .field("searched_chunks", response.searched_chunks)
+        .field("mean_length", score(explanation.mean_length))
+        .field("vector_weight", score(explanation.vector_weight))
+        .field("model", &*explanation.model)
+        .field("model_words", explanation.model_words)
+        .field("model_words_known", explanation.model_words_known)
+        .field("keyword_candidates", explanation.keyword_candidates)
+        .field("vector_candidates", explanation.vector_candidates)
+        .objects("terms", terms.collect())
+        .objects("steps", steps.collect());
+    Object::new().object("explanation", object)
+}
+
+fn explanation_text(response: &Response, explanation: &Explanation) -> String {
+    let weight = explanation.vector_weight;
+    let formula = match response.mode {
+        Mode::Hybrid => format!("{:.2} x keyword + {weight:.2} x vector", 1.0 - weight),
+        Mode::Keyword => "keyword".to_owned(),
+        Mode::Semantic => "vector".to_owned(),
+    };
+    let mut lines = vec![
+        String::new(),
+        format!("mode {}: score = {formula}", response.mode.name()),
+        format!(
+            "chunks: {} in the file, {} after filters, {:.1} terms on average",
+            count(explanation.chunks),
+            count(response.searched_chunks),
+            explanation.mean_length
+        ),
+        format!(
+            "candidates: {} by keyword, {} by vector",
+            explanation.keyword_candidates, explanation.vector_candidates
+        ),
+        format!(
+            "model: {} knows {} of {} words of the query",
+            explanation.model, explanation.model_words_known, explanation.model_words
+        ),
+    ];
+    lines.extend(explanation.terms.iter().map(|term| {
+        format!(
+            "term {}: in {}, idf {:.3}",
+            term.term,
+            plural(term.chunks, "chunk"),
+            term.idf
+        )
+    }));
+    let steps: Vec<String> = explanation
+        .steps
+        .iter()
+        .map(|step| format!("{} {} us", step.name, step.micros))
+        .collect();
+    if !steps.is_empty() {
+        lines.push(format!("steps: {}", steps.join(", ")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,197 @@
+//! What went wrong, in words for people and with the command that would go right.
+
+use std::io;
+use std::path::Path;
+
+use kb_engine::Error;
+
+use crate::human::shell_word;
+
+/// Code of a mistake in the command line itself.
+const USAGE: &str = "USAGE";
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Whoever reads our output has closed it; no error.
+    OutputClosed,
+    /// Everything was said already.
+    Told,
+    /// Something to tell.
+    Reported(Box<FailureReport>),
+}
+
+/// What is told of a failure.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct FailureReport {
+    /// Stable name of the kind of failure.
+    pub(crate) code: &'static str,
+    /// What happened.
+    pub(crate) message: String,
+    /// What to do about it, if that is known.
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    /// A mistake in the command line.
+    pub(crate) fn usage(message: impl Into<String>, hint: Option<String>) -> Failure {
+        Failure::new(USAGE, message, hint)
+    }
+
+    /// What clap says of a command line; its own tips and usage lines become the hint.
+    pub(crate) fn from_usage(error: &clap::Error) -> Failure {
+        let text = error.render().to_string();
+        let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+        let (message, hint) = match text.split_once("\n\n") {
+            Some((message, hint)) => (message, Some(clap_hint(hint))),
+            None => (text, None),
+        };
+        Failure::usage(message, hint)
+    }
+
+    /// An error of the engine about the .kb at `file`. `verb` is the command as far as its file,
+    /// for the corrected command: `kb get`.
+    pub(crate) fn from_engine(error: Error, verb: &str, file: &Path) -> Failure {
+        let hint = hint_for(&error, verb, file);
+        let message = match &error {
+            // These speak of "the .kb"; which one it is stands only here.
+            Error::NotAKb { .. }
+            | Error::FormatUnsupported { .. }
+            | Error::Damaged { .. }
+            | Error::IndexLocked { .. }
+            | Error::Storage { .. }
+            | Error::RootsDiffer { .. }
+            | Error::SnapshotExpired => format!("{}: {error}", file.display()),
+            _ => error.to_string(),
+        };
+        Failure::new(error.code(), message, hint)
+    }
+
+    /// The answer could not be written.
+    pub(crate) fn from_output(error: &io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::new("IO", format!("cannot write the answer: {error}"), None),
+        }
+    }
+
+    /// A system error of this command's own making.
+    pub(crate) fn io(action: &str, error: &io::Error) -> Failure {
+        Failure::new("IO", format!("cannot {action}: {error}"), None)
+    }
+
+    pub(crate) fn new(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> Failure {
+        Failure::Reported(Box::new(FailureReport {
+            code,
+            message: message.into(),
+            hint,
+        }))
+    }
+}
+
+/// The tip of clap if it has one, else its usage line, so that every hint of `kb` looks the same.
+fn clap_hint(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
+    let tips: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("tip: "))
+        .collect();
+    match tips.is_empty() {
+        true => lines.join("\n      "),
+        false => tips.join("\n      "),
+    }
+}
+
+fn hint_for(error: &Error, verb: &str, file: &Path) -> Option<String> {
+    let file_word = shell_word(file);
+    match error {
+        Error::PathNotFound { path } if path == file => {
+            Some(format!("`kb index FOLDER -o {file_word}` makes it"))
+        }
+        Error::DocumentNotFound { nearest: names, .. }
+        | Error::AmbiguousDocument {
+            candidates: names, ..
+        }
+        | Error::FolderNotFound { nearest: names, .. } => names
+            .first()
+            .map(|name| format!("`{verb} {}`", shell_word(name))),
+        Error::InvalidRange { path, lines, .. } if *lines > 0 => {
+            Some(format!("`{verb} {} --lines 1-{lines}`", shell_word(path)))
+        }
+        Error::InvalidArgument { argument, .. }
+            if ["type", "types", "lang", "language", "languages"].contains(argument) =>
+        {
+            Some(format!(
+                "`kb info {file_word}` lists the types and languages of this file"
+            ))
+        }
+        Error::Damaged { .. } => Some(format!(
+            "remove it, and `kb index FOLDER -o {file_word}` makes it anew"
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(failure: Failure) -> FailureReport {
+        match failure {
+            Failure::Reported(report) => *report,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_error_about_the_file_names_the_file() {
+        let error = Error::NotAKb {
+            reason: "no signature",
+        };
+        let told = report(Failure::from_engine(
+            error,
+            "kb search",
+            Path::new("my notes.kb"),
+        ));
+        assert_eq!(told.code, "NOT_A_KB");
+        assert!(
+            told.message.starts_with("my notes.kb: not a .kb file"),
+            "{}",
+            told.message
+        );
+    }
+
+    #[test]
+    fn an_unknown_document_offers_the_command_for_the_nearest() {
+        let error = Error::DocumentNotFound {
+            name: "gide.md".to_owned(),
+            nearest: vec!["docs/the guide.md".to_owned()],
+        };
+        let told = report(Failure::from_engine(error, "kb get", Path::new("a.kb")));
+        assert_eq!(told.hint.as_deref(), Some("`kb get 'docs/the guide.md'`"));
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure_and_a_full_disk_is() {
+        let closed = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(matches!(
+            Failure::from_output(&closed),
+            Failure::OutputClosed
+        ));
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        assert_eq!(report(Failure::from_output(&full)).code, "IO");
+    }
+
+    #[test]
+    fn a_mistyped_flag_gets_its_tip_as_a_hint() {
+        let error = crate::command().try_get_matches_from(["kb", "search", "x", "--mod", "a"]);
+        let told = report(Failure::from_usage(&error.unwrap_err()));
+        assert_eq!(told.message, "unexpected argument '--mod' found");
+        assert!(told.hint.unwrap().contains("'--mode'"));
+    }
+}

@@ -1,0 +1,206 @@
+//! Numbers for people: sizes, counts, times; and names as a shell reads them.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+/// Bytes with a decimal unit: `873 B`, `12.3 KB`, `1.2 GB`.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    if count < 1000 {
+        return format!("{count} B");
+    }
+    let mut value = count as f64 / 1000.0;
+    let mut unit = "KB";
+    for next in UNITS.iter().skip(1) {
+        // 999.95 would round to 1000.0.
+        if value < 999.95 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    format!("{value:.1} {unit}")
+}
+
+/// A count with thin groups of three digits: `12 345`.
+pub(crate) fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A count with its noun: `1 document`, `12 documents`.
+pub(crate) fn plural(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{} {noun}s", count(number)),
+    }
+}
+
+/// Seconds as people read them: `8 ms`, `2.31 s`, `3 min 20 s`.
+pub(crate) fn duration(duration: Duration) -> String {
+    match duration.as_secs() {
+        0 => format!("{} ms", duration.as_millis()),
+        1..=99 => format!("{:.2} s", duration.as_secs_f64()),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+/// A share of a whole: `12.3 %`; nothing of nothing is `-`.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "-".to_owned(),
+        _ => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
+    }
+}
+
+/// Milliseconds since 1970 as `2026-11-21 20:34 UTC`; 0, which stands for unknown, as `unknown`.
+pub(crate) fn time(milliseconds: i64) -> String {
+    if milliseconds == 0 {
+        return "unknown".to_owned();
+    }
+    let minutes = milliseconds.div_euclid(60_000);
+    let (hour, minute) = (minutes.rem_euclid(1440) / 60, minutes.rem_euclid(60));
+    // Gregorian calendar with years that begin in March, so that the leap day is a year's last.
+    let days = minutes.div_euclid(1440) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 {
+        march_month + 3
+    } else {
+        march_month - 9
+    };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}
+
+/// A word as it must be typed in a shell, for commands that are offered to people.
+pub(crate) fn shell_word(word: impl AsRef<OsStr>) -> String {
+    let word = word.as_ref().to_string_lossy();
+    let plain = |character: char| character.is_alphanumeric() || "-_./:=,+@%".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Reads a size: `4096`, `500K`, `16M`, `2G` (binary), `16MB` (decimal), `16MiB` (binary).
+pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
+    let complaint = || format!("{text:?} is no size; give a number with K, M or G: 16M");
+    let digits = text
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| complaint())?;
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "kb" => 1000,
+        "m" | "mib" => 1 << 20,
+        "mb" => 1_000_000,
+        "g" | "gib" => 1 << 30,
+        "gb" => 1_000_000_000,
+        _ => return Err(complaint()),
+    };
+    number.checked_mul(factor).ok_or_else(complaint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_take_the_unit_that_fits() {
+        let shown: Vec<String> = [
+            0,
+            999,
+            1000,
+            12_345,
+            999_949,
+            999_950,
+            1_234_567_890,
+            u64::MAX,
+        ]
+        .into_iter()
+        .map(bytes)
+        .collect();
+        let expected = [
+            "0 B",
+            "999 B",
+            "1.0 KB",
+            "12.3 KB",
+            "999.9 KB",
+            "1.0 MB",
+            "1.2 GB",
+            "18446744.1 TB",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn counts_are_grouped_and_agree_with_their_noun() {
+        assert_eq!(count(1), "1");
+        assert_eq!(count(123), "123");
+        assert_eq!(count(1_234_567), "1 234 567");
+        assert_eq!(plural(1, "chunk"), "1 chunk");
+        assert_eq!(plural(0, "chunk"), "0 chunks");
+        assert_eq!(plural(4096, "chunk"), "4 096 chunks");
+    }
+
+    #[test]
+    fn durations_and_shares_read_well() {
+        assert_eq!(duration(Duration::from_micros(8400)), "8 ms");
+        assert_eq!(duration(Duration::from_millis(2310)), "2.31 s");
+        assert_eq!(duration(Duration::from_secs(200)), "3 min 20 s");
+        assert_eq!(percent(1, 8), "12.5 %");
+        assert_eq!(percent(1, 0), "-");
+    }
+
+    #[test]
+    fn times_are_right_around_leap_days_and_before_1970() {
+        assert_eq!(time(0), "unknown");
+        assert_eq!(time(60_000), "1970-01-01 00:01 UTC");
+        assert_eq!(time(-60_000), "1969-12-31 23:59 UTC");
+        assert_eq!(time(951_782_400_000), "2000-02-29 00:00 UTC");
+        assert_eq!(time(951_868_800_000), "2000-03-01 00:00 UTC");
+        assert_eq!(time(1_795_293_240_000), "2026-11-21 20:34 UTC");
+    }
+
+    #[test]
+    fn words_with_spaces_or_quotes_are_quoted_for_the_shell() {
+        assert_eq!(shell_word("src/main.rs"), "src/main.rs");
+        assert_eq!(shell_word("my notes"), "'my notes'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn sizes_are_read_with_binary_and_decimal_units() {
+        assert_eq!(parse_bytes("4096"), Ok(4096));
+        assert_eq!(parse_bytes("16M"), Ok(16 << 20));
+        assert_eq!(parse_bytes("16 MiB"), Ok(16 << 20));
+        assert_eq!(parse_bytes("16MB"), Ok(16_000_000));
+        for wrong in [
+            "",
+            "M",
+            "-1",
+            "1.5M",
+            "16X",
+            "99999999999999999999",
+            "99999999999G",
+        ] {
+            assert!(parse_bytes(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The `kb` command as a library, so that other fronts can ship the same command.
+//!
+//! This crate translates: words of the command line become calls of the engine, answers become
+//! lines. It decides nothing about documents or ranking. `cmd` has one file per verb, `args` every
+//! flag, `output` is the only place that prints.
+
+mod args;
+mod cmd;
+mod escape;
+mod exit;
+mod failure;
+mod human;
+mod json;
+mod locate;
+mod output;
+mod passage;
+mod progress;
+mod style;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::args::{Arguments, Verb};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Runs one command line, program name first, and gives the status to end the process with:
+/// 0 found or done, 1 nothing found, 2 error.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let mut output = Output::new(args::color_asked(&arguments), args::json_asked(&arguments));
+    let result = parse(&arguments, &mut output).and_then(|parsed| match parsed {
+        Some(parsed) => dispatch(parsed, &mut output),
+        None => Ok(Exit::Found),
+    });
+    let result = result.and_then(|exit| match output.flush() {
+        Ok(()) => Ok(exit),
+        Err(failure) => Err(failure),
+    });
+    match result {
+        Ok(exit) => exit.into(),
+        // The reader has seen enough (`kb search ... | head`): nothing went wrong.
+        Err(Failure::OutputClosed) => Exit::Found.into(),
+        Err(Failure::Told) => Exit::Error.into(),
+        Err(Failure::Reported(report)) => {
+            // What was found before the error is worth having; its own failure changes nothing.
+            let _ = output.flush();
+            output.failure(&report);
+            Exit::Error.into()
+        }
+    }
+}
+
+/// The command with all its verbs and flags, for documentation.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// `None`: help or the version was asked for and printed.
+fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments>, Failure> {
+    let parsed = command()
+        .color(match output.stdout_style().color {
+            true => clap::ColorChoice::Always,
+            false => clap::ColorChoice::Never,
+        })
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    match parsed {
+        Ok(parsed) => Ok(Some(parsed)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+            ) =>
+        {
+            let text = error.render();
+            match output.stdout_style().color {
+                true => output.write(&text.ansi().to_string())?,
+                false => output.write(&text.to_string())?,
+            }
+            Ok(None)
+        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            output.note(&error.render().to_string());
+            Err(Failure::Told)
+        }
+        Err(error) => Err(Failure::from_usage(&error)),
+    }
+}
+
+fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {
+    match arguments.verb {
+        Verb::Index(verb) => cmd::index::run(&verb, output),
+        Verb::Search(verb) => cmd::search::run(&verb, output),
+        Verb::Get(verb) => cmd::get::run(&verb, output),
+        Verb::Outline(verb) => cmd::outline::run(&verb, output),
+        Verb::Ls(verb) => cmd::ls::run(&verb, output),
+        Verb::Info(verb) => cmd::info::run(&verb, output),
+        Verb::Completions(verb) => cmd::completions::run(&verb, output),
+        Verb::Man(verb) => cmd::man::run(&verb, output),
+    }
+}

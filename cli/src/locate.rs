@@ -1,0 +1,218 @@
+//! Which .kb file a command is about when its name is not given.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::human::shell_word;
+
+/// The .kb file for this process: `given`, else `KB_FILE`, else found from the current folder.
+pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let folder = std::env::current_dir()
+        .map_err(|error| Failure::io("find out the current folder", &error))?;
+    locate_from(given, std::env::var_os("KB_FILE"), &folder)
+}
+
+fn locate_from(
+    given: Option<&Path>,
+    variable: Option<OsString>,
+    folder: &Path,
+) -> Result<PathBuf, Failure> {
+    if let Some(file) = given {
+        return refuse_folder(file, folder, "");
+    }
+    if let Some(file) = variable.filter(|value| !value.is_empty()) {
+        return refuse_folder(Path::new(&file), folder, " (from KB_FILE)");
+    }
+    for above in folder.ancestors() {
+        let names = kb_names(above);
+        match names.as_slice() {
+            [] => {}
+            // In the current folder the bare name is enough, and reads better.
+            [name] if above == folder => return Ok(PathBuf::from(name)),
+            [name] => return Ok(above.join(name)),
+            [first, ..] => return Err(several(above, folder, &names, first)),
+        }
+    }
+    let looked: Vec<String> = folder
+        .ancestors()
+        .map(|above| above.display().to_string())
+        .collect();
+    Err(Failure::usage(
+        format!(
+            "no .kb file: KB_FILE is not set, and none lies in {}",
+            looked.join(", ")
+        ),
+        Some("`kb index .` makes one from this folder; -f FILE.kb names one elsewhere".to_owned()),
+    ))
+}
+
+fn several(above: &Path, folder: &Path, names: &[OsString], first: &OsString) -> Failure {
+    let list: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    let example = if above == folder {
+        PathBuf::from(first)
+    } else {
+        above.join(first)
+    };
+    Failure::usage(
+        format!(
+            "several .kb files in {}: {}",
+            above.display(),
+            list.join(", ")
+        ),
+        Some(format!(
+            "name one, or set KB_FILE: `-f {}`",
+            shell_word(&example)
+        )),
+    )
+}
+
+/// A folder given as the file is a common slip; what it holds makes the better advice.
+fn refuse_folder(file: &Path, folder: &Path, origin: &str) -> Result<PathBuf, Failure> {
+    if !folder.join(file).is_dir() {
+        return Ok(file.to_owned());
+    }
+    let hint = match kb_names(&folder.join(file)).first() {
+        Some(name) => format!("`-f {}`", shell_word(file.join(name))),
+        None => "`kb index FOLDER` makes a .kb file from a folder".to_owned(),
+    };
+    Err(Failure::usage(
+        format!("{}{origin} is a folder, not a .kb file", file.display()),
+        Some(hint),
+    ))
+}
+
+/// Names of the .kb files in a folder, sorted; a folder that cannot be read has none.
+fn kb_names(folder: &Path) -> Vec<OsString> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut names: Vec<OsString> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| {
+            Path::new(&entry.file_name())
+                .extension()
+                .is_some_and(|end| end == "kb")
+        })
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| entry.file_name())
+        .collect();
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::failure::FailureReport;
+
+    /// A folder `a/b/c` below a temporary one, which is removed at the end.
+    struct Tree {
+        top: PathBuf,
+    }
+
+    impl Tree {
+        fn new(name: &str) -> Tree {
+            let top = std::env::temp_dir().join(format!("kb-locate-{}-{name}", std::process::id()));
+            fs::create_dir_all(top.join("a/b/c")).unwrap();
+            Tree { top }
+        }
+
+        fn touch(&self, name: &str) {
+            fs::write(self.top.join(name), "").unwrap();
+        }
+
+        fn locate(&self, folder: &str) -> Result<PathBuf, FailureReport> {
+            locate_from(None, None, &self.top.join(folder)).map_err(report)
+        }
+    }
+
+    impl Drop for Tree {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.top);
+        }
+    }
+
+    fn report(failure: Failure) -> FailureReport {
+        match failure {
+            Failure::Reported(report) => *report,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_nearest_folder_with_a_kb_file_wins() {
+        let tree = Tree::new("nearest");
+        tree.touch("far.kb");
+        assert_eq!(tree.locate("a/b/c").unwrap(), tree.top.join("far.kb"));
+        tree.touch("a/b/near.kb");
+        assert_eq!(tree.locate("a/b/c").unwrap(), tree.top.join("a/b/near.kb"));
+        assert_eq!(tree.locate("a/b").unwrap(), PathBuf::from("near.kb"));
+    }
+
+    #[test]
+    fn several_files_are_listed_and_one_is_offered() {
+        let tree = Tree::new("several");
+        tree.touch("a/two.kb");
+        tree.touch("a/one.kb");
+        let told = tree.locate("a").unwrap_err();
+        assert!(
+            told.message.ends_with(": one.kb, two.kb"),
+            "{}",
+            told.message
+        );
+        assert!(told.hint.unwrap().contains("`-f one.kb`"));
+    }
+
+    #[test]
+    fn folders_and_unfinished_files_do_not_count() {
+        let tree = Tree::new("folders");
+        fs::create_dir(tree.top.join("a/b/folder.kb")).unwrap();
+        tree.touch("a/b/x.kb.tmp-12");
+        tree.touch("a/b/.kb");
+        tree.touch("a/real.kb");
+        assert_eq!(tree.locate("a/b").unwrap(), tree.top.join("a/real.kb"));
+    }
+
+    #[test]
+    fn none_anywhere_lists_the_folders_looked_at() {
+        let tree = Tree::new("none");
+        let told = tree.locate("a/b").unwrap_err();
+        for folder in ["a/b", "a", ""] {
+            assert!(
+                told.message
+                    .contains(&tree.top.join(folder).display().to_string())
+            );
+        }
+        assert!(told.hint.unwrap().contains("`kb index .`"));
+    }
+
+    #[test]
+    fn the_flag_wins_over_the_variable_and_the_variable_over_the_folder() {
+        let tree = Tree::new("order");
+        tree.touch("a/here.kb");
+        let folder = tree.top.join("a");
+        let both = locate_from(
+            Some(Path::new("flag.kb")),
+            Some("variable.kb".into()),
+            &folder,
+        );
+        assert_eq!(both.unwrap(), PathBuf::from("flag.kb"));
+        let variable = locate_from(None, Some("variable.kb".into()), &folder);
+        assert_eq!(variable.unwrap(), PathBuf::from("variable.kb"));
+        assert_eq!(
+            locate_from(None, Some("".into()), &folder).unwrap(),
+            PathBuf::from("here.kb")
+        );
+    }
+
+    #[test]
+    fn a_folder_as_the_file_is_refused_with_what_it_holds() {
+        let tree = Tree::new("refused");
+        tree.touch("a/notes.kb");
+        let told = report(locate_from(Some(Path::new("a")), None, &tree.top).unwrap_err());
+        assert_eq!(told.hint.as_deref(), Some("`-f a/notes.kb`"));
+    }
+}

@@ -1,0 +1,468 @@
+//! A hit as people see it: where it stands, then its lines with the matched words marked.
+
+use std::ops::Range;
+
+use kb_engine::Hit;
+use unicode_width::UnicodeWidthChar;
+
+use crate::escape::{escape_line, is_dangerous, visible};
+use crate::style::Style;
+
+/// Columns of a tab stop.
+const TAB_COLUMNS: usize = 4;
+
+/// What stands for text that was cut off; one column wide.
+const ELLIPSIS: &str = "\u{2026}";
+
+/// How hits are laid out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Colours.
+    pub(crate) style: Style,
+    /// Width to clip lines to; `None`: a pipe, where text is raw and whole.
+    pub(crate) columns: Option<usize>,
+    /// Whole chunks instead of their best lines.
+    pub(crate) full: bool,
+    /// With the parts of the score.
+    pub(crate) explain: bool,
+}
+
+/// The block of one hit, each line ended.
+pub(crate) fn render(hit: &Hit, layout: &Layout) -> String {
+    let mut block = header(hit, layout);
+    if layout.explain {
+        block.push_str(&score_parts(hit, layout.style));
+    }
+    let (range, first_line) = match layout.full {
+        true => (0..hit.text.len(), hit.lines.first),
+        false => (hit.best_lines.clone(), hit.best_first_line),
+    };
+    let digits = hit.lines.last.to_string().len();
+    for (line_number, line) in lines_of(&hit.text, range, first_line, hit.lines.last) {
+        let number = format!("{line_number:>digits$}");
+        let margin = format!("  {}  ", layout.style.line_number(&number));
+        let columns = layout
+            .columns
+            .map(|columns| columns.saturating_sub(digits + 4));
+        let shown = marked_line(&hit.text, line, &hit.marks, layout.style, columns);
+        block.push_str(margin.as_str());
+        block.push_str(&shown);
+        block.truncate(block.trim_end_matches(' ').len());
+        block.push('\n');
+    }
+    block
+}
+
+/// `path:first-last  title > section  score`.
+fn header(hit: &Hit, layout: &Layout) -> String {
+    let style = layout.style;
+    let shown = |text: &str| match layout.columns {
+        Some(_) => escape_line(text).into_owned(),
+        None => text.to_owned(),
+    };
+    let place = format!(
+        "{}:{}-{}",
+        shown(&hit.document),
+        hit.lines.first,
+        hit.lines.last
+    );
+    let score = format!("{:.2}", hit.score);
+    let crumbs: Vec<String> = breadcrumbs(hit).iter().map(|crumb| shown(crumb)).collect();
+    let crumbs = match layout.columns {
+        None => crumbs.join(" > "),
+        Some(columns) => fit_crumbs(
+            &crumbs,
+            columns.saturating_sub(width(&place) + score.len() + 4),
+        ),
+    };
+    let mut line = style.path(&place);
+    if !crumbs.is_empty() {
+        line.push_str("  ");
+        line.push_str(&style.strong(&crumbs));
+    }
+    line.push_str("  ");
+    line.push_str(&style.faint(&score));
+    line.push('\n');
+    line
+}
+
+/// Title and headings, without what the path or the crumb before already says.
+fn breadcrumbs(hit: &Hit) -> Vec<String> {
+    let file_name = hit.document.rsplit('/').next().unwrap_or_default();
+    let mut crumbs: Vec<String> = Vec::new();
+    for part in std::iter::once(&hit.title).chain(&hit.section) {
+        let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !part.is_empty() && part != file_name && crumbs.last() != Some(&part) {
+            crumbs.push(part);
+        }
+    }
+    crumbs
+}
+
+/// The crumbs that fit: all, else the outermost and the innermost, else the innermost, which says
+/// most about the passage.
+fn fit_crumbs(crumbs: &[String], columns: usize) -> String {
+    let whole = crumbs.join(" > ");
+    let [first, .., last] = crumbs else {
+        return clip_end(&whole, columns);
+    };
+    let ends = format!("{first} > {ELLIPSIS} > {last}");
+    match columns {
+        _ if width(&whole) <= columns => whole,
+        _ if crumbs.len() > 2 && width(&ends) <= columns => ends,
+        _ => clip_end(last, columns),
+    }
+}
+
+fn score_parts(hit: &Hit, style: Style) -> String {
+    let mut parts = vec![format!("score {:.4}", hit.score)];
+    parts.extend(hit.keyword_score.map(|score| format!("keyword {score:.4}")));
+    parts.extend(hit.vector_score.map(|score| format!("vector {score:.4}")));
+    let mut text = format!("  {}\n", style.faint(&parts.join("  ")));
+    let terms: Vec<String> = hit
+        .terms
+        .iter()
+        .map(|term| format!("{} {:.4} (x{})", term.term, term.score, term.frequency))
+        .collect();
+    if !terms.is_empty() {
+        text.push_str(&format!("  {}\n", style.faint(&terms.join("  "))));
+    }
+    text
+}
+
+/// The lines of `range` with their numbers, without blank lines at both ends. A range that does
+/// not lie on character bounds has no lines.
+fn lines_of(text: &str, range: Range<usize>, first: u32, last: u32) -> Vec<(u32, Range<usize>)> {
+    let Some(part) = text.get(range.clone()) else {
+        return Vec::new();
+    };
+    let mut start = range.start;
+    let mut lines = Vec::new();
+    for (line, number) in part.split_inclusive('\n').zip(first..) {
+        let body = line.trim_end_matches(['\n', '\r']);
+        lines.push((number.min(last), start..start + body.len()));
+        start += line.len();
+    }
+    let blank = |(_, line): &(u32, Range<usize>)| {
+        text.get(line.clone())
+            .is_none_or(|line| line.trim().is_empty())
+    };
+    let blank_lines_at_start = lines.iter().take_while(|line| blank(line)).count();
+    lines.drain(..blank_lines_at_start);
+    while lines.last().is_some_and(blank) {
+        lines.pop();
+    }
+    lines
+}
+
+/// One character as it is shown.
+struct Cell {
+    shown: String,
+    columns: usize,
+    marked: bool,
+}
+
+/// One line, its marked words coloured; with `columns`, harmless to a terminal and clipped to
+/// where the marks are.
+fn marked_line(
+    text: &str,
+    line: Range<usize>,
+    marks: &[Range<usize>],
+    style: Style,
+    columns: Option<usize>,
+) -> String {
+    let body = text.get(line.clone()).unwrap_or_default();
+    let marked = |position: usize| {
+        let after = marks.partition_point(|mark| mark.end <= position);
+        marks.get(after).is_some_and(|mark| mark.start <= position)
+    };
+    let mut column = 0;
+    let mut cells: Vec<Cell> = Vec::with_capacity(body.len());
+    for (offset, character) in body.char_indices() {
+        let shown = match character {
+            '\t' if columns.is_some() => " ".repeat(TAB_COLUMNS - column % TAB_COLUMNS),
+            _ if columns.is_some() && is_dangerous(character) => visible(character),
+            _ => character.to_string(),
+        };
+        let cell = Cell {
+            columns: width(&shown),
+            shown,
+            marked: marked(line.start + offset),
+        };
+        column += cell.columns;
+        cells.push(cell);
+    }
+    match columns {
+        Some(columns) if column > columns => clip(&cells, columns, style),
+        _ => paint(&cells, style),
+    }
+}
+
+/// The part of a line that fits, begun so that as much as possible of its marks is seen.
+fn clip(cells: &[Cell], columns: usize, style: Style) -> String {
+    let first_mark = cells.iter().position(|cell| cell.marked);
+    let mark_end = cells
+        .iter()
+        .rposition(|cell| cell.marked)
+        .map_or(0, |last| last + 1);
+    let columns_of = |cells: &[Cell]| cells.iter().map(|cell| cell.columns).sum::<usize>();
+    let part = |range: Range<usize>| cells.get(range).unwrap_or_default();
+    let mut start = 0;
+    // Leave the start of the line only when the marks do not fit together with it.
+    if let Some(first_mark) = first_mark.filter(|_| columns_of(part(0..mark_end)) + 1 > columns) {
+        // Words before a mark tell what it is about: a third of the width goes to them.
+        let before = columns / 3;
+        start = first_mark;
+        while start > 0 && columns_of(part(start - 1..first_mark)) <= before {
+            start -= 1;
+        }
+    }
+    let mut left = columns.saturating_sub(1 + usize::from(start > 0));
+    let mut end = start;
+    while let Some(cell) = cells.get(end).filter(|cell| cell.columns <= left) {
+        left -= cell.columns;
+        end += 1;
+    }
+    let ellipsis = style.faint(ELLIPSIS);
+    let head = if start > 0 { ellipsis.as_str() } else { "" };
+    let tail = if end < cells.len() {
+        ellipsis.as_str()
+    } else {
+        ""
+    };
+    format!("{head}{}{tail}", paint(part(start..end), style))
+}
+
+fn paint(cells: &[Cell], style: Style) -> String {
+    let mut painted = String::new();
+    for run in cells.chunk_by(|one, next| one.marked == next.marked) {
+        let text: String = run.iter().map(|cell| cell.shown.as_str()).collect();
+        match run.first().is_some_and(|cell| cell.marked) {
+            true => painted.push_str(&style.mark(&text)),
+            false => painted.push_str(&text),
+        }
+    }
+    painted
+}
+
+/// As much of `text` as fits, with an ellipsis when that is not all.
+fn clip_end(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let mut clipped = String::new();
+    for character in text.chars() {
+        let columns = character.width().unwrap_or(0);
+        if columns > left {
+            break;
+        }
+        left -= columns;
+        clipped.push(character);
+    }
+    if columns > 0 {
+        clipped.push_str(ELLIPSIS);
+    }
+    clipped
+}
+
+fn width(text: &str) -> usize {
+    text.chars()
+        .map(|character| character.width().unwrap_or(0))
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use kb_engine::{ChunkId, Class, Lines, SegmentId, Span, TermScore};
+
+    use super::*;
+
+    const PLAIN: Style = Style { color: false };
+
+    fn hit(text: &str, words: &[&str]) -> Hit {
+        let marks = words.iter().flat_map(|word| {
+            text.match_indices(word)
+                .map(|(at, word)| at..at + word.len())
+        });
+        let mut marks: Vec<Range<usize>> = marks.collect();
+        marks.sort_by_key(|mark| mark.start);
+        let lines = text.lines().count() as u32;
+        Hit {
+            document: "docs/guide.md".to_owned(),
+            title: "Guide".to_owned(),
+            section: vec!["Guide".to_owned(), "File  locks".to_owned()],
+            score: 0.612_345,
+            keyword_score: Some(0.5),
+            vector_score: None,
+            lines: Lines {
+                first: 9,
+                last: 8 + lines,
+            },
+            span: Span {
+                start: 100,
+                end: 100 + text.len() as u32,
+            },
+            file_type: "markdown".to_owned(),
+            language: String::new(),
+            class: Class::Doc,
+            text: text.to_owned(),
+            marks,
+            best_lines: 0..text.len(),
+            best_first_line: 9,
+            chunk: ChunkId {
+                segment: SegmentId(1),
+                row: 0,
+            },
+            terms: vec![TermScore {
+                term: "lock".to_owned(),
+                frequency: 2,
+                score: 0.5,
+            }],
+        }
+    }
+
+    fn layout(columns: Option<usize>) -> Layout {
+        Layout {
+            style: PLAIN,
+            columns,
+            full: false,
+            explain: false,
+        }
+    }
+
+    #[test]
+    fn a_hit_names_its_place_and_shows_its_lines_with_numbers() {
+        let shown = render(&hit("\none lock\n\n  two\n\n", &[]), &layout(None));
+        let expected = "docs/guide.md:9-13  Guide > File locks  0.61\n  \
+                        10  one lock\n  11\n  12    two\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn marked_words_are_coloured_and_only_they() {
+        let colored = Layout {
+            style: Style { color: true },
+            ..layout(None)
+        };
+        let shown = render(&hit("a lock, two locks", &["lock"]), &colored);
+        let line = shown.lines().nth(1).unwrap();
+        assert!(line.ends_with("a \u{1b}[1;31mlock\u{1b}[0m, two \u{1b}[1;31mlock\u{1b}[0ms"));
+    }
+
+    #[test]
+    fn best_lines_are_shown_unless_the_whole_chunk_is_asked_for() {
+        let mut hit = hit("one\ntwo\nthree\n", &[]);
+        hit.best_lines = 4..8;
+        hit.best_first_line = 10;
+        assert!(render(&hit, &layout(None)).ends_with("0.61\n  10  two\n"));
+        let full = render(
+            &hit,
+            &Layout {
+                full: true,
+                ..layout(None)
+            },
+        );
+        assert!(
+            full.ends_with("   9  one\n  10  two\n  11  three\n"),
+            "{full}"
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_clipped_around_its_marks_on_a_terminal_only() {
+        let text = format!("{} needle {}", "x".repeat(300), "y".repeat(300));
+        let hit = hit(&text, &["needle"]);
+        let shown = render(&hit, &layout(Some(60)));
+        let line = shown.lines().nth(1).unwrap();
+        assert_eq!(width(line), 60, "{line}");
+        assert!(line.contains("x needle y"), "{line}");
+        assert!(
+            line.starts_with("  9  \u{2026}x") && line.ends_with("y\u{2026}"),
+            "{line}"
+        );
+        assert!(render(&hit, &layout(None)).contains(&text));
+    }
+
+    #[test]
+    fn a_long_line_keeps_its_start_when_the_marks_fit_with_it() {
+        let text = format!("a needle {}", "y".repeat(300));
+        let shown = render(&hit(&text, &["needle"]), &layout(Some(40)));
+        assert!(
+            shown
+                .lines()
+                .nth(1)
+                .unwrap()
+                .starts_with("  9  a needle yyy"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn wide_characters_count_two_columns() {
+        let shown = render(&hit(&"\u{6f22}".repeat(100), &[]), &layout(Some(40)));
+        assert!(width(shown.lines().nth(1).unwrap()) <= 40, "{shown}");
+    }
+
+    #[test]
+    fn escape_sequences_are_shown_on_a_terminal_and_raw_in_a_pipe() {
+        let mut hit = hit("a\u{1b}[31m\tb", &[]);
+        hit.title = "evil\u{1b}]0;title\u{7}".to_owned();
+        let terminal = render(&hit, &layout(Some(200)));
+        assert!(
+            !terminal.contains('\u{1b}') && !terminal.contains('\t'),
+            "{terminal:?}"
+        );
+        assert!(terminal.contains("a\\u{1b}[31m"), "{terminal:?}");
+        assert!(render(&hit, &layout(None)).contains("a\u{1b}[31m\tb"));
+    }
+
+    #[test]
+    fn long_crumbs_give_way_to_place_and_score_outer_ones_first() {
+        let mut hit = hit("x", &[]);
+        hit.section = ["Guide", "Operating the lamp", "In winter"]
+            .map(str::to_owned)
+            .to_vec();
+        let header = |hit: &Hit, columns| {
+            let shown = render(hit, &layout(Some(columns)));
+            shown.lines().next().unwrap().to_owned()
+        };
+        assert_eq!(
+            header(&hit, 80),
+            "docs/guide.md:9-9  Guide > Operating the lamp > In winter  0.61"
+        );
+        assert_eq!(
+            header(&hit, 48),
+            "docs/guide.md:9-9  Guide > \u{2026} > In winter  0.61"
+        );
+        assert_eq!(header(&hit, 40), "docs/guide.md:9-9  In winter  0.61");
+        assert_eq!(header(&hit, 30), "docs/guide.md:9-9  In w\u{2026}  0.61");
+        hit.section = vec!["A very long heading".repeat(10)];
+        assert_eq!(width(&header(&hit, 60)), 60);
+    }
+
+    #[test]
+    fn explaining_shows_the_parts_that_there_are() {
+        let shown = render(
+            &hit("x", &[]),
+            &Layout {
+                explain: true,
+                ..layout(None)
+            },
+        );
+        assert!(
+            shown.contains("  score 0.6123  keyword 0.5000\n  lock 0.5000 (x2)\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn marks_and_lines_off_character_bounds_do_not_panic() {
+        let mut hit = hit("\u{e9}\u{e9}\u{e9}", &[]);
+        hit.marks = vec![1..3, 90..99];
+        hit.best_lines = 1..5;
+        assert!(render(&hit, &layout(Some(30))).starts_with("docs/guide.md:9-9"));
+        hit.best_lines = 0..6;
+        assert!(render(&hit, &layout(Some(30))).contains("\u{e9}\u{e9}\u{e9}"));
+    }
+}

@@ -1,0 +1,104 @@
+//! The progress bar of an index run.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kb_engine::{Progress, Stage};
+
+/// Redraws per second at most.
+const REDRAWS_PER_SECOND: u8 = 12;
+
+/// While nobody knows how much there is.
+const UNKNOWN: &str = "{spinner} {prefix}  {msg}";
+
+/// When the sizes are known.
+const KNOWN: &str = "{prefix} {bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left";
+
+/// A bar on stderr, or nothing.
+pub(crate) struct Meter {
+    bar: ProgressBar,
+}
+
+impl Meter {
+    /// A bar that draws when `shown`.
+    pub(crate) fn new(shown: bool) -> Meter {
+        let target = match shown {
+            true => ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(style(UNKNOWN));
+        if shown {
+            bar.enable_steady_tick(Duration::from_millis(120));
+        }
+        Meter { bar }
+    }
+
+    pub(crate) fn show(&self, progress: Progress) {
+        let known = progress.bytes_total > 0;
+        if known && self.bar.length() != Some(progress.bytes_total) {
+            self.bar.set_style(style(KNOWN));
+            self.bar.set_length(progress.bytes_total);
+        }
+        self.bar.set_prefix(match progress.stage {
+            Stage::Walk => "walk",
+            Stage::Index => "index",
+            Stage::Write => "write",
+        });
+        self.bar.set_message(match progress.files_total {
+            0 => format!("{} files", progress.files_done),
+            total => format!("{}/{total} files", progress.files_done),
+        });
+        self.bar.set_position(progress.bytes_done);
+    }
+
+    /// Removes the bar, so that other text can follow.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // A template that does not parse would show the plain bar; the test below keeps them right.
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("=> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_templates_parse() {
+        assert!(ProgressStyle::with_template(UNKNOWN).is_ok());
+        assert!(ProgressStyle::with_template(KNOWN).is_ok());
+    }
+
+    #[test]
+    fn the_bar_follows_the_bytes_of_a_run() {
+        let meter = Meter::new(false);
+        let mut progress = Progress {
+            stage: Stage::Walk,
+            files_done: 3,
+            files_total: 0,
+            bytes_done: 0,
+            bytes_total: 0,
+        };
+        meter.show(progress);
+        assert_eq!(
+            (meter.bar.length(), meter.bar.message().as_str()),
+            (None, "3 files")
+        );
+        progress.stage = Stage::Index;
+        (
+            progress.files_total,
+            progress.bytes_done,
+            progress.bytes_total,
+        ) = (9, 50, 200);
+        meter.show(progress);
+        assert_eq!((meter.bar.length(), meter.bar.position()), (Some(200), 50));
+        assert_eq!(meter.bar.message(), "3/9 files");
+        assert_eq!(meter.bar.prefix(), "index");
+    }
+}
