@@ -1,0 +1,279 @@
+//! Temporary folders with a small corpus, and the real `kb` binary run in them.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The corpus: name and text of each file. Words are chosen so that each question of the tests has
+/// one right document.
+pub(crate) const CORPUS: [(&str, &str); 7] = [
+    (
+        "docs/guide.md",
+        "# Keeper's guide\n\nHow a lighthouse is kept.\n\n## Lamp maintenance\n\n\
+         Trim the wick every evening and polish the lens with vinegar.\nReplace the mantle when \
+         the flame flickers.\n\n## Fog signals\n\nSound the horn twice a minute while the fog \
+         lasts.\n",
+    ),
+    (
+        "docs/install.rst",
+        "Installing the beacon\n=====================\n\nBolt the tripod to the rock.\n\n\
+         Wiring\n------\n\nConnect the solar panel to the accumulator.\n",
+    ),
+    (
+        "site/index.html",
+        "<!doctype html>\n<html><head><title>Harbour visitors</title></head>\n<body>\n\
+         <h1>Harbour visitors</h1>\n<p>Opening hours of the harbour museum.</p>\n\
+         <h2>Tickets</h2>\n<p>Children below six enter free of charge.</p>\n</body></html>\n",
+    ),
+    (
+        "src/tide.rs",
+        "//! Tide tables.\n\n/// Height of the next high water in metres.\n\
+         pub fn predict_high_water(hours: f64) -> f64 {\n    1.5 + (hours / 12.42).cos()\n}\n",
+    ),
+    (
+        "src/buoy.py",
+        "\"\"\"Buoys and their positions.\"\"\"\n\n\ndef drift_distance(knots, hours):\n    \
+         \"\"\"Nautical miles that a loose buoy drifts.\"\"\"\n    return knots * hours\n",
+    ),
+    (
+        "notes.txt",
+        "Remember to order paraffin before the winter storms.\n",
+    ),
+    (
+        "data/stations.csv",
+        "station,latitude,longitude\nSkagen,57.72,10.59\nRattray,57.61,-1.81\n",
+    ),
+];
+
+/// The `kb` binary, built once with the profile of this test run.
+pub(crate) fn kb_binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(build_kb)
+}
+
+/// Tests of another package get no path to a binary from cargo, so they ask cargo to build it. The
+/// test binary is `<target>/<profile>/deps/<name>`; the same profile reuses all its libraries.
+fn build_kb() -> PathBuf {
+    let test_binary = std::env::current_exe().expect("the test knows its own path");
+    let profile_folder = test_binary
+        .ancestors()
+        .nth(2)
+        .expect("<profile>/deps/<name>");
+    let target = profile_folder.parent().expect("<target>/<profile>");
+    let profile = match profile_folder.file_name().and_then(OsStr::to_str) {
+        Some("debug") => "dev",
+        Some(other) => other,
+        None => panic!("a profile has a name: {}", profile_folder.display()),
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/Cargo.toml");
+    let built = Command::new(cargo)
+        .args([
+            "build",
+            "--quiet",
+            "--bin",
+            "kb",
+            "--profile",
+            profile,
+            "--manifest-path",
+        ])
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(target)
+        .status()
+        .expect("cargo starts");
+    assert!(built.success(), "kb does not build");
+    let binary = profile_folder.join(format!("kb{}", std::env::consts::EXE_SUFFIX));
+    assert!(binary.is_file(), "{} was not built", binary.display());
+    binary
+}
+
+/// How a command ended and what it said.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Exit status; `None` when a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// Its answer.
+    pub(crate) stdout: String,
+    /// Everything else it said.
+    pub(crate) stderr: String,
+}
+
+impl Outcome {
+    /// This outcome, if its status is `code`; else the test fails and shows everything.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Outcome {
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// The JSON objects of stdout.
+    #[track_caller]
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        self.stdout
+            .lines()
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
+            .collect()
+    }
+
+    /// The code of a failure that was told as JSON.
+    #[track_caller]
+    pub(crate) fn error_code(&self) -> String {
+        let line = self.stderr.lines().last().unwrap_or_default();
+        let error: Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:#?}"));
+        error["error"]["code"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{self:#?}"))
+            .to_owned()
+    }
+
+    /// The line of stderr that begins with `hint: `, without that.
+    #[track_caller]
+    pub(crate) fn hint(&self) -> &str {
+        let hint = self
+            .stderr
+            .lines()
+            .find_map(|line| line.strip_prefix("hint: "));
+        hint.unwrap_or_else(|| panic!("no hint: {self:#?}"))
+    }
+}
+
+/// A temporary folder, removed at the end of the test.
+pub(crate) struct Folder {
+    folder: TempDir,
+}
+
+impl Folder {
+    /// An empty one.
+    pub(crate) fn empty() -> Folder {
+        let folder = tempfile::Builder::new()
+            .prefix("kb-tests-")
+            .tempdir()
+            .expect("temp folder");
+        Folder { folder }
+    }
+
+    /// One with the corpus in `harbour/`, a binary file and an ignored folder among it.
+    pub(crate) fn with_corpus() -> Folder {
+        let folder = Folder::empty();
+        for (name, text) in CORPUS {
+            folder.write(format!("harbour/{name}"), text);
+        }
+        folder.write(
+            "harbour/logo.png",
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08",
+        );
+        folder.write("harbour/.kbignore", "ignored/\n");
+        folder.write(
+            "harbour/ignored/secret.md",
+            "# Smuggling\n\nThe cave below the pier.\n",
+        );
+        folder
+    }
+
+    /// The corpus and `harbour.kb` made from it.
+    pub(crate) fn indexed() -> Folder {
+        let folder = Folder::with_corpus();
+        folder.kb(["index", "harbour"]).expect(0);
+        folder
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A path in it.
+    pub(crate) fn join(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Writes a file, with the folders above it.
+    pub(crate) fn write(&self, name: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.join(name);
+        std::fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folder");
+        std::fs::write(&path, bytes).expect("file");
+        path
+    }
+
+    /// Names in the folder itself, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).expect("folder");
+        let mut names: Vec<String> = entries
+            .map(|entry| {
+                entry
+                    .expect("entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// `kb`, ready to start in this folder, with an environment that the developer's own does not
+    /// reach.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(kb_binary());
+        for name in ["KB_FILE", "NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
+            command.env_remove(name);
+        }
+        command.current_dir(self.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `kb` to its end.
+    pub(crate) fn kb<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
+        run(self.command().args(arguments))
+    }
+
+    /// Runs `kb` with `input` on its standard input.
+    pub(crate) fn kb_with_input<const N: usize>(
+        &self,
+        arguments: [&str; N],
+        input: &[u8],
+    ) -> Outcome {
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("kb starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_vec();
+        // A command that does not want all of it closes the pipe, which is its right.
+        let writing = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().expect("kb ends");
+        writing.join().expect("the input is written");
+        outcome(output)
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    outcome(command.output().expect("the command starts"))
+}
+
+fn outcome(output: std::process::Output) -> Outcome {
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The documents of answers, best first.
+pub(crate) fn documents(answers: &[Value]) -> Vec<&str> {
+    answers
+        .iter()
+        .filter_map(|answer| answer["document"].as_str())
+        .collect()
+}
