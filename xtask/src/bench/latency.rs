@@ -1,0 +1,178 @@
+//! How long answers take: whole processes, and calls into an open file.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use kb_engine::kb::Kb;
+use kb_engine::search::request::{Mode, Request};
+
+/// Processes started per mode.
+const PROCESS_RUNS: usize = 50;
+
+/// Passes over all queries with an open file, after one that is not counted.
+const LIBRARY_PASSES: usize = 5;
+
+/// Files opened to time the first answer.
+const OPENINGS: usize = 20;
+
+/// Times of many runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) p50: Duration,
+    pub(crate) p95: Duration,
+    pub(crate) mean: Duration,
+    pub(crate) runs: usize,
+}
+
+impl Summary {
+    /// Percentiles by nearest rank; all zero of nothing.
+    pub(crate) fn of(mut times: Vec<Duration>) -> Summary {
+        times.sort_unstable();
+        let runs = times.len();
+        let at = |percent: usize| {
+            let place = (runs * percent).div_ceil(100).saturating_sub(1);
+            times.get(place).copied().unwrap_or_default()
+        };
+        let total: Duration = times.iter().sum();
+        let mean = total / u32::try_from(runs.max(1)).unwrap_or(u32::MAX);
+        Summary {
+            p50: at(50),
+            p95: at(95),
+            mean,
+            runs,
+        }
+    }
+}
+
+/// Times of one mode.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModeLatency {
+    pub(crate) mode: Mode,
+    pub(crate) summary: Summary,
+}
+
+/// `kb search` in a fresh process each time; the file is in the page cache.
+pub(crate) fn of_processes(
+    program: &Path,
+    file: &Path,
+    queries: &[String],
+) -> Result<Vec<ModeLatency>> {
+    let mut latencies = Vec::new();
+    for mode in Mode::ALL {
+        let search = |query: &String| {
+            let mut command = Command::new(program);
+            command.args(["search", "--json", "--mode", mode.name(), "-f"]);
+            command.arg(file).arg("--").arg(query);
+            time_process(&mut command)
+        };
+        // The first one brings the pages in.
+        queries.first().map(search).transpose()?;
+        let times: Result<Vec<Duration>> = queries
+            .iter()
+            .cycle()
+            .take(PROCESS_RUNS)
+            .map(search)
+            .collect();
+        latencies.push(ModeLatency {
+            mode,
+            summary: Summary::of(times?),
+        });
+    }
+    Ok(latencies)
+}
+
+/// What starting and ending the program costs when it has nothing to do.
+pub(crate) fn of_idle_process(program: &Path) -> Result<Summary> {
+    let times: Result<Vec<Duration>> = (0..PROCESS_RUNS)
+        .map(|_| time_process(Command::new(program).arg("--version")))
+        .collect();
+    Ok(Summary::of(times?))
+}
+
+fn time_process(command: &mut Command) -> Result<Duration> {
+    let start = Instant::now();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {command:?}"))?;
+    let elapsed = start.elapsed();
+    // Status 1 is an answer as well: nothing found.
+    match output.status.code() {
+        Some(0 | 1) => Ok(elapsed),
+        _ => bail!(
+            "{command:?} ended with {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        ),
+    }
+}
+
+/// Calls into one open file on one thread, top 10 with text.
+pub(crate) fn of_library(file: &Path, queries: &[String]) -> Result<Vec<ModeLatency>> {
+    let kb = Kb::open(file)?;
+    let mut latencies = Vec::new();
+    for mode in Mode::ALL {
+        let mut times = Vec::with_capacity(queries.len() * LIBRARY_PASSES);
+        for pass in 0..=LIBRARY_PASSES {
+            for query in queries {
+                let elapsed = time_search(&kb, query, mode)?;
+                if pass > 0 {
+                    times.push(elapsed);
+                }
+            }
+        }
+        latencies.push(ModeLatency {
+            mode,
+            summary: Summary::of(times),
+        });
+    }
+    Ok(latencies)
+}
+
+fn time_search(kb: &Kb, query: &str, mode: Mode) -> Result<Duration> {
+    let mut request = Request::new(query);
+    request.mode = mode;
+    let start = Instant::now();
+    let response = kb.search(&request)?;
+    let elapsed = start.elapsed();
+    std::hint::black_box(&response);
+    Ok(elapsed)
+}
+
+/// Opening the file and one hybrid answer, in this process.
+pub(crate) fn of_opening(file: &Path, queries: &[String]) -> Result<Summary> {
+    let mut times = Vec::with_capacity(OPENINGS);
+    for query in queries.iter().cycle().take(OPENINGS) {
+        let request = Request::new(query.as_str());
+        let start = Instant::now();
+        let kb = Kb::open(file)?;
+        let response = kb.search(&request)?;
+        times.push(start.elapsed());
+        std::hint::black_box(&response);
+    }
+    Ok(Summary::of(times))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_the_nearest_rank() {
+        let times = (1..=100).rev().map(Duration::from_millis).collect();
+        let summary = Summary::of(times);
+        assert_eq!(summary.p50, Duration::from_millis(50));
+        assert_eq!(summary.p95, Duration::from_millis(95));
+        assert_eq!(summary.mean, Duration::from_micros(50_500));
+        assert_eq!(summary.runs, 100);
+    }
+
+    #[test]
+    fn one_run_is_its_own_percentile() {
+        let summary = Summary::of(vec![Duration::from_millis(3)]);
+        assert_eq!((summary.p50, summary.p95), (summary.mean, summary.mean));
+        assert_eq!(Summary::of(Vec::new()).runs, 0);
+    }
+}

@@ -1,0 +1,62 @@
+//! Everything a developer or CI runs, one verb per file: `cargo xtask <verb>`.
+
+mod bench;
+mod check;
+mod docs;
+mod eval;
+mod repository;
+mod steps;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+cargo xtask <verb>
+
+  check                 quick: format, clippy, the engine without ingestion, licences
+  test                  check, then documentation and all tests
+  docs                  the documentation of all crates, warnings are errors
+  eval [DIR]            answer quality on judged collections (default ../shared/eval/dev)
+       --sets A,B       only these collections
+       --quick          a few small collections, rows uncut, no other table
+       --tables A,B     of: rows, chunked, spans (default: all)
+       --sweep          choose the fusion constants leave-one-set-out, instead of the tables
+       --json FILE      all figures as one JSON object
+  bench main            speed and size on the corpus of tests/bench-peers/corpus.txt
+       --part1          only the first part of the corpus
+       --no-peers       without tantivy
+       --fetch          only fetch and count the corpus
+       --out FILE       where the table goes (default tests/bench-results/main-<date>.md)";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs one verb; `false` when it ran and found something wrong.
+fn run(arguments: &[String]) -> Result<bool> {
+    let Some((verb, rest)) = arguments.split_first() else {
+        bail!("no verb given\n\n{USAGE}");
+    };
+    match verb.as_str() {
+        "check" => check::run(rest),
+        "test" => test::run(rest),
+        "docs" => docs::run(rest),
+        "eval" => eval::run(rest),
+        "bench" => bench::run(rest),
+        "help" | "-h" | "--help" => {
+            println!("{USAGE}");
+            Ok(true)
+        }
+        other => bail!("unknown verb {other:?}\n\n{USAGE}"),
+    }
+}

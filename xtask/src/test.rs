@@ -1,0 +1,20 @@
+//! `cargo xtask test`: everything that must hold before a change is merged.
+
+use anyhow::{Result, bail};
+
+use crate::steps::{self, Step};
+use crate::{check, docs};
+
+/// Runs the verb.
+pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    if let Some(argument) = arguments.first() {
+        bail!("test takes no arguments; {argument:?} was given");
+    }
+    let mut steps = check::quick_steps();
+    steps.push(docs::step());
+    steps.push(Step::cargo(
+        "tests",
+        &["test", "--workspace", "--no-fail-fast"],
+    ));
+    steps::run_all(&steps)
+}
