@@ -260,7 +260,15 @@ impl ContainerWriter {
             _ => Ok(()),
         };
         let closed = match self.database.take() {
-            Some(database) => database.close().map_err(from_redb),
+            Some(mut database) => {
+                // Pages of dropped branches may lie at the end of a new file, and closing trims free
+                // pages only there. Nobody reads the file yet, so its pages may move.
+                let compacted = match place {
+                    Some(Place::New(_)) if !self.failed => database.compact().map_err(from_redb),
+                    _ => Ok(false),
+                };
+                compacted.and(database.close().map_err(from_redb))
+            }
             None => Ok(()),
         };
         let ended = match &place {
