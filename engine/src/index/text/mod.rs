@@ -22,6 +22,7 @@ mod scripts;
 mod terms;
 mod tokenize;
 mod top_k;
+mod words;
 mod writer;
 
 use crate::container::codec::{decode_record, encode_record};
@@ -35,7 +36,8 @@ pub use dictionary::DictionaryPart;
 pub use query::{Query, QueryTerm, ScoredRow};
 pub use reader::{Postings, Reader};
 pub use terms::{DocumentTerms, DocumentTermsBuilder, Field, TermCount};
-pub use tokenize::{ANALYSER_ID, Analyser, MAX_TERM_BYTES, MAX_TERM_CHARS, MAX_WORD_BYTES};
+pub use tokenize::{ANALYSER_ID, Analyser, MAX_TERM_BYTES, MAX_TERM_CHARS};
+pub use words::MAX_WORD_BYTES;
 pub use writer::Writer;
 
 /// Version of the three columns and their record.

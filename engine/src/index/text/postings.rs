@@ -397,6 +397,16 @@ mod tests {
     }
 
     #[test]
+    fn a_block_that_does_not_end_at_its_last_row_is_refused() {
+        let rows: Vec<u32> = (0..128).map(|i| i * 3).collect();
+        let (bytes, shape) = written(&rows, &[1; 128]);
+        assert!(read(&bytes, shape, 381).is_ok());
+        for last_row in [0, 380, 382, u32::MAX] {
+            assert_eq!(read(&bytes, shape, last_row).unwrap_err().code(), "DAMAGED");
+        }
+    }
+
+    #[test]
     fn varints_read_back_and_refuse_more_than_64_bits() {
         for number in [0, 1, 127, 128, 1 << 35, u64::MAX] {
             let mut bytes = Vec::new();

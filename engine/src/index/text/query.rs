@@ -436,6 +436,68 @@ mod tests {
     }
 
     #[test]
+    fn chunks_of_more_than_65535_terms_keep_their_exact_length() {
+        let mut analyser = Analyser::new();
+        let mut builder = DocumentTermsBuilder::new(&mut analyser);
+        for times in [70_000, 3, 65_535] {
+            builder.add_text(&"word ".repeat(times), 1);
+            builder.end_chunk();
+        }
+        let index = Index::of(&[builder.finish()]);
+        assert_eq!(index.record.lengths.width, 4);
+        let reader = index.reader();
+        assert_eq!(reader.length(0).unwrap(), 70_000);
+        assert_eq!(reader.length(1).unwrap(), 3);
+        let query = index.query("words");
+        assert_eq!(
+            query.top_k(0, 3, None, 0.0).unwrap(),
+            index.expected(&query, 3, None, 0.0)
+        );
+    }
+
+    #[test]
+    fn a_record_that_contradicts_its_columns_is_refused() {
+        let mut index = Index::of(&prose(8, 100, 40));
+        index.record.version += 1;
+        assert_eq!(index.try_reader().unwrap_err().code(), "FORMAT_UNSUPPORTED");
+        index.record.version -= 1;
+        index.record.rows += 1;
+        assert_eq!(index.try_reader().unwrap_err().code(), "DAMAGED");
+        index.record.rows = u32::MAX;
+        assert_eq!(index.try_reader().unwrap_err().code(), "DAMAGED");
+        index.record.rows = 100;
+        index.record.dictionary_parts[0].len_bytes = u32::MAX;
+        let error = index.reader().postings(&word(0)).unwrap_err();
+        assert_eq!(error.code(), "DAMAGED");
+    }
+
+    #[test]
+    fn postings_beyond_the_rows_of_the_segment_are_refused() {
+        let mut analyser = Analyser::new();
+        let mut builder = DocumentTermsBuilder::new(&mut analyser);
+        for row in 0..300 {
+            for (first, term) in [(150, "block"), (290, "short"), (299, "single")] {
+                if row >= first {
+                    builder.add_text(term, 1);
+                }
+            }
+            builder.end_chunk();
+        }
+        let mut index = Index::of(&[builder.finish()]);
+        index.record.rows = 200;
+        index.extents[2] = vec![vec![1; 400]];
+        index.starts[2] = vec![0, 400];
+        let reader = index.reader();
+        for term in ["block", "short", "singl"] {
+            let sought = reader.postings(term).and_then(|postings| {
+                let mut cursor = reader.cursor(&postings.expect("the term is there"))?;
+                cursor.seek(150)
+            });
+            assert_eq!(sought.unwrap_err().code(), "DAMAGED", "{term}");
+        }
+    }
+
+    #[test]
     fn equal_scores_come_in_the_order_of_rows() {
         let mut analyser = Analyser::new();
         let documents: Vec<DocumentTerms> = (0..9000)
