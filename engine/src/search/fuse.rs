@@ -2,9 +2,15 @@
 
 use crate::types::ChunkId;
 
-/// Weight of the vector part in the fused score. Chosen on the development sets by leaving one set
+/// Weight of the vector part in the fused score when the model knows every word of the query. Chosen on the development sets by leaving one set
 /// out at a time; `cargo xtask eval --sweep` prints the choice.
 pub const VECTOR_WEIGHT: f32 = 0.35;
+
+/// Weight of the vector part for a query of whose words the model knows that share, 0..1: a vector
+/// made of a few known words of a question in another language points anywhere.
+pub fn vector_weight(known_share: f32) -> f32 {
+    VECTOR_WEIGHT * known_share.clamp(0.0, 1.0)
+}
 
 /// A chunk with its absolute part scores, each 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,7 +9,7 @@ use crate::index::text::{Analyser, Query as WordQuery};
 use crate::index::vector::quantise::Query as VectorQuery;
 use crate::search::catalog::{BoundSegment, Catalog};
 use crate::search::filter::{self, Rows};
-use crate::search::fuse::VECTOR_WEIGHT;
+use crate::search::fuse::vector_weight;
 use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request};
 
 /// Candidates that each index gives at least: deeper lists find what only both parts together rank
@@ -136,7 +136,7 @@ fn add_vector(
     plan.vector = VectorQuery::new(&vector, record.quantiser_range, stride);
     plan.vector_weight = match (plan.mode, &plan.vector) {
         (Mode::Semantic, _) => 1.0,
-        (_, Some(_)) => VECTOR_WEIGHT,
+        (_, Some(_)) => vector_weight(coverage.known_share()),
         (_, None) => 0.0,
     };
     if plan.mode == Mode::Semantic && plan.vector.is_none() {
