@@ -175,6 +175,9 @@ impl Kb {
             let Some(asked) = lines else {
                 let mut text = String::new();
                 blocks.append(record.first_row, record.rows, &mut text)?;
+                if text.len() as u64 != u64::from(record.text_bytes) {
+                    return Err(Error::damaged(format!("the text of {:?}", record.path)));
+                }
                 let document = DocumentInfo::from_record(record)?;
                 return Ok(DocumentText {
                     document,

@@ -104,15 +104,26 @@ impl Segment {
     }
 
     /// The columns of the segment over a snapshot.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a column is missing, or there are not as many chunks as rows.
     pub fn bind<'s>(&'s self, snapshot: &'s Snapshot<'_>) -> Result<BoundSegment<'s>> {
         let column = |id: ColumnId| {
             self.extents.column(snapshot, id).ok_or_else(|| {
                 Error::damaged(format!("segment {} has no column {}", self.id.0, id.0))
             })
         };
+        let chunks = column(tables::CHUNKS)?;
+        // All that counts up to the number of rows is bounded by the size of the file.
+        if view(&chunks).rows() != u64::from(self.record.rows) {
+            return Err(Error::damaged(format!(
+                "segment {} claims other rows than it has",
+                self.id.0
+            )));
+        }
         Ok(BoundSegment {
             segment: self,
-            chunks: column(tables::CHUNKS)?,
+            chunks,
             blocks: column(tables::BLOCKS)?,
             text: column(tables::TEXT)?,
             dictionary: column(text::DICTIONARY)?,

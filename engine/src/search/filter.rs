@@ -34,7 +34,11 @@ pub fn apply(
     let mut rows: Vec<RoaringBitmap> = catalog
         .segments
         .iter()
-        .map(|segment| RoaringBitmap::from_iter(0..segment.record.rows))
+        .map(|segment| {
+            let mut all = RoaringBitmap::new();
+            all.insert_range(0..segment.record.rows);
+            all
+        })
         .collect();
     let types = Values {
         argument: "type",

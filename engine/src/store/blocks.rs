@@ -183,26 +183,38 @@ impl<'a> BlockReader<'a> {
         Ok(text)
     }
 
-    /// Appends the text of `count` chunks from `first` on.
+    /// Appends the text of `count` chunks of one document from `first` on. Chunks of a document are
+    /// contiguous, so the text is never longer than a span can say.
     ///
     /// # Errors
-    /// As [`BlockReader::chunk`].
+    /// As [`BlockReader::chunk`]; [`Error::Damaged`] when the chunks are of several documents.
     pub fn append(&mut self, first: u32, count: u32, text: &mut String) -> Result<()> {
         let mut row = first;
         let end = first.checked_add(count).ok_or_else(|| no_block(first))?;
+        if row == end {
+            return Ok(());
+        }
+        let document = self.chunks.document(first)?;
         while row < end {
             let number = self.number_of(row)?;
             let block = self.block(number)?;
-            let next_first = match self.block(number + 1) {
-                Ok(next) => next.first_row,
-                Err(_) => end,
+            let next_first = match number + 1 < self.rows.rows() {
+                true => self.block(number + 1)?.first_row,
+                false => end,
             };
+            if next_first <= row {
+                return Err(Error::damaged(format!("block {number} holds no chunk")));
+            }
             let chunks = self.chunks;
             let bytes = self.read(number, block)?;
             let mut offset = 0usize;
             for at in block.first_row..next_first.min(end) {
-                let len = chunks.get(at)?.at.span.len() as usize;
+                let chunk = chunks.get(at)?;
+                let len = chunk.at.span.len() as usize;
                 if at >= row {
+                    if chunk.document != document {
+                        return Err(Error::damaged(format!("chunk {at} is of another document")));
+                    }
                     let piece = bytes
                         .get(offset..offset + len)
                         .and_then(|piece| std::str::from_utf8(piece).ok())
@@ -211,7 +223,7 @@ impl<'a> BlockReader<'a> {
                 }
                 offset += len;
             }
-            row = next_first.max(row + 1);
+            row = next_first;
         }
         Ok(())
     }
@@ -291,17 +303,22 @@ mod tests {
         let mut sink = MemoryExtents::default();
         let mut blocks = BlockWriter::new(SegmentId(1)).unwrap();
         let mut rows = ChunkWriter::new(SegmentId(1));
-        for (number, text) in texts.iter().enumerate() {
-            let span = Span {
-                start: 0,
-                end: text.len() as u32,
-            };
+        let mut end = 0;
+        for text in &texts {
+            let start = end;
+            end += text.len() as u32;
+            let span = Span { start, end };
             let lines = Lines { first: 1, last: 1 };
             let chunk = ChunkSpan { span, lines };
-            rows.push(&mut sink, DocumentId(number as u32), &chunk)
-                .unwrap();
+            rows.push(&mut sink, DocumentId(7), &chunk).unwrap();
             blocks.push(&mut sink, text).unwrap();
         }
+        let of_another = ChunkSpan {
+            span: Span { start: 0, end: 5 },
+            lines: Lines { first: 1, last: 1 },
+        };
+        rows.push(&mut sink, DocumentId(9), &of_another).unwrap();
+        blocks.push(&mut sink, "other").unwrap();
         let chunk_record = rows.finish(&mut sink).unwrap();
         let [block_record, text_record] = blocks.finish(&mut sink).unwrap();
         let starts = [&chunk_record, &block_record, &text_record].map(extent_starts);
@@ -322,6 +339,13 @@ mod tests {
         let mut some = String::new();
         reader.append(33, 77, &mut some).unwrap();
         assert_eq!(some, texts[33..110].concat());
-        assert!(reader.chunk(texts.len() as u32).is_err());
+        let count = texts.len() as u32;
+        assert_eq!(reader.chunk(count).unwrap(), "other");
+        assert!(reader.chunk(count + 1).is_err());
+        let of_both = reader.append(count - 1, 2, &mut some).unwrap_err();
+        assert!(
+            of_both.to_string().contains("another document"),
+            "{of_both}"
+        );
     }
 }

@@ -120,13 +120,21 @@ impl Manifest {
     /// Reads the row.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when it is missing or does not decode.
+    /// [`Error::Damaged`] when it is missing, does not decode, or names segments out of order or
+    /// twice.
     pub fn read(snapshot: &Snapshot<'_>) -> Result<Manifest> {
-        decode_record(
-            "row manifest",
-            MANIFEST_VERSION,
-            &kb_row(snapshot, tables::KB_MANIFEST)?,
-        )
+        let row = kb_row(snapshot, tables::KB_MANIFEST)?;
+        decode_record::<Manifest>("row manifest", MANIFEST_VERSION, &row)?.checked()
+    }
+
+    /// Segments must ascend: one that is named again and again would be loaded as often.
+    fn checked(self) -> Result<Manifest> {
+        match self.segments.is_sorted_by(|a, b| a < b) {
+            true => Ok(self),
+            false => Err(Error::damaged(
+                "row manifest does not name segments in order",
+            )),
+        }
     }
 
     /// Writes the row.
@@ -140,4 +148,23 @@ fn kb_row(snapshot: &Snapshot<'_>, key: &str) -> Result<Vec<u8>> {
     let missing = || Error::damaged(format!("row {key} of table kb is missing"));
     let table = snapshot.table(tables::KB)?.ok_or_else(missing)?;
     snapshot.get(&table, Key::Str(key))?.ok_or_else(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_that_names_a_segment_twice_or_out_of_order_is_damaged() {
+        let naming = |segments: &[u32]| Manifest {
+            segments: segments.to_vec(),
+            ..Manifest::default()
+        };
+        for good in [&[][..], &[7], &[1, 2, 9]] {
+            assert!(naming(good).checked().is_ok(), "{good:?}");
+        }
+        for bad in [&[1, 1][..], &[2, 1], &[1, 3, 3]] {
+            assert_eq!(naming(bad).checked().unwrap_err().code(), "DAMAGED");
+        }
+    }
 }
