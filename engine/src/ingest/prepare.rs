@@ -29,8 +29,15 @@ pub enum Cut {
     Chunks,
     /// Not at all: one chunk, and its path is not searched. To measure ranking alone.
     Whole,
-    /// Where it was cut before.
-    At(Vec<ChunkSpan>),
+    /// Where it was cut before, when the lines of its original were still known.
+    At {
+        /// Its chunks.
+        chunks: Vec<ChunkSpan>,
+        /// Lines of the original.
+        lines: u32,
+        /// Whether its text has other lines than the original.
+        line_map: bool,
+    },
 }
 
 /// A document ready to be written.
@@ -44,6 +51,8 @@ pub struct Prepared {
     pub chunks: Vec<ChunkSpan>,
     /// Lines of the original.
     pub lines: u32,
+    /// Whether the text has other lines than the original.
+    pub line_map: bool,
     /// Terms of each chunk, counted.
     pub terms: DocumentTerms,
     /// Vectors of the chunks as signed bytes: `[chunks, stride]`, row-major.
@@ -81,11 +90,19 @@ impl<'m> Preparer<'m> {
 
     /// Cuts, analyses and embeds a document.
     pub fn prepare(&mut self, document: Document, source: Source, cut: Cut) -> Result<Prepared> {
-        let lines = lines_of(&document);
+        let mut lines = lines_of(&document);
+        let mut line_map = !document.line_numbers.is_empty();
         let whole = cut == Cut::Whole;
         let chunks = match cut {
             Cut::Chunks => crate::ingest::chunk::chunk(&document),
-            Cut::At(chunks) => chunks,
+            Cut::At {
+                chunks,
+                lines: known,
+                line_map: known_map,
+            } => {
+                (lines, line_map) = (known, known_map);
+                chunks
+            }
             Cut::Whole => vec![ChunkSpan {
                 span: Span {
                     start: 0,
@@ -127,6 +144,7 @@ impl<'m> Preparer<'m> {
             source,
             chunks,
             lines,
+            line_map,
             terms,
             vectors,
             stride,

@@ -124,7 +124,7 @@ impl SegmentWriter {
             metadata: document.metadata.clone(),
             text_bytes: document.text.len() as u32,
             lines: prepared.lines,
-            line_map: !document.line_numbers.is_empty(),
+            line_map: prepared.line_map,
             segment: self.segment.0,
             first_row,
             rows: rows.len() as u32,

@@ -50,7 +50,47 @@ pub(super) fn added_documents(
             modified_ms: record.modified_ms,
             hash: record.hash,
         };
-        carried.push(preparer.prepare(document, source, Cut::At(chunks))?);
+        let cut = Cut::At {
+            chunks,
+            lines: record.lines,
+            line_map: record.line_map,
+        };
+        carried.push(preparer.prepare(document, source, cut)?);
         Ok(ControlFlow::Continue(()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ingest::report::IndexOptions;
+    use crate::kb::{Kb, KbWriter};
+    use crate::types::Lines;
+
+    #[test]
+    fn an_added_document_is_the_same_after_the_folder_is_indexed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
+        std::fs::create_dir(&sources).unwrap();
+        std::fs::write(sources.join("m.txt"), "from a file\n").unwrap();
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        // Its text has other lines than the original.
+        let page = "<h1>Page</h1>\n\n\n<p>A walrus\nswims.</p>\n\n\n<p>End</p>\n\n";
+        writer.add_bytes("page.html", page.as_bytes()).unwrap();
+        writer.add_bytes("z.txt", b"one\ntwo").unwrap();
+        writer.commit().unwrap();
+        let known = || {
+            let kb = Kb::open(&path).unwrap();
+            let lines = Some(Lines { first: 4, last: 4 });
+            let all = ["page.html", "z.txt"].map(|name| {
+                let (text, chunks) = (kb.text(name, None).unwrap(), kb.chunks(name).unwrap());
+                (text, chunks, kb.outline(name).unwrap())
+            });
+            (all, kb.text("page.html", lines).unwrap())
+        };
+        let before = known();
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let report = writer.index(&[sources], &IndexOptions::default(), &mut |_| ());
+        assert_eq!(report.unwrap().documents, 3);
+        assert_eq!(known(), before);
+    }
 }

@@ -44,13 +44,19 @@ impl KbWriter {
     /// a temporary name in the same folder and renamed when it is complete.
     ///
     /// # Errors
-    /// [`Error::NotAKb`] when the path holds something else; [`Error::Damaged`],
-    /// [`Error::FormatUnsupported`], [`Error::Io`].
+    /// [`Error::PathNotFound`] when its folder does not exist; [`Error::NotAKb`] when the path holds
+    /// something else; [`Error::Damaged`], [`Error::FormatUnsupported`], [`Error::Io`].
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<KbWriter> {
         let path = path.as_ref().to_path_buf();
         let existing = match path.symlink_metadata() {
             Ok(_) => Some(Container::open(&path)?),
-            Err(_) => None,
+            Err(_) => match path.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+                    let path = folder.to_path_buf();
+                    return Err(Error::PathNotFound { path });
+                }
+                _ => None,
+            },
         };
         let model = embed::built_in();
         Ok(KbWriter {
@@ -188,13 +194,16 @@ impl KbWriter {
         let mut known = Vec::new();
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &opener())?;
-        if let Ok(existing) = Container::open(&self.path) {
-            existing.read(|snapshot| {
+        match Container::open(&self.path) {
+            Ok(existing) => existing.read(|snapshot| {
                 let catalog = Catalog::load(snapshot)?;
                 known.clone_from(&catalog.meta.roots);
                 meta.created_ms = catalog.meta.created_ms;
                 carry::added_documents(snapshot, &catalog, &mut self.preparer, &mut carried)
-            })?;
+            })?,
+            Err(Error::PathNotFound { .. }) => {}
+            // What cannot be read must not be replaced: it may hold what only it has.
+            Err(error) => return Err(error),
         }
         carried.sort_by(|a, b| a.document.path.cmp(&b.document.path));
         let (roots, records) = roots::resolve(paths, &known)?;
