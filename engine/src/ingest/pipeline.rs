@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::embed::Embedder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ingest::extract;
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
 use crate::ingest::report::{IndexOptions, Skipped};
@@ -34,7 +34,8 @@ pub enum Outcome {
 /// Prepares `files` on worker threads and hands every outcome to `write` in the order of `files`.
 ///
 /// # Errors
-/// The first error of `write`, [`crate::Error::Cancelled`] when asked to stop.
+/// The first error of `write`, [`Error::Cancelled`] when asked to stop, [`Error::Io`] when the
+/// system gives no thread.
 pub fn prepare_in_order(
     files: &[SourceFile],
     model: &dyn Embedder,
@@ -48,8 +49,21 @@ pub fn prepare_in_order(
         threads => threads,
     };
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(files.len()) {
-            scope.spawn(|| work(&queue, files, model, range, options));
+        for number in 0..threads.min(files.len()) {
+            let worker = || work(&queue, files, model, range, options);
+            match std::thread::Builder::new().spawn_scoped(scope, worker) {
+                Ok(_) => {}
+                // Fewer workers are slower, no more.
+                Err(_) if number > 0 => break,
+                Err(source) => {
+                    let path = files.first().map(|file| file.disk_path.clone());
+                    return Err(Error::io(
+                        "start a thread to read",
+                        path.unwrap_or_default(),
+                        source,
+                    ));
+                }
+            }
         }
         let mut result = Ok(());
         for (number, file) in files.iter().enumerate() {
