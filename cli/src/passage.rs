@@ -35,11 +35,18 @@ pub(crate) fn render(hit: &Hit, layout: &Layout) -> String {
     }
     let (range, first_line) = match layout.full {
         true => (0..hit.text.len(), hit.lines.first),
-        false => (hit.best_lines.clone(), hit.best_first_line),
+        false => (
+            hit.best_lines.clone(),
+            hit.best_first_line.unwrap_or(hit.lines.first),
+        ),
     };
     let digits = hit.lines.last.to_string().len();
     for (line_number, line) in lines_of(&hit.text, range, first_line, hit.lines.last) {
-        let number = format!("{line_number:>digits$}");
+        // Lines that the original does not have get room but no number.
+        let number = match hit.best_first_line {
+            Some(_) => format!("{line_number:>digits$}"),
+            None => " ".repeat(digits),
+        };
         let margin = format!("  {}  ", layout.style.line_number(&number));
         let columns = layout
             .columns
@@ -309,7 +316,7 @@ mod tests {
             text: text.to_owned(),
             marks,
             best_lines: 0..text.len(),
-            best_first_line: 9,
+            best_first_line: Some(9),
             chunk: ChunkId {
                 segment: SegmentId(1),
                 row: 0,
@@ -340,6 +347,15 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_the_original_does_not_have_get_no_number() {
+        let mut hit = hit("one\ntwo\n", &[]);
+        hit.best_first_line = None;
+        let shown = render(&hit, &layout(None));
+        assert!(shown.ends_with("0.61\n      one\n      two\n"), "{shown}");
+        assert!(shown.starts_with("docs/guide.md:9-10 "), "{shown}");
+    }
+
+    #[test]
     fn marked_words_are_coloured_and_only_they() {
         let colored = Layout {
             style: Style { color: true },
@@ -354,7 +370,7 @@ mod tests {
     fn best_lines_are_shown_unless_the_whole_chunk_is_asked_for() {
         let mut hit = hit("one\ntwo\nthree\n", &[]);
         hit.best_lines = 4..8;
-        hit.best_first_line = 10;
+        hit.best_first_line = Some(10);
         assert!(render(&hit, &layout(None)).ends_with("0.61\n  10  two\n"));
         let full = render(
             &hit,

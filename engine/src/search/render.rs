@@ -111,7 +111,7 @@ impl<'r> Renderer<'r> {
             text,
             marks,
             best_lines,
-            best_first_line,
+            best_first_line: (!document.line_map).then_some(best_first_line),
             chunk: scored.chunk,
             terms,
         })

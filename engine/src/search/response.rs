@@ -51,8 +51,9 @@ pub struct Hit {
     pub marks: Vec<Range<usize>>,
     /// Byte range of `text`: the few whole lines that show best why it was found.
     pub best_lines: Range<usize>,
-    /// Original line number of the first of the best lines.
-    pub best_first_line: u32,
+    /// Original line number of the first of the best lines; `None` where the text has other lines
+    /// than the original (HTML), so that only `lines` says where the chunk stands.
+    pub best_first_line: Option<u32>,
     /// Which chunk it is; valid for this state of the file.
     pub chunk: ChunkId,
     /// The parts of the keyword score by term, when asked for.
