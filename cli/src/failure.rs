@@ -67,6 +67,14 @@ impl Failure {
         Failure::new(error.code(), message, hint)
     }
 
+    /// With that hint, if it has none.
+    pub(crate) fn or_hint(mut self, hint: Option<String>) -> Failure {
+        if let Failure::Reported(report) = &mut self {
+            report.hint = report.hint.take().or(hint);
+        }
+        self
+    }
+
     /// The answer could not be written.
     pub(crate) fn from_output(error: &io::Error) -> Failure {
         match error.kind() {

@@ -376,6 +376,10 @@ fn an_output_that_cannot_be_written_is_named() {
         .kb(["index", "harbour", "-o", "no/such/folder/a.kb"])
         .expect(2);
     assert!(told.stderr.contains("no/such/folder"), "{told:#?}");
+    assert!(
+        told.stderr.contains("`mkdir -p no/such/folder`"),
+        "{told:#?}"
+    );
     let told = folder
         .kb(["index", "harbour", "-o", "harbour/notes.txt/a.kb"])
         .expect(2);
@@ -386,6 +390,7 @@ fn an_output_that_cannot_be_written_is_named() {
             .kb(["index", "harbour", "-o", "/proc/kb-tests.kb"])
             .expect(2);
         assert!(told.stderr.contains("/proc"), "{told:#?}");
+        assert!(told.stderr.contains("elsewhere with -o"), "{told:#?}");
     }
     assert_eq!(folder.names(), ["harbour"]);
 }

@@ -169,7 +169,10 @@ fn explain(error: Error, arguments: &IndexArguments, file: &Path, existed: bool)
         {
             unused_name(file)
         }
-        _ => return Failure::from_engine(error, "kb index", file),
+        _ => {
+            let hint = writing_hint(&error, file);
+            return Failure::from_engine(error, "kb index", file).or_hint(hint);
+        }
     };
     let code = error.code();
     let message = format!("{}: {error}", file.display());
@@ -178,6 +181,35 @@ fn explain(error: Error, arguments: &IndexArguments, file: &Path, existed: bool)
         message,
         Some(format!("`{}`", command(&arguments.paths, &other))),
     )
+}
+
+/// What to do when the output cannot be written, which says nothing against the sources.
+fn writing_hint(error: &Error, file: &Path) -> Option<String> {
+    let target = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    match error {
+        Error::PathNotFound { path } if file.parent() == Some(path) => Some(format!(
+            "`mkdir -p {}` first, or name another file with -o",
+            shell_word(path)
+        )),
+        // The file itself, or the one that is built under another name beside it.
+        Error::Io { path, .. } if *path == target || is_built_for(&target, path) => Some(format!(
+            "{} cannot be written there; name a file elsewhere with -o",
+            file.display()
+        )),
+        Error::Storage { .. } => {
+            Some("make room, or name a file on another disk with -o".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn is_built_for(target: &Path, path: &Path) -> bool {
+    let name = |path: &Path| {
+        path.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    path.parent() == target.parent() && name(path).starts_with(&format!(".{}.tmp-", name(target)))
 }
 
 /// `notes.kb` -> `notes-2.kb`, or the first number that is free.
