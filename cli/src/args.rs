@@ -98,8 +98,9 @@ pub(crate) struct JsonFlag {
 /// Make a .kb file from folders and files
 ///
 /// Reads documents and source code below every PATH on all cores. What .gitignore and .kbignore
-/// name is left out, and so are binary files and .kb files. The file appears when it is complete:
-/// stop at any time, and what was there before is still there.
+/// name is left out, and so are hidden files, binary files and .kb files; a hidden file that is
+/// itself a PATH is read. The file appears when it is complete: stop at any time, and what was there
+/// before is still there.
 ///
 /// Running it again with the same PATHs brings the file up to date.
 #[derive(Debug, Args)]
