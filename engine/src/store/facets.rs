@@ -69,23 +69,6 @@ impl FacetsWriter {
     }
 }
 
-/// Removes all rows of a segment.
-pub fn remove_segment(
-    transaction: &mut Transaction<'_>,
-    snapshot: &Snapshot<'_>,
-    segment: SegmentId,
-) -> Result<()> {
-    let mut keys = Vec::new();
-    each_key(snapshot, &segment.0.to_be_bytes(), |key, _| {
-        keys.push(key.to_vec());
-        Ok(())
-    })?;
-    for key in keys {
-        transaction.remove(tables::FACETS, Key::Bytes(&key))?;
-    }
-    Ok(())
-}
-
 /// Rows of a segment that have the value; none when no row has it.
 ///
 /// # Errors
