@@ -15,7 +15,8 @@ pub use read::Kb;
 #[cfg(feature = "ingest")]
 pub use write::KbWriter;
 
-#[cfg(all(test, feature = "ingest"))]
+#[cfg(feature = "ingest")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Result;
