@@ -1,0 +1,372 @@
+//! Files written by released and earlier formats open for ever and answer as they did.
+//!
+//! `golden/expected.json` is the one truth for all fronts: what a reader of any language must answer.
+//! `make_golden.rs` tells how both were made.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use kb_engine::{Class, DocumentInfo, Entry, Filters, Hit, Kb, Lines, Mode, Request, Response};
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::support::{Folder, Outcome, run};
+
+/// Scores are compared to four digits: sums of floats differ a little between machines.
+const TOLERANCE: f64 = 1.01e-4;
+
+/// The folder of golden files.
+pub(crate) fn golden_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+}
+
+/// Bytes of the golden file of the current format.
+pub(crate) fn golden_bytes() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.1/golden.kb")).expect("golden.kb"))
+}
+
+/// `expected.json`: an object for each golden file, under its path.
+fn expected() -> Vec<(PathBuf, Value)> {
+    let text = std::fs::read_to_string(golden_folder().join("expected.json")).expect("expected");
+    let all: Value = serde_json::from_str(&text).expect("JSON");
+    let files = all.as_object().expect("an object");
+    files
+        .iter()
+        .map(|(file, answers)| (golden_folder().join(file), answers.clone()))
+        .collect()
+}
+
+/// The questions of `expected.json`: modes, filters, languages, identifiers, nothing found.
+pub(crate) fn requests() -> Vec<Request> {
+    let hybrid = |query: &str| Request {
+        k: 4,
+        ..Request::new(query)
+    };
+    let mode = |mode, query: &str| Request {
+        mode,
+        ..hybrid(query)
+    };
+    let filtered = |query: &str, filters| Request {
+        filters,
+        ..hybrid(query)
+    };
+    let words = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+    vec![
+        hybrid("how is the lens cleaned"),
+        hybrid("\u{706f}\u{53f0} \u{9727}"),
+        mode(Mode::Keyword, "next_high_water"),
+        mode(Mode::Keyword, "checksum sentence"),
+        mode(Mode::Keyword, "xyzzyplugh"),
+        mode(Mode::Semantic, "saving people from a sinking ship"),
+        mode(Mode::Semantic, "museum opening times"),
+        filtered(
+            "drift of a buoy",
+            Filters {
+                languages: words(&["rust", "py"]),
+                ..Filters::default()
+            },
+        ),
+        filtered(
+            "fog",
+            Filters {
+                paths: words(&["docs/**"]),
+                types: words(&["md"]),
+                ..Filters::default()
+            },
+        ),
+        filtered(
+            "latitude of a station",
+            Filters {
+                classes: vec![Class::Data],
+                ..Filters::default()
+            },
+        ),
+    ]
+}
+
+/// All that a reader must be able to say of a file.
+pub(crate) fn answers(kb: &Kb) -> Value {
+    let info = kb.info().expect("info");
+    let roots: Vec<Value> = info
+        .roots
+        .iter()
+        .map(|root| json!({ "source": root.source, "prefix": root.prefix }))
+        .collect();
+    let mut names = Vec::new();
+    list_below(kb, None, &mut names);
+    let documents: Vec<Value> = names.iter().map(|name| document(kb, name)).collect();
+    let searches: Vec<Value> = requests()
+        .iter()
+        .map(|request| search(request, &kb.search(request).expect("an answer")))
+        .collect();
+    json!({
+        "info": {
+            "uuid": info.uuid,
+            "format": info.format,
+            "created_ms": info.created_ms,
+            "updated_ms": info.updated_ms,
+            "commit": info.commit,
+            "roots": roots,
+            "documents": info.documents,
+            "chunks": info.chunks,
+            "segments": info.segments,
+            "text_bytes": info.text_bytes,
+            "file_bytes": info.file_bytes,
+            "model": info.model,
+            "dim": info.dim,
+            "analyser": info.analyser,
+            "types": info.types.into_iter().collect::<BTreeMap<_, _>>(),
+            "languages": info.languages.into_iter().collect::<BTreeMap<_, _>>(),
+            "classes": info.classes.into_iter().collect::<BTreeMap<_, _>>(),
+        },
+        "documents": documents,
+        "searches": searches,
+    })
+}
+
+fn list_below(kb: &Kb, folder: Option<&str>, names: &mut Vec<String>) {
+    for entry in kb.list(folder).expect("a listing") {
+        match entry {
+            Entry::Folder { path, .. } => list_below(kb, Some(&path), names),
+            Entry::Document(document) => names.push(document.path),
+        }
+    }
+}
+
+fn document(kb: &Kb, name: &str) -> Value {
+    let outline = kb.outline(name).expect("an outline");
+    let headings: Vec<Value> = outline
+        .headings
+        .iter()
+        .map(|heading| {
+            json!({
+                "level": heading.level,
+                "title": heading.title,
+                "start_byte": heading.start,
+                "line": heading.line,
+            })
+        })
+        .collect();
+    let text = kb.text(name, None).expect("a text").text;
+    let two_lines = kb.text(name, Some(Lines { first: 2, last: 3 }));
+    let two_lines = two_lines.expect("two lines").text;
+    let DocumentInfo {
+        path,
+        title,
+        file_type,
+        language,
+        class,
+        size_bytes,
+        text_bytes,
+        lines,
+        chunks,
+        modified_ms,
+        hash,
+        metadata,
+    } = outline.document;
+    json!({
+        "document": path,
+        "title": title,
+        "file_type": file_type,
+        "language": language,
+        "class": class.name(),
+        "size_bytes": size_bytes,
+        "text_bytes": text_bytes,
+        "lines": lines,
+        "chunks": chunks,
+        "modified_ms": modified_ms,
+        "hash": hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+        "metadata": metadata,
+        "text_xxh3_64": format!("{:016x}", xxh3_64(text.as_bytes())),
+        "lines_2_to_3": two_lines,
+        "outline": headings,
+    })
+}
+
+fn search(request: &Request, response: &Response) -> Value {
+    let classes: Vec<&str> = request.filters.classes.iter().map(|c| c.name()).collect();
+    json!({
+        "query": request.query,
+        "mode": request.mode.name(),
+        "k": request.k,
+        "paths": request.filters.paths,
+        "types": request.filters.types,
+        "languages": request.filters.languages,
+        "classes": classes,
+        "searched_chunks": response.searched_chunks,
+        "warnings": response.warnings,
+        "hits": response.hits.iter().map(hit).collect::<Vec<_>>(),
+    })
+}
+
+fn hit(hit: &Hit) -> Value {
+    json!({
+        "document": hit.document,
+        "section": hit.section,
+        "start_byte": hit.span.start,
+        "end_byte": hit.span.end,
+        "start_line": hit.lines.first,
+        "end_line": hit.lines.last,
+        "score": digits(hit.score),
+        "keyword_score": hit.keyword_score.map(digits),
+        "vector_score": hit.vector_score.map(digits),
+    })
+}
+
+/// A score with four digits.
+fn digits(score: f32) -> f64 {
+    (f64::from(score) * 1e4).round() / 1e4
+}
+
+/// Fails at the first place where `told` lacks or changes something of `expected`. Fields that are
+/// not expected may be there: fronts say more.
+#[track_caller]
+fn assert_says(told: &Value, expected: &Value, place: &str) {
+    match (told, expected) {
+        (Value::Object(told), Value::Object(expected)) => {
+            for (name, value) in expected {
+                let place = format!("{place}.{name}");
+                let found = told.get(name);
+                assert_says(found.unwrap_or_else(|| panic!("no {place}")), value, &place);
+            }
+        }
+        (Value::Array(told), Value::Array(expected)) => {
+            assert_eq!(told.len(), expected.len(), "items of {place}: {told:#?}");
+            for (number, (told, expected)) in told.iter().zip(expected).enumerate() {
+                assert_says(told, expected, &format!("{place}[{number}]"));
+            }
+        }
+        (Value::Number(told), Value::Number(expected)) if expected.is_f64() => {
+            let (told, expected) = (told.as_f64(), expected.as_f64());
+            let apart = (told.unwrap_or(f64::NAN) - expected.unwrap_or(f64::NAN)).abs();
+            assert!(apart <= TOLERANCE, "{place}: {told:?}, not {expected:?}");
+        }
+        _ => assert_eq!(told, expected, "{place}"),
+    }
+}
+
+#[test]
+fn golden_files_answer_from_the_path_as_they_always_did() {
+    for (path, expected) in expected() {
+        let kb = Kb::open(&path).expect("a golden file opens");
+        assert_says(&answers(&kb), &expected, &path.display().to_string());
+    }
+}
+
+#[test]
+fn golden_files_answer_from_bytes_as_they_always_did() {
+    for (path, expected) in expected() {
+        let kb = Kb::from_bytes(std::fs::read(&path).expect("bytes")).expect("it opens");
+        assert_says(&answers(&kb), &expected, &path.display().to_string());
+        assert_eq!(kb.info().expect("info").path, None);
+    }
+}
+
+#[test]
+fn stored_text_is_the_corpus_byte_for_byte() {
+    for (path, expected) in expected() {
+        let kb = Kb::open(&path).expect("a golden file opens");
+        for document in expected["documents"].as_array().expect("documents") {
+            let name = document["document"].as_str().expect("a name");
+            if document["file_type"] == "html" {
+                continue;
+            }
+            let original = std::fs::read_to_string(golden_folder().join("corpus").join(name));
+            let text = kb.text(name, None).expect("text").text;
+            assert_eq!(text, original.expect("a file of the corpus"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_command_says_of_golden_files_what_is_expected() {
+    let folder = Folder::empty();
+    for (path, expected) in expected() {
+        let kb = |arguments: &[&str]| -> Outcome {
+            run(folder
+                .command()
+                .args(arguments)
+                .arg("--json")
+                .env("KB_FILE", &path))
+        };
+        let info = kb(&["info"]).expect(0).json_lines();
+        assert_says(&info[0], &expected["info"], "kb info");
+
+        let mut documents = expected["documents"].as_array().expect("documents").clone();
+        documents.sort_by_key(|document| document["document"].to_string());
+        let mut listed = kb(&["ls", "-r"]).expect(0).json_lines();
+        listed.sort_by_key(|document| document["document"].to_string());
+        assert_eq!(listed.len(), documents.len());
+        for (listed, document) in listed.iter().zip(&documents) {
+            let name = document["document"].as_str().expect("a name");
+            for field in [
+                "document",
+                "title",
+                "file_type",
+                "language",
+                "size_bytes",
+                "hash",
+            ] {
+                assert_says(&listed[field], &document[field], &format!("kb ls: {field}"));
+            }
+            let headings = document["outline"].as_array().expect("headings");
+            let told = kb(&["outline", name]).expect(i32::from(headings.is_empty()));
+            assert_says(&told.json_lines().into(), &document["outline"], name);
+            let text = &kb(&["get", name]).expect(0).json_lines()[0]["text"];
+            let hash = xxh3_64(text.as_str().expect("text").as_bytes());
+            assert_eq!(document["text_xxh3_64"], format!("{hash:016x}"), "{name}");
+            let lines = kb(&["get", name, "--lines", "2-3"]).expect(0).json_lines();
+            assert_says(&lines[0]["text"], &document["lines_2_to_3"], name);
+        }
+        for search in expected["searches"].as_array().expect("searches") {
+            let (arguments, hits) = (search_arguments(search), &search["hits"]);
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let nothing = hits.as_array().expect("hits").is_empty();
+            let told = kb(&arguments).expect(i32::from(nothing));
+            assert_says(&told.json_lines().into(), hits, &arguments.join(" "));
+        }
+    }
+}
+
+/// The command line that asks what `search` asks.
+fn search_arguments(search: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let mut arguments = vec!["search".to_owned(), text(&search["query"])];
+    arguments.extend(["--mode".to_owned(), text(&search["mode"])]);
+    arguments.extend(["-k".to_owned(), search["k"].to_string()]);
+    for (field, flag) in [
+        ("paths", "--path"),
+        ("types", "--type"),
+        ("languages", "--lang"),
+        ("classes", "--class"),
+    ] {
+        for value in search[field].as_array().expect("a list") {
+            arguments.extend([flag.to_owned(), text(value)]);
+        }
+    }
+    arguments
+}
+
+#[test]
+fn a_changed_answer_is_noticed() {
+    let kb = Kb::from_bytes(golden_bytes()).expect("it opens");
+    let right = answers(&kb);
+    for pointer in [
+        "/searches/0/hits/0/score",
+        "/searches/0/hits/0/start_byte",
+        "/documents/1/outline/0/title",
+        "/info/chunks",
+    ] {
+        let mut changed = right.clone();
+        let value = changed.pointer_mut(pointer).expect(pointer);
+        *value = match value.as_f64() {
+            Some(number) if value.is_f64() => json!(number + 0.001),
+            Some(number) => json!(number as u64 + 1),
+            None => json!("another"),
+        };
+        let compared = std::panic::catch_unwind(|| assert_says(&changed, &right, ""));
+        assert!(compared.is_err(), "{pointer}");
+    }
+}

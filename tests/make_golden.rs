@@ -1,0 +1,76 @@
+//! How the golden file of this format was made: two commits, so that it has two segments, pages of an
+//! older commit and a file that was changed in place.
+//!
+//! `cargo test -p kb-tests make_golden -- --ignored` writes `golden/v<format>/golden.kb` and the
+//! answers of this program into `golden/expected.json`, once for each format. A golden file that is
+//! there is never made again in place: files of that format are out in the world. A new format gets
+//! a folder of its own, and the old ones stay beside it for as long as they are readable.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter};
+use serde_json::{Value, json};
+
+use crate::golden::{answers, golden_folder};
+
+/// Added by name in the second commit; everything else is indexed in the first.
+const ADDED: [&str; 2] = ["notes.txt", "docs/install.rst"];
+
+/// What all files of the corpus have as their time: 2024-03-01.
+const MODIFIED_SECONDS: u64 = 1_709_251_200;
+
+fn copy_corpus(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("folder");
+    for entry in std::fs::read_dir(from).expect("folder") {
+        let entry = entry.expect("entry");
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy_corpus(&from, &to);
+            continue;
+        }
+        if ADDED.iter().any(|name| from.ends_with(name)) {
+            continue;
+        }
+        std::fs::copy(&from, &to).expect("file");
+        let modified = UNIX_EPOCH + Duration::from_secs(MODIFIED_SECONDS);
+        let file = File::options().append(true).open(&to).expect("file");
+        file.set_modified(modified).expect("time");
+    }
+}
+
+#[test]
+#[ignore = "makes the golden file of a new format"]
+fn make_golden() {
+    let (major, minor) = FORMAT_VERSION;
+    let name = format!("v{major}.{minor}/golden.kb");
+    let path = golden_folder().join(&name);
+    assert!(!path.exists(), "{name} is there; it is never made again");
+    let corpus = golden_folder().join("corpus");
+    // The path of the sources is stored: one that tells nothing of this machine.
+    let sources = Path::new("/tmp/kb-golden/corpus");
+    copy_corpus(&corpus, sources);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
+    let mut writer = KbWriter::open_or_create(&path).expect("writer");
+    writer
+        .index(&[sources.to_owned()], &IndexOptions::default(), &mut |_| {})
+        .expect("first commit");
+    drop(writer);
+    let mut writer = KbWriter::open_or_create(&path).expect("writer");
+    for name in ADDED {
+        let bytes = std::fs::read(corpus.join(name)).expect("file");
+        writer.add_bytes(name, &bytes).expect("added");
+    }
+    writer.commit().expect("second commit");
+    std::fs::remove_dir_all("/tmp/kb-golden").expect("sources removed");
+
+    let expected = golden_folder().join("expected.json");
+    let mut all: Value = match std::fs::read_to_string(&expected) {
+        Ok(text) => serde_json::from_str(&text).expect("JSON"),
+        Err(_) => json!({}),
+    };
+    all[&name] = answers(&Kb::open(&path).expect("it opens"));
+    let text = serde_json::to_string_pretty(&all).expect("JSON");
+    std::fs::write(&expected, text + "\n").expect("written");
+}
