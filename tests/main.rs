@@ -2,6 +2,7 @@
 
 mod cli;
 mod golden;
+mod hostile;
 mod make_golden;
 mod rooms;
 mod support;

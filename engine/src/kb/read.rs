@@ -280,7 +280,8 @@ impl Kb {
                     Some((child, _)) => {
                         let below = folders.entry(format!("{prefix}{child}")).or_default();
                         below.0 += 1;
-                        below.1 += record.size_bytes;
+                        // Sizes are what records claim.
+                        below.1 = u64::saturating_add(below.1, record.size_bytes);
                     }
                     None => documents.push(Entry::Document(DocumentInfo::from_record(record)?)),
                 }

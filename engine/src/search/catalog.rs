@@ -1,12 +1,12 @@
 //! What search reads of one commit: loaded once, shared by all requests until the next commit.
 
 use crate::container::Snapshot;
-use crate::container::column::{ColumnId, ColumnView};
+use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
 use crate::container::extent::{BoundColumn, SegmentExtents};
 use crate::error::{Error, Result};
 use crate::index::{text, vector};
 use crate::store::blocks::BlockReader;
-use crate::store::chunks::ChunkReader;
+use crate::store::chunks::{self, ChunkReader};
 use crate::store::documents::Documents;
 use crate::store::meta::{Manifest, Meta};
 use crate::store::segments::SegmentRecord;
@@ -52,12 +52,18 @@ impl Catalog {
         let meta = Meta::read(snapshot)?;
         let manifest = Manifest::read(snapshot)?;
         let documents = Documents::locate(snapshot)?;
+        // A segment named twice would be loaded and searched twice, or a million times.
+        if !manifest.segments.is_sorted_by(|a, b| a < b) {
+            return Err(Error::damaged("segments are not named in ascending order"));
+        }
         let mut segments = Vec::new();
         let mut statistics = text::Statistics::default();
         for number in &manifest.segments {
             let segment = Segment::load(snapshot, SegmentId(*number))?;
             statistics.chunks += u64::from(segment.text.rows);
-            statistics.total_length += segment.text.total_length;
+            statistics.total_length = statistics
+                .total_length
+                .saturating_add(segment.text.total_length);
             segments.push(segment);
         }
         Ok(Catalog {
@@ -88,9 +94,18 @@ impl Segment {
             SegmentExtents::locate(snapshot, &tables::segment_table(id), id, &record.columns)?;
         let text = text::TextRecord::decode(&record.text_index)?;
         let vectors = vector::VectorRecord::decode(&record.vector_index)?;
-        if text.rows != record.rows || vectors.rows != record.rows {
+        // What later steps allocate by rows is bounded by what the file has.
+        let chunk_bytes = record
+            .columns
+            .iter()
+            .find(|column| column.column == tables::CHUNKS.0)
+            .map_or(0, ColumnRecord::len_bytes);
+        if text.rows != record.rows
+            || vectors.rows != record.rows
+            || chunk_bytes != u64::from(record.rows) * u64::from(chunks::ROW_BYTES)
+        {
             return Err(Error::damaged(format!(
-                "indexes of segment {} differ in rows",
+                "columns and indexes of segment {} differ in rows",
                 id.0
             )));
         }

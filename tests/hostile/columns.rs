@@ -1,0 +1,169 @@
+//! Columns that lie behind true checksums: chunk rows, block rows, text, words, vectors.
+
+use kb_engine::index::text::{DICTIONARY, LENGTHS, POSTINGS};
+use kb_engine::index::vector;
+use kb_engine::store::tables::{BLOCKS, CHUNKS, TEXT};
+
+use super::rewrite::Content;
+use super::{Numbers, ask};
+
+/// Files with random bytes in their columns.
+const RANDOM_FILES: u64 = 200;
+
+/// Writes `number` as field `field` of every row, or of one, and asks everything.
+#[track_caller]
+fn set_field(
+    column: u16,
+    row_bytes: usize,
+    row: Option<usize>,
+    field: std::ops::Range<usize>,
+    number: u64,
+) {
+    let what = format!("column {column}, row {row:?}, bytes {field:?}: {number}");
+    let mut content = Content::of_golden();
+    let bytes = content.column(column);
+    for (position, bytes) in bytes.chunks_exact_mut(row_bytes).enumerate() {
+        if row.is_none_or(|row| row == position) {
+            bytes[field.clone()].copy_from_slice(&number.to_le_bytes()[..field.len()]);
+        }
+    }
+    // An answer or an error: `ask` fails on everything else.
+    drop(ask(content.into_bytes(), &what));
+}
+
+const NUMBERS: [u64; 8] = [
+    0,
+    1,
+    3,
+    1000,
+    1 << 16,
+    1 << 24,
+    u32::MAX as u64 - 1,
+    u64::MAX,
+];
+
+#[test]
+fn chunk_rows_that_lie_are_refused_or_harmless() {
+    for number in NUMBERS {
+        for row in [None, Some(0), Some(3)] {
+            for field in [0..4, 4..8, 8..12, 12..16] {
+                set_field(CHUNKS.0, 16, row, field, number);
+            }
+        }
+    }
+}
+
+#[test]
+fn reversed_spans_are_refused() {
+    let mut content = Content::of_golden();
+    let rows = content.column(CHUNKS.0);
+    let mut ends: Vec<[u8; 4]> = rows
+        .chunks_exact(16)
+        .map(|row| [row[4], row[5], row[6], row[7]])
+        .collect();
+    ends.reverse();
+    for (row, end) in rows.chunks_exact_mut(16).zip(ends) {
+        row[4..8].copy_from_slice(&end);
+    }
+    let answers = ask(content.into_bytes(), "reversed").expect("it opens");
+    let told = answers
+        .iter()
+        .find(|(question, _)| question == "chunks docs/log.md");
+    let error = told
+        .and_then(|(_, told)| told.as_ref().err())
+        .expect("an error");
+    assert_eq!(error.code(), "DAMAGED");
+}
+
+#[test]
+fn block_rows_that_lie_are_refused_or_harmless() {
+    for number in NUMBERS {
+        for row in [None, Some(0), Some(1)] {
+            for field in [0..8, 8..12, 12..16, 16..20, 20..24] {
+                set_field(BLOCKS.0, 24, row, field, number);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_that_claims_more_text_than_its_frame_has_is_refused() {
+    for claimed in [16u32 << 20, u32::MAX] {
+        let mut content = Content::of_golden();
+        for row in content.column(BLOCKS.0).chunks_exact_mut(24) {
+            row[12..16].copy_from_slice(&claimed.to_le_bytes());
+        }
+        let answers = ask(content.into_bytes(), "claimed").expect("it opens");
+        let told = answers
+            .iter()
+            .find(|(question, _)| question == "text docs/log.md");
+        let error = told
+            .and_then(|(_, told)| told.as_ref().err())
+            .expect("an error");
+        assert_eq!(error.code(), "DAMAGED");
+    }
+}
+
+#[test]
+fn random_bytes_in_any_column_are_refused_or_harmless() {
+    let columns = [
+        CHUNKS,
+        BLOCKS,
+        TEXT,
+        DICTIONARY,
+        POSTINGS,
+        LENGTHS,
+        vector::ROWS,
+    ];
+    let mut refused = 0;
+    for seed in 0..RANDOM_FILES {
+        let mut numbers = Numbers(seed);
+        let mut content = Content::of_golden();
+        let column = columns[seed as usize % columns.len()];
+        let bytes = content.column(column.0);
+        match numbers.below(3) {
+            0 => bytes.fill_with(|| numbers.below(256) as u8),
+            1 => bytes.fill([0, 0x7f, 0x80, 0xff][numbers.below(4)]),
+            _ => {
+                for _ in 0..1 + numbers.below(40) {
+                    let place = numbers.below(bytes.len());
+                    bytes[place] = numbers.below(256) as u8;
+                }
+            }
+        }
+        let what = format!("column {} with seed {seed}", column.0);
+        match ask(content.into_bytes(), &what) {
+            Err(_) => refused += 1,
+            Ok(answers) => refused += usize::from(answers.iter().any(|(_, a)| a.is_err())),
+        }
+    }
+    assert!(refused > 40, "only {refused} were noticed");
+}
+
+#[test]
+fn columns_of_other_sizes_are_refused_or_harmless() {
+    for column in [
+        CHUNKS,
+        BLOCKS,
+        TEXT,
+        DICTIONARY,
+        POSTINGS,
+        LENGTHS,
+        vector::ROWS,
+    ] {
+        for len in [1, 2, 15, 24, 64, 4032] {
+            let mut content = Content::of_golden();
+            content.column(column.0).resize(len, 1);
+            let segment = content.segment();
+            let record = segment
+                .columns
+                .iter_mut()
+                .find(|record| record.column == column.0);
+            record.expect("a column").payload_lens = vec![len as u32];
+            drop(ask(
+                content.into_bytes(),
+                &format!("column {} of {len} bytes", column.0),
+            ));
+        }
+    }
+}
