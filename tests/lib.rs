@@ -1,1 +1,6 @@
-//! Tests of the public doors live in `main.rs`; this library is empty so that the package has a target.
+//! Tests of the public doors live in `main.rs`. Here only the Rust of the README is compiled, as
+//! documentation tests.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,5 +4,8 @@ mod cli;
 mod golden;
 mod hostile;
 mod make_golden;
+mod model;
+mod refuse;
 mod rooms;
+mod spec;
 mod support;

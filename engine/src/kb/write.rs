@@ -165,8 +165,8 @@ impl KbWriter {
             }
         }
         let reader = self.existing.as_ref().ok_or(Error::WriterFailed)?;
-        let (meta, manifest) =
-            reader.read(|snapshot| Ok((Meta::read(snapshot)?, Manifest::read(snapshot)?)))?;
+        // All records, so that nothing is added to what no reader could answer from.
+        let Catalog { meta, manifest, .. } = reader.read(Catalog::load)?;
         check_model(&meta)?;
         write_all(&mut writer, Batch::new(meta, manifest), &pending)?;
         writer.finish()

@@ -1,0 +1,257 @@
+//! Answers depend on what a file holds, not on how it came there: commits, order, threads.
+
+use kb_engine::{Class, Filters, Hit, IndexOptions, Kb, KbWriter, Mode, Request, Response};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+/// Words of the generated documents: some are rare, some are everywhere, some are identifiers.
+const WORDS: [&str; 24] = [
+    "lamp",
+    "lens",
+    "fog",
+    "horn",
+    "tide",
+    "buoy",
+    "rescue",
+    "harbour",
+    "island",
+    "ferry",
+    "storm",
+    "anchor",
+    "parse_header",
+    "waterLevel",
+    "hours",
+    "keeper",
+    "signal",
+    "rock",
+    "wind",
+    "sea",
+    "night",
+    "watch",
+    "log",
+    "the",
+];
+
+const QUERIES: [&str; 6] = [
+    "fog horn",
+    "water level",
+    "parse_header keeper",
+    "rescue on the rock at night",
+    "twin",
+    "lamp lens fog horn tide buoy rescue harbour island",
+];
+
+/// A generator of numbers that a seed decides.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        ((self.0 >> 33) % limit as u64) as usize
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+/// Documents of different lengths, types and folders, and many of the same text under other paths:
+/// more than both searches take as candidates, so that ties are cut.
+fn documents(seed: u64) -> Vec<(String, String)> {
+    let mut numbers = Numbers(seed);
+    let mut documents = Vec::new();
+    for number in 0..40 {
+        let mut text = String::new();
+        for paragraph in 0..1 + numbers.below(14) {
+            if paragraph % 4 == 1 {
+                text.push_str(&format!("## Part {paragraph}\n\n"));
+            }
+            for _ in 0..10 + numbers.below(60) {
+                text.push_str(WORDS[numbers.below(WORDS.len())]);
+                text.push(' ');
+            }
+            text.push_str("\n\n");
+        }
+        let ending = ["md", "txt", "rs", "py", "csv"][numbers.below(5)];
+        let folder = ["docs", "src", "src/deep"][numbers.below(3)];
+        documents.push((format!("{folder}/{number}.{ending}"), text));
+    }
+    for number in 0..130 {
+        let folder = ["a", "m", "z"][numbers.below(3)];
+        let text = "The twin keeps the lamp while the fog horn sounds.\n".to_owned();
+        documents.push((format!("{folder}/twin/{number}/x.txt"), text));
+    }
+    documents
+}
+
+/// A file of these documents, added in this order in that many commits.
+fn added(documents: &[(String, String)], commits: usize) -> (TempDir, Kb) {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("model.kb");
+    for batch in documents.chunks(documents.len().div_ceil(commits)) {
+        let mut writer = KbWriter::open_or_create(&path).expect("writer");
+        for (name, text) in batch {
+            writer.add_bytes(name, text.as_bytes()).expect("added");
+        }
+        writer.commit().expect("commit");
+    }
+    let kb = Kb::open(&path).expect("it opens");
+    assert_eq!(kb.info().expect("info").segments, commits as u64);
+    (folder, kb)
+}
+
+fn requests() -> Vec<Request> {
+    let filters = [
+        Filters::default(),
+        Filters {
+            paths: vec!["src/**".to_owned(), "m/**".to_owned()],
+            ..Filters::default()
+        },
+        Filters {
+            types: vec!["md".to_owned(), "txt".to_owned()],
+            classes: vec![Class::Doc],
+            ..Filters::default()
+        },
+    ];
+    let mut requests = Vec::new();
+    for query in QUERIES {
+        for mode in Mode::ALL {
+            for (filters, k) in filters.iter().zip([7, 3, 120]) {
+                requests.push(Request {
+                    query: query.to_owned(),
+                    k,
+                    mode,
+                    filters: filters.clone(),
+                    explain: false,
+                });
+            }
+        }
+    }
+    requests
+}
+
+/// A hit without the numbers of its segment and row, which tell how it came into the file.
+fn without_number(hit: &Hit) -> String {
+    let mut hit = hit.clone();
+    hit.chunk.segment.0 = 0;
+    hit.chunk.row = 0;
+    format!("{hit:?}")
+}
+
+fn ask(kb: &Kb) -> Vec<(Request, Response)> {
+    let requests = requests().into_iter();
+    requests
+        .map(|request| {
+            let response = kb.search(&request).expect("an answer");
+            (request, response)
+        })
+        .collect()
+}
+
+#[track_caller]
+fn assert_same_answers(told: &Kb, right: &[(Request, Response)], what: &str) {
+    for ((request, told), (_, right)) in ask(told).iter().zip(right) {
+        let place = format!(
+            "{what}: {:?} {:?} k {}",
+            request.query, request.mode, request.k
+        );
+        assert_eq!(told.searched_chunks, right.searched_chunks, "{place}");
+        assert_eq!(told.hits.len(), right.hits.len(), "{place}");
+        for (rank, (told, right)) in told.hits.iter().zip(&right.hits).enumerate() {
+            assert_eq!(
+                without_number(told),
+                without_number(right),
+                "{place}, rank {rank}"
+            );
+        }
+    }
+}
+
+#[track_caller]
+fn assert_same_content(told: &Kb, right: &Kb, names: impl IntoIterator<Item = String>) {
+    for name in names {
+        let (a, b) = (told.text(&name, None), right.text(&name, None));
+        let (mut a, mut b) = (a.expect("text"), b.expect("text"));
+        a.document.modified_ms = 0;
+        b.document.modified_ms = 0;
+        assert_eq!(a, b);
+        assert_eq!(told.chunks(&name).ok(), right.chunks(&name).ok(), "{name}");
+        let (a, b) = (told.outline(&name), right.outline(&name));
+        assert_eq!(a.expect("outline").headings, b.expect("outline").headings);
+    }
+}
+
+fn names(documents: &[(String, String)]) -> impl Iterator<Item = String> {
+    documents.iter().map(|(name, _)| name.clone())
+}
+
+#[test]
+fn the_same_documents_answer_the_same_from_one_segment_or_eight() {
+    let mut documents = documents(1);
+    let (_one, right_kb) = added(&documents, 1);
+    let right = ask(&right_kb);
+    assert!(right.iter().all(|(_, response)| !response.hits.is_empty()));
+    let tied = right.iter().any(|(_, response)| {
+        let scores: Vec<f32> = response.hits.iter().map(|hit| hit.score).collect();
+        scores.windows(2).any(|pair| pair[0] == pair[1])
+    });
+    assert!(tied, "the queries must meet ties");
+    let mut numbers = Numbers(7);
+    for commits in [1, 2, 3, 8] {
+        numbers.shuffle(&mut documents);
+        let (_folder, kb) = added(&documents, commits);
+        assert_same_content(&kb, &right_kb, names(&documents));
+        assert_same_answers(&kb, &right, &format!("{commits} segments"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #[test]
+    fn neither_order_nor_commits_decide_an_answer(seed in 0u64..1000, commits in 2usize..7) {
+        let mut documents = documents(seed);
+        let (_one, right) = added(&documents, 1);
+        let right = ask(&right);
+        Numbers(seed).shuffle(&mut documents);
+        let (_folder, kb) = added(&documents, commits);
+        assert_same_answers(&kb, &right, &format!("seed {seed}, {commits} commits"));
+    }
+}
+
+#[test]
+fn the_number_of_threads_does_not_decide_what_is_stored() {
+    let documents = documents(3);
+    let folder = tempfile::tempdir().expect("folder");
+    for (name, text) in &documents {
+        let path = folder.path().join("sources").join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        std::fs::write(path, text).expect("file");
+    }
+    let indexed = |threads| {
+        let path = folder.path().join(format!("{threads}.kb"));
+        let mut writer = KbWriter::open_or_create(&path).expect("writer");
+        let options = IndexOptions {
+            threads,
+            ..IndexOptions::default()
+        };
+        let sources = folder.path().join("sources");
+        writer
+            .index(&[sources], &options, &mut |_| {})
+            .expect("indexed");
+        Kb::open(&path).expect("it opens")
+    };
+    let (one, four) = (indexed(1), indexed(4));
+    assert_same_content(&four, &one, names(&documents));
+    let right = ask(&one);
+    for ((request, told), (_, right)) in ask(&four).iter().zip(&right) {
+        assert_eq!(told, right, "{request:?}");
+    }
+    assert_eq!(four.sizes().expect("sizes"), one.sizes().expect("sizes"));
+    let (_added, by_name) = added(&documents, 3);
+    assert_same_answers(&by_name, &right, "added by name");
+}

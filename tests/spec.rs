@@ -1,0 +1,414 @@
+//! The words of `format-spec/` and of the README against the code: when one side changes, the other
+//! has to follow.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use kb_engine::container::codec::MAX_SEQUENCE_BYTES;
+use kb_engine::container::column::MAX_ITEM_BYTES;
+use kb_engine::container::{
+    FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS, FORMAT_VERSION,
+    MAX_KEY_BYTES, MAX_VALUE_BYTES, OLDEST_READABLE,
+};
+use kb_engine::index::{text, vector};
+use kb_engine::store::facets::Facet;
+use kb_engine::store::tables;
+use kb_engine::types::{Class, SegmentId};
+
+use crate::golden::golden_bytes;
+use crate::support::Folder;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(name: &str) -> String {
+    let path = repository().join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The part of a page below the heading that begins with `title`, up to the next heading.
+#[track_caller]
+fn section<'p>(page: &'p str, title: &str) -> &'p str {
+    let start = page.find(&format!("\n{title}"));
+    let start = start.unwrap_or_else(|| panic!("no heading {title:?}")) + 1;
+    let rest = &page[start..];
+    let body = rest.split_once('\n').map_or("", |(_, body)| body);
+    body.find("\n#").map_or(body, |end| &body[..end])
+}
+
+/// The rows of the tables of a section, without heads, as cells.
+fn rows(section: &str) -> Vec<Vec<&str>> {
+    let mut rows: Vec<Vec<&str>> = Vec::new();
+    for line in section.lines() {
+        let Some(cells) = line
+            .strip_prefix("| ")
+            .and_then(|line| line.strip_suffix(" |"))
+        else {
+            if line.starts_with("|---") {
+                rows.pop();
+            }
+            continue;
+        };
+        let cells = cells.trim_end_matches(['|', ' ']);
+        rows.push(cells.split(" | ").map(str::trim).collect());
+    }
+    rows
+}
+
+/// Name and type of each field of a struct, as its source has them.
+#[track_caller]
+fn fields(file: &str, name: &str) -> Vec<(String, String)> {
+    let source = read(file);
+    let start = source.find(&format!("struct {name} {{"));
+    let body = &source[start.unwrap_or_else(|| panic!("no struct {name} in {file}"))..];
+    let body = &body[..body.find("\n}").expect("its end")];
+    let lines = body.lines().skip(1).map(str::trim);
+    lines
+        .filter(|line| !line.starts_with("//"))
+        .filter_map(|line| {
+            line.trim_start_matches("pub ")
+                .strip_suffix(',')?
+                .split_once(": ")
+        })
+        .map(|(name, kind)| (name.to_owned(), kind.to_owned()))
+        .collect()
+}
+
+/// The value of a constant, as its source has it.
+#[track_caller]
+fn constant(file: &str, name: &str) -> String {
+    let source = read(file);
+    let line = source
+        .lines()
+        .find(|line| line.contains(&format!("const {name}:")))
+        .unwrap_or_else(|| panic!("no {name} in {file}"));
+    let value = line.split_once("= ").expect("a value").1;
+    value.trim_end_matches(';').to_owned()
+}
+
+/// A type of the code in the words of the pages.
+fn in_words(kind: &str) -> String {
+    let inner = |outer: &str| kind.strip_prefix(outer)?.strip_suffix('>').map(in_words);
+    if let Some(inner) = inner("Vec<") {
+        return format!("Vec of {inner}");
+    }
+    if let Some(inner) = inner("Option<") {
+        return format!("Option of {inner}");
+    }
+    match kind {
+        "[u8; 32]" => "`[u8; 32]`".to_owned(),
+        "RootRecord" => "root".to_owned(),
+        "EmbedderRecord" => "embedder".to_owned(),
+        "ChunkerRecord" => "u32, u32".to_owned(),
+        "DictionaryPart" => "part".to_owned(),
+        "ColumnRecord" => "column".to_owned(),
+        // Told in place, in brackets.
+        "ProbeRecord" | "HeadingRecord" => "(".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Fields of a table of the pages; a row may name several of one type.
+fn fields_told(section: &str) -> Vec<(String, String)> {
+    let mut told = Vec::new();
+    for row in rows(section) {
+        for name in row[0].split(", ") {
+            told.push((name.to_owned(), row[1].to_owned()));
+        }
+    }
+    told
+}
+
+fn fields_in_words(file: &str, name: &str) -> Vec<(String, String)> {
+    let fields = fields(file, name).into_iter();
+    fields.map(|(name, kind)| (name, in_words(&kind))).collect()
+}
+
+#[test]
+fn records_with_a_table_have_its_fields_in_its_order_and_its_version() {
+    let page = read("format-spec/tables.md");
+    for (title, file, record, version) in [
+        ("### `kb` / `meta`", "store/meta.rs", "Meta", "META_VERSION"),
+        (
+            "### `kb` / `manifest`",
+            "store/meta.rs",
+            "Manifest",
+            "MANIFEST_VERSION",
+        ),
+        (
+            "### Document record",
+            "store/documents.rs",
+            "DocumentRecord",
+            "DOCUMENT_VERSION",
+        ),
+        (
+            "### Segment record",
+            "store/segments.rs",
+            "SegmentRecord",
+            "SEGMENT_VERSION",
+        ),
+    ] {
+        let file = format!("engine/src/{file}");
+        let mut coded = fields_in_words(&file, record);
+        for (name, kind) in &mut coded {
+            // Told field by field in the cell itself.
+            if name == "columns" {
+                let column = fields_in_words("engine/src/container/column.rs", "ColumnRecord");
+                let column: Vec<String> = column
+                    .iter()
+                    .map(|(name, kind)| format!("{name} {kind}"))
+                    .collect();
+                *kind = format!("Vec of ({})", column.join(", "));
+            }
+        }
+        assert_eq!(fields_told(section(&page, title)), coded, "{title}");
+        let titled = format!("{title}, version {}", constant(&file, version));
+        assert!(page.contains(&titled), "no {titled:?}");
+    }
+}
+
+#[test]
+fn records_told_in_prose_name_their_fields_in_order() {
+    let page = read("format-spec/tables.md").replace('\n', " ");
+    for (begin, file, record) in [
+        (" root: source", "store/meta.rs", "RootRecord"),
+        (" embedder: id", "store/meta.rs", "EmbedderRecord"),
+        ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
+        ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
+        (" version u16 (of", "index/text/mod.rs", "TextRecord"),
+        (
+            " part: first_term",
+            "index/text/dictionary.rs",
+            "DictionaryPart",
+        ),
+        (" codec u8 (1", "index/vector/mod.rs", "VectorRecord"),
+    ] {
+        let start = page.find(begin).unwrap_or_else(|| panic!("no {begin:?}"));
+        let mut rest = &page[start..];
+        for (name, kind) in fields_in_words(&format!("engine/src/{file}"), record) {
+            let place = rest.find(&format!("{name} "));
+            let place =
+                place.unwrap_or_else(|| panic!("{record}: {name} is not told in its place"));
+            rest = &rest[place + name.len() + 1..];
+            // Fields of one type may be named together: `a and b Option of String`.
+            let typed = rest.starts_with(&kind) || rest.starts_with("and ");
+            assert!(typed, "{record}: {name} is no {kind}");
+        }
+    }
+    assert_eq!(
+        constant("engine/src/store/outline.rs", "OUTLINE_VERSION"),
+        "1"
+    );
+    assert_eq!(
+        constant("engine/src/index/text/mod.rs", "RECORD_VERSION"),
+        "1"
+    );
+    assert_eq!(
+        constant("engine/src/index/vector/mod.rs", "VECTOR_VERSION"),
+        "1"
+    );
+}
+
+#[test]
+fn tables_and_columns_are_those_of_the_code() {
+    let page = read("format-spec/tables.md");
+    let mut names: Vec<String> = tables::ALL.iter().map(|name| format!("`{name}`")).collect();
+    let any = tables::segment_table(SegmentId(0x2a));
+    assert_eq!(any.strip_prefix("seg/").map(str::len), Some(16), "{any}");
+    names.push("`seg/` + 16 hexadecimal digits of the segment number".to_owned());
+    let told = rows(section(&page, "## Tables"));
+    let told: Vec<&str> = told.iter().map(|row| row[0]).collect();
+    assert_eq!(told, names);
+
+    let told: BTreeMap<u16, String> = rows(section(&page, "## Columns"))
+        .iter()
+        .map(|row| {
+            let (number, name) = row[0].split_once(' ').unwrap_or((row[0], "reserved"));
+            (number.parse().expect("a number"), name.to_owned())
+        })
+        .collect();
+    let coded = [
+        (tables::CHUNKS, "chunks"),
+        (tables::BLOCKS, "blocks"),
+        (tables::TEXT, "text"),
+        (text::DICTIONARY, "dictionary"),
+        (text::POSTINGS, "postings"),
+        (text::LENGTHS, "lengths"),
+        (vector::ROWS, "vector rows"),
+        (vector::ROW_SUMS, "row sums"),
+    ];
+    let mut coded: BTreeMap<u16, String> = coded
+        .into_iter()
+        .map(|(column, name)| (column.0, name.to_owned()))
+        .collect();
+    coded.insert(19, "reserved".to_owned());
+    assert_eq!(told, coded);
+    let chunk_row = kb_engine::store::chunks::ROW_BYTES;
+    assert!(page.contains(&format!("| 1 chunks | {chunk_row} bytes:")));
+    let block_row = kb_engine::store::blocks::ROW_BYTES;
+    assert!(page.contains(&format!("| 2 blocks | {block_row} bytes:")));
+}
+
+#[test]
+fn numbers_of_the_registry_are_those_of_the_code() {
+    let page = read("format-spec/registry.md");
+    let facets = [
+        (Facet::Type, "file type"),
+        (Facet::Language, "language"),
+        (Facet::Class, "class"),
+    ];
+    let mut coded: Vec<[String; 3]> = facets
+        .iter()
+        .map(|(facet, name)| ["facet".into(), (*facet as u8).to_string(), (*name).into()])
+        .collect();
+    coded.extend(Class::ALL.map(|class| {
+        [
+            "class".into(),
+            (class as u8).to_string(),
+            class.name().into(),
+        ]
+    }));
+    let codec = vector::CODEC_I8.to_string();
+    coded.push([
+        "vector codec".into(),
+        codec,
+        "signed bytes, one scale".into(),
+    ]);
+    assert_eq!(rows(section(&page, "## Numbers of values")), coded);
+
+    let features: Vec<(String, u64)> = rows(section(&page, "### Feature bits"))
+        .iter()
+        .map(|row| {
+            (
+                row[0].to_owned(),
+                1 << row[1].parse::<u32>().expect("a bit"),
+            )
+        })
+        .collect();
+    let coded = [
+        ("incompat".to_owned(), FEATURE_PAGE_EXTENTS),
+        ("incompat".to_owned(), FEATURE_TEXT_BLOCKS),
+        ("ro-compat".to_owned(), FEATURE_KEYWORD_STATISTICS),
+    ];
+    assert_eq!(features, coded);
+
+    let limits = rows(section(&page, "## Limits"));
+    let limit = |what: &str| limits.iter().find(|row| row[0] == what).expect("a limit")[1];
+    assert_eq!(limit("key"), format!("{} KiB", MAX_KEY_BYTES >> 10));
+    assert_eq!(
+        limit("value outside of extents"),
+        format!("{} MiB", MAX_VALUE_BYTES >> 20)
+    );
+    let sequence = format!("{} MiB", MAX_SEQUENCE_BYTES >> 20);
+    assert_eq!(limit("a sequence in a record, in memory"), sequence);
+    let payload = limit("payload of an extent").replace(' ', "");
+    assert_eq!(payload, format!("{MAX_ITEM_BYTES}bytes"));
+}
+
+#[test]
+fn versions_and_the_signature_block_are_those_of_the_code() {
+    let page = read("format-spec/registry.md");
+    let dotted = |(major, minor): (u16, u16)| format!("{major}.{minor}");
+    let versions = format!(
+        "`FORMAT_VERSION` is {}, `OLDEST_READABLE` is {}",
+        dotted(FORMAT_VERSION),
+        dotted(OLDEST_READABLE)
+    );
+    assert!(page.contains(&versions), "no {versions:?}");
+    let tables_page = read("format-spec/tables.md");
+    assert!(tables_page.contains(&format!("format {} ", dotted(FORMAT_VERSION))));
+
+    // The places of the fields, looked up in a file that the code wrote.
+    let block = &golden_bytes()[512..1024];
+    let told = rows(section(&page, "## Signature block"));
+    let field = |name: &str| -> usize {
+        let row = told.iter().find(|row| row[2].starts_with(name));
+        row.unwrap_or_else(|| panic!("no field {name}"))[0]
+            .parse()
+            .expect("an offset")
+    };
+    let number = |name: &str, len: usize| {
+        let bytes = &block[field(name)..][..len];
+        bytes
+            .iter()
+            .rev()
+            .fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
+    };
+    assert_eq!(number("major", 2), u64::from(FORMAT_VERSION.0));
+    assert_eq!(number("minor", 2), u64::from(FORMAT_VERSION.1));
+    assert_eq!(number("length of the block", 4), 512);
+    assert_eq!(
+        number("incompat", 8),
+        FEATURE_PAGE_EXTENTS | FEATURE_TEXT_BLOCKS
+    );
+    assert_eq!(number("ro-compat", 8), FEATURE_KEYWORD_STATISTICS);
+    assert_eq!(number("underlying format", 4), 3);
+    assert_eq!(number("page size", 4), 4096);
+    assert_eq!(number("record codec", 2), 1);
+    assert_eq!(number("text codec", 2), 1);
+    assert_eq!(
+        number("XXH3-64", 8),
+        xxhash_rust::xxh3::xxh3_64(&block[..504])
+    );
+    let magic: String = block[..8]
+        .iter()
+        .map(|byte| format!("{byte:02X} "))
+        .collect();
+    assert_eq!(told[0][3], format!("`{}`", magic.trim()));
+}
+
+/// The lines of the shell blocks of the README, without comments.
+fn shell_blocks(page: &str) -> Vec<Vec<&str>> {
+    page.split("```sh\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap_or_default())
+        .map(|block| {
+            let lines = block
+                .lines()
+                .map(|line| line.split("  #").next().unwrap_or_default());
+            lines
+                .map(str::trim)
+                .filter(|line| !line.is_empty())
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn commands_of_the_readme_exist() {
+    let page = read("README.md");
+    let blocks = shell_blocks(&page);
+    let first: Vec<&str> = blocks[0][0].split(" && ").collect();
+    for command in &first {
+        assert!(command.starts_with("cargo run --release -- "), "{command}");
+    }
+    assert!(
+        first[0].contains(" index ") && first[1].contains(" search "),
+        "{first:?}"
+    );
+    assert_eq!(blocks[1], ["cargo xtask test"]);
+    assert!(read(".cargo/config.toml").contains("xtask = "));
+    assert!(read("xtask/src/main.rs").contains("\"test\" => test::run"));
+
+    let folder = Folder::empty();
+    let mut asked = 0;
+    for line in blocks.iter().flatten() {
+        let line = line.replace("cargo run --release -- ", "kb ");
+        for command in line
+            .split(" && ")
+            .filter_map(|part| part.strip_prefix("kb "))
+        {
+            let command = command.split(" | ").next().unwrap_or_default();
+            let verb = command.split(' ').next().expect("a verb");
+            let help = folder.kb([verb, "--help"]).expect(0).stdout;
+            let flags = command.split(' ').filter(|word| word.starts_with('-'));
+            for flag in flags {
+                let known = help.split([' ', ',', '\n']).any(|word| word == flag);
+                assert!(known, "`kb {command}`: no {flag} in\n{help}");
+            }
+            asked += 1;
+        }
+    }
+    assert!(asked >= 9, "only {asked} commands were found");
+}
