@@ -211,7 +211,8 @@ fn the_same_documents_answer_the_same_from_one_segment_or_eight() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6,
+        failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn neither_order_nor_commits_decide_an_answer(seed in 0u64..1000, commits in 2usize..7) {
         let mut documents = documents(seed);
