@@ -81,6 +81,7 @@ struct Live {
 impl ContainerWriter {
     /// Starts a new file, which replaces what is at `path` when it is finished. Until then it has a
     /// hidden temporary name in the same folder, and the file at `path` is locked against writers.
+    /// A .kb that is replaced hands on its uuid and its time of creation.
     ///
     /// # Errors
     /// [`Error::IndexLocked`] when somebody writes the file that would be replaced;
@@ -92,7 +93,13 @@ impl ContainerWriter {
         let file = temporary.file().try_clone().map_err(creating)?;
         let backend = FileBackend::new(file).map_err(from_redb)?;
         let database = builder().create_with_backend(backend).map_err(from_redb)?;
-        let signature = Signature::new(new_uuid(path, opener), opener.unix_ms);
+        let replaced = Container::open(path)
+            .ok()
+            .map(|container| container.signature());
+        let signature = match replaced {
+            Some(replaced) => Signature::new(replaced.uuid, replaced.created_unix_ms),
+            None => Signature::new(new_uuid(path, opener), opener.unix_ms),
+        };
         write_at(temporary.file(), &signature.to_block(), BLOCK.start as u64).map_err(creating)?;
         let mut writer = ContainerWriter {
             database: Some(database),

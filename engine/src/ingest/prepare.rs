@@ -6,7 +6,7 @@ use crate::index::text::{
     Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, TITLE_WEIGHT,
 };
 use crate::index::vector::{self, quantise};
-use crate::store::outline;
+use crate::store::outline::Sections;
 use crate::types::{ChunkSpan, Document, Lines, Span};
 
 /// Where a document came from.
@@ -120,10 +120,14 @@ impl<'m> Preparer<'m> {
         let mut terms = DocumentTermsBuilder::new(&mut self.analyser);
         let path = terms.field(path);
         let document_title = terms.field(&document.title);
+        let mut sections = Sections::new(&document.outline);
         for (chunk, row) in chunks.iter().zip(vectors.chunks_exact_mut(stride)) {
             let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
             let text = document.text.get(start..end).unwrap_or_default();
-            let headings = headings(&document, chunk);
+            let above = sections.at(chunk.span.start);
+            // The first heading of a document is often its title, which counts already.
+            let headings: Vec<&str> = above.filter(|title| *title != document.title).collect();
+            let headings = headings.join("\n");
             terms.add_field(&path, PATH_WEIGHT);
             terms.add_field(&document_title, TITLE_WEIGHT);
             terms.add_text(&headings, TITLE_WEIGHT);
@@ -150,13 +154,6 @@ impl<'m> Preparer<'m> {
             stride,
         })
     }
-}
-
-/// What a chunk is about beside its own text and the title: the headings above it, a line each.
-fn headings(document: &Document, chunk: &ChunkSpan) -> String {
-    let mut headings = outline::section_at(&document.outline, chunk.span.start);
-    headings.retain(|heading| *heading != document.title);
-    headings.join("\n")
 }
 
 fn lines_of(document: &Document) -> u32 {

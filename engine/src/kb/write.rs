@@ -192,6 +192,7 @@ impl KbWriter {
         let mut carried = std::mem::take(&mut self.pending);
         self.pending_paths.clear();
         let mut known = Vec::new();
+        let mut manifest = first_manifest();
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &opener())?;
         match Container::open(&self.path) {
@@ -199,6 +200,11 @@ impl KbWriter {
                 let catalog = Catalog::load(snapshot)?;
                 known.clone_from(&catalog.meta.roots);
                 meta.created_ms = catalog.meta.created_ms;
+                // Numbers go on, so that none ever means two things.
+                manifest = Manifest {
+                    segments: Vec::new(),
+                    ..catalog.manifest.clone()
+                };
                 carry::added_documents(snapshot, &catalog, &mut self.preparer, &mut carried)
             })?,
             Err(Error::PathNotFound { .. }) => {}
@@ -217,7 +223,7 @@ impl KbWriter {
         let walked = walk::walk(&roots, &walk_options)?;
         options.check_cancel()?;
         let mut run = Run::new(&walked.files, walked.skipped, progress);
-        let mut batch = Batch::new(meta, first_manifest());
+        let mut batch = Batch::new(meta, manifest);
         let mut transaction = writer.begin()?;
         let mut carried = carried.iter().peekable();
         let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());

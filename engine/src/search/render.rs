@@ -99,7 +99,10 @@ impl<'r> Renderer<'r> {
         Ok(Hit {
             document: document.path.clone(),
             title: document.title.clone(),
-            section: outline::section_at(headings, chunk.at.span.start),
+            section: outline::section_at(headings, chunk.at.span.start)
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
             score: scored.score,
             keyword_score: (mode != Mode::Semantic).then_some(scored.keyword),
             vector_score: (mode != Mode::Keyword).then_some(scored.vector),

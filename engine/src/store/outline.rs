@@ -63,15 +63,39 @@ pub fn get(snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
 }
 
 /// Titles of the headings that a byte lies under, outermost first.
-pub fn section_at(outline: &[Heading], start: u32) -> Vec<String> {
-    let mut open: Vec<&Heading> = Vec::new();
-    for heading in outline.iter().take_while(|heading| heading.start <= start) {
-        open.retain(|above| above.level < heading.level);
-        open.push(heading);
+pub fn section_at(outline: &[Heading], start: u32) -> Vec<&str> {
+    Sections::new(outline).at(start).collect()
+}
+
+/// Follows the headings of a document from its start to its end.
+#[derive(Debug)]
+pub struct Sections<'o> {
+    /// Headings not yet reached.
+    rest: &'o [Heading],
+    /// Headings that the last byte lies under, outermost first.
+    open: Vec<&'o Heading>,
+}
+
+impl<'o> Sections<'o> {
+    /// Before the first byte.
+    pub fn new(outline: &'o [Heading]) -> Sections<'o> {
+        Sections {
+            rest: outline,
+            open: Vec::new(),
+        }
     }
-    open.into_iter()
-        .map(|heading| heading.title.clone())
-        .collect()
+
+    /// Titles of the headings that `start` lies under, outermost first; `start` never goes back.
+    pub fn at(&mut self, start: u32) -> impl Iterator<Item = &'o str> {
+        while let Some((heading, rest)) = self.rest.split_first()
+            && heading.start <= start
+        {
+            self.open.retain(|above| above.level < heading.level);
+            self.open.push(heading);
+            self.rest = rest;
+        }
+        self.open.iter().map(|heading| heading.title.as_str())
+    }
 }
 
 #[cfg(test)]
@@ -98,6 +122,6 @@ mod tests {
         assert_eq!(section_at(&outline, 5), ["Guide"]);
         assert_eq!(section_at(&outline, 25), ["Guide", "Install", "Linux"]);
         assert_eq!(section_at(&outline, 30), ["Guide", "Use"]);
-        assert_eq!(section_at(&outline[1..], 3), Vec::<String>::new());
+        assert!(section_at(&outline[1..], 3).is_empty());
     }
 }
