@@ -66,7 +66,11 @@ pub fn plan<'b>(
         query,
         mode: request.mode,
         k: request.k,
-        candidates: request.k.max(MIN_CANDIDATES),
+        // With one part alone its best k are the answer.
+        candidates: match request.mode {
+            Mode::Hybrid => request.k.max(MIN_CANDIDATES),
+            Mode::Semantic | Mode::Keyword => request.k,
+        },
         words: None,
         vector: None,
         vector_weight: 0.0,

@@ -131,6 +131,27 @@ pub(crate) fn of_library(file: &Path, queries: &[String]) -> Result<Vec<ModeLate
     Ok(latencies)
 }
 
+/// What a keyword search takes until it knows its best ten, text and marks left out: the steps that
+/// the engine itself times, in one open file on one thread.
+pub(crate) fn of_keyword_ranking(file: &Path, queries: &[String]) -> Result<Summary> {
+    let kb = Kb::open(file)?;
+    let mut times = Vec::with_capacity(queries.len() * LIBRARY_PASSES);
+    for pass in 0..=LIBRARY_PASSES {
+        for query in queries {
+            let mut request = Request::new(query.as_str());
+            request.mode = Mode::Keyword;
+            request.explain = true;
+            let explanation = kb.search(&request)?.explanation;
+            let steps = explanation.context("an explanation was asked for")?.steps;
+            let ranking = steps.iter().filter(|step| step.name != "render");
+            if pass > 0 {
+                times.push(Duration::from_micros(ranking.map(|step| step.micros).sum()));
+            }
+        }
+    }
+    Ok(Summary::of(times))
+}
+
 fn time_search(kb: &Kb, query: &str, mode: Mode) -> Result<Duration> {
     let mut request = Request::new(query);
     request.mode = mode;

@@ -20,7 +20,7 @@ use kb_engine::kb::{Info, Kb, Sizes};
 use crate::repository;
 use child::Measured;
 use corpus::{Count, Part};
-use latency::ModeLatency;
+use latency::{ModeLatency, Summary};
 
 /// What the command line asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,6 +49,8 @@ struct Figures {
     /// The same process with nothing to do.
     process_floor: latency::Summary,
     library: Vec<ModeLatency>,
+    /// A keyword search without text.
+    ranking: Summary,
     open_and_first: latency::Summary,
     /// Private memory of a process that has answered all queries in all modes.
     private_bytes: u64,
@@ -146,6 +148,7 @@ fn measure(options: &Options, parts: &[Part]) -> Result<Figures> {
     let process_floor = latency::of_idle_process(&kb_program())?;
     let library = latency::of_library(&file, &queries)?;
     let private_bytes = child::own_private_bytes();
+    let ranking = latency::of_keyword_ranking(&file, &queries)?;
     let open_and_first = latency::of_opening(&file, &queries)?;
     let peers = if options.without_peers {
         Vec::new()
@@ -161,6 +164,7 @@ fn measure(options: &Options, parts: &[Part]) -> Result<Figures> {
         process,
         process_floor,
         library,
+        ranking,
         open_and_first,
         private_bytes,
         queries: queries.len(),

@@ -151,7 +151,7 @@ fn write_peers(text: &mut String, figures: &Figures) -> std::fmt::Result {
     writeln!(
         text,
         "| what | chunks | index s | index MB | best ten, p50 / p95 / mean us \
-         | with text, p50 / p95 / mean us | p50 with text, kb to it |\n|---|---|---|---|---|---|---|"
+         | with text, p50 / p95 / mean us | p50, kb to it: best ten, with text |\n|---|---|---|---|---|---|---|"
     )?;
     let ours = figures
         .library
@@ -159,18 +159,20 @@ fn write_peers(text: &mut String, figures: &Figures) -> std::fmt::Result {
         .find(|latency| latency.mode == Mode::Keyword);
     let ours = ours.map(|latency| latency.summary);
     if let Some(summary) = ours {
-        let [p50, p95, mean] =
-            [summary.p50, summary.p95, summary.mean].map(|time| milliseconds(time) * 1e3);
         writeln!(
             text,
-            "| kb, keyword | {} | | | | {p50:.0} / {p95:.0} / {mean:.0} | |",
-            figures.chunks
+            "| kb, keyword | {} | | | {} | {} | |",
+            figures.chunks,
+            microseconds(&figures.ranking),
+            microseconds(&summary),
         )?;
     }
     for peer in &figures.peers {
         let three = |[p50, p95, mean]: [f64; 3]| format!("{p50:.0} / {p95:.0} / {mean:.0}");
         let ratio = ours.map_or(String::new(), |summary| {
-            format!("{:.2}", milliseconds(summary.p50) * 1e3 / peer.with_text[0])
+            let ranking = milliseconds(figures.ranking.p50) * 1e3 / peer.search[0];
+            let with_text = milliseconds(summary.p50) * 1e3 / peer.with_text[0];
+            format!("{ranking:.2}, {with_text:.2}")
         });
         writeln!(
             text,
@@ -184,6 +186,12 @@ fn write_peers(text: &mut String, figures: &Figures) -> std::fmt::Result {
         )?;
     }
     writeln!(text)
+}
+
+fn microseconds(summary: &Summary) -> String {
+    let [p50, p95, mean] =
+        [summary.p50, summary.p95, summary.mean].map(|time| milliseconds(time) * 1e3);
+    format!("{p50:.0} / {p95:.0} / {mean:.0}")
 }
 
 fn megabytes(bytes: u64) -> f64 {
@@ -236,6 +244,7 @@ mod tests {
                 mode: Mode::Keyword,
                 summary,
             }],
+            ranking: summary,
             open_and_first: summary,
             private_bytes: 30_000_000,
             queries: 100,
