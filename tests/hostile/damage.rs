@@ -101,7 +101,8 @@ fn a_cut_file_gives_an_error_or_right_answers() {
             &mut noticed,
         );
     }
-    assert!(noticed.refused > 8 && noticed.partly > 20, "{noticed:?}");
+    // Which of the two depends on where in the file the records happen to lie.
+    assert!(noticed.refused + noticed.partly > 400, "{noticed:?}");
 }
 
 #[test]

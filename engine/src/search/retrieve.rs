@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::container::Snapshot;
 use crate::error::Result;
+use crate::index::text::Query as WordQuery;
+use crate::index::vector::quantise::Query as VectorQuery;
 use crate::search::catalog::{BoundSegment, Catalog};
 use crate::search::fuse::{Scored, fused};
 use crate::search::order;
@@ -44,6 +46,28 @@ pub fn retrieve(
         |(_, chunk)| *chunk,
         place,
     )?;
+    let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
+    let list = match (&plan.words, &plan.vector) {
+        (Some(words), Some(_)) => both_parts(plan, words, &by_keyword, &by_vector, bound)?,
+        (Some(words), None) => scored_by_keyword(words, &by_keyword, plan.vector_weight),
+        (None, Some(query)) => scored_by_vector(query, &by_vector, plan.vector_weight),
+        (None, None) => Vec::new(),
+    };
+    Ok(Candidates {
+        list,
+        from_keyword,
+        from_vector,
+    })
+}
+
+/// The union of both lists, both parts computed for every chunk.
+fn both_parts(
+    plan: &Plan<'_>,
+    words: &WordQuery<'_>,
+    by_keyword: &[(f32, ChunkId)],
+    by_vector: &[(i32, ChunkId)],
+    bound: &[BoundSegment<'_>],
+) -> Result<Vec<Scored>> {
     let chunks = by_keyword.iter().map(|(_, chunk)| *chunk);
     let union: BTreeSet<ChunkId> = chunks
         .chain(by_vector.iter().map(|(_, chunk)| *chunk))
@@ -51,18 +75,62 @@ pub fn retrieve(
     let mut list = Vec::with_capacity(union.len());
     for (position, segment) in bound.iter().enumerate() {
         let id = segment.segment.id;
-        let rows: Vec<u32> = union
-            .iter()
-            .filter(|chunk| chunk.segment == id)
-            .map(|chunk| chunk.row)
-            .collect();
-        complete(plan, position, segment, &rows, &mut list)?;
+        let of_segment = union.iter().filter(|chunk| chunk.segment == id);
+        let rows: Vec<u32> = of_segment.map(|chunk| chunk.row).collect();
+        let keywords = words.score_rows(position, &rows)?;
+        let vectors = segment.vectors()?;
+        for (row, keyword) in rows.into_iter().zip(keywords) {
+            let vector = match &plan.vector {
+                Some(query) => query.score(vectors.product(query, row)?),
+                None => 0.0,
+            };
+            let keyword = share(keyword, words);
+            let score = fused(keyword, vector, plan.vector_weight);
+            list.push(Scored {
+                chunk: ChunkId { segment: id, row },
+                keyword,
+                vector,
+                score,
+            });
+        }
     }
-    Ok(Candidates {
-        list,
-        from_keyword: by_keyword.len(),
-        from_vector: by_vector.len(),
-    })
+    Ok(list)
+}
+
+/// The keyword part: BM25 over the most that the query could reach.
+fn share(score: f32, words: &WordQuery<'_>) -> f32 {
+    let most = words.idf_sum();
+    if most > 0.0 {
+        (score / most).min(1.0)
+    } else {
+        0.0
+    }
+}
+
+fn scored_by_keyword(words: &WordQuery<'_>, list: &[(f32, ChunkId)], weight: f32) -> Vec<Scored> {
+    let scored = list.iter().map(|(score, chunk)| {
+        let keyword = share(*score, words);
+        Scored {
+            chunk: *chunk,
+            keyword,
+            vector: 0.0,
+            score: fused(keyword, 0.0, weight),
+        }
+    });
+    scored.collect()
+}
+
+fn scored_by_vector(query: &VectorQuery, list: &[(i32, ChunkId)], weight: f32) -> Vec<Scored> {
+    let scored = list.iter().map(|(product, chunk)| {
+        let vector = query.score(*product);
+        Scored {
+            chunk: *chunk,
+            keyword: 0.0,
+            vector,
+            score: fused(0.0, vector, weight),
+        }
+    });
+    scored.collect()
 }
 
 /// The best rows of every segment by words. What a segment found raises the floor for the next.
@@ -108,48 +176,4 @@ fn vector_lists(plan: &Plan<'_>, bound: &[BoundSegment<'_>]) -> Result<Vec<(i32,
         );
     }
     Ok(found)
-}
-
-/// Both parts of ascending `rows` of a segment.
-fn complete(
-    plan: &Plan<'_>,
-    position: usize,
-    segment: &BoundSegment<'_>,
-    rows: &[u32],
-    list: &mut Vec<Scored>,
-) -> Result<()> {
-    let keywords = match &plan.words {
-        Some(words) => {
-            let most = words.idf_sum();
-            let scores = words.score_rows(position, rows)?;
-            let share = |score: f32| {
-                if most > 0.0 {
-                    (score / most).min(1.0)
-                } else {
-                    0.0
-                }
-            };
-            scores.into_iter().map(share).collect()
-        }
-        None => vec![0.0; rows.len()],
-    };
-    let vectors = segment.vectors()?;
-    for (row, keyword) in rows.iter().zip(keywords) {
-        let vector = match &plan.vector {
-            Some(query) => query.score(vectors.product(query, *row)?),
-            None => 0.0,
-        };
-        let chunk = ChunkId {
-            segment: segment.segment.id,
-            row: *row,
-        };
-        let score = fused(keyword, vector, plan.vector_weight);
-        list.push(Scored {
-            chunk,
-            keyword,
-            vector,
-            score,
-        });
-    }
-    Ok(())
 }
