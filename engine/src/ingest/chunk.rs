@@ -1,7 +1,7 @@
 //! Cuts the text of a document into chunks: contiguous, not overlapping, covering it exactly.
 //!
-//! Every line border has a cost ([`crate::ingest::borders`]): low between two functions or before a
-//! heading, high inside a statement. One pass keeps the cheapest border of every [`GRID_BYTES`]
+//! Every line border has a cost (`borders.rs`): low between two functions or before a
+//! heading, high inside a statement. One pass keeps the cheapest border of every `GRID_BYTES`
 //! bytes; a shortest path over them then weighs the costs of the cuts against the sizes of the
 //! chunks. Short neighbouring sections are joined and long ones divided by the same rule, and the
 //! time is linear in the text, whatever the lengths of its lines.

@@ -107,7 +107,7 @@ impl Kb {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("notes.kb");
     /// # let mut writer = kb_engine::KbWriter::open_or_create(&path)?;
-    /// # writer.add(kb_engine::Document::from_text("tides.md", "The moon pulls the sea."))?;
+    /// # writer.add_bytes("tides.md", b"The moon pulls the sea.")?;
     /// # writer.commit()?;
     /// let kb = kb_engine::Kb::open(&path)?;
     /// let response = kb.search(&kb_engine::Request::new("moon and sea"))?;

@@ -25,6 +25,27 @@ const PROGRAM: &str = concat!("kb ", env!("CARGO_PKG_VERSION"));
 
 /// Makes or changes one .kb. Nothing is visible before [`KbWriter::commit`] or the end of
 /// [`KbWriter::index`]; dropping the writer earlier leaves everything as it was.
+///
+/// ```
+/// use kb_engine::{IndexOptions, Kb, KbWriter};
+///
+/// # fn main() -> kb_engine::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let sources = folder.path().join("notes");
+/// # std::fs::create_dir(&sources).unwrap();
+/// # std::fs::write(sources.join("bread.md"), "# Bread\n\nFlour and patience.\n").unwrap();
+/// # let path = folder.path().join("notes.kb");
+/// let mut writer = KbWriter::open_or_create(&path)?;
+/// let report = writer.index(&[sources], &IndexOptions::default(), &mut |_| {})?;
+/// assert_eq!(report.documents, 1);
+///
+/// let mut writer = KbWriter::open_or_create(&path)?;
+/// writer.add_bytes("tides.md", b"The moon pulls the sea.")?;
+/// writer.commit()?;
+/// assert_eq!(Kb::open(&path)?.info()?.documents, 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct KbWriter {
     /// Where the .kb is or will be.
