@@ -272,7 +272,7 @@ mod tests {
             text.contains("whole process, hybrid | 2.000 | 2.000 | 2.000 | 1 |"),
             "{text}"
         );
-        assert!(text.contains("1000 / 1900 / 1100 | 2.00 |"), "{text}");
+        assert!(text.contains("1000 / 1900 / 1100 | 4.00, 2.00 |"), "{text}");
         assert!(text.contains("cargo xtask bench main"), "{text}");
     }
 }
