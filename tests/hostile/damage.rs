@@ -101,8 +101,8 @@ fn a_cut_file_gives_an_error_or_right_answers() {
             &mut noticed,
         );
     }
-    // Which of the two depends on where in the file the records happen to lie.
-    assert!(noticed.refused + noticed.partly > 400, "{noticed:?}");
+    // The records lie near the end of the golden file, so hardly any cut leaves them whole.
+    assert!(noticed.refused > 400, "{noticed:?}");
 }
 
 #[test]
