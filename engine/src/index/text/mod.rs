@@ -12,6 +12,8 @@
 mod bm25;
 mod cursor;
 mod dictionary;
+#[cfg(test)]
+mod fixture;
 mod gather;
 mod interner;
 mod lengths;
