@@ -10,6 +10,7 @@
 //! more than everything else here together, and phrases can be checked against the stored text.
 
 mod bm25;
+mod columns;
 mod cursor;
 mod dictionary;
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
+use super::columns::mean_length;
 use super::cursor::Cursor;
 use super::dictionary::{Place, find};
 use super::lengths::Lengths;
 use super::postings::{BLOCK_POSTINGS, PART_BLOCKS, take_bytes, take_varint};
-use super::writer::mean_length;
 use super::{FORMAT_VERSION, MAX_ROWS, TextRecord};
 
 /// The keyword index of one segment, borrowed.
