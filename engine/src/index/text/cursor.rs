@@ -149,9 +149,31 @@ impl<'a> Cursor<'a> {
             *frequency = there;
             next_row = *row + 1;
         }
+        if !bytes.is_empty() {
+            return Err(Error::damaged("a postings list goes on after its last row"));
+        }
         self.len = count;
         self.at = 0;
         self.blocks_read += 1;
+        Ok(())
+    }
+
+    /// Walks over a whole list: calls `each` with the rows and frequencies of one block after the
+    /// other, and with the impact that the entry of the block claims, if it has one.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a block contradicts the format; what `each` says.
+    pub(super) fn for_each_block(
+        mut self,
+        mut each: impl FnMut(&[u32], &[u32], Option<f32>) -> Result<()>,
+    ) -> Result<()> {
+        let mut next = 0;
+        while self.seek(next)?.is_some() {
+            let claimed = self.walk.as_ref().map(|walk| walk.entry.impact);
+            let (rows, frequencies) = self.block();
+            each(rows, frequencies, claimed)?;
+            next = self.last_loaded() + 1;
+        }
         Ok(())
     }
 

@@ -27,7 +27,7 @@ use super::tokenize::MAX_TERM_BYTES;
 use super::{COLUMN_ORDER, DICTIONARY};
 
 /// Terms of a block.
-const BLOCK_TERMS: usize = 32;
+pub(super) const BLOCK_TERMS: usize = 32;
 
 /// A part is closed when it has more bytes than this: three quarters of an extent.
 const PART_BYTES: usize = (4096 << COLUMN_ORDER) / 4 * 3;
@@ -231,7 +231,7 @@ fn find_block<'a>(part: &'a [u8], term: &[u8]) -> Result<&'a [u8]> {
 
 /// Reads the number of shared bytes and the bytes that are not shared.
 #[inline]
-fn take_suffix<'a>(block: &mut &'a [u8]) -> Result<(usize, &'a [u8])> {
+pub(super) fn take_suffix<'a>(block: &mut &'a [u8]) -> Result<(usize, &'a [u8])> {
     let damaged = || Error::damaged("a term of the dictionary is out of range");
     let (lengths, rest) = block.split_first().ok_or_else(damaged)?;
     *block = rest;
@@ -249,6 +249,30 @@ fn take_suffix<'a>(block: &mut &'a [u8]) -> Result<(usize, &'a [u8])> {
     Ok((shared, take_bytes(block, suffix_less_one + 1)?))
 }
 
+/// Reads where the postings of a term are; `position` is that of the next list.
+#[inline]
+pub(super) fn take_place(block: &mut &[u8], position: u64) -> Result<Place> {
+    let code = take_varint(block)?;
+    if code & 1 == 0 {
+        return Ok(Place::List {
+            position,
+            len_bytes: code >> 1,
+        });
+    }
+    let frequency = match code & 2 {
+        0 => take_varint(block)?,
+        _ => 1,
+    };
+    let limit = u64::from(MAX_NUMBER);
+    if code >> 2 >= limit || frequency == 0 || frequency > limit {
+        return Err(Error::damaged("a posting is out of range"));
+    }
+    Ok(Place::Single {
+        row: (code >> 2) as u32,
+        frequency: frequency as u32,
+    })
+}
+
 fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<Place>> {
     let mut position = take_varint(&mut block)?;
     // Length of what `term` and the term before have in common.
@@ -258,26 +282,7 @@ fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<Place>> {
             return Ok(None);
         }
         let (shared, suffix) = take_suffix(&mut block)?;
-        let code = take_varint(&mut block)?;
-        let place = if code & 1 == 0 {
-            Place::List {
-                position,
-                len_bytes: code >> 1,
-            }
-        } else {
-            let frequency = match code & 2 {
-                0 => take_varint(&mut block)?,
-                _ => 1,
-            };
-            let limit = u64::from(MAX_NUMBER);
-            if code >> 2 >= limit || frequency == 0 || frequency > limit {
-                return Err(Error::damaged("a posting is out of range"));
-            }
-            Place::Single {
-                row: (code >> 2) as u32,
-                frequency: frequency as u32,
-            }
-        };
+        let place = take_place(&mut block, position)?;
         // The term before is smaller than `term`. If this one shares more with it than `term`
         // does, it is smaller too; if less, it is greater.
         if shared < common {

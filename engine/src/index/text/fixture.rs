@@ -39,14 +39,24 @@ impl Index {
         assert_eq!(writer.rows() as usize, lengths.len());
         let mut sink = MemoryExtents::default();
         let record = writer.finish(&mut sink).unwrap();
+        let index = Index::from_written(sink, record);
+        Index {
+            lists,
+            lengths,
+            ..index
+        }
+    }
+
+    /// A segment of which only the columns are known.
+    pub(super) fn from_written(mut sink: MemoryExtents, record: TextRecord) -> Index {
         let columns = [&record.dictionary, &record.postings, &record.lengths];
         Index {
             starts: columns.map(extent_starts),
             extents: [DICTIONARY, POSTINGS, LENGTHS]
                 .map(|column| sink.columns.remove(&column).unwrap_or_default()),
             record,
-            lists,
-            lengths,
+            lists: BTreeMap::new(),
+            lengths: Vec::new(),
         }
     }
 

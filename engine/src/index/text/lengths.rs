@@ -30,11 +30,50 @@ impl<'a> Lengths<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`] when the row lies outside the column.
-    pub(super) fn one(&mut self, row: u32) -> Result<u32> {
-        let mut out = [0.0];
-        self.fill(&[row], &mut out)?;
-        let [length] = out;
-        Ok(length as u32)
+    pub(super) fn exact(&mut self, row: u32) -> Result<u32> {
+        // A row before the piece wraps to an index beyond it.
+        let at = row.wrapping_sub(self.first_row) as usize;
+        if let Some(length) = self.in_piece(at) {
+            return Ok(length);
+        }
+        self.piece = self.column.from(u64::from(row) * u64::from(self.width))?;
+        self.first_row = row;
+        self.in_piece(0).ok_or_else(cut_off)
+    }
+
+    fn in_piece(&self, at: usize) -> Option<u32> {
+        if self.width == 2 {
+            let length = self.piece.as_chunks::<2>().0.get(at)?;
+            Some(u32::from(u16::from_le_bytes(*length)))
+        } else {
+            let length = self.piece.as_chunks::<4>().0.get(at)?;
+            Some(u32::from_le_bytes(*length))
+        }
+    }
+
+    /// Lengths of all rows: 4 bytes of memory a row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when an extent fails its checks or has other rows than the column says.
+    pub(super) fn all(&self) -> Result<Vec<u32>> {
+        let mut all = Vec::new();
+        for number in 0..self.column.extents() {
+            let (first, payload) = self.column.extent(number)?;
+            if first != all.len() as u64 * u64::from(self.width) {
+                return Err(cut_off());
+            }
+            if self.width == 2 {
+                let lengths = payload.as_chunks::<2>().0.iter();
+                all.extend(lengths.map(|length| u32::from(u16::from_le_bytes(*length))));
+            } else {
+                let lengths = payload.as_chunks::<4>().0.iter();
+                all.extend(lengths.map(|length| u32::from_le_bytes(*length)));
+            }
+        }
+        if all.len() as u64 != self.column.rows() {
+            return Err(cut_off());
+        }
+        Ok(all)
     }
 
     /// Writes the lengths of ascending `rows` to the start of `out`, as many as both have.
@@ -50,7 +89,7 @@ impl<'a> Lengths<'a> {
                 done = self.fill_from_piece(rows, out);
             }
             if done == 0 {
-                return Err(Error::damaged("a chunk length is cut off"));
+                return Err(cut_off());
             }
             rows = rows.get(done..).unwrap_or_default();
             out = out.get_mut(done..).unwrap_or_default();
@@ -70,6 +109,10 @@ impl<'a> Lengths<'a> {
             })
         }
     }
+}
+
+fn cut_off() -> Error {
+    Error::damaged("a chunk length is cut off")
 }
 
 #[inline(always)]

@@ -8,6 +8,7 @@ use super::cursor::Cursor;
 use super::dictionary::{Place, find};
 use super::lengths::Lengths;
 use super::postings::{BLOCK_POSTINGS, PART_BLOCKS, take_bytes, take_varint};
+use super::term_walk::TermWalk;
 use super::{FORMAT_VERSION, MAX_ROWS, TextRecord};
 
 /// The keyword index of one segment, borrowed.
@@ -117,7 +118,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Error::Damaged`] when there is no such row or its bytes fail their checks.
     pub fn length(&self, row: u32) -> Result<u32> {
-        self.lengths().one(row)
+        self.lengths().exact(row)
     }
 
     /// The postings of a term; `None` when no row has it.
@@ -130,21 +131,32 @@ impl<'a> Reader<'a> {
             &self.dictionary,
             term.as_bytes(),
         )?;
-        let (position, len_bytes) = match place {
-            None => return Ok(None),
-            Some(Place::Single { row, frequency }) => {
-                if row >= self.record.rows {
-                    return Err(Error::damaged("a posting names a row beyond the segment"));
-                }
-                let kind = PostingsKind::Single { row, frequency };
-                return Ok(Some(Postings { count: 1, kind }));
+        place.map(|place| self.open(place)).transpose()
+    }
+
+    /// All terms, ascending.
+    pub(super) fn terms(&self) -> TermWalk<'a> {
+        TermWalk::new(self.record, self.dictionary, self.postings.len_bytes())
+    }
+
+    /// The postings at a place that the dictionary names.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the head of the list contradicts the format.
+    pub(super) fn open(&self, place: Place) -> Result<Postings<'a>> {
+        match place {
+            Place::Single { row, .. } if row >= self.record.rows => {
+                Err(Error::damaged("a posting names a row beyond the segment"))
             }
-            Some(Place::List {
+            Place::Single { row, frequency } => {
+                let kind = PostingsKind::Single { row, frequency };
+                Ok(Postings { count: 1, kind })
+            }
+            Place::List {
                 position,
                 len_bytes,
-            }) => (position, len_bytes),
-        };
-        self.open_list(position, len_bytes).map(Some)
+            } => self.open_list(position, len_bytes),
+        }
     }
 
     fn open_list(&self, position: u64, len_bytes: u64) -> Result<Postings<'a>> {
@@ -163,13 +175,21 @@ impl<'a> Reader<'a> {
             _ => take_bytes(&mut rest, parts * 8)?.as_chunks::<8>().0,
         };
         let head_bytes = all.len() - rest.len();
-        let rest_bytes = match directory.first() {
-            Some([_, _, _, _, len @ ..]) => Some(u32::from_le_bytes(*len) as usize),
-            None => usize::try_from(len_bytes)
-                .ok()
-                .and_then(|len| len.checked_sub(head_bytes)),
+        let list_bytes = usize::try_from(len_bytes)
+            .ok()
+            .and_then(|len| len.checked_sub(head_bytes))
+            .ok_or_else(damaged)?;
+        let part_bytes = |part: &[u8; 8]| {
+            let [_, _, _, _, len @ ..] = *part;
+            u32::from_le_bytes(len) as usize
         };
-        let rest_bytes = rest_bytes.ok_or_else(damaged)?;
+        let rest_bytes = directory.first().map_or(list_bytes, part_bytes);
+        // All parts are within the bytes that the dictionary gives to this list, so that no list
+        // reads those of another.
+        let in_parts: u64 = directory.iter().map(|part| part_bytes(part) as u64).sum();
+        if parts > 1 && in_parts != list_bytes as u64 {
+            return Err(damaged());
+        }
         let kind = if (count as usize) < BLOCK_POSTINGS {
             PostingsKind::Short(take_bytes(&mut rest, rest_bytes)?)
         } else {
