@@ -10,6 +10,7 @@
 //! more than everything else here together, and phrases can be checked against the stored text.
 
 mod bm25;
+mod check;
 mod columns;
 mod cursor;
 mod dictionary;
@@ -36,6 +37,7 @@ use crate::error::Result;
 use wincode::{SchemaRead, SchemaWrite};
 
 pub use bm25::{B, K1, PATH_WEIGHT, Statistics, TITLE_WEIGHT};
+pub use check::check;
 pub use cursor::Cursor;
 pub use dictionary::DictionaryPart;
 pub use merge::{DROPPED, MergeSource, merge};
