@@ -5,7 +5,7 @@ use roaring::RoaringBitmap;
 use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::index::text::{Analyser, Query as WordQuery};
+use crate::index::text::{Analyser, Query as WordQuery, QuerySegment};
 use crate::index::vector::quantise::Query as VectorQuery;
 use crate::search::catalog::{BoundSegment, Catalog};
 use crate::search::filter::{self, Rows};
@@ -78,14 +78,19 @@ pub fn plan<'b>(
         rows,
     };
     if request.mode != Mode::Semantic {
-        let readers = bound
+        let segments = bound
             .iter()
-            .map(BoundSegment::words)
+            .map(|segment| {
+                Ok(QuerySegment {
+                    reader: segment.words()?,
+                    deleted: None,
+                })
+            })
             .collect::<Result<Vec<_>>>()?;
         plan.words = Some(WordQuery::new(
             analyser,
             query,
-            &readers,
+            &segments,
             catalog.statistics,
         )?);
     }

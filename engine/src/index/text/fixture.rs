@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::container::column::{ColumnView, MemoryExtents, extent_starts};
 use crate::error::Result;
 use crate::index::text::{
-    Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, LENGTHS, POSTINGS, Query, Reader,
-    Statistics, TextRecord, Writer,
+    Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, LENGTHS, POSTINGS, Query,
+    QuerySegment, Reader, Statistics, TextRecord, Writer,
 };
 use crate::types::SegmentId;
 
@@ -81,7 +81,15 @@ impl Index {
 
     pub(super) fn query(&self, text: &str) -> Query<'_> {
         let (mut analyser, statistics) = (Analyser::new(), self.statistics());
-        Query::new(&mut analyser, text, &[self.reader()], statistics).unwrap()
+        Query::new(&mut analyser, text, &[live(self.reader())], statistics).unwrap()
+    }
+}
+
+/// A segment of which nothing is deleted.
+pub(super) fn live(reader: Reader<'_>) -> QuerySegment<'_> {
+    QuerySegment {
+        reader,
+        deleted: None,
     }
 }
 

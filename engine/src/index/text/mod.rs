@@ -5,8 +5,8 @@
 //! dictionary, the postings and the chunk lengths. A [`Reader`] borrows them; a [`Query`] holds the
 //! terms of a question with their weights over all segments and finds the best rows of one.
 //!
-//! This room knows rows and terms. Which document a row belongs to, which chunks are deleted, and
-//! how keywords and vectors are joined is not known here. Positions are not stored: they would cost
+//! This room knows rows and terms; rows of deleted chunks come in as a bitmap. Which document a row
+//! belongs to, and how keywords and vectors are joined is not known here. Positions are not stored: they would cost
 //! more than everything else here together, and phrases can be checked against the stored text.
 
 mod bm25;
@@ -19,6 +19,7 @@ mod fixture;
 mod gather;
 mod interner;
 mod lengths;
+mod live;
 mod merge;
 mod postings;
 mod query;
@@ -40,8 +41,9 @@ pub use bm25::{B, K1, PATH_WEIGHT, Statistics, TITLE_WEIGHT};
 pub use check::check;
 pub use cursor::Cursor;
 pub use dictionary::DictionaryPart;
+pub use live::total_length_of;
 pub use merge::{DROPPED, MergeSource, merge};
-pub use query::{Query, QueryTerm, ScoredRow};
+pub use query::{Query, QuerySegment, QueryTerm, ScoredRow};
 pub use reader::{Postings, Reader};
 pub use terms::{DocumentTerms, DocumentTermsBuilder, Field, TermCount};
 pub use tokenize::{ANALYSER_ID, Analyser, MAX_TERM_BYTES, MAX_TERM_CHARS};

@@ -5,6 +5,7 @@ use roaring::RoaringBitmap;
 use crate::error::{Error, Result};
 
 use super::bm25::{Statistics, TermScorer, Units};
+use super::live::{Allowed, DeletedCounter};
 use super::reader::{Postings, Reader};
 use super::tokenize::Analyser;
 use super::top_k::{self, Term, Terms};
@@ -16,7 +17,7 @@ pub struct QueryTerm {
     pub term: String,
     /// How often it stands in the query; its weight is that many times its idf.
     pub times: u32,
-    /// How many rows have it, over all segments, deleted chunks included.
+    /// How many rows have it, over all segments, without deleted ones.
     pub chunks: u64,
     /// Its inverse document frequency; above 0, also for a term that no row has.
     pub idf: f32,
@@ -29,6 +30,15 @@ pub struct ScoredRow {
     pub row: u32,
     /// Its score, above 0 and at most [`Query::idf_sum`] but for rounding.
     pub score: f32,
+}
+
+/// A segment to be asked.
+#[derive(Debug, Clone, Copy)]
+pub struct QuerySegment<'a> {
+    /// Its keyword index.
+    pub reader: Reader<'a>,
+    /// Rows that are deleted: they never answer and count in no statistics. `None`: none.
+    pub deleted: Option<&'a RoaringBitmap>,
 }
 
 /// A question to the keyword indexes of all segments.
@@ -51,6 +61,8 @@ pub struct Query<'a> {
 struct Segment<'a> {
     /// Its keyword index.
     reader: Reader<'a>,
+    /// Rows that are deleted.
+    deleted: Option<&'a RoaringBitmap>,
     /// Postings of each term of the query that the segment has, by index of the term.
     postings: Vec<(usize, Postings<'a>)>,
 }
@@ -58,14 +70,16 @@ struct Segment<'a> {
 impl<'a> Query<'a> {
     /// Looks the terms of `text` up in all segments.
     ///
-    /// `statistics` are those of the chunks searched, over all segments.
+    /// `statistics` are those of the live chunks, over all segments. Where chunks are deleted, the
+    /// live ones of each term are counted, which costs about a nanosecond for each of its chunks,
+    /// or less when few are deleted.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a dictionary or the head of a list contradicts the format.
     pub fn new(
         analyser: &mut Analyser,
         text: &str,
-        segments: &[Reader<'a>],
+        segments: &[QuerySegment<'a>],
         statistics: Statistics,
     ) -> Result<Query<'a>> {
         let mut terms: Vec<QueryTerm> = Vec::new();
@@ -90,16 +104,23 @@ impl<'a> Query<'a> {
             }
         });
         let mut found = Vec::with_capacity(segments.len());
-        for reader in segments {
+        for QuerySegment { reader, deleted } in segments {
+            let deleted = deleted.filter(|deleted| !deleted.is_empty());
+            let mut counter = deleted.map(DeletedCounter::new);
             let mut postings = Vec::new();
             for (at, term) in terms.iter_mut().enumerate() {
                 if let Some(list) = reader.postings(&term.term)? {
-                    term.chunks += u64::from(list.count());
+                    let gone = match &mut counter {
+                        Some(counter) => counter.count(reader, &list)?,
+                        None => 0,
+                    };
+                    term.chunks += u64::from(list.count() - gone);
                     postings.push((at, list));
                 }
             }
             found.push(Segment {
                 reader: *reader,
+                deleted,
                 postings,
             });
         }
@@ -130,7 +151,7 @@ impl<'a> Query<'a> {
 
     /// The `k` best rows of a segment, best first, equal scores by ascending row.
     ///
-    /// Only rows of `filter` count, if there is one, and only scores not below `floor`: with the
+    /// Only live rows count, only those of `filter`, if there is one, and only scores not below `floor`: with the
     /// score of the k-th best row of other segments as floor, the best of all segments are still
     /// among the answers. The answer is the same as that of scoring every row.
     ///
@@ -145,7 +166,17 @@ impl<'a> Query<'a> {
     ) -> Result<Vec<ScoredRow>> {
         let segment = self.segment(segment)?;
         let least = self.units.at_least(floor).max(1);
-        let best = top_k::top_k(self.open(segment)?, segment.reader.rows(), k, filter, least)?;
+        let allowed = Allowed {
+            filter,
+            deleted: segment.deleted,
+        };
+        let best = top_k::top_k(
+            self.open(segment)?,
+            segment.reader.rows(),
+            k,
+            allowed,
+            least,
+        )?;
         Ok(best
             .into_iter()
             .map(|(row, units)| ScoredRow {
@@ -219,7 +250,7 @@ impl<'a> Query<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::text::fixture::{Index, prose, word};
+    use crate::index::text::fixture::{Index, live, prose, word};
     use crate::index::text::{DocumentTerms, DocumentTermsBuilder};
     use proptest::prelude::*;
 
@@ -466,7 +497,7 @@ mod tests {
             let mut statistics = index.statistics();
             statistics.total_length = statistics.total_length * mean_factor / 3;
             let query = Query::new(
-                &mut Analyser::new(), &text.join(" "), &[index.reader()], statistics,
+                &mut Analyser::new(), &text.join(" "), &[live(index.reader())], statistics,
             ).unwrap();
             let filter = filter.map(|(step, first, last)| {
                 (first..last.max(first)).step_by(step as usize).collect::<RoaringBitmap>()
@@ -498,7 +529,7 @@ mod tests {
             for i in 0..300 {
                 let text = format!("{} {} {}", word(i), word(i / 7), word(0));
                 let statistics = index.statistics();
-                let Ok(query) = Query::new(&mut analyser, &text, &[reader], statistics) else {
+                let Ok(query) = Query::new(&mut analyser, &text, &[live(reader)], statistics) else {
                     continue;
                 };
                 let rows: Vec<u32> = (0..1500).collect();

@@ -8,13 +8,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use roaring::RoaringBitmap;
-
 use crate::error::Result;
 
 use super::bm25::TermScorer;
 use super::cursor::{BlockWalk, Cursor};
 use super::lengths::Lengths;
+use super::live::Allowed;
 use super::postings::BLOCK_POSTINGS;
 
 /// Rows of a window: sums of a window take 16 KB.
@@ -107,9 +106,9 @@ impl<'a> Term<'a> {
         }
     }
 
-    /// A score that at least `k` rows of the filter reach by this term alone; 0 if the first block
+    /// A score that at least `k` allowed rows reach by this term alone; 0 if the first block
     /// has fewer.
-    fn reached(&mut self, k: usize, filter: Option<&RoaringBitmap>) -> Result<i32> {
+    fn reached(&mut self, k: usize, allowed: Allowed<'_>) -> Result<i32> {
         if k > BLOCK_POSTINGS || (self.count as usize) < k {
             return Ok(0);
         }
@@ -118,7 +117,7 @@ impl<'a> Term<'a> {
         let (rows, _) = self.cursor.block();
         let mut units = [0; BLOCK_POSTINGS];
         for ((units, row), there) in units.iter_mut().zip(rows).zip(&self.units) {
-            if filter.is_none_or(|filter| filter.contains(*row)) {
+            if allowed.contains(*row) {
                 *units = *there;
             }
         }
@@ -223,17 +222,18 @@ pub(super) fn top_k(
     mut terms: Terms<'_>,
     row_count: u32,
     k: usize,
-    filter: Option<&RoaringBitmap>,
+    allowed: Allowed<'_>,
     least: i32,
 ) -> Result<Vec<(u32, i32)>> {
     let mut best = Best::new(k, least);
     if k == 0 || terms.is_empty() {
         return Ok(Vec::new());
     }
-    if let Some(filter) = filter {
+    if let Some(filter) = allowed.filter {
         let postings: u64 = terms.iter().map(|term| u64::from(term.count)).sum();
         if filter.len() * terms.len() as u64 * SEEK_COST < postings {
-            let rows: Vec<u32> = filter.iter().take_while(|row| *row < row_count).collect();
+            let rows = filter.iter().take_while(|row| *row < row_count);
+            let rows: Vec<u32> = rows.filter(|row| allowed.contains(*row)).collect();
             let units = score_rows(&mut terms, &rows)?;
             for (row, units) in rows.into_iter().zip(units) {
                 if units > best.threshold {
@@ -244,7 +244,7 @@ pub(super) fn top_k(
         }
     }
     for term in &mut terms {
-        let reached = term.reached(k, filter)?;
+        let reached = term.reached(k, allowed)?;
         best.threshold = best.threshold.max(reached - 1);
     }
     let mut sums = vec![0i32; WINDOW_ROWS as usize];
@@ -261,9 +261,8 @@ pub(super) fn top_k(
             start = next.unwrap_or(row_count).max(end);
             continue;
         }
-        let empty = |filter: &RoaringBitmap| filter.range_cardinality(start..end) == 0;
-        if bounds > best.threshold && !filter.is_some_and(empty) {
-            search_window(&mut terms, start, end, filter, &mut sums, &mut best)?;
+        if bounds > best.threshold && !allowed.none_within(start..end) {
+            search_window(&mut terms, start, end, allowed, &mut sums, &mut best)?;
         }
         start = end;
     }
@@ -277,7 +276,7 @@ fn search_window(
     terms: &mut [Box<Term<'_>>],
     start: u32,
     end: u32,
-    filter: Option<&RoaringBitmap>,
+    allowed: Allowed<'_>,
     sums: &mut [i32],
     best: &mut Best,
 ) -> Result<()> {
@@ -293,7 +292,7 @@ fn search_window(
     }
     let (rest, walked) = terms.split_at_mut(split);
     let mut candidate = |row: u32, units: i32, best: &mut Best| -> Result<()> {
-        if filter.is_some_and(|filter| !filter.contains(row)) {
+        if !allowed.contains(row) {
             return Ok(());
         }
         let (mut units, mut bound) = (units, rest_bound);

@@ -1,0 +1,275 @@
+//! Rows that are deleted: out of the answers, and out of the statistics.
+
+use std::ops::Range;
+
+use roaring::RoaringBitmap;
+
+use crate::error::Result;
+
+use super::reader::{Postings, Reader};
+
+/// Which rows of a segment may answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowed<'a> {
+    /// Only these; `None`: all.
+    pub(super) filter: Option<&'a RoaringBitmap>,
+    /// None of these.
+    pub(super) deleted: Option<&'a RoaringBitmap>,
+}
+
+impl Allowed<'_> {
+    #[inline]
+    pub(super) fn contains(&self, row: u32) -> bool {
+        self.filter.is_none_or(|filter| filter.contains(row))
+            && !self.deleted.is_some_and(|deleted| deleted.contains(row))
+    }
+
+    /// Whether no row of a range is allowed, as far as either bitmap alone tells.
+    pub(super) fn none_within(&self, rows: Range<u32>) -> bool {
+        let filter = self
+            .filter
+            .map(|filter| filter.range_cardinality(rows.clone()));
+        filter == Some(0)
+            || self
+                .deleted
+                .is_some_and(|deleted| deleted.contains_range(rows))
+    }
+}
+
+/// Seeking a row costs about as much as walking over this many postings.
+const SEEK_COST: u64 = 32;
+
+/// Asking the bitmap for a row costs about as much as entering this many rows into `bits`.
+const LOOKUP_COST: u64 = 4;
+
+/// Counts postings of deleted rows.
+#[derive(Debug)]
+pub(super) struct DeletedCounter<'a> {
+    /// The deleted rows.
+    deleted: &'a RoaringBitmap,
+    /// One bit for each row of the segment, once a list is long enough to be worth it.
+    bits: Vec<u64>,
+}
+
+impl<'a> DeletedCounter<'a> {
+    pub(super) fn new(deleted: &'a RoaringBitmap) -> DeletedCounter<'a> {
+        DeletedCounter {
+            deleted,
+            bits: Vec::new(),
+        }
+    }
+
+    /// How many postings of a list are of deleted rows.
+    ///
+    /// Seeks each deleted row when they are few, else walks the list, about a nanosecond a posting.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`] when a block on the way contradicts the format.
+    pub(super) fn count(&mut self, reader: &Reader<'_>, list: &Postings<'_>) -> Result<u32> {
+        let mut cursor = reader.cursor(list)?;
+        let postings = u64::from(list.count());
+        let mut count = 0;
+        if self.deleted.len() * SEEK_COST < postings {
+            let mut deleted = self.deleted.iter();
+            while let Some(row) = deleted.next() {
+                match cursor.seek(row)? {
+                    None => break,
+                    Some((there, _)) if there == row => count += 1,
+                    Some((there, _)) => deleted.advance_to(there),
+                }
+            }
+            return Ok(count);
+        }
+        if self.bits.is_empty() && postings * LOOKUP_COST < self.deleted.len() {
+            cursor.for_each_block(|rows, _, _| {
+                let gone = rows.iter().filter(|row| self.deleted.contains(**row));
+                count += gone.count() as u32;
+                Ok(())
+            })?;
+            return Ok(count);
+        }
+        self.fill_bits(reader.rows());
+        cursor.for_each_block(|rows, _, _| {
+            for row in rows {
+                let word = self.bits.get((row / 64) as usize).copied().unwrap_or(0);
+                count += (word >> (row % 64)) as u32 & 1;
+            }
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    fn fill_bits(&mut self, rows: u32) {
+        if !self.bits.is_empty() {
+            return;
+        }
+        self.bits = vec![0; (rows as usize).div_ceil(64)];
+        let mut deleted = self.deleted.iter();
+        let mut buffer = [0; 256];
+        loop {
+            // A quarter of the time of asking for one row after the other.
+            let rows = deleted.next_many(&mut buffer);
+            if rows.is_empty() {
+                return;
+            }
+            for row in rows {
+                if let Some(word) = self.bits.get_mut((*row / 64) as usize) {
+                    *word |= 1 << (*row % 64);
+                }
+            }
+        }
+    }
+}
+
+/// Sum of the lengths in terms of some rows: what deleting them takes from
+/// [`super::Statistics::total_length`]. Some nanoseconds a row.
+///
+/// # Errors
+/// [`crate::Error::Damaged`] when there is no such row or its bytes fail their checks.
+pub fn total_length_of(reader: &Reader<'_>, rows: &RoaringBitmap) -> Result<u64> {
+    let mut lengths = reader.lengths();
+    let mut total = 0;
+    for row in rows {
+        total += u64::from(lengths.exact(row)?);
+    }
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::text::fixture::{Index, prose, word};
+    use crate::index::text::{Analyser, DocumentTerms, Query, QuerySegment, Statistics};
+    use proptest::prelude::*;
+
+    #[test]
+    fn lengths_of_some_rows_add_up() {
+        let index = Index::of(&prose(3, 5000, 300));
+        let rows: RoaringBitmap = (0..5000).filter(|row| row % 3 == 1).collect();
+        let expected: u64 = rows
+            .iter()
+            .map(|row| u64::from(index.lengths[row as usize]))
+            .sum();
+        let reader = index.reader();
+        assert_eq!(total_length_of(&reader, &rows).unwrap(), expected);
+        assert_eq!(total_length_of(&reader, &RoaringBitmap::new()).unwrap(), 0);
+        let all = total_length_of(&reader, &(0..5000).collect()).unwrap();
+        assert_eq!(all, reader.total_length());
+        let error = total_length_of(&reader, &(4999..5001).collect()).unwrap_err();
+        assert_eq!(error.code(), "DAMAGED");
+    }
+
+    #[test]
+    fn a_segment_of_deleted_rows_only_answers_nothing() {
+        let index = Index::of(&prose(4, 9000, 300));
+        let deleted: RoaringBitmap = (0..9000).collect();
+        let segment = QuerySegment {
+            reader: index.reader(),
+            deleted: Some(&deleted),
+        };
+        let mut analyser = Analyser::new();
+        let text = format!("{} {}", word(0), word(7));
+        let query = Query::new(&mut analyser, &text, &[segment], Statistics::default()).unwrap();
+        assert!(query.terms().iter().all(|term| term.chunks == 0));
+        assert_eq!(query.top_k(0, 10, None, 0.0).unwrap(), []);
+        assert_eq!(query.top_k(0, 10, Some(&deleted), 0.0).unwrap(), []);
+    }
+
+    /// A segment with deleted rows, the same one without them, and the rows that it has left.
+    struct Part {
+        index: Index,
+        deleted: RoaringBitmap,
+        fresh: Index,
+        live: Vec<u32>,
+    }
+
+    fn part(documents: Vec<DocumentTerms>, keep: &[bool]) -> Part {
+        let (mut kept, mut live) = (Vec::new(), Vec::new());
+        let (mut deleted, mut row) = (RoaringBitmap::new(), 0);
+        for (document, keep) in documents.iter().zip(keep.iter().cycle()) {
+            let end = row + document.chunks().count() as u32;
+            if *keep {
+                kept.push(document.clone());
+                live.extend(row..end);
+            } else {
+                deleted.extend(row..end);
+            }
+            row = end;
+        }
+        Part {
+            index: Index::of(&documents),
+            deleted,
+            fresh: Index::of(&kept),
+            live,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn deleted_rows_are_as_if_they_had_never_been_there(
+            seed in any::<u64>(),
+            sizes in prop::collection::vec(1u32..5000, 1..6),
+            words in 2u32..2000,
+            share in prop_oneof![Just(0.0), Just(0.02), Just(0.5), Just(0.97), Just(1.0)],
+            turns in prop::collection::vec(0f64..1.0, 1..400),
+            asked in prop::collection::vec(0u32..300, 1..5),
+            k in prop_oneof![Just(1usize), 1..30usize, 1..10_000usize],
+            filter in prop::option::of((1u32..300, 0u32..3000, 1u32..9000)),
+        ) {
+            let keep: Vec<bool> = turns.iter().map(|turn| *turn >= share).collect();
+            let parts: Vec<Part> = (seed..)
+                .zip(&sizes)
+                .map(|(seed, size)| part(prose(seed, *size, words), &keep))
+                .collect();
+            let mut statistics = Statistics::default();
+            for part in &parts {
+                let fresh = part.fresh.statistics();
+                let gone = total_length_of(&part.index.reader(), &part.deleted).unwrap();
+                let left = part.index.record.total_length - gone;
+                prop_assert_eq!(left, fresh.total_length);
+                statistics.chunks += fresh.chunks;
+                statistics.total_length += left;
+            }
+            let text: Vec<String> = asked.iter().map(|i| word(*i)).collect();
+            let text = text.join(" ");
+            let mut analyser = Analyser::new();
+            let with: Vec<QuerySegment<'_>> = parts
+                .iter()
+                .map(|part| QuerySegment {
+                    reader: part.index.reader(),
+                    deleted: Some(&part.deleted),
+                })
+                .collect();
+            let without: Vec<QuerySegment<'_>> = parts
+                .iter()
+                .map(|part| QuerySegment { reader: part.fresh.reader(), deleted: None })
+                .collect();
+            let query = Query::new(&mut analyser, &text, &with, statistics).unwrap();
+            let expected = Query::new(&mut analyser, &text, &without, statistics).unwrap();
+            prop_assert_eq!(query.terms(), expected.terms());
+            prop_assert_eq!(query.idf_sum(), expected.idf_sum());
+            let filter = filter.map(|(step, first, last)| {
+                (first..last.max(first)).step_by(step as usize).collect::<RoaringBitmap>()
+            });
+            for (at, part) in parts.iter().enumerate() {
+                let fresh_filter = filter.as_ref().map(|filter| {
+                    (0..).zip(&part.live).filter(|(_, row)| filter.contains(**row))
+                        .map(|(fresh, _)| fresh).collect::<RoaringBitmap>()
+                });
+                let best = query.top_k(at, k, filter.as_ref(), 0.0).unwrap();
+                let mut same = expected.top_k(at, k, fresh_filter.as_ref(), 0.0).unwrap();
+                for hit in &mut same {
+                    hit.row = part.live[hit.row as usize];
+                }
+                prop_assert_eq!(best, same);
+                let fresh_rows: Vec<u32> = (0..part.live.len() as u32).collect();
+                prop_assert_eq!(
+                    query.score_rows(at, &part.live).unwrap(),
+                    expected.score_rows(at, &fresh_rows).unwrap()
+                );
+            }
+        }
+    }
+}
