@@ -168,7 +168,7 @@ fn vector_lists(plan: &Plan<'_>, bound: &[BoundSegment<'_>]) -> Result<Vec<(i32,
     for (position, segment) in bound.iter().enumerate() {
         let top = segment
             .vectors()?
-            .top_k(query, plan.candidates, plan.filter(position))?;
+            .top_k(query, plan.candidates, plan.filter(position), None)?;
         let id = segment.segment.id;
         found.extend(
             top.into_iter()

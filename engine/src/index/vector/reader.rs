@@ -1,5 +1,7 @@
 //! Columns -> nearest rows.
 
+use std::ops::Range;
+
 use roaring::RoaringBitmap;
 
 use crate::container::column::ColumnView;
@@ -14,6 +16,8 @@ use crate::index::vector::topk::{Candidate, TopK};
 pub struct Reader<'a> {
     /// Rows of signed bytes.
     rows: ColumnView<'a>,
+    /// How many.
+    count: u32,
     /// Bytes of a row.
     stride: usize,
 }
@@ -33,41 +37,61 @@ impl<'a> Reader<'a> {
         }
         Ok(Reader {
             rows,
+            count: record.rows,
             stride: record.stride as usize,
         })
     }
 
-    /// The k rows of the largest product above 0 among those in `filter` (all rows without one),
-    /// best first; of equal products the lower row. Reads every row once: about 0.01 ms per
-    /// thousand rows of 192 bytes.
+    /// Number of rows, deleted ones included.
+    pub fn rows(&self) -> u32 {
+        self.count
+    }
+
+    /// The bytes of one row, padded to a multiple of 64.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there is no such row.
+    pub fn row(&self, row: u32) -> Result<&'a [i8]> {
+        self.rows.row(u64::from(row)).map(as_signed)
+    }
+
+    /// The k rows of the largest product above 0 among those in `filter` (all rows without one) that
+    /// are not in `deleted`, best first; of equal products the lower row.
+    ///
+    /// Reads every such row once: about 0.01 ms per thousand rows of 192 bytes, and no longer for
+    /// a dense filter than without one.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the filter has rows beyond the segment, the query has another width,
+    /// or an extent fails its checks.
     pub fn top_k(
         &self,
         query: &Query,
         k: usize,
         filter: Option<&RoaringBitmap>,
+        deleted: Option<&RoaringBitmap>,
     ) -> Result<Vec<Candidate>> {
         if query.row.len() != self.stride {
             return Err(Error::damaged("query and rows have different widths"));
         }
-        let mut top = TopK::new(k, 0);
-        match filter {
-            Some(filter) => {
-                for row in filter {
-                    top.offer(self.product(query, row)?, row);
-                }
-            }
-            None => {
-                let mut row = 0u32;
-                for number in 0..self.rows.extents() {
-                    let (_, payload) = self.rows.extent(number)?;
-                    for bytes in payload.chunks_exact(self.stride) {
-                        top.offer(dot(&query.row, as_signed(bytes)), row);
-                        row += 1;
-                    }
-                }
-            }
+        let beyond = |filter: &RoaringBitmap| filter.max().is_some_and(|row| row >= self.count);
+        if filter.is_some_and(beyond) {
+            return Err(Error::damaged("a filter names a row beyond the segment"));
         }
-        Ok(top.finish())
+        let mut scan = Scan {
+            reader: self,
+            query: &query.row,
+            top: TopK::new(k, 0),
+            first: 0,
+            piece: &[],
+        };
+        match (filter, deleted) {
+            (None, None) => scan.run(0..self.count)?,
+            (Some(filter), None) => scan.runs_of(filter)?,
+            (Some(filter), Some(deleted)) => scan.runs_of(&(filter - deleted))?,
+            (None, Some(deleted)) => scan.runs_outside(deleted)?,
+        }
+        Ok(scan.top.finish())
     }
 
     /// The product of the query with one row.
@@ -75,17 +99,85 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Error::Damaged`] when there is no such row.
     pub fn product(&self, query: &Query, row: u32) -> Result<i32> {
-        Ok(dot(&query.row, as_signed(self.rows.row(u64::from(row))?)))
+        Ok(dot(&query.row, self.row(row)?))
+    }
+
+}
+
+/// Walks over runs of rows, ascending.
+struct Scan<'r, 'a> {
+    /// The rows.
+    reader: &'r Reader<'a>,
+    /// What they are compared with.
+    query: &'r [i8],
+    /// The best so far.
+    top: TopK,
+    /// First row of `piece`.
+    first: u32,
+    /// Rows up to the end of an extent.
+    piece: &'a [u8],
+}
+
+impl Scan<'_, '_> {
+    fn runs_of(&mut self, rows: &RoaringBitmap) -> Result<()> {
+        let mut rows = rows.iter();
+        while let Some(run) = rows.next_range() {
+            // Rows are below the number of rows, so one more is no overflow.
+            self.run(*run.start()..*run.end() + 1)?;
+        }
+        Ok(())
+    }
+
+    fn runs_outside(&mut self, rows: &RoaringBitmap) -> Result<()> {
+        let mut rows = rows.iter();
+        let mut next = 0;
+        while let Some(run) = rows.next_range() {
+            self.run(next..(*run.start()).min(self.reader.count))?;
+            next = run.end().saturating_add(1);
+        }
+        self.run(next..self.reader.count)
+    }
+
+    #[inline]
+    fn run(&mut self, rows: Range<u32>) -> Result<()> {
+        let stride = self.reader.stride;
+        let mut next = rows.start;
+        while next < rows.end {
+            let skip = (next - self.first) as usize * stride;
+            let Some(piece) = self.piece.get(skip..).filter(|piece| piece.len() >= stride) else {
+                self.open_piece(next)?;
+                continue;
+            };
+            let wanted = (rows.end - next) as usize;
+            for bytes in piece.chunks_exact(stride).take(wanted) {
+                self.top.offer(dot(self.query, as_signed(bytes)), next);
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes `row` the first of the piece.
+    #[cold]
+    fn open_piece(&mut self, row: u32) -> Result<()> {
+        let stride = self.reader.stride;
+        self.piece = self.reader.rows.from(u64::from(row) * stride as u64)?;
+        self.first = row;
+        if self.piece.len() < stride {
+            return Err(Error::damaged("a vector is cut off"));
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::column::{ColumnRecord, MemoryExtents, extent_starts};
+    use crate::container::column::{ColumnId, ColumnRecord, MemoryExtents, extent_starts};
     use crate::index::vector::writer::Writer;
     use crate::index::vector::{ROW_SUMS, ROWS};
     use crate::types::SegmentId;
+    use proptest::prelude::*;
 
     const RANGE: f32 = 0.305;
 
@@ -126,7 +218,7 @@ mod tests {
         for seed in 0..5 {
             let target = unit(seed * 1000, 100);
             let query = Query::new(&target, RANGE, 128).unwrap();
-            let found = reader.top_k(&query, 10, None).unwrap();
+            let found = reader.top_k(&query, 10, None, None).unwrap();
             assert_eq!(
                 found[0].1,
                 (seed * 1000) as u32,
@@ -139,7 +231,10 @@ mod tests {
             all.sort_by_key(|(product, row)| (-product, *row));
             assert_eq!(found, all[..10]);
             all.retain(|(_, row)| filter.contains(*row));
-            assert_eq!(reader.top_k(&query, 10, Some(&filter)).unwrap(), all[..10]);
+            assert_eq!(
+                reader.top_k(&query, 10, Some(&filter), None).unwrap(),
+                all[..10]
+            );
         }
     }
 
@@ -155,6 +250,70 @@ mod tests {
                 .sum();
             let stored = sums.row(row as u64).unwrap();
             assert_eq!(i32::from_le_bytes(stored.try_into().unwrap()), expected);
+        }
+    }
+
+    fn view<'s>(sink: &'s MemoryExtents, column: ColumnId, starts: &'s [u64]) -> ColumnView<'s> {
+        let width = if column == ROW_SUMS { 4 } else { 64 };
+        ColumnView::new(starts, width, &sink.columns[&column])
+    }
+
+    #[test]
+    fn a_filter_with_rows_beyond_the_segment_is_refused_and_deleted_ones_are_not() {
+        let vectors: Vec<_> = (0..10).map(|seed| unit(seed, 64)).collect();
+        let (sink, record, columns) = index(&vectors, 64);
+        let starts = extent_starts(&columns[0]);
+        let reader = Reader::new(&record, view(&sink, ROWS, &starts)).unwrap();
+        let query = Query::new(&vectors[3], RANGE, 64).unwrap();
+        let rows: RoaringBitmap = [3, 10, u32::MAX].into_iter().collect();
+        let error = reader.top_k(&query, 5, Some(&rows), None).unwrap_err();
+        assert_eq!(error.code(), "DAMAGED");
+        let best = reader.top_k(&query, 5, None, Some(&rows)).unwrap();
+        assert!(!best.is_empty() && best.iter().all(|(_, row)| *row != 3));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn filters_and_deleted_rows_give_what_looking_at_each_row_gives(
+            components in prop::collection::vec(-0.3f32..0.3, 64),
+            count in 1u32..40_000,
+            k in prop_oneof![1usize..30, 1usize..50_000],
+            keep in prop::option::of(prop_oneof![Just(1u64), Just(10), Just(50), Just(99), Just(100)]),
+            gone in prop::option::of(prop_oneof![Just(0u64), Just(1), Just(50), Just(100)]),
+            run in prop_oneof![Just(1u32), 1u32..3000],
+            seed in any::<u64>(),
+        ) {
+            // A few vectors over and over: there are many ties.
+            let vectors: Vec<_> = (0..97).map(|seed| Writer::row(&unit(seed, 64), RANGE)).collect();
+            let mut sink = MemoryExtents::default();
+            let mut writer = Writer::new(SegmentId(1), 64, RANGE);
+            for row in 0..count {
+                writer.push(&mut sink, &vectors[row as usize * 31 % 97]).unwrap();
+            }
+            let (record, columns) = writer.finish(&mut sink).unwrap();
+            let starts = extent_starts(&columns[0]);
+            let reader = Reader::new(&record, view(&sink, ROWS, &starts)).unwrap();
+            let Some(query) = Query::new(&components, RANGE, 64) else { return Ok(()) };
+            let some = |share: u64, salt: u64| -> RoaringBitmap {
+                let random = |row: u32| {
+                    (u64::from(row / run) ^ seed ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
+                };
+                (0..count).filter(|row| random(*row) % 100 < share).collect()
+            };
+            let filter = keep.map(|share| some(share, 1));
+            let deleted = gone.map(|share| some(share, 2));
+            let mut expected: Vec<Candidate> = (0..count)
+                .filter(|row| filter.as_ref().is_none_or(|rows| rows.contains(*row)))
+                .filter(|row| !deleted.as_ref().is_some_and(|rows| rows.contains(*row)))
+                .map(|row| (reader.product(&query, row).unwrap(), row))
+                .filter(|(product, _)| *product > 0)
+                .collect();
+            expected.sort_by_key(|(product, row)| (-product, *row));
+            expected.truncate(k);
+            let found = reader.top_k(&query, k, filter.as_ref(), deleted.as_ref()).unwrap();
+            prop_assert_eq!(found, expected);
         }
     }
 }
