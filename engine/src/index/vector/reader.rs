@@ -18,8 +18,12 @@ pub struct Reader<'a> {
     rows: ColumnView<'a>,
     /// How many.
     count: u32,
+    /// Dimensions.
+    dim: u32,
     /// Bytes of a row.
     stride: usize,
+    /// The quantiser.
+    range: f32,
 }
 
 impl<'a> Reader<'a> {
@@ -38,13 +42,20 @@ impl<'a> Reader<'a> {
         Ok(Reader {
             rows,
             count: record.rows,
+            dim: record.dim,
             stride: record.stride as usize,
+            range: record.range,
         })
     }
 
     /// Number of rows, deleted ones included.
     pub fn rows(&self) -> u32 {
         self.count
+    }
+
+    /// Dimensions and range of the quantiser: rows of readers that agree in both can be compared.
+    pub(super) fn quantiser(&self) -> (u32, f32) {
+        (self.dim, self.range)
     }
 
     /// The bytes of one row, padded to a multiple of 64.
@@ -86,10 +97,15 @@ impl<'a> Reader<'a> {
             piece: &[],
         };
         match (filter, deleted) {
-            (None, None) => scan.run(0..self.count)?,
-            (Some(filter), None) => scan.runs_of(filter)?,
-            (Some(filter), Some(deleted)) => scan.runs_of(&(filter - deleted))?,
-            (None, Some(deleted)) => scan.runs_outside(deleted)?,
+            (None, None) => scan.run(0..self.count, |_| true)?,
+            (Some(filter), None) => scan.runs(runs_of(filter), |row| filter.contains(row))?,
+            (Some(filter), Some(deleted)) => {
+                let both = filter - deleted;
+                scan.runs(runs_of(&both), |row| both.contains(row))?;
+            }
+            (None, Some(deleted)) => scan.runs(runs_outside(deleted, self.count), |row| {
+                !deleted.contains(row)
+            })?,
         }
         Ok(scan.top.finish())
     }
@@ -102,6 +118,36 @@ impl<'a> Reader<'a> {
         Ok(dot(&query.row, self.row(row)?))
     }
 
+    /// Reads all rows and compares what is told twice: the bytes after the last dimension are 0,
+    /// no byte is -128, and `sums`, the column [`super::ROW_SUMS`], has the sum of each row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] naming the first row where this does not hold.
+    pub fn check(&self, sums: ColumnView<'_>) -> Result<()> {
+        if sums.rows() != u64::from(self.count) {
+            return Err(Error::damaged(format!(
+                "a vector index of {} rows has {} row sums",
+                self.count,
+                sums.rows()
+            )));
+        }
+        for row in 0..self.count {
+            let damaged = |what| Error::damaged(format!("vector of row {row}: {what}"));
+            let bytes = self.row(row)?;
+            let padding = bytes.get(self.dim as usize..).unwrap_or_default();
+            if padding.iter().any(|byte| *byte != 0) {
+                return Err(damaged("bytes after the last dimension are not 0"));
+            }
+            if bytes.contains(&i8::MIN) {
+                return Err(damaged("a byte is below -127"));
+            }
+            let stored = sums.row(u64::from(row))?.first_chunk::<4>();
+            if stored.map(|sum| i32::from_le_bytes(*sum)) != Some(row_sum(bytes)) {
+                return Err(damaged("the stored sum is another one"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Walks over runs of rows, ascending.
@@ -118,28 +164,49 @@ struct Scan<'r, 'a> {
     piece: &'a [u8],
 }
 
-impl Scan<'_, '_> {
-    fn runs_of(&mut self, rows: &RoaringBitmap) -> Result<()> {
-        let mut rows = rows.iter();
-        while let Some(run) = rows.next_range() {
-            // Rows are below the number of rows, so one more is no overflow.
-            self.run(*run.start()..*run.end() + 1)?;
-        }
-        Ok(())
-    }
+/// Runs of the rows of a bitmap.
+fn runs_of(rows: &RoaringBitmap) -> impl Iterator<Item = Range<u32>> {
+    let mut rows = rows.iter();
+    let runs = std::iter::from_fn(move || rows.next_range());
+    runs.map(|run| *run.start()..run.end().saturating_add(1))
+}
 
-    fn runs_outside(&mut self, rows: &RoaringBitmap) -> Result<()> {
-        let mut rows = rows.iter();
-        let mut next = 0;
-        while let Some(run) = rows.next_range() {
-            self.run(next..(*run.start()).min(self.reader.count))?;
-            next = run.end().saturating_add(1);
+/// Runs of the rows below `count` that are not in a bitmap; some may be empty.
+fn runs_outside(rows: &RoaringBitmap, count: u32) -> impl Iterator<Item = Range<u32>> {
+    let mut next = 0;
+    let end = std::iter::once(count..count);
+    runs_of(rows).chain(end).map_while(move |run| {
+        let start = next;
+        next = run.end;
+        (start <= count).then(|| start..run.start.min(count))
+    })
+}
+
+/// Gaps of up to that many rows between two runs are scanned with them: a processor cannot foresee
+/// where short runs end, and reads memory best in one stream.
+const SCANNED_GAP: u32 = 8;
+
+impl Scan<'_, '_> {
+    /// Offers the rows of ascending runs. `allowed` tells whether a row is in one of them.
+    fn runs(
+        &mut self,
+        runs: impl Iterator<Item = Range<u32>>,
+        allowed: impl Fn(u32) -> bool,
+    ) -> Result<()> {
+        let mut joined = 0..0;
+        for run in runs {
+            if run.start <= joined.end + SCANNED_GAP {
+                joined.end = run.end;
+            } else {
+                self.run(joined, &allowed)?;
+                joined = run;
+            }
         }
-        self.run(next..self.reader.count)
+        self.run(joined, &allowed)
     }
 
     #[inline]
-    fn run(&mut self, rows: Range<u32>) -> Result<()> {
+    fn run(&mut self, rows: Range<u32>, allowed: impl Fn(u32) -> bool) -> Result<()> {
         let stride = self.reader.stride;
         let mut next = rows.start;
         while next < rows.end {
@@ -150,7 +217,10 @@ impl Scan<'_, '_> {
             };
             let wanted = (rows.end - next) as usize;
             for bytes in piece.chunks_exact(stride).take(wanted) {
-                self.top.offer(dot(self.query, as_signed(bytes)), next);
+                let product = dot(self.query, as_signed(bytes));
+                if product > self.top.threshold() && allowed(next) {
+                    self.top.offer(product, next);
+                }
                 next += 1;
             }
         }
@@ -168,6 +238,11 @@ impl Scan<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// What the column [`super::ROW_SUMS`] says of a row.
+pub(super) fn row_sum(row: &[i8]) -> i32 {
+    row.iter().map(|byte| i32::from(*byte)).sum()
 }
 
 #[cfg(test)]
@@ -270,6 +345,45 @@ mod tests {
         assert_eq!(error.code(), "DAMAGED");
         let best = reader.top_k(&query, 5, None, Some(&rows)).unwrap();
         assert!(!best.is_empty() && best.iter().all(|(_, row)| *row != 3));
+    }
+
+    #[test]
+    fn each_lie_about_a_vector_is_named() {
+        let vectors: Vec<_> = (0..50).map(|seed| unit(seed, 60)).collect();
+        let lie = |column: ColumnId, at: usize, byte: u8| {
+            let (mut sink, record, columns) = index(&vectors, 60);
+            let payload = &mut sink.columns.get_mut(&column).unwrap()[0];
+            payload[at] = byte;
+            let starts = columns.each_ref().map(extent_starts);
+            let reader = Reader::new(&record, view(&sink, ROWS, &starts[0])).unwrap();
+            reader.check(view(&sink, ROW_SUMS, &starts[1]))
+        };
+        let (sink, _, _) = index(&vectors, 60);
+        let sums = &sink.columns[&ROW_SUMS][0];
+        lie(ROW_SUMS, 0, sums[0]).unwrap();
+        for (column, at, byte, what) in [
+            (
+                ROWS,
+                64 * 7 + 60,
+                1,
+                "row 7: bytes after the last dimension",
+            ),
+            (ROWS, 64 * 8 - 1, 1, "row 7: bytes after the last dimension"),
+            (ROWS, 64 * 9 + 5, 0x80, "row 9: a byte is below"),
+            (ROWS, 64 * 9 + 5, 0x7f, "row 9: the stored sum"),
+            (ROW_SUMS, 4 * 49, sums[4 * 49] ^ 1, "row 49: the stored sum"),
+        ] {
+            let error = lie(column, at, byte).unwrap_err();
+            assert_eq!(error.code(), "DAMAGED");
+            assert!(error.to_string().contains(what), "{what}: {error}");
+        }
+        let (sink, record, columns) = index(&vectors, 60);
+        let starts = extent_starts(&columns[0]);
+        let reader = Reader::new(&record, view(&sink, ROWS, &starts)).unwrap();
+        let error = reader
+            .check(view(&sink, ROW_SUMS, &[0, 49 * 4]))
+            .unwrap_err();
+        assert!(error.to_string().contains("49 row sums"), "{error}");
     }
 
     proptest! {
