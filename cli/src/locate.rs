@@ -170,7 +170,7 @@ mod tests {
     fn folders_and_unfinished_files_do_not_count() {
         let tree = Tree::new("folders");
         fs::create_dir(tree.top.join("a/b/folder.kb")).unwrap();
-        tree.touch("a/b/x.kb.tmp-12");
+        tree.touch("a/b/.x.kb.tmp");
         tree.touch("a/b/.kb");
         tree.touch("a/real.kb");
         assert_eq!(tree.locate("a/b").unwrap(), tree.top.join("a/real.kb"));

@@ -48,6 +48,7 @@ impl Content {
         let opener = Opener {
             program: "kb-tests".to_owned(),
             unix_ms: 0,
+            wait: std::time::Duration::ZERO,
         };
         let right = Content::of_golden();
         let mut writer = ContainerWriter::open(&path, &opener).expect("writer");

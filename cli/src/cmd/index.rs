@@ -209,7 +209,7 @@ fn is_built_for(target: &Path, path: &Path) -> bool {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default()
     };
-    path.parent() == target.parent() && name(path).starts_with(&format!(".{}.tmp-", name(target)))
+    path.parent() == target.parent() && name(path) == format!(".{}.tmp", name(target))
 }
 
 /// `notes.kb` -> `notes-2.kb`, or the first number that is free.

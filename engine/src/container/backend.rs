@@ -1,122 +1,20 @@
-//! What redb writes through, and locks on single bytes of the file.
+//! What redb writes through.
 
-use crate::error::{Error, Result};
+use crate::container::disk::announce;
+use crate::container::seam::Seam;
+#[cfg(unix)]
+use redb::BackendError;
+use redb::StorageBackend;
 use redb::backends::FileBackend;
-use redb::{BackendError, StorageBackend};
 use std::fs::File;
 use std::io;
+#[cfg(unix)]
 use std::ops::Bound;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Locked exclusively by the writer. Lies between the ranges that redb locks, in the part that it
-/// leaves to backends.
-pub(crate) const WRITER_BYTE: u64 = (1 << 62) + 900;
-
-/// Locked shared by readers that ask for time.
-pub(crate) const HOLD_BYTE: u64 = (1 << 62) + 901;
-
 /// Pages above this are extents; smaller ones replace older pages of the tree.
 const LARGEST_TREE_WRITE: usize = 64 << 10;
-
-/// A lock on one byte, released when it is dropped. The lock belongs to the open file, not to the
-/// process: opened twice, a file conflicts with itself.
-#[derive(Debug)]
-pub(crate) struct ByteLock {
-    /// redb's way to lock ranges on this system.
-    #[cfg(unix)]
-    locks: FileBackend,
-}
-
-#[cfg(unix)]
-impl ByteLock {
-    /// Takes the byte alone; `None` when another holds it.
-    pub(crate) fn exclusive(file: &File, byte: u64) -> io::Result<Option<ByteLock>> {
-        let locks = locks_of(file)?;
-        let taken = locks.try_lock_range(Bound::Included(byte), Bound::Included(byte))?;
-        Ok(taken.then_some(ByteLock { locks }))
-    }
-
-    /// Takes the byte together with others; `None` when one holds it alone.
-    pub(crate) fn shared(file: &File, byte: u64) -> io::Result<Option<ByteLock>> {
-        let locks = locks_of(file)?;
-        let taken = locks.try_lock_shared_range(Bound::Included(byte), Bound::Included(byte))?;
-        Ok(taken.then_some(ByteLock { locks }))
-    }
-
-    /// Whether another open file holds the byte in any way.
-    pub(crate) fn is_held(file: &File, byte: u64) -> io::Result<bool> {
-        let held =
-            locks_of(file)?.query_lock_range(Bound::Included(byte), Bound::Included(byte))?;
-        Ok(held)
-    }
-}
-
-#[cfg(unix)]
-fn locks_of(file: &File) -> io::Result<FileBackend> {
-    FileBackend::new(file.try_clone()?).map_err(io::Error::other)
-}
-
-#[cfg(unix)]
-impl Drop for ByteLock {
-    fn drop(&mut self) {
-        // The lock would outlive this value as long as another handle of the same open file does.
-        let _ = self.locks.close();
-    }
-}
-
-/// Locks of Windows would keep readers out of the locked bytes. There the writer opens the file so
-/// that nobody else can open it for writing, and readers cannot ask for time.
-#[cfg(not(unix))]
-impl ByteLock {
-    pub(crate) fn exclusive(_: &File, _: u64) -> io::Result<Option<ByteLock>> {
-        Ok(Some(ByteLock {}))
-    }
-
-    pub(crate) fn shared(_: &File, _: u64) -> io::Result<Option<ByteLock>> {
-        Ok(None)
-    }
-
-    pub(crate) fn is_held(_: &File, _: u64) -> io::Result<bool> {
-        Ok(false)
-    }
-}
-
-/// Opens an existing file for writing.
-pub(crate) fn open_for_writing(path: &Path) -> Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true);
-    #[cfg(windows)]
-    {
-        use std::os::windows::fs::OpenOptionsExt;
-        // FILE_SHARE_READ | FILE_SHARE_DELETE: no second writer.
-        options.share_mode(1 | 4);
-    }
-    options
-        .open(path)
-        .map_err(|source| Error::io("open", path, source))
-}
-
-/// Writes all of `bytes` at `offset`.
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    #[cfg(unix)]
-    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
-    #[cfg(not(unix))]
-    return FileBackend::new(file.try_clone()?)
-        .map_err(io::Error::other)?
-        .write(offset, bytes);
-}
-
-/// Fills `bytes` from `offset`.
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
-    #[cfg(unix)]
-    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset);
-    #[cfg(not(unix))]
-    return FileBackend::new(file.try_clone()?)
-        .map_err(io::Error::other)?
-        .read(offset, bytes);
-}
 
 /// The length that redb shall see when it opens the file. After a clean close that is what the layout
 /// says, because a shrink may have been swallowed; after a crash the file's own, from which redb
@@ -150,9 +48,9 @@ pub(crate) fn length_for_redb(header: &[u8; 64], file_len: u64) -> u64 {
     }
 }
 
-/// A file that readers may have mapped: grows as redb asks, never shrinks.
+/// The file under redb. One that readers may have mapped grows as redb asks and never shrinks.
 #[derive(Debug)]
-pub(crate) struct InPlaceBackend {
+pub(crate) struct FileStorage {
     /// redb's access to the file, and its locks.
     inner: FileBackend,
     /// The same file.
@@ -161,21 +59,40 @@ pub(crate) struct InPlaceBackend {
     len: AtomicU64,
     /// Bytes written to pages of the tree, over all time.
     tree_bytes: Arc<AtomicU64>,
+    /// Whether nobody maps the file.
+    may_shrink: bool,
+    /// Says when redb must not write any more.
+    seam: Seam,
 }
 
-impl InPlaceBackend {
-    /// `len` from [`length_for_redb`]; bytes written to pages of the tree are added to `tree_bytes`.
-    pub(crate) fn new(file: &File, len: u64, tree_bytes: Arc<AtomicU64>) -> io::Result<Self> {
-        Ok(InPlaceBackend {
+impl FileStorage {
+    /// For a file in place: `len` from [`length_for_redb`]; bytes written to pages of the tree are
+    /// added to `tree_bytes`.
+    pub(crate) fn in_place(
+        file: &File,
+        len: u64,
+        tree_bytes: Arc<AtomicU64>,
+        seam: Seam,
+    ) -> io::Result<Self> {
+        Ok(FileStorage {
             inner: FileBackend::new(file.try_clone()?).map_err(io::Error::other)?,
             file: file.try_clone()?,
             len: AtomicU64::new(len),
             tree_bytes,
+            may_shrink: false,
+            seam,
         })
+    }
+
+    /// For a file that nobody else reads. redb takes it for empty, whatever its first page holds.
+    pub(crate) fn of_new_file(file: &File, seam: Seam) -> io::Result<Self> {
+        let mut storage = FileStorage::in_place(file, 0, Arc::default(), seam)?;
+        storage.may_shrink = true;
+        Ok(storage)
     }
 }
 
-impl StorageBackend for InPlaceBackend {
+impl StorageBackend for FileStorage {
     fn len(&self) -> io::Result<u64> {
         Ok(self.len.load(Ordering::Acquire))
     }
@@ -185,8 +102,13 @@ impl StorageBackend for InPlaceBackend {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
+        self.seam.check()?;
         // A shorter file would take mapped pages away from readers: SIGBUS.
-        if len > self.file.metadata()?.len() {
+        if self.may_shrink || len > self.file.metadata()?.len() {
+            announce!(Op::SetLen {
+                file: FileId::of(&self.file)?,
+                len,
+            });
             self.inner.set_len(len)?;
         }
         self.len.store(len, Ordering::Release);
@@ -194,14 +116,24 @@ impl StorageBackend for InPlaceBackend {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        self.seam.check()?;
+        announce!(Op::Sync {
+            file: FileId::of(&self.file)?,
+        });
         self.inner.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.seam.check()?;
         if data.len() <= LARGEST_TREE_WRITE {
             self.tree_bytes
                 .fetch_add(data.len() as u64, Ordering::Relaxed);
         }
+        announce!(Op::Write {
+            file: FileId::of(&self.file)?,
+            offset,
+            data,
+        });
         self.inner.write(offset, data)
     }
 
@@ -257,23 +189,9 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_byte_is_held_by_one_open_file_until_the_lock_is_dropped() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let other = file.reopen().unwrap();
-        let lock = ByteLock::exclusive(file.as_file(), WRITER_BYTE).unwrap();
-        assert!(lock.is_some());
-        assert!(ByteLock::exclusive(&other, WRITER_BYTE).unwrap().is_none());
-        assert!(ByteLock::is_held(&other, WRITER_BYTE).unwrap());
-        assert!(ByteLock::shared(&other, HOLD_BYTE).unwrap().is_some());
-        drop(lock);
-        assert!(!ByteLock::is_held(&other, WRITER_BYTE).unwrap());
-        assert!(ByteLock::exclusive(&other, WRITER_BYTE).unwrap().is_some());
-    }
-
-    #[test]
     fn a_shrink_is_noted_and_the_file_stays_long() {
         let file = tempfile::tempfile().unwrap();
-        let backend = InPlaceBackend::new(&file, 0, Arc::default()).unwrap();
+        let backend = FileStorage::in_place(&file, 0, Arc::default(), Seam::default()).unwrap();
         backend.set_len(8192).unwrap();
         backend.set_len(4096).unwrap();
         assert_eq!(backend.len().unwrap(), 4096);

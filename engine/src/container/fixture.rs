@@ -5,8 +5,10 @@ use crate::container::extent::{SegmentExtents, segment_table_name};
 use crate::container::{Container, ContainerWriter, Key, Opener, Snapshot, Transaction};
 use crate::error::Result;
 use crate::types::SegmentId;
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Rows of the segment of [`fill`].
@@ -26,7 +28,25 @@ pub(crate) fn opener() -> Opener {
     Opener {
         program: "kb test".to_owned(),
         unix_ms: 1_709_210_096_000,
+        wait: Duration::ZERO,
     }
+}
+
+/// Names of what is in a folder.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+/// The value under a key of the newest commit.
+pub(crate) fn value(container: &Container, table: &str, key: Key<'_>) -> Option<Vec<u8>> {
+    let found = container.read(|snapshot| match snapshot.table(table)? {
+        Some(table) => snapshot.get(&table, key),
+        None => Ok(None),
+    });
+    found.unwrap()
 }
 
 /// Numbers that look random and are the same in every run.

@@ -13,12 +13,18 @@ pub mod column;
 pub mod extent;
 
 mod backend;
+mod disk;
+#[cfg(all(unix, any(test, feature = "faults")))]
+pub mod faults;
 #[cfg(test)]
 pub(crate) mod fixture;
+mod holder;
+mod lock;
 mod map;
 mod page;
 mod pins;
 mod redb_file;
+mod seam;
 mod signature;
 mod snapshot;
 mod temporary;
@@ -35,8 +41,8 @@ pub use snapshot::{FileBytes, SlotIdentity, Snapshot, TableBytes};
 pub use transaction::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Transaction};
 
 use crate::error::{Error, Result};
-use backend::ByteLock;
 use codec::array_at;
+use lock::{ByteLock, HOLD_BYTE};
 use map::Map;
 use signature::{BLOCK, HEADER_KEY, HEADER_TABLE};
 use snapshot::{CommitSlot, REDB_MAGIC};
@@ -192,7 +198,7 @@ impl Container {
     pub fn hold(&self) -> Hold {
         // Opened for itself: locks of one open file are one lock, and the first guard would end all.
         let file = self.path.as_ref().and_then(|path| File::open(path).ok());
-        let lock = file.and_then(|file| ByteLock::shared(&file, backend::HOLD_BYTE).ok().flatten());
+        let lock = file.and_then(|file| ByteLock::shared(&file, HOLD_BYTE).ok().flatten());
         Hold { _lock: lock }
     }
 
@@ -506,8 +512,8 @@ mod tests {
         container.read(|_| Ok(())).unwrap();
         let mut signature = container.signature();
         signature.incompat |= 1 << 9;
-        let file = backend::open_for_writing(&path).unwrap();
-        backend::write_at(&file, &signature.to_block(), BLOCK.start as u64).unwrap();
+        let file = disk::open_for_writing(&path).unwrap();
+        disk::write_at(&file, &signature.to_block(), BLOCK.start as u64).unwrap();
         let error = container.read(|_| Ok(())).unwrap_err();
         assert!(error.to_string().contains("feature bit 9"), "{error}");
     }
@@ -525,8 +531,8 @@ mod tests {
         let (_folder, path) = place();
         build(&path, |transaction| fill(transaction, 12));
         let container = Container::open(&path).unwrap();
-        let file = backend::open_for_writing(&path).unwrap();
-        let held = || ByteLock::is_held(&file, backend::HOLD_BYTE).unwrap();
+        let file = disk::open_for_writing(&path).unwrap();
+        let held = || ByteLock::is_held(&file, HOLD_BYTE).unwrap();
         let (first, second) = (container.hold(), container.hold());
         drop(first);
         assert!(held());

@@ -4,10 +4,12 @@
 //! The order is everything: what is protected is published only after it is, and what is given up is
 //! published before it is.
 
-use crate::container::backend::{ByteLock, HOLD_BYTE, read_at, write_at};
-use crate::container::signature::{
-    HOLDER, HOLDER_TEXT, Holder, HolderState, NO_HOLDER, holder_text,
+use crate::container::disk::{read_at, write_at};
+use crate::container::holder::{
+    HOLDER, Holder, HolderState, NO_HOLDER, publish_nobody, publish_opening,
 };
+use crate::container::lock::{ByteLock, HOLD_BYTE};
+use crate::container::redb_file::Opener;
 use crate::container::snapshot::{CommitSlot, HEADER_LEN};
 use crate::error::{Error, Result};
 use redb::{Database, ReadTransaction, ReadableDatabase};
@@ -65,6 +67,8 @@ impl std::fmt::Debug for PinnedRead {
 pub(crate) struct Pins {
     /// The file, for header and holder record.
     file: File,
+    /// Record and text as a writer before this one left them.
+    before: [u8; NO_HOLDER.len()],
     /// What was published last.
     holder: Holder,
     /// Oldest first; never empty while serving.
@@ -72,30 +76,26 @@ pub(crate) struct Pins {
 }
 
 impl Pins {
-    /// Publishes that nothing is protected. Must come before redb touches the file, because a record
-    /// left by a dead writer holds until it is replaced.
-    pub(crate) fn begin(
-        file: File,
-        process_id: u32,
-        started_unix_ms: u64,
-        host: &str,
-        program: &str,
-    ) -> io::Result<Pins> {
-        let holder = Holder {
-            state: HolderState::Opening,
-            process_id,
-            started_unix_ms,
-            oldest: 0,
-            upto: 0,
-        };
-        write_at(&file, &holder_text(host, program), HOLDER_TEXT.start as u64)?;
-        let pins = Pins {
+    /// Publishes who opens the file, and that nothing is protected. Must come before redb touches the
+    /// file, because a record left by a dead writer holds until it is replaced.
+    pub(crate) fn begin(file: File, opener: &Opener) -> io::Result<Pins> {
+        let mut before = NO_HOLDER;
+        read_at(&file, &mut before, HOLDER.start as u64)?;
+        let holder = publish_opening(&file, opener).inspect_err(|_| {
+            let _ = write_at(&file, &before, HOLDER.start as u64);
+        })?;
+        Ok(Pins {
             file,
+            before,
             holder,
             pins: VecDeque::new(),
-        };
-        pins.publish()?;
-        Ok(pins)
+        })
+    }
+
+    /// Puts back what [`Pins::begin`] found. Only while redb has not touched the file: what a dead
+    /// writer protects is still there then.
+    pub(crate) fn withdraw(&self) -> io::Result<()> {
+        write_at(&self.file, &self.before, HOLDER.start as u64)
     }
 
     /// The file.
@@ -176,7 +176,7 @@ impl Pins {
 
     /// Removes the record. Only after redb has closed the file.
     pub(crate) fn end(&self) -> io::Result<()> {
-        write_at(&self.file, &NO_HOLDER, HOLDER.start as u64)
+        publish_nobody(&self.file)
     }
 }
 

@@ -5,32 +5,25 @@
 //! is written beside its readers: through a backend that never shrinks it, behind a lock and a holder
 //! record, with recent commits kept readable.
 
-use crate::container::backend::{
-    ByteLock, InPlaceBackend, WRITER_BYTE, length_for_redb, open_for_writing, read_at, write_at,
-};
+use crate::container::Container;
+use crate::container::backend::{FileStorage, length_for_redb};
+use crate::container::disk::{read_at, write_at};
+use crate::container::lock::{ByteLock, Waiting, lock_file};
 use crate::container::page::Key;
 use crate::container::pins::{Pins, newest_transaction};
-use crate::container::signature::{
-    BLOCK, HEADER_KEY, HEADER_TABLE, HOLDER, HOLDER_TEXT, Signature, describe_holder,
-};
+use crate::container::seam::Seam;
+use crate::container::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, Signature, new_uuid};
 use crate::container::temporary::Temporary;
 use crate::container::transaction::{Transaction, from_redb};
-use crate::container::{Container, is_same_file};
 use crate::error::{Error, Result};
-use redb::backends::FileBackend;
 use redb::{Builder, Database, WriteTransaction};
-use std::fs::{self, File};
-use std::hash::{BuildHasher, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use xxhash_rust::xxh3::xxh3_128;
+use std::time::Duration;
 
 /// redb's page cache, which also bounds what a transaction keeps in memory before it is written.
 const CACHE_BYTES: usize = 64 << 20;
-
-/// Renames that may overtake one attempt to lock a file.
-const MOST_REOPENS: usize = 10;
 
 /// Who opens a file for writing, and when: what others are told while it is locked.
 #[derive(Debug, Clone)]
@@ -39,6 +32,8 @@ pub struct Opener {
     pub program: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub unix_ms: u64,
+    /// How long to wait while another writes the file; zero: not at all.
+    pub wait: Duration,
 }
 
 /// The one writer of a file.
@@ -53,6 +48,8 @@ pub struct ContainerWriter {
     place: Option<Place>,
     /// Set by the first failure of storage; nothing is accepted after it.
     failed: bool,
+    /// Where redb is called.
+    seam: Seam,
 }
 
 #[derive(Debug)]
@@ -80,32 +77,39 @@ struct Live {
 
 impl ContainerWriter {
     /// Starts a new file, which replaces what is at `path` when it is finished. Until then it has a
-    /// hidden temporary name in the same folder, and the file at `path` is locked against writers.
-    /// A .kb that is replaced hands on its uuid and its time of creation.
+    /// hidden temporary name in the same folder; both it and the file at `path` are locked against
+    /// creators and writers. A .kb that is replaced hands on its uuid and its time of creation.
+    ///
+    /// A file that another process finished at `path` a moment ago is replaced too: who has just
+    /// looked and seen nothing there must ask [`ContainerWriter::replaces`].
     ///
     /// # Errors
-    /// [`Error::IndexLocked`] when somebody writes the file that would be replaced;
-    /// [`Error::NotAKb`] when something else than a .kb is there; [`Error::Io`],
+    /// [`Error::IndexLocked`] naming who creates or writes the file, after the time that `opener`
+    /// waits; [`Error::NotAKb`] when something else than a .kb is there; [`Error::Io`],
     /// [`Error::Storage`].
     pub fn create(path: &Path, opener: &Opener) -> Result<ContainerWriter> {
-        let temporary = Temporary::create(path)?;
+        let temporary = Temporary::create(path, opener)?;
         let creating = |source| Error::io("create", path, source);
-        let file = temporary.file().try_clone().map_err(creating)?;
-        let backend = FileBackend::new(file).map_err(from_redb)?;
-        let database = builder().create_with_backend(backend).map_err(from_redb)?;
+        let seam = Seam::default();
+        let storage = FileStorage::of_new_file(temporary.file(), seam.clone()).map_err(creating)?;
+        let database = seam.call(|| builder().create_with_backend(storage).map_err(from_redb))?;
         let replaced = Container::open(path)
             .ok()
             .map(|container| container.signature());
         let signature = match replaced {
             Some(replaced) => Signature::new(replaced.uuid, replaced.created_unix_ms),
-            None => Signature::new(new_uuid(path, opener), opener.unix_ms),
+            None => Signature::new(new_uuid(path, opener.unix_ms), opener.unix_ms),
         };
-        write_at(temporary.file(), &signature.to_block(), BLOCK.start as u64).map_err(creating)?;
         let mut writer = ContainerWriter {
             database: Some(database),
             place: Some(Place::New(temporary)),
             failed: false,
+            seam,
         };
+        if let Some(Place::New(temporary)) = &writer.place {
+            let block = signature.to_block();
+            write_at(temporary.file(), &block, BLOCK.start as u64).map_err(creating)?;
+        }
         let mut transaction = writer.begin()?;
         let record = signature.to_record()?;
         transaction.put(HEADER_TABLE, Key::Str(HEADER_KEY), &record)?;
@@ -114,41 +118,26 @@ impl ContainerWriter {
     }
 
     /// Opens the file at `path` to change it in place, beside its readers. Reads all pages of its
-    /// trees except extents, so that damage is not built upon.
+    /// trees except extents, redb's own included, so that damage is not built upon.
     ///
     /// # Errors
-    /// [`Error::IndexLocked`] naming the other writer; as [`Container::open`];
-    /// [`Error::FormatUnsupported`] for a feature that a writer must know.
+    /// [`Error::IndexLocked`] naming the other writer, after the time that `opener` waits; as
+    /// [`Container::open`]; [`Error::FormatUnsupported`] for a feature that a writer must know.
     pub fn open(path: &Path, opener: &Opener) -> Result<ContainerWriter> {
         let opening = |source| Error::io("open", path, source);
-        let (file, lock) = lock_file(path)?;
+        let (file, lock) = Waiting::new(opener.wait).until_free(|| lock_file(path))?;
+        // Into a file of a format that this program does not know, nothing is written.
         let reader = Container::open(path)?;
         reader.signature().check_writable()?;
-        reader.read(|snapshot| snapshot.check_pages(|_, _| Ok(())))?;
-
-        let mut header = [0; 64];
-        read_at(&file, &mut header, 0).map_err(opening)?;
-        let len = length_for_redb(&header, file.metadata().map_err(opening)?.len());
+        let mut pins = Pins::begin(file, opener).map_err(opening)?;
+        if let Err(error) = reader.read(|snapshot| snapshot.check_pages(|_, _| Ok(()))) {
+            let _ = pins.withdraw();
+            return Err(error);
+        }
         let tree_bytes = Arc::new(AtomicU64::new(0));
-        let backend = InPlaceBackend::new(&file, len, Arc::clone(&tree_bytes)).map_err(opening)?;
-        let pins = Pins::begin(
-            file,
-            std::process::id(),
-            opener.unix_ms,
-            &host_name(),
-            &opener.program,
-        );
-        let mut pins = pins.map_err(opening)?;
-        // redb checks less than we do, and panics over some files that contradict themselves.
-        let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            builder().create_with_backend(backend)
-        }));
-        let opened = match opened {
-            Ok(opened) => opened.map_err(from_redb),
-            Err(_) => Err(Error::damaged("redb's own tables")),
-        };
-        let served = opened.and_then(|database| pins.serve(&database).map(|()| database));
-        let database = served.inspect_err(|_| {
+        let seam = Seam::default();
+        let opened = open_in_place(&mut pins, &tree_bytes, &seam);
+        let database = opened.inspect_err(|_| {
             // The record protects nothing, so leaving it does no harm either.
             let _ = pins.end();
         })?;
@@ -162,7 +151,13 @@ impl ContainerWriter {
                 _lock: lock,
             }))),
             failed: false,
+            seam,
         })
+    }
+
+    /// Whether this is a new file that will replace one which is there now.
+    pub fn replaces(&self) -> bool {
+        matches!(&self.place, Some(Place::New(temporary)) if temporary.replaces())
     }
 
     /// The last commit of a file in place, as readers see it; `None` for a new file, which nobody
@@ -192,14 +187,22 @@ impl ContainerWriter {
             Some(database) if !self.failed => database,
             _ => return Err(Error::WriterFailed),
         };
-        let begun = database.begin_write().map_err(from_redb);
-        let mut changes = begun.inspect_err(|_| self.failed = true)?;
-        changes.set_quick_repair(true);
+        let begun = self.seam.call(|| {
+            let mut changes = database.begin_write().map_err(from_redb)?;
+            changes.set_quick_repair(true);
+            Ok(changes)
+        });
+        let changes = begun.inspect_err(|_| self.failed = true)?;
         Ok(Transaction {
-            changes,
+            changes: Some(changes),
             dropped_bytes: 0,
             writer: self,
         })
+    }
+
+    /// Where redb is called.
+    pub(super) fn seam(&self) -> &Seam {
+        &self.seam
     }
 
     /// Refuses everything from now on.
@@ -209,10 +212,13 @@ impl ContainerWriter {
 
     /// Commits what a [`Transaction`] gathered.
     pub(super) fn commit(&mut self, changes: WriteTransaction, dropped_bytes: u64) -> Result<u64> {
-        if self.failed {
-            return Err(Error::WriterFailed);
-        }
-        let committed = self.commit_or_fail(changes, dropped_bytes);
+        let seam = self.seam.clone();
+        let committed = seam.call(|| {
+            if self.failed {
+                return Err(Error::WriterFailed);
+            }
+            self.commit_or_fail(changes, dropped_bytes)
+        });
         committed.inspect_err(|_| self.failed = true)
     }
 
@@ -230,7 +236,8 @@ impl ContainerWriter {
                 changes.commit().map_err(from_redb)?;
                 live.dropped_bytes += dropped_bytes;
                 let retained = live.tree_bytes.load(Ordering::Relaxed) + live.dropped_bytes;
-                match live.pins.committed(database, retained) {
+                let pinned = self.seam.call(|| live.pins.committed(database, retained));
+                match pinned {
                     Ok(transaction) => Ok(transaction),
                     // What was committed stays committed; only the next commit is refused.
                     Err(_) => {
@@ -263,11 +270,11 @@ impl ContainerWriter {
     fn close(&mut self) -> Result<Option<Place>> {
         let mut place = self.place.take();
         let given_up = match &mut place {
-            Some(Place::Live(live)) => live.pins.give_up().map_err(storage),
+            Some(Place::Live(live)) => self.seam.call(|| live.pins.give_up().map_err(storage)),
             _ => Ok(()),
         };
         let closed = match self.database.take() {
-            Some(mut database) => {
+            Some(mut database) => self.seam.call(|| {
                 // Pages of dropped branches may lie at the end of a new file, and closing trims free
                 // pages only there. Nobody reads the file yet, so its pages may move.
                 let compacted = match place {
@@ -275,7 +282,7 @@ impl ContainerWriter {
                     _ => Ok(false),
                 };
                 compacted.and(database.close().map_err(from_redb))
-            }
+            }),
             None => Ok(()),
         };
         let ended = match &place {
@@ -293,73 +300,26 @@ impl Drop for ContainerWriter {
     }
 }
 
+/// Gives the file to redb and publishes what is protected.
+fn open_in_place(pins: &mut Pins, tree_bytes: &Arc<AtomicU64>, seam: &Seam) -> Result<Database> {
+    let mut header = [0; 64];
+    read_at(pins.file(), &mut header, 0).map_err(storage)?;
+    let len = length_for_redb(&header, pins.file().metadata().map_err(storage)?.len());
+    let storage_of_redb =
+        FileStorage::in_place(pins.file(), len, Arc::clone(tree_bytes), seam.clone());
+    let storage_of_redb = storage_of_redb.map_err(storage)?;
+    seam.call(|| {
+        let database = builder()
+            .create_with_backend(storage_of_redb)
+            .map_err(from_redb)?;
+        pins.serve(&database).map(|()| database)
+    })
+}
+
 fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder
-}
-
-/// Opens and locks the file that `path` names, also when another is renamed over it meanwhile.
-fn lock_file(path: &Path) -> Result<(File, ByteLock)> {
-    let opening = |source| Error::io("open", path, source);
-    for _ in 0..MOST_REOPENS {
-        if !fs::metadata(path).map_err(opening)?.is_file() {
-            return Err(Error::NotAKb {
-                reason: "it is a folder or a device",
-            });
-        }
-        let file = open_for_writing(path)?;
-        let Some(lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(opening)? else {
-            return Err(locked_by_holder(&file));
-        };
-        let named = fs::metadata(path).map_err(opening)?;
-        if is_same_file(&named, &file.metadata().map_err(opening)?) {
-            return Ok((file, lock));
-        }
-    }
-    Err(Error::IndexLocked {
-        holder: "programs that keep replacing it".to_owned(),
-    })
-}
-
-/// The error that names who has locked `file`.
-pub(crate) fn locked_by_holder(file: &File) -> Error {
-    let mut text = [0; HOLDER_TEXT.end - HOLDER.start];
-    // A file that is too short for a record names nobody.
-    let _ = read_at(file, &mut text, HOLDER.start as u64);
-    let (record, text) = text.split_at(HOLDER.len());
-    Error::IndexLocked {
-        holder: describe_holder(record, text),
-    }
-}
-
-#[cfg(unix)]
-fn host_name() -> String {
-    let name = rustix::system::uname();
-    name.nodename().to_string_lossy().into_owned()
-}
-
-#[cfg(not(unix))]
-fn host_name() -> String {
-    String::new()
-}
-
-/// A random name for a file (UUID version 4). The hasher's keys come from the system's randomness;
-/// process, time and path keep forked processes apart, which share those keys.
-fn new_uuid(path: &Path, opener: &Opener) -> [u8; 16] {
-    let random = RandomState::new();
-    let parts = [
-        random.hash_one(1u8),
-        random.hash_one(2u8),
-        u64::from(std::process::id()),
-        opener.unix_ms,
-        random.hash_one(PathBuf::from(path)),
-    ];
-    let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
-    let mut uuid = xxh3_128(&bytes);
-    uuid = uuid & !(0xF << 76) | 4 << 76;
-    uuid = uuid & !(0x3 << 62) | 2 << 62;
-    uuid.to_be_bytes()
 }
 
 fn storage(error: std::io::Error) -> Error {
@@ -372,24 +332,12 @@ fn storage(error: std::io::Error) -> Error {
 mod tests {
     use super::*;
     use crate::container::extent::segment_table_name;
-    use crate::container::fixture::{Numbers, build, everything, fill, opener, place};
-    use crate::container::signature::NO_HOLDER;
+    use crate::container::fixture::{
+        Numbers, build, everything, fill, names, opener, place, value,
+    };
+    use crate::container::holder::{HOLDER, NO_HOLDER};
     use crate::types::SegmentId;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect()
-    }
-
-    fn value(container: &Container, table: &str, key: Key<'_>) -> Option<Vec<u8>> {
-        let found = container.read(|snapshot| match snapshot.table(table)? {
-            Some(table) => snapshot.get(&table, key),
-            None => Ok(None),
-        });
-        found.unwrap()
-    }
+    use std::fs;
 
     #[test]
     fn a_new_file_appears_whole_or_not_at_all() {
@@ -412,14 +360,6 @@ mod tests {
             .read(|s| s.file_bytes())
             .unwrap();
         assert!(sizes.remainder_bytes * 4 < sizes.file_bytes, "{sizes:?}");
-    }
-
-    #[test]
-    fn the_uuid_is_of_version_4_and_differs_between_files() {
-        let (_folder, path) = place();
-        let (a, b) = (new_uuid(&path, &opener()), new_uuid(&path, &opener()));
-        assert!(a != b);
-        assert_eq!((a[6] >> 4, a[8] >> 6), (4, 2));
     }
 
     #[test]
@@ -474,7 +414,7 @@ mod tests {
         }
         writer.finish().unwrap();
         let bytes = fs::read(&path).unwrap();
-        assert_eq!(bytes[HOLDER.start..HOLDER_TEXT.end], NO_HOLDER);
+        assert_eq!(bytes[HOLDER.start..][..NO_HOLDER.len()], NO_HOLDER);
         ContainerWriter::open(&path, &opener())
             .unwrap()
             .finish()
@@ -576,7 +516,7 @@ mod tests {
             // What a process that ends here leaves behind, its uncommitted changes included.
             dead.push((
                 fs::read(&path).unwrap(),
-                everything(writer.reader().unwrap()).unwrap(),
+                everything(&Container::open(&path).unwrap()).unwrap(),
             ));
         }
         writer.finish().unwrap();

@@ -8,9 +8,10 @@
 
 use crate::container::codec::{array_at, u8_at, u64_at, u128_at};
 use crate::container::extent::ExtentPage;
+use crate::container::holder::{HOLDER, Holder};
 use crate::container::map::Map;
 use crate::container::page::{Geometry, Key, Root, Table};
-use crate::container::signature::{HOLDER, Holder, PAGE_SIZE};
+use crate::container::signature::PAGE_SIZE;
 use crate::container::walker::{Node, Pages};
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;

@@ -20,8 +20,8 @@ const LARGE_VALUE_BYTES: usize = 32 << 10;
 
 /// The changes of one commit. Dropped, it leaves the file as it was.
 pub struct Transaction<'w> {
-    /// redb's side.
-    pub(super) changes: WriteTransaction,
+    /// redb's side; `None` once committed.
+    pub(super) changes: Option<WriteTransaction>,
     /// Bytes of dropped extents and replaced large values.
     pub(super) dropped_bytes: u64,
     /// Where it is committed.
@@ -48,12 +48,11 @@ impl Transaction<'_> {
         if value.len() >= LARGE_VALUE_BYTES {
             self.dropped_bytes += value.len() as u64;
         }
-        let put = match key {
-            Key::U64(key) => insert::<u64>(&self.changes, table, key, value),
-            Key::Str(key) => insert::<&str>(&self.changes, table, key, value),
-            Key::Bytes(key) => insert::<&[u8]>(&self.changes, table, key, value),
-        };
-        self.note(put)
+        self.run(|changes| match key {
+            Key::U64(key) => insert::<u64>(changes, table, key, value),
+            Key::Str(key) => insert::<&str>(changes, table, key, value),
+            Key::Bytes(key) => insert::<&[u8]>(changes, table, key, value),
+        })
     }
 
     /// The value under `key` as it would be after a commit now.
@@ -61,12 +60,11 @@ impl Transaction<'_> {
     /// # Errors
     /// [`Error::Storage`], [`Error::Damaged`].
     pub fn get(&mut self, table: &str, key: Key<'_>) -> Result<Option<Vec<u8>>> {
-        let found = match key {
-            Key::U64(key) => get::<u64>(&self.changes, table, key),
-            Key::Str(key) => get::<&str>(&self.changes, table, key),
-            Key::Bytes(key) => get::<&[u8]>(&self.changes, table, key),
-        };
-        self.note(found)
+        self.run(|changes| match key {
+            Key::U64(key) => get::<u64>(changes, table, key),
+            Key::Str(key) => get::<&str>(changes, table, key),
+            Key::Bytes(key) => get::<&[u8]>(changes, table, key),
+        })
     }
 
     /// Removes what is under `key`; false when there was nothing.
@@ -74,12 +72,11 @@ impl Transaction<'_> {
     /// # Errors
     /// [`Error::Storage`], [`Error::Damaged`].
     pub fn remove(&mut self, table: &str, key: Key<'_>) -> Result<bool> {
-        let removed = match key {
-            Key::U64(key) => remove::<u64>(&self.changes, table, key),
-            Key::Str(key) => remove::<&str>(&self.changes, table, key),
-            Key::Bytes(key) => remove::<&[u8]>(&self.changes, table, key),
-        };
-        self.note(removed)
+        self.run(|changes| match key {
+            Key::U64(key) => remove::<u64>(changes, table, key),
+            Key::Str(key) => remove::<&str>(changes, table, key),
+            Key::Bytes(key) => remove::<&[u8]>(changes, table, key),
+        })
     }
 
     /// Removes a whole table; false when there is none.
@@ -96,11 +93,8 @@ impl Transaction<'_> {
                 Ok(pages.iter().map(|page| page.size_bytes()).sum::<u64>())
             })?;
         }
-        let deleted = self
-            .changes
-            .delete_table(TableDefinition::<u64, &[u8]>::new(table))
-            .map_err(from_redb);
-        self.note(deleted)
+        let table = TableDefinition::<u64, &[u8]>::new(table);
+        self.run(|changes| changes.delete_table(table).map_err(from_redb))
     }
 
     /// Names of all tables.
@@ -108,11 +102,10 @@ impl Transaction<'_> {
     /// # Errors
     /// [`Error::Storage`], [`Error::Damaged`].
     pub fn table_names(&mut self) -> Result<Vec<String>> {
-        let listed = match self.changes.list_tables() {
+        self.run(|changes| match changes.list_tables() {
             Ok(tables) => Ok(tables.map(|table| table.name().to_owned()).collect()),
             Err(error) => Err(from_redb(error)),
-        };
-        self.note(listed)
+        })
     }
 
     /// Makes the changes durable and visible, all at once, and returns the number of the commit.
@@ -120,13 +113,30 @@ impl Transaction<'_> {
     /// # Errors
     /// [`Error::Storage`] when it failed: nothing of it was kept, and the writer refuses more work;
     /// [`Error::WriterFailed`] when it had failed before.
-    pub fn commit(self) -> Result<u64> {
-        self.writer.commit(self.changes, self.dropped_bytes)
+    pub fn commit(mut self) -> Result<u64> {
+        let changes = self.changes.take().ok_or(Error::WriterFailed)?;
+        self.writer.commit(changes, self.dropped_bytes)
     }
 
-    /// Remembers a failure, so that what is half done is never committed.
-    fn note<T>(&mut self, result: Result<T>) -> Result<T> {
-        result.inspect_err(|_| self.writer.fail())
+    /// Runs one call into redb and remembers a failure, so that what is half done is never committed.
+    fn run<T>(&mut self, call: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
+        let changes = self.changes.as_ref().ok_or(Error::WriterFailed)?;
+        let done = self.writer.seam().call(|| call(changes));
+        done.inspect_err(|_| self.writer.fail())
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        // redb takes the changes back here.
+        let changes = self.changes.take();
+        let dropped = self.writer.seam().call(|| {
+            drop(changes);
+            Ok(())
+        });
+        if dropped.is_err() {
+            self.writer.fail();
+        }
     }
 }
 
@@ -146,15 +156,13 @@ impl ExtentSink for Transaction<'_> {
         })?;
         let name = segment_table_name(segment);
         let key = extent_key(column, number);
-        let write = || -> std::result::Result<(), redb::Error> {
+        self.run(|changes| {
             let definition = TableDefinition::<u64, &[u8]>::new(&name);
-            let mut table = self.changes.open_table(definition)?;
-            let mut value = table.insert_reserve(key, value_len)?;
+            let mut table = changes.open_table(definition).map_err(from_redb)?;
+            let mut value = table.insert_reserve(key, value_len).map_err(from_redb)?;
             write_extent(value.as_mut(), segment, column, number, first, payload);
             Ok(())
-        };
-        let written = write().map_err(from_redb);
-        self.note(written)
+        })
     }
 }
 
@@ -235,19 +243,11 @@ mod tests {
     use super::*;
     use crate::container::column::{ColumnWriter, EXTENT_OVERHEAD, MAX_ORDER};
     use crate::container::extent::SegmentExtents;
-    use crate::container::fixture::{ITEMS, ROWS, build, opener, place};
+    use crate::container::fixture::{ITEMS, ROWS, build, opener, place, value};
     use crate::container::{Container, ContainerWriter};
     use std::fs;
 
     const SEGMENT: SegmentId = SegmentId(1);
-
-    fn value(container: &Container, table: &str, key: Key<'_>) -> Option<Vec<u8>> {
-        let found = container.read(|snapshot| match snapshot.table(table)? {
-            Some(table) => snapshot.get(&table, key),
-            None => Ok(None),
-        });
-        found.unwrap()
-    }
 
     #[test]
     fn what_is_too_large_is_refused_without_harm() {

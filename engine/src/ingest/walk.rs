@@ -291,10 +291,10 @@ impl Walker<'_> {
     }
 }
 
-/// A .kb, or one that is being written: `x.kb`, `.x.kb.tmp-123`.
+/// A .kb, or one that is being written: `x.kb`, `.x.kb.tmp`.
 fn is_own_file(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
-    name.ends_with(b".kb") && name.len() > 3 || name.windows(8).any(|part| part == b".kb.tmp-")
+    name.ends_with(b".kb") && name.len() > 3 || name.ends_with(b".kb.tmp")
 }
 
 /// The path that an error of the walk is about.
@@ -403,8 +403,8 @@ mod tests {
             ".hidden",
             ".github/z",
             "k.kb",
-            ".k.kb.tmp-1",
-            "k.kb.tmp-2",
+            ".k.kb.tmp",
+            "k.kb.tmp",
             "a.kbx",
             "big",
         ] {

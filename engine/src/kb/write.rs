@@ -166,12 +166,15 @@ impl KbWriter {
         let pending = std::mem::take(&mut self.pending);
         if self.existing.is_none() {
             let mut writer = ContainerWriter::create(&self.path, &opener())?;
-            write_all(
-                &mut writer,
-                Batch::new(fresh_meta()?, first_manifest()),
-                &pending,
-            )?;
-            return writer.finish();
+            // Another process may have made the file since it was looked for: that is added to.
+            if !writer.replaces() {
+                write_all(
+                    &mut writer,
+                    Batch::new(fresh_meta()?, first_manifest()),
+                    &pending,
+                )?;
+                return writer.finish();
+            }
         }
         if pending.is_empty() {
             return Ok(());
@@ -358,6 +361,7 @@ fn opener() -> Opener {
     Opener {
         program: PROGRAM.to_owned(),
         unix_ms,
+        wait: Duration::ZERO,
     }
 }
 
