@@ -16,11 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Pages above this are extents; smaller ones replace older pages of the tree.
 const LARGEST_TREE_WRITE: usize = 64 << 10;
 
-/// The length that redb shall see when it opens the file. After a clean close that is what the layout
-/// says, because a shrink may have been swallowed; after a crash the file's own, from which redb
-/// works out the layout again.
-pub(crate) fn length_for_redb(header: &[u8; 64], file_len: u64) -> u64 {
-    const RECOVERY_REQUIRED: u8 = 2;
+/// The length of the file by the layout in redb's header; `None` when it overflows.
+pub(crate) fn layout_len(header: &[u8; 64]) -> Option<u64> {
     let number = |offset: usize| {
         let bytes = header.get(offset..offset + 4).and_then(|b| b.first_chunk());
         bytes.map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
@@ -32,11 +29,18 @@ pub(crate) fn length_for_redb(header: &[u8; 64], file_len: u64) -> u64 {
     } else {
         0
     };
-    let layout = full_regions
+    full_regions
         .checked_mul(region_header + region)
         .and_then(|pages| pages.checked_add(1 + trailing_pages))
-        .and_then(|pages| pages.checked_mul(page));
-    match layout {
+        .and_then(|pages| pages.checked_mul(page))
+}
+
+/// The length that redb shall see when it opens the file. After a clean close that is what the layout
+/// says, because a shrink may have been swallowed; after a crash the file's own, from which redb
+/// works out the layout again.
+pub(crate) fn length_for_redb(header: &[u8; 64], file_len: u64) -> u64 {
+    const RECOVERY_REQUIRED: u8 = 2;
+    match layout_len(header) {
         Some(layout)
             if header
                 .get(9)

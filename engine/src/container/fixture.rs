@@ -2,6 +2,8 @@
 
 use crate::container::column::{ColumnId, ColumnRecord, ColumnWriter, MAX_ORDER};
 use crate::container::extent::{SegmentExtents, segment_table_name};
+use crate::container::map::Map;
+use crate::container::page::{BRANCH, Geometry, LEAF, PagePointer};
 use crate::container::{Container, ContainerWriter, Key, Opener, Snapshot, Transaction};
 use crate::error::Result;
 use crate::types::SegmentId;
@@ -10,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Rows of the segment of [`fill`].
 pub(crate) const ROWS: ColumnId = ColumnId(3);
@@ -19,6 +22,18 @@ pub(crate) const ITEMS: ColumnId = ColumnId(9);
 /// A folder of its own and the path of a file in it.
 pub(crate) fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.kb");
+    (folder, path)
+}
+
+/// As [`place`], where syncing costs nothing if there is such a place.
+pub(crate) fn place_in_memory() -> (TempDir, PathBuf) {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
+    };
     let path = folder.path().join("test.kb");
     (folder, path)
 }
@@ -166,4 +181,51 @@ pub(crate) fn everything(container: &Container) -> Result<Vec<u8>> {
         }
         Ok(all)
     })
+}
+
+/// One region of many pages.
+pub(crate) const GEOMETRY: Geometry = Geometry {
+    region_header_pages: 0,
+    region_pages: 1 << 20,
+};
+
+/// A map of zeros with `pages` from page 1 on.
+pub(crate) fn map_of(pages: &[[u8; 4096]]) -> Map {
+    let mut bytes = vec![0; 4096];
+    for page in pages {
+        bytes.extend(page);
+    }
+    Map::Bytes(bytes.into())
+}
+
+/// A branch whose `children` all are page `child`. Its own checksum cannot be in itself, so the
+/// children hold the sum of another branch: with two such levels a walk comes back only by
+/// reading more pages, which is what the budget is for.
+pub(crate) fn branch(children: &[PagePointer]) -> [u8; 4096] {
+    let mut page = [0; 4096];
+    let keys = children.len() - 1;
+    page[0] = BRANCH;
+    page[2..4].copy_from_slice(&(keys as u16).to_le_bytes());
+    for (at, child) in children.iter().enumerate() {
+        page[8 + 16 * at..][..16].copy_from_slice(&child.sum.to_le_bytes());
+        page[8 + 16 * children.len() + 8 * at..][..8].copy_from_slice(&child.page.to_le_bytes());
+    }
+    page
+}
+
+/// The pointer to a [`branch`] at `page`.
+pub(crate) fn pointer_to(page: u64, bytes: &[u8; 4096], children: usize) -> PagePointer {
+    let used = 8 + 24 * children + 8 * (children - 1);
+    PagePointer {
+        page,
+        sum: xxh3_128(&bytes[..used]),
+    }
+}
+
+/// A leaf with one pair: the key 0 and a value of 4 bytes.
+pub(crate) fn leaf() -> [u8; 4096] {
+    let mut leaf = [0; 4096];
+    leaf[..4].copy_from_slice(&[LEAF, 0, 1, 0]);
+    leaf[4..8].copy_from_slice(&20u32.to_le_bytes());
+    leaf
 }

@@ -29,6 +29,8 @@ mod signature;
 mod snapshot;
 mod temporary;
 mod transaction;
+mod verify;
+mod walk;
 mod walker;
 
 pub use page::{Key, Table};
@@ -39,13 +41,13 @@ pub use signature::{
 };
 pub use snapshot::{FileBytes, SlotIdentity, Snapshot, TableBytes};
 pub use transaction::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Transaction};
+pub use verify::Verified;
 
 use crate::error::{Error, Result};
-use codec::array_at;
 use lock::{ByteLock, HOLD_BYTE};
 use map::Map;
-use signature::{BLOCK, HEADER_KEY, HEADER_TABLE};
-use snapshot::{CommitSlot, REDB_MAGIC};
+use signature::BLOCK;
+use snapshot::CommitSlot;
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -86,7 +88,7 @@ impl Opened {
     }
 
     fn of_map(map: Map, generation: u64, file: Option<(File, Metadata)>) -> Result<Opened> {
-        let signature = read_signature(&map)?;
+        let signature = signature::read_signature(&map)?;
         let block = map
             .lend(BLOCK.start as u64, BLOCK.len() as u64)
             .unwrap_or(&[]);
@@ -269,40 +271,6 @@ fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
     true
-}
-
-/// Tells *not a .kb*, *newer than I read* and *damaged* apart, and returns the signature.
-fn read_signature(map: &Map) -> Result<Signature> {
-    let magic = map.lend(0, REDB_MAGIC.len() as u64).unwrap_or(&[]);
-    let block = map.copy(BLOCK.start as u64, BLOCK.len() as u64);
-    if magic != REDB_MAGIC {
-        return match block {
-            Some(block) if Signature::looks_like_block(&block) => {
-                Err(Error::damaged("the first bytes of redb's header"))
-            }
-            _ => Err(Error::NotAKb {
-                reason: "the first bytes are not those of a .kb",
-            }),
-        };
-    }
-    let block = block.ok_or_else(|| Error::damaged("the file ends inside its first page"))?;
-    let from_block = Signature::from_block(&array_at(&block, 0)?)?;
-    let slot = CommitSlot::read(map)?;
-    match from_block {
-        Some(signature) => Ok(signature),
-        // The block is a copy for a quick look; a tool that does not know it may lose it.
-        None => {
-            let snapshot = Snapshot::new(map, slot, 0);
-            let record = match snapshot.table(HEADER_TABLE)? {
-                Some(table) => snapshot.get(&table, Key::Str(HEADER_KEY))?,
-                None => None,
-            };
-            let record = record.ok_or(Error::NotAKb {
-                reason: "a redb file without the header of a .kb",
-            })?;
-            Signature::from_record(&record)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -269,6 +269,56 @@ mod tests {
         assert_eq!(attempts, 5);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn the_holder_is_published_first_and_never_into_a_file_that_is_refused() {
+        use crate::container::faults::{Observer, Op, observed};
+        use crate::container::signature::BLOCK;
+        use std::{fs, sync::Arc};
+        #[derive(Default)]
+        struct Offsets(std::sync::Mutex<Vec<u64>>);
+        impl Observer for Offsets {
+            fn before(&self, op: &Op<'_>) -> std::io::Result<()> {
+                if let Op::Write { offset, .. } = op {
+                    self.0.lock().unwrap().push(*offset);
+                }
+                Ok(())
+            }
+        }
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 9));
+        let mut good = fs::read(&path).unwrap();
+        // Left by a writer that died.
+        good[HOLDER.start..HOLDER.start + 100].fill(b'x');
+        let opened = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            let offsets = Arc::new(Offsets::default());
+            let observer: Arc<dyn Observer> = Arc::clone(&offsets) as _;
+            let error = observed(observer, || ContainerWriter::open(&path, &opener())).unwrap_err();
+            assert!(fs::read(&path).unwrap() == bytes);
+            let offsets = offsets.0.lock().unwrap().clone();
+            (error.code(), offsets)
+        };
+        let mut signature = Container::open(&path).unwrap().signature();
+        signature.ro_compat |= 1 << 20;
+        let mut newer = good.clone();
+        newer[BLOCK].copy_from_slice(&signature.to_block());
+        assert_eq!(opened(&newer), ("FORMAT_UNSUPPORTED", vec![]));
+        signature.major = 9;
+        newer[BLOCK].copy_from_slice(&signature.to_block());
+        assert_eq!(opened(&newer), ("FORMAT_UNSUPPORTED", vec![]));
+        let container = Container::from_bytes(&good[..]).unwrap();
+        let root = container.read(|snapshot| {
+            let table = snapshot.table("numbers")?.ok_or(Error::WriterFailed)?;
+            let pointer = table.root.ok_or(Error::WriterFailed)?.pointer;
+            snapshot.pages().geometry().offset(pointer)
+        });
+        let mut damaged = good.clone();
+        damaged[root.unwrap() as usize + 5] ^= 1;
+        let holder = HOLDER.start as u64;
+        assert_eq!(opened(&damaged), ("DAMAGED", vec![holder, holder]));
+    }
+
     const GENERATION: &str = "generation";
 
     fn write_generation(transaction: &mut Transaction<'_>, generation: u64) -> Result<()> {

@@ -130,7 +130,7 @@ impl ContainerWriter {
         let reader = Container::open(path)?;
         reader.signature().check_writable()?;
         let mut pins = Pins::begin(file, opener).map_err(opening)?;
-        if let Err(error) = reader.read(|snapshot| snapshot.check_pages(|_, _| Ok(()))) {
+        if let Err(error) = reader.read(|snapshot| snapshot.check_trees()) {
             let _ = pins.withdraw();
             return Err(error);
         }
@@ -424,6 +424,32 @@ mod tests {
         let refused = ContainerWriter::open(&path, &opener());
         assert!(matches!(refused, Err(Error::IndexLocked { .. })));
         drop(creator);
+    }
+
+    #[test]
+    fn a_writer_waits_for_the_other_as_long_as_it_is_told() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 4));
+        let first = ContainerWriter::open(&path, &opener()).unwrap();
+        let waits = |wait: Duration| Opener { wait, ..opener() };
+        let started = std::time::Instant::now();
+        let refused = ContainerWriter::open(&path, &waits(Duration::from_millis(150)));
+        assert!(matches!(refused, Err(Error::IndexLocked { .. })));
+        assert!(started.elapsed() >= Duration::from_millis(150));
+        // Also when the file is another one in the end.
+        let second = std::thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let writer = ContainerWriter::open(&path, &waits(Duration::from_secs(60)))?;
+                let reader = writer.reader().ok_or(Error::WriterFailed)?;
+                everything(reader)
+            });
+            first.finish().unwrap();
+            build(&path, |transaction| fill(transaction, 5));
+            second.join().unwrap()
+        });
+        let found = everything(&Container::open(&path).unwrap()).unwrap();
+        // It came before or after the new file, and never to the one that was replaced.
+        assert!(second.is_ok_and(|second| !second.is_empty()) && !found.is_empty());
     }
 
     #[cfg(unix)]

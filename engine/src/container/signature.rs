@@ -2,6 +2,9 @@
 //! authoritative copy in the tables.
 
 use crate::container::codec::{array_at, decode_record, encode_record, u16_at, u32_at, u64_at};
+use crate::container::map::Map;
+use crate::container::page::Key;
+use crate::container::snapshot::{CommitSlot, REDB_MAGIC, Snapshot};
 use crate::error::{Error, Result};
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -171,6 +174,17 @@ impl Signature {
         signature.check_readable().map(|()| Some(signature))
     }
 
+    /// Whether this is the signature `row`, perhaps with features that the row has yet to get.
+    pub(crate) fn announces(&self, row: &Signature) -> bool {
+        let with_row = Signature {
+            compat: self.compat | row.compat,
+            ro_compat: self.ro_compat | row.ro_compat,
+            incompat: self.incompat | row.incompat,
+            ..*row
+        };
+        *self == with_row
+    }
+
     /// Whether the bytes of the block begin as one of ours.
     pub(crate) fn looks_like_block(block: &[u8]) -> bool {
         block.starts_with(&MAGIC)
@@ -255,6 +269,40 @@ fn unsupported(needs: String, reads: String) -> Error {
 pub(crate) fn put(block: &mut [u8], offset: usize, bytes: &[u8]) {
     if let Some(target) = block.get_mut(offset..offset + bytes.len()) {
         target.copy_from_slice(bytes);
+    }
+}
+
+/// Tells *not a .kb*, *newer than I read* and *damaged* apart, and returns the signature.
+pub(crate) fn read_signature(map: &Map) -> Result<Signature> {
+    let magic = map.lend(0, REDB_MAGIC.len() as u64).unwrap_or(&[]);
+    let block = map.copy(BLOCK.start as u64, BLOCK.len() as u64);
+    if magic != REDB_MAGIC {
+        return match block {
+            Some(block) if Signature::looks_like_block(&block) => {
+                Err(Error::damaged("the first bytes of redb's header"))
+            }
+            _ => Err(Error::NotAKb {
+                reason: "the first bytes are not those of a .kb",
+            }),
+        };
+    }
+    let block = block.ok_or_else(|| Error::damaged("the file ends inside its first page"))?;
+    let from_block = Signature::from_block(&array_at(&block, 0)?)?;
+    let slot = CommitSlot::read(map)?;
+    match from_block {
+        Some(signature) => Ok(signature),
+        // The block is a copy for a quick look; a tool that does not know it may lose it.
+        None => {
+            let snapshot = Snapshot::new(map, slot, 0);
+            let record = match snapshot.table(HEADER_TABLE)? {
+                Some(table) => snapshot.get(&table, Key::Str(HEADER_KEY))?,
+                None => None,
+            };
+            let record = record.ok_or(Error::NotAKb {
+                reason: "a redb file without the header of a .kb",
+            })?;
+            Signature::from_record(&record)
+        }
     }
 }
 

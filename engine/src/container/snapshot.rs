@@ -6,13 +6,14 @@
 //! stands when the slot is the same after the work, or when the record, read after that, still
 //! protects the commit. No clock takes part, and readers take no lock.
 
+use crate::container::backend::layout_len;
 use crate::container::codec::{array_at, u8_at, u64_at, u128_at};
 use crate::container::extent::ExtentPage;
 use crate::container::holder::{HOLDER, Holder};
 use crate::container::map::Map;
 use crate::container::page::{Geometry, Key, Root, Table};
 use crate::container::signature::PAGE_SIZE;
-use crate::container::walker::{Node, Pages};
+use crate::container::walker::Pages;
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::atomic::{Ordering, fence};
@@ -24,8 +25,9 @@ pub(crate) const REDB_MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 /// Bytes of redb's header with both commit slots.
 pub(crate) const HEADER_LEN: u64 = 320;
 
-// Flags of byte 9. Bit 1 (a writer is open, or died) does not concern readers.
+// Flags of byte 9. A writer that is open, or died, does not concern readers.
 const PRIMARY_SLOT: u8 = 1;
+const WRITER_OPEN: u8 = 2;
 const TWO_PHASE: u8 = 4;
 const PRIMARY_UNFLUSHED: u8 = 8;
 const FLAGS_AT: u64 = 9;
@@ -34,7 +36,10 @@ const FLAGS_AT: u64 = 9;
 const SLOTS_AT: usize = 64;
 const SLOT_LEN: usize = 128;
 const ROOT_PRESENT_AT: usize = 1;
+const SYSTEM_ROOT_PRESENT_AT: usize = 2;
 const ROOT_AT: usize = 8;
+const SYSTEM_ROOT_AT: usize = ROOT_AT + ROOT_LEN;
+const ROOT_LEN: usize = 32;
 const TRANSACTION_AT: usize = 104;
 const SLOT_SUM_AT: usize = 112;
 
@@ -111,8 +116,15 @@ impl CommitSlot {
         u64_at(&self.slot, TRANSACTION_AT).unwrap_or(0)
     }
 
+    /// Root of the tree of names of redb's own tables.
+    pub(crate) fn system_names(&self) -> Result<Table> {
+        let present = u8_at(&self.slot, SYSTEM_ROOT_PRESENT_AT)? != 0;
+        let root = present.then(|| Root::at(&self.slot, SYSTEM_ROOT_AT));
+        Ok(Table::of_names(root.transpose()?))
+    }
+
     /// Root of the tree of table names.
-    fn names(&self) -> Result<Table> {
+    pub(crate) fn names(&self) -> Result<Table> {
         let present = u8_at(&self.slot, ROOT_PRESENT_AT)? != 0;
         let root = present.then(|| Root::at(&self.slot, ROOT_AT)).transpose()?;
         Ok(Table::of_names(root))
@@ -137,6 +149,31 @@ impl CommitSlot {
         });
         holder.is_some_and(|holder| holder.protects(self.transaction(), now.transaction()))
     }
+}
+
+/// What holds of redb's header while no writer is open: both slots are whole, and the layout fits into
+/// the file. While one is open, or after one died, there is nothing to check.
+///
+/// # Errors
+/// [`Error::Damaged`] naming what is wrong.
+pub(crate) fn check_resting_header(map: &Map) -> Result<()> {
+    let short = || Error::damaged("the file ends inside redb's header");
+    let header = map.copy(0, HEADER_LEN).ok_or_else(short)?;
+    if u8_at(&header, FLAGS_AT as usize)? & WRITER_OPEN != 0 {
+        return Ok(());
+    }
+    for number in 0..2 {
+        let slot: [u8; SLOT_LEN] = array_at(&header, SLOTS_AT + SLOT_LEN * number)?;
+        let (fields, sum) = slot.split_at(SLOT_SUM_AT);
+        if xxh3_128(fields) != u128_at(sum, 0)? {
+            return Err(Error::damaged(format!("the checksum of slot {number}")));
+        }
+    }
+    let layout = layout_len(&array_at(&header, 0)?);
+    if layout.is_none_or(|layout| layout > map.len()) {
+        return Err(Error::damaged("the layout is longer than the file"));
+    }
+    Ok(())
 }
 
 /// Bytes of one table, as `kb info --sizes` shows them.
@@ -188,6 +225,17 @@ impl<'a> Snapshot<'a> {
             generation,
             pages: Pages::new(map, slot.geometry),
         }
+    }
+
+    /// With pages elsewhere than the slot says.
+    #[cfg(test)]
+    pub(crate) fn of_geometry(map: &'a Map, slot: CommitSlot, geometry: Geometry) -> Snapshot<'a> {
+        Snapshot::new(map, CommitSlot { geometry, ..slot }, 0)
+    }
+
+    /// The commit slot.
+    pub(crate) fn slot(&self) -> &CommitSlot {
+        &self.slot
     }
 
     /// The pages of the snapshot.
@@ -330,28 +378,6 @@ impl<'a> Snapshot<'a> {
             .checked_sub(known + in_tables)
             .ok_or_else(|| Error::damaged("tables that share pages"))?;
         Ok(sizes)
-    }
-
-    /// Reads every page of every table but the extents, and calls `extent` with the table and page of
-    /// those. For checks of the whole file.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] at the first page that fails.
-    pub fn check_pages(
-        &self,
-        mut extent: impl FnMut(&str, ExtentPage) -> Result<()>,
-    ) -> Result<()> {
-        for (name, table) in self.tables()? {
-            let (leaves, _) = self.pages.leaf_pointers(&table)?;
-            for leaf in leaves {
-                if name.starts_with(crate::container::extent::SEGMENT_TABLE_PREFIX) {
-                    extent(&name, ExtentPage::new(leaf))?;
-                } else if let Node::Branch(_) = self.pages.read(leaf, table.widths)? {
-                    return Err(Error::damaged("a branch page where a leaf is expected"));
-                }
-            }
-        }
-        Ok(())
     }
 }
 

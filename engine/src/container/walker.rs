@@ -20,7 +20,7 @@ const PAGE_BUDGET: u64 = 4 << 20;
 const MAX_TREE_ORDER: u32 = 13;
 
 /// Most levels of a tree. redb fills branches at least to a third; 4 PiB are under 40 levels.
-const MAX_DEPTH: usize = 48;
+pub(crate) const MAX_DEPTH: usize = 48;
 
 /// A checked page of a tree.
 #[derive(Debug)]
@@ -240,7 +240,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-fn too_deep() -> Error {
+pub(crate) fn too_deep() -> Error {
     Error::damaged(format!("a tree of more than {MAX_DEPTH} levels"))
 }
 
@@ -252,7 +252,7 @@ fn refers_to_itself() -> Error {
 mod tests {
     use super::*;
     use crate::container::codec::u64_at;
-    use crate::container::fixture::Numbers;
+    use crate::container::fixture::{GEOMETRY, Numbers, branch, leaf, map_of, pointer_to};
     use crate::container::page::{KeyKind, Root};
     use crate::container::snapshot::{CommitSlot, Snapshot};
     use proptest::prelude::*;
@@ -448,50 +448,10 @@ mod tests {
         assert_eq!(snapshot.table("number").unwrap(), None);
     }
 
-    const GEOMETRY: Geometry = Geometry {
-        region_header_pages: 0,
-        region_pages: 1 << 20,
-    };
-
-    /// A map of zeros with `pages` from page 1 on.
-    fn map_of(pages: &[[u8; 4096]]) -> Map {
-        let mut bytes = vec![0; 4096];
-        for page in pages {
-            bytes.extend(page);
-        }
-        Map::Bytes(bytes.into())
-    }
-
-    /// A branch whose `children` all are page `child`. Its own checksum cannot be in itself, so the
-    /// children hold the sum of another branch: with two such levels a walk comes back only by
-    /// reading more pages, which is what the budget is for.
-    fn branch(children: &[PagePointer]) -> [u8; 4096] {
-        let mut page = [0; 4096];
-        let keys = children.len() - 1;
-        page[0] = BRANCH;
-        page[2..4].copy_from_slice(&(keys as u16).to_le_bytes());
-        for (at, child) in children.iter().enumerate() {
-            page[8 + 16 * at..][..16].copy_from_slice(&child.sum.to_le_bytes());
-            page[8 + 16 * children.len() + 8 * at..][..8]
-                .copy_from_slice(&child.page.to_le_bytes());
-        }
-        page
-    }
-
-    fn pointer_to(page: u64, bytes: &[u8; 4096], children: usize) -> PagePointer {
-        let used = 8 + 24 * children + 8 * (children - 1);
-        PagePointer {
-            page,
-            sum: xxh3_128(&bytes[..used]),
-        }
-    }
-
     #[test]
     fn a_tree_of_few_pages_that_claims_to_be_endless_is_ended_by_the_budget() {
         // Every level is one page whose 100 children are the page below: 100^20 leaves.
-        let mut leaf = [0; 4096];
-        leaf[..4].copy_from_slice(&[LEAF, 0, 1, 0]);
-        leaf[4..8].copy_from_slice(&20u32.to_le_bytes());
+        let leaf = leaf();
         let mut pages = vec![leaf];
         let mut pointer = PagePointer {
             page: 0,

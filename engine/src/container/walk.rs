@@ -1,0 +1,330 @@
+//! A walk over all trees of one commit that checks every page and goes on after damage.
+
+use crate::container::codec::array_at;
+use crate::container::column::MAX_ORDER;
+use crate::container::extent::{ExtentPage, SEGMENT_TABLE_PREFIX, segment_table_name};
+use crate::container::map::Map;
+use crate::container::page::{Key, KeyKind, LEAF, Leaf, PagePointer, Table};
+use crate::container::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, PAGE_SIZE, Signature};
+use crate::container::snapshot::{Snapshot, check_resting_header};
+use crate::container::verify::Verified;
+use crate::container::walker::{MAX_DEPTH, Node, too_deep};
+use crate::error::{Error, Result};
+use crate::types::SegmentId;
+
+/// Problems that are listed; more only count as "and more".
+const MOST_DAMAGE: usize = 100;
+
+impl Snapshot<'_> {
+    /// Reads every page of every tree, redb's own included, but of the extents only the first of each
+    /// segment. For the one writer, before it builds on them.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] naming the first thing that is wrong.
+    pub(crate) fn check_trees(&self) -> Result<()> {
+        let mut ignore = |_| {};
+        let mut walk = Walk::new(self, false, Verified::default(), &mut ignore);
+        walk.user_tables();
+        walk.system_tables();
+        match walk.verified.damage.into_iter().next() {
+            Some(what) => Err(Error::Damaged { what }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One walk over trees of one commit.
+pub(crate) struct Walk<'w, 'a> {
+    /// The commit.
+    snapshot: &'w Snapshot<'a>,
+    /// Whether extents are read, and not only found.
+    with_extents: bool,
+    /// One bit for each smallest page of the file: whether some tree uses it. Also bounds the walk
+    /// through trees that refer to themselves.
+    used: Vec<u64>,
+    /// What was found.
+    pub(crate) verified: Verified,
+    /// Hears of bytes.
+    progress: &'w mut dyn FnMut(u64),
+}
+
+impl<'w, 'a> Walk<'w, 'a> {
+    pub(crate) fn new(
+        snapshot: &'w Snapshot<'a>,
+        with_extents: bool,
+        verified: Verified,
+        progress: &'w mut dyn FnMut(u64),
+    ) -> Walk<'w, 'a> {
+        let pages = snapshot.pages().len_bytes() / u64::from(PAGE_SIZE);
+        Walk {
+            snapshot,
+            with_extents,
+            used: vec![0; pages as usize / 64 + 1],
+            verified,
+            progress,
+        }
+    }
+
+    fn damaged(&mut self, place: &str, error: &Error) {
+        if self.verified.damage.len() < MOST_DAMAGE {
+            let what = match error {
+                Error::Damaged { what } => what.clone(),
+                error => error.to_string(),
+            };
+            self.verified.damage.push(format!("{place}: {what}"));
+        }
+    }
+
+    /// Signature and the parts of redb's header that no tree page is needed for.
+    pub(crate) fn header(&mut self, map: &Map) {
+        if let Err(error) = self.signature(map) {
+            self.damaged("the signature", &error);
+        }
+        if let Err(error) = check_resting_header(map) {
+            self.damaged("the header", &error);
+        }
+    }
+
+    /// The block is written before the row, so it may announce more features than the row.
+    fn signature(&mut self, map: &Map) -> Result<()> {
+        let short = || Error::damaged("the file ends inside its first page");
+        let block = map
+            .copy(BLOCK.start as u64, BLOCK.len() as u64)
+            .ok_or_else(short)?;
+        let row = match self.snapshot.table(HEADER_TABLE)? {
+            Some(table) => self.snapshot.get(&table, Key::Str(HEADER_KEY))?,
+            None => None,
+        };
+        let row = row.ok_or_else(|| Error::damaged("its row in the tables is missing"))?;
+        let row = Signature::from_record(&row)?;
+        match Signature::from_block(&array_at(&block, 0)?)? {
+            Some(block) if !block.announces(&row) => {
+                Err(Error::damaged("block and row contradict each other"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// All tables of ours.
+    pub(crate) fn user_tables(&mut self) {
+        let names = self.snapshot.slot().names();
+        self.tables(names, "the names of tables", "table");
+    }
+
+    /// redb's own tables.
+    pub(crate) fn system_tables(&mut self) {
+        let names = self.snapshot.slot().system_names();
+        self.tables(names, "redb's own names", "redb's own table");
+    }
+
+    fn tables(&mut self, names: Result<Table>, place: &str, kind: &str) {
+        let names = match names {
+            Ok(names) => names,
+            Err(error) => return self.damaged(place, &error),
+        };
+        let (mut tables, mut wrong) = (Vec::new(), Vec::new());
+        self.tree(place, &names, None, &mut |leaf| {
+            for pair in 0..leaf.pairs() {
+                match named_table(leaf, pair) {
+                    Ok(table) => tables.push(table),
+                    Err(error) => wrong.push(error),
+                }
+            }
+        });
+        for error in wrong {
+            self.damaged(place, &error);
+        }
+        for (name, table) in tables {
+            let place = format!("{kind} {name:?}");
+            match segment_of(&name, &table) {
+                Ok(segment) => self.tree(&place, &table, segment, &mut |_| {}),
+                Err(error) => self.damaged(&place, &error),
+            }
+        }
+    }
+
+    /// Reads one tree. `segment`: its leaves are extents of that segment.
+    fn tree(
+        &mut self,
+        place: &str,
+        table: &Table,
+        segment: Option<SegmentId>,
+        visit: &mut dyn FnMut(&Leaf),
+    ) {
+        let Some(root) = table.root else {
+            return;
+        };
+        let damage_before = self.verified.damage.len();
+        let (mut pairs, mut leaf_depth) = (0, None);
+        let mut stack = vec![(root.pointer, 1)];
+        while let Some((pointer, depth)) = stack.pop() {
+            let read = self.page(table, segment, pointer, depth, &mut leaf_depth);
+            match read {
+                Ok(Some(Node::Branch(branch))) => {
+                    for child in (0..branch.children()).rev() {
+                        match branch.child(child) {
+                            Ok(child) => stack.push((child, depth + 1)),
+                            Err(error) => self.damaged(place, &error),
+                        }
+                    }
+                }
+                Ok(Some(Node::Leaf(leaf))) => {
+                    pairs += leaf.pairs() as u64;
+                    visit(&leaf);
+                }
+                Ok(None) => pairs += 1,
+                Err(error) => self.damaged(place, &error),
+            }
+            (self.progress)(self.verified.bytes);
+        }
+        let whole = self.verified.damage.len() == damage_before;
+        if whole && damage_before < MOST_DAMAGE && pairs != root.length {
+            let error = Error::damaged(format!("{pairs} pairs instead of {}", root.length));
+            self.damaged(place, &error);
+        }
+    }
+
+    /// Reads one page; `None` for an extent.
+    fn page(
+        &mut self,
+        table: &Table,
+        segment: Option<SegmentId>,
+        pointer: PagePointer,
+        depth: usize,
+        leaf_depth: &mut Option<usize>,
+    ) -> Result<Option<Node>> {
+        if depth > MAX_DEPTH {
+            return Err(too_deep());
+        }
+        self.claim(pointer)?;
+        let pages = self.snapshot.pages();
+        if let Some(segment) = segment {
+            // The first leaf tells where leaves are, so that no other must be touched for that.
+            let is_extent = match leaf_depth {
+                Some(leaf_depth) => *leaf_depth == depth,
+                None => pages.lend(pointer)?.first() == Some(&LEAF),
+            };
+            if is_extent {
+                if self.with_extents || leaf_depth.is_none() {
+                    check_extent(self.snapshot, pointer, segment)?;
+                    self.verified.bytes += pointer.size_bytes();
+                }
+                *leaf_depth = Some(depth);
+                self.verified.extents += 1;
+                return Ok(None);
+            }
+        }
+        let node = pages.read(pointer, table.widths)?;
+        self.verified.pages += 1;
+        self.verified.bytes += pointer.size_bytes();
+        let is_leaf = matches!(node, Node::Leaf(_));
+        match leaf_depth {
+            Some(leaf_depth) if is_leaf != (*leaf_depth == depth) => {
+                return Err(Error::damaged("leaves at different depths"));
+            }
+            None if is_leaf => *leaf_depth = Some(depth),
+            _ => {}
+        }
+        Ok(Some(node))
+    }
+
+    /// Notes that a page is in use.
+    fn claim(&mut self, pointer: PagePointer) -> Result<()> {
+        // Lies in the file, so all its bits exist.
+        self.snapshot.pages().lend(pointer)?;
+        let first = self.snapshot.pages().geometry().offset(pointer)? / u64::from(PAGE_SIZE);
+        for page in first..first + (1 << pointer.order()) {
+            let (word, bit) = (page as usize / 64, 1 << (page % 64));
+            match self.used.get_mut(word) {
+                Some(word) if *word & bit == 0 => *word |= bit,
+                _ => {
+                    let page = pointer.page;
+                    return Err(Error::damaged(format!("page {page:#x} is used twice")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_extent(snapshot: &Snapshot<'_>, pointer: PagePointer, segment: SegmentId) -> Result<()> {
+    if pointer.order() > u32::from(MAX_ORDER) {
+        let order = pointer.order();
+        return Err(Error::damaged(format!("an extent of order {order}")));
+    }
+    ExtentPage::new(pointer).check(snapshot, segment)
+}
+
+/// Name and definition in a leaf of a tree of names.
+fn named_table(leaf: &Leaf, pair: usize) -> Result<(String, Table)> {
+    let name = std::str::from_utf8(leaf.key(pair)?)
+        .map_err(|_| Error::damaged("the name of a table is not UTF-8"))?;
+    let table = Table::from_definition(name, leaf.value(pair)?)?;
+    Ok((name.to_owned(), table))
+}
+
+/// The segment whose extents a table holds.
+fn segment_of(name: &str, table: &Table) -> Result<Option<SegmentId>> {
+    let Some(number) = name.strip_prefix(SEGMENT_TABLE_PREFIX) else {
+        return Ok(None);
+    };
+    let segment = u32::from_str_radix(number, 16).map(SegmentId).ok();
+    match segment.filter(|segment| segment_table_name(*segment) == name) {
+        None => Err(Error::damaged("its name is not that of a segment")),
+        Some(_) if table.key_kind != KeyKind::U64 || table.widths.value.is_some() => {
+            Err(Error::damaged("it holds no extents"))
+        }
+        segment => Ok(segment),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::container::codec::u64_at;
+    use crate::container::fixture::{
+        GEOMETRY, branch, build, fill, leaf, map_of, place, pointer_to,
+    };
+    use crate::container::page::{Root, Widths};
+    use crate::container::snapshot::CommitSlot;
+    use std::fs;
+
+    #[test]
+    fn a_tree_that_uses_a_page_twice_or_lies_about_its_length_is_damaged() {
+        let (_folder, path) = place();
+        build(&path, |transaction| fill(transaction, 1));
+        let file = Map::Bytes(fs::read(&path).unwrap().into());
+        let leaf = leaf();
+        let first = PagePointer {
+            page: 0,
+            sum: xxhash_rust::xxh3::xxh3_128(&leaf[..20]),
+        };
+        let other = PagePointer { page: 1, ..first };
+        let complaint = |children: &[PagePointer], length: u64| {
+            let top = branch(children);
+            let pointer = pointer_to(2, &top, children.len());
+            let map = map_of(&[leaf, leaf, top]);
+            let slot = CommitSlot::read(&file).unwrap();
+            let snapshot = Snapshot::of_geometry(&map, slot, GEOMETRY);
+            let table = Table {
+                root: Some(Root { pointer, length }),
+                widths: Widths {
+                    key: Some(8),
+                    value: None,
+                },
+                key_kind: KeyKind::U64,
+            };
+            let mut ignore = |_| {};
+            let mut walk = Walk::new(&snapshot, true, Verified::default(), &mut ignore);
+            walk.tree("tree", &table, None, &mut |_| {});
+            walk.verified.damage.join("; ")
+        };
+        assert_eq!(complaint(&[first, other], 2), "");
+        assert_eq!(complaint(&[first, other], 3), "tree: 2 pairs instead of 3");
+        assert_eq!(
+            complaint(&[first, first], 2),
+            "tree: page 0x0 is used twice"
+        );
+        assert_eq!(u64_at(&leaf, 8).unwrap(), 0);
+    }
+}
