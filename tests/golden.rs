@@ -24,7 +24,7 @@ pub(crate) fn golden_folder() -> PathBuf {
 /// Bytes of the golden file of the current format.
 pub(crate) fn golden_bytes() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-    BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.1/golden.kb")).expect("golden.kb"))
+    BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.2/golden.kb")).expect("golden.kb"))
 }
 
 /// `expected.json`: an object for each golden file, under its path.
@@ -73,6 +73,13 @@ pub(crate) fn requests() -> Vec<Request> {
             Filters {
                 paths: words(&["docs/**"]),
                 types: words(&["md"]),
+                ..Filters::default()
+            },
+        ),
+        filtered(
+            "notes",
+            Filters {
+                tags: words(&["keeper"]),
                 ..Filters::default()
             },
         ),
@@ -155,6 +162,9 @@ fn document(kb: &Kb, name: &str) -> Value {
     let DocumentInfo {
         path,
         title,
+        handle,
+        tags,
+        added_ms,
         file_type,
         language,
         class,
@@ -169,6 +179,9 @@ fn document(kb: &Kb, name: &str) -> Value {
     json!({
         "document": path,
         "title": title,
+        "handle": handle,
+        "tags": tags,
+        "added_ms": added_ms,
         "file_type": file_type,
         "language": language,
         "class": class.name(),
@@ -195,6 +208,7 @@ fn search(request: &Request, response: &Response) -> Value {
         "types": request.filters.types,
         "languages": request.filters.languages,
         "classes": classes,
+        "tags": request.filters.tags,
         "searched_chunks": response.searched_chunks,
         "warnings": response.warnings,
         "hits": response.hits.iter().map(hit).collect::<Vec<_>>(),
@@ -341,6 +355,7 @@ fn search_arguments(search: &Value) -> Vec<String> {
         ("types", "--type"),
         ("languages", "--lang"),
         ("classes", "--class"),
+        ("tags", "--tag"),
     ] {
         for value in search[field].as_array().expect("a list") {
             arguments.extend([flag.to_owned(), text(value)]);

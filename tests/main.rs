@@ -1,10 +1,14 @@
 //! Behaviour through the public doors. One line per module.
 
 mod cli;
+#[cfg(unix)]
+mod crash;
 mod golden;
 mod hostile;
 mod make_golden;
 mod model;
+#[cfg(unix)]
+mod processes;
 mod refuse;
 mod rooms;
 mod spec;

@@ -1,5 +1,5 @@
-//! How the golden file of this format was made: two commits, so that it has two segments, pages of an
-//! older commit and a file that was changed in place.
+//! How the golden file of this format was made: three commits, so that it has two segments, deleted
+//! chunks, tags, pages of an older commit and a file that was changed in place.
 //!
 //! `cargo test -p kb-tests make_golden -- --ignored` writes `golden/v<format>/golden.kb` and the
 //! answers of this program into `golden/expected.json`, once for each format. A golden file that is
@@ -62,7 +62,17 @@ fn make_golden() {
         let bytes = std::fs::read(corpus.join(name)).expect("file");
         writer.add_bytes(name, &bytes).expect("added");
     }
+    let scratch = "Nothing of this is to be found: a scratch document of fog and foghorns.";
+    writer
+        .add_bytes("scratch.txt", scratch.as_bytes())
+        .expect("added");
     writer.commit().expect("second commit");
+    writer.remove("scratch.txt").expect("removed");
+    writer
+        .tag("notes.txt", &["keeper", "draft"], &[])
+        .expect("tagged");
+    writer.commit().expect("third commit");
+    drop(writer);
     std::fs::remove_dir_all("/tmp/kb-golden").expect("sources removed");
 
     let expected = golden_folder().join("expected.json");

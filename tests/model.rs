@@ -94,7 +94,9 @@ fn added(documents: &[(String, String)], commits: usize) -> (TempDir, Kb) {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("model.kb");
     for batch in documents.chunks(documents.len().div_ceil(commits)) {
-        let mut writer = KbWriter::open_or_create(&path).expect("writer");
+        let mut writer = KbWriter::open_or_create(&path)
+            .expect("writer")
+            .without_merges();
         for (name, text) in batch {
             writer.add_bytes(name, text.as_bytes()).expect("added");
         }
@@ -177,6 +179,7 @@ fn assert_same_content(told: &Kb, right: &Kb, names: impl IntoIterator<Item = St
     for name in names {
         let (a, b) = (told.text(&name, None), right.text(&name, None));
         let (mut a, mut b) = (a.expect("text"), b.expect("text"));
+        (a.document.added_ms, b.document.added_ms) = (0, 0);
         a.document.modified_ms = 0;
         b.document.modified_ms = 0;
         assert_eq!(a, b);
@@ -202,7 +205,7 @@ fn the_same_documents_answer_the_same_from_one_segment_or_eight() {
     });
     assert!(tied, "the queries must meet ties");
     let mut numbers = Numbers(7);
-    for commits in [1, 2, 3, 8] {
+    for commits in [1, 2, 3, 8, 40] {
         numbers.shuffle(&mut documents);
         let (_folder, kb) = added(&documents, commits);
         assert_same_content(&kb, &right_kb, names(&documents));
@@ -255,4 +258,119 @@ fn the_number_of_threads_does_not_decide_what_is_stored() {
     assert_eq!(four.sizes().expect("sizes"), one.sizes().expect("sizes"));
     let (_added, by_name) = added(&documents, 3);
     assert_same_answers(&by_name, &right, "added by name");
+}
+
+/// Documents that are changed, removed and added again in many commits, with and without merges.
+#[test]
+fn any_history_answers_as_one_commit_of_what_is_left() {
+    let final_documents = documents(5);
+    let (_one, right_kb) = added(&final_documents, 1);
+    let right = ask(&right_kb);
+    for merges in [true, false] {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("history.kb");
+        let mut numbers = Numbers(11);
+        let mut order = final_documents.clone();
+        numbers.shuffle(&mut order);
+        let mut removed: Vec<String> = Vec::new();
+        for (round, batch) in order.chunks(order.len().div_ceil(40)).enumerate() {
+            let mut writer = KbWriter::open_or_create(&path).expect("writer");
+            if !merges {
+                writer = writer.without_merges();
+            }
+            // First with other content, or under names that are to go.
+            for (name, text) in batch {
+                let old = format!("fog horn rescue {round} {text}");
+                writer.add_bytes(name, old.as_bytes()).expect("added");
+                if numbers.below(3) == 0 {
+                    let gone = format!("gone/{name}");
+                    writer.add_bytes(&gone, text.as_bytes()).expect("added");
+                    removed.push(gone);
+                }
+            }
+            writer.commit().expect("commit");
+            for (name, text) in batch {
+                let document = kb_engine::document_of(name, text.as_bytes());
+                let replaced = writer.replace(document.expect("text")).expect("replaced");
+                assert!(replaced, "{name}");
+            }
+            if removed.len() > 4 {
+                for name in removed.drain(..) {
+                    assert_eq!(writer.remove(&name).expect("removed"), name);
+                }
+            }
+            writer.commit().expect("commit");
+        }
+        let mut writer = KbWriter::open_or_create(&path).expect("writer");
+        for name in removed.drain(..) {
+            writer.remove(&name).expect("removed");
+        }
+        writer.commit().expect("commit");
+        drop(writer);
+        let kb = Kb::open(&path).expect("it opens");
+        let info = kb.info().expect("info");
+        assert_eq!(merges, info.segments < 40, "{} segments", info.segments);
+        assert!(merges || info.deleted_chunks > 0);
+        assert_same_content(&kb, &right_kb, names(&final_documents));
+        assert_same_answers(&kb, &right, &format!("merges {merges}"));
+    }
+}
+
+/// A folder that changes between index runs.
+#[test]
+fn a_folder_indexed_again_and_again_answers_as_one_that_is_indexed_once() {
+    let folder = tempfile::tempdir().expect("folder");
+    let sources = folder.path().join("sources");
+    let live = folder.path().join("live.kb");
+    let mut numbers = Numbers(21);
+    let mut present = std::collections::BTreeMap::new();
+    let index = |path: &std::path::Path| {
+        let mut writer = KbWriter::open_or_create(path).expect("writer");
+        let options = IndexOptions::default();
+        let report = writer.index(std::slice::from_ref(&sources), &options, &mut |_| {});
+        report.expect("indexed")
+    };
+    for round in 0..12 {
+        let (mut added, mut updated, mut removed) = (0, 0, 0);
+        for (name, text) in documents(30 + round) {
+            let path = sources.join(&name);
+            match (numbers.below(4), present.get(&name)) {
+                (0, Some(_)) => {
+                    std::fs::remove_file(&path).expect("removed");
+                    present.remove(&name);
+                    removed += 1;
+                }
+                (1, Some(old)) if *old != text => {
+                    std::fs::write(&path, &text).expect("written");
+                    present.insert(name, text);
+                    updated += 1;
+                }
+                (2, None) => {
+                    std::fs::create_dir_all(path.parent().expect("parent")).expect("folder");
+                    std::fs::write(&path, &text).expect("written");
+                    present.insert(name, text);
+                    added += 1;
+                }
+                _ => {}
+            }
+        }
+        let report = index(&live);
+        let counts = (
+            report.added.len(),
+            report.updated.len(),
+            report.removed.len(),
+        );
+        assert_eq!(counts, (added, updated, removed), "round {round}");
+        assert_eq!(report.documents as usize, present.len());
+    }
+    let nothing = index(&live);
+    assert!(!nothing.has_changes());
+    assert_eq!(nothing.unchanged as usize, present.len());
+    let once = folder.path().join("once.kb");
+    index(&once);
+    let (live, once) = (Kb::open(&live), Kb::open(&once));
+    let (live, once) = (live.expect("it opens"), once.expect("it opens"));
+    assert!(live.info().expect("info").segments > 1);
+    assert_same_content(&live, &once, present.keys().cloned());
+    assert_same_answers(&live, &ask(&once), "indexed again");
 }

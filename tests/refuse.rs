@@ -84,7 +84,7 @@ fn refused() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("another first byte", patched(0, b"X"), "DAMAGED"),
         (
             "the next minor version",
-            signed(10, &2u16.to_le_bytes()),
+            signed(10, &(kb_engine::FORMAT_VERSION.1 + 1).to_le_bytes()),
             "FORMAT_UNSUPPORTED",
         ),
         (
@@ -251,7 +251,7 @@ fn a_file_without_a_signature_block_is_read_by_its_copy() {
     let mut bytes = golden_bytes().to_vec();
     bytes[BLOCK].fill(0);
     let kb = Kb::from_bytes(bytes).expect("the copy decides");
-    assert_eq!(kb.info().expect("info").format, "0.1");
+    assert_eq!(kb.info().expect("info").format, "0.2");
 }
 
 /// Three files of models that this program cannot reproduce.

@@ -22,6 +22,8 @@ enum Room {
     Vector,
     Trigram,
     Embed,
+    /// `catalog`: the records of one commit, found once and shared by those who join the rooms.
+    Catalog,
     Ingest,
     Search,
     Check,
@@ -29,7 +31,8 @@ enum Room {
 }
 
 use Room::{
-    Check, Container, Embed, Index, Ingest, Kb, Search, Store, Text, Trigram, Vector, Words,
+    Catalog, Check, Container, Embed, Index, Ingest, Kb, Search, Store, Text, Trigram, Vector,
+    Words,
 };
 
 impl Room {
@@ -44,6 +47,7 @@ impl Room {
             ["index", "trigram", ..] => Trigram,
             ["index"] => Index,
             ["embed", ..] => Embed,
+            ["catalog", ..] => Catalog,
             ["ingest", ..] => Ingest,
             ["search", ..] => Search,
             ["check", ..] => Check,
@@ -58,9 +62,13 @@ impl Room {
             Words => &[],
             Container | Embed => &[Words],
             Store | Index | Text | Vector | Trigram => &[Words, Container],
-            Ingest | Search | Check => &[Words, Container, Store, Text, Vector, Trigram, Embed],
+            Catalog => &[Words, Container, Store, Text, Vector, Trigram],
+            Ingest | Search | Check => &[
+                Words, Container, Store, Text, Vector, Trigram, Embed, Catalog,
+            ],
             Kb => &[
-                Words, Container, Store, Text, Vector, Trigram, Embed, Ingest, Search, Check,
+                Words, Container, Store, Text, Vector, Trigram, Embed, Catalog, Ingest, Search,
+                Check,
             ],
         }
     }

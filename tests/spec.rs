@@ -172,7 +172,7 @@ fn records_with_a_table_have_its_fields_in_its_order_and_its_version() {
 fn records_told_in_prose_name_their_fields_in_order() {
     let page = read("format-spec/tables.md").replace('\n', " ");
     for (begin, file, record) in [
-        (" root: source", "store/meta.rs", "RootRecord"),
+        (" root: id", "store/meta.rs", "RootRecord"),
         (" embedder: id", "store/meta.rs", "EmbedderRecord"),
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
@@ -257,6 +257,7 @@ fn numbers_of_the_registry_are_those_of_the_code() {
         (Facet::Type, "file type"),
         (Facet::Language, "language"),
         (Facet::Class, "class"),
+        (Facet::Tag, "tag"),
     ];
     let mut coded: Vec<[String; 3]> = facets
         .iter()

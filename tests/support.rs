@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use kb_engine::{Entry, Kb, Mode, Request};
 use serde_json::Value;
 use tempfile::TempDir;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The corpus: name and text of each file. Words are chosen so that each question of the tests has
 /// one right document.
@@ -276,4 +278,56 @@ pub(crate) fn documents(answers: &[Value]) -> Vec<&str> {
         .iter()
         .filter_map(|answer| answer["document"].as_str())
         .collect()
+}
+
+/// Hash of everything that a .kb answers: documents, texts, chunks, outlines and some searches. Times,
+/// numbers and sizes are not in it.
+pub(crate) fn content_of(kb: &Kb) -> u64 {
+    let mut hasher = Xxh3::new();
+    let mut add = |text: String| {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    };
+    let mut folders = vec![None];
+    while let Some(folder) = folders.pop() {
+        for entry in kb.list(folder.as_deref()).expect("a list") {
+            match entry {
+                Entry::Folder { path, .. } => folders.push(Some(path)),
+                Entry::Document(document) => {
+                    let path = document.path.as_str();
+                    add(kb.text(path, None).expect("a text").text);
+                    add(format!("{:?}", kb.chunks(path).expect("chunks")));
+                    add(format!("{:?}", kb.outline(path).expect("outline").headings));
+                    add(format!(
+                        "{path} {} {} {:?}",
+                        document.title, document.handle, document.tags
+                    ));
+                }
+            }
+        }
+    }
+    for mode in Mode::ALL {
+        let request = Request {
+            mode,
+            k: 5,
+            ..Request::new("w7 w11 lighthouse")
+        };
+        for hit in kb.search(&request).expect("an answer").hits {
+            let score = hit.score.to_bits();
+            add(format!(
+                "{} {:?} {score} {}",
+                hit.document, hit.span, hit.text
+            ));
+        }
+    }
+    hasher.digest()
+}
+
+/// A temporary folder in memory where there is one: syncing costs nothing there.
+pub(crate) fn memory_folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => tempfile::tempdir_in(memory).expect("a folder"),
+        false => tempfile::tempdir().expect("a folder"),
+    }
 }

@@ -60,7 +60,6 @@ impl Failure {
             | Error::Damaged { .. }
             | Error::IndexLocked { .. }
             | Error::Storage { .. }
-            | Error::RootsDiffer { .. }
             | Error::SnapshotExpired => format!("{}: {error}", file.display()),
             _ => error.to_string(),
         };

@@ -123,11 +123,17 @@ pub enum Error {
         /// Id of the model.
         needs: String,
     },
-    /// The .kb was made from other folders.
-    #[error("this .kb was made from {}; give the same paths, or write another file with -o", roots.join(", "))]
-    RootsDiffer {
-        /// The folders it was made from.
-        roots: Vec<String>,
+    /// Nothing is left of a folder that the .kb has documents of.
+    #[error(
+        "no file is left in {}, and the .kb has {documents} document{} from it: is it mounted? nothing was changed; --prune removes them",
+        root.display(),
+        if *documents == 1 { "" } else { "s" }
+    )]
+    RootVanished {
+        /// The folder.
+        root: PathBuf,
+        /// Documents that came from it.
+        documents: u64,
     },
     /// One document or value is larger than the format can hold.
     #[error("{what} has {size} bytes, more than {limit}")]
@@ -164,7 +170,7 @@ impl Error {
             Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
             Error::InvalidRange { .. } => "INVALID_RANGE",
             Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",
-            Error::RootsDiffer { .. } => "ROOTS_DIFFER",
+            Error::RootVanished { .. } => "ROOT_VANISHED",
             Error::TooLarge { .. } => "FILE_TOO_LARGE",
             Error::Cancelled => "CANCELLED",
         }

@@ -35,9 +35,12 @@
 //! # Rooms
 //! Imports point down: [`types`], [`error`], [`file_types`] know nothing of ours; [`container`] turns
 //! bytes into tables and extents; [`store`], [`index`] and [`embed`] stand on it and do not know each
-//! other; [`search`] joins them for reading and `ingest` for writing; [`kb`] is what people hold.
+//! other; [`catalog`] holds the records of one commit; [`search`] joins them for reading and `ingest`
+//! for writing; [`kb`] is what people hold.
 #![deny(missing_docs)]
 
+pub mod catalog;
+pub mod check;
 pub mod container;
 pub mod embed;
 pub mod error;
@@ -50,13 +53,14 @@ pub mod search;
 pub mod store;
 pub mod types;
 
+pub use check::VerifyReport;
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use error::{Error, Result};
 #[cfg(feature = "ingest")]
 pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
-#[cfg(feature = "ingest")]
-pub use kb::KbWriter;
 pub use kb::{DocumentInfo, DocumentText, Entry, Info, Kb, Outline, RootInfo, Sizes};
+#[cfg(feature = "ingest")]
+pub use kb::{KbWriter, SealReport, document_of};
 pub use search::request::{Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request};
 pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};

@@ -77,10 +77,7 @@ fn a_flipped_bit_gives_an_error_or_changes_no_answer() {
         let what = format!("byte {place} changed by {flip:#04x}");
         check(bytes, &what, &right, &mut noticed);
     }
-    assert!(
-        noticed.refused > 300 && noticed.partly > 1000,
-        "{noticed:?}"
-    );
+    assert!(noticed.refused > 300 && noticed.partly > 700, "{noticed:?}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Lies with true checksums: the golden file, changed through the writer.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
+use kb_engine::catalog::Catalog;
 use kb_engine::container::column::{ColumnId, ExtentSink};
 use kb_engine::container::{Container, ContainerWriter, Key, Opener, Snapshot, Transaction};
-use kb_engine::search::catalog::Catalog;
 use kb_engine::store::documents;
 use kb_engine::store::documents::DocumentRecord;
 use kb_engine::store::meta::{Manifest, Meta};
@@ -108,7 +109,7 @@ fn read(snapshot: &Snapshot<'_>) -> kb_engine::Result<Content> {
     let catalog = Catalog::load(snapshot)?;
     let mut columns = BTreeMap::new();
     for segment in &catalog.segments {
-        for record in &segment.record.columns {
+        for record in &segment.records.segment.columns {
             let bound = segment.extents.column(snapshot, ColumnId(record.column));
             let bound = bound.expect("a column of the record");
             let view = bound.view();
@@ -119,16 +120,16 @@ fn read(snapshot: &Snapshot<'_>) -> kb_engine::Result<Content> {
         }
     }
     let mut documents = BTreeMap::new();
-    for id in 1..catalog.manifest.next_document {
-        let record = catalog.documents.get(snapshot, DocumentId(id))?;
-        documents.insert(id, record);
-    }
+    catalog.documents.each(snapshot, |id, record| {
+        documents.insert(id.0, record);
+        Ok(ControlFlow::Continue(()))
+    })?;
     let segments = catalog.segments.iter();
     Ok(Content {
         meta: catalog.meta.clone(),
         manifest: catalog.manifest.clone(),
         segments: segments
-            .map(|segment| (segment.id, segment.record.clone()))
+            .map(|segment| (segment.id, segment.records.segment.clone()))
             .collect(),
         columns,
         documents,

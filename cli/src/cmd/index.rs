@@ -81,6 +81,7 @@ fn write(
         threads: arguments.threads,
         max_file_bytes: arguments.max_file_size,
         cancel: Some(Arc::clone(cancel)),
+        ..IndexOptions::default()
     };
     let mut writer = KbWriter::open_or_create(file)?;
     let report = writer.index(&arguments.paths, &options, &mut |progress| {
@@ -164,11 +165,7 @@ fn command(paths: &[PathBuf], file: &Path) -> String {
 
 fn explain(error: Error, arguments: &IndexArguments, file: &Path, existed: bool) -> Failure {
     let other = match &error {
-        Error::RootsDiffer { .. } | Error::NotAKb { .. } | Error::FormatUnsupported { .. }
-            if existed =>
-        {
-            unused_name(file)
-        }
+        Error::NotAKb { .. } | Error::FormatUnsupported { .. } if existed => unused_name(file),
         _ => {
             let hint = writing_hint(&error, file);
             return Failure::from_engine(error, "kb index", file).or_hint(hint);

@@ -254,7 +254,14 @@ impl SegmentExtents {
     ) -> Result<SegmentExtents> {
         let wrong = |what: &str| Error::damaged(format!("table {table_name:?} {what}"));
         let table = segment_table(snapshot, table_name)?;
-        let mut pages = snapshot.extent_pages(&table)?.into_iter();
+        // A segment of documents without text has no extent, and so no table.
+        let is_empty = records.iter().all(|record| record.payload_lens.is_empty());
+        let (root, pages) = match table {
+            Some(table) => (table.root, snapshot.extent_pages(&table)?),
+            None if is_empty => (None, Vec::new()),
+            None => return Err(wrong("is missing")),
+        };
+        let mut pages = pages.into_iter();
         let mut sorted: Vec<&ColumnRecord> = records.iter().collect();
         sorted.sort_by_key(|record| record.column);
         if sorted
@@ -295,7 +302,7 @@ impl SegmentExtents {
             identity: snapshot.identity(),
             located: Arc::new(Located {
                 segment,
-                root: table.root,
+                root,
                 columns,
                 extents,
             }),
@@ -306,14 +313,15 @@ impl SegmentExtents {
     /// located or checked again. `None`: locate it anew.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the table is missing or a page on the way fails its checks.
+    /// [`Error::Damaged`] when a page on the way fails its checks.
     pub fn in_commit(&self, snapshot: &Snapshot<'_>) -> Result<Option<SegmentExtents>> {
         let identity = snapshot.identity();
         if !self.identity.is_same_file(&identity) {
             return Ok(None);
         }
         let table = segment_table(snapshot, &segment_table_name(self.located.segment))?;
-        Ok((table.root == self.located.root).then(|| SegmentExtents {
+        let root = table.and_then(|table| table.root);
+        Ok((root == self.located.root).then(|| SegmentExtents {
             identity,
             located: Arc::clone(&self.located),
         }))
@@ -341,11 +349,13 @@ impl SegmentExtents {
     }
 }
 
-fn segment_table(snapshot: &Snapshot<'_>, name: &str) -> Result<Table> {
-    match snapshot.table(name)? {
-        Some(table) if table.key_kind == KeyKind::U64 && table.widths.value.is_none() => Ok(table),
-        Some(_) => Err(Error::damaged(format!("table {name:?} holds no extents"))),
-        None => Err(Error::damaged(format!("table {name:?} is missing"))),
+fn segment_table(snapshot: &Snapshot<'_>, name: &str) -> Result<Option<Table>> {
+    let table = snapshot.table(name)?;
+    let holds_extents =
+        |table: &Table| table.key_kind == KeyKind::U64 && table.widths.value.is_none();
+    match table.as_ref().is_none_or(holds_extents) {
+        true => Ok(table),
+        false => Err(Error::damaged(format!("table {name:?} holds no extents"))),
     }
 }
 

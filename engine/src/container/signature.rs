@@ -15,10 +15,10 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 /// Version of the format that this program writes, as (major, minor).
 ///
 /// While major is 0 every minor may break readers; from 1.0 on a newer minor is readable.
-pub const FORMAT_VERSION: (u16, u16) = (0, 1);
+pub const FORMAT_VERSION: (u16, u16) = (0, 2);
 
 /// Oldest version that this program reads.
-pub const OLDEST_READABLE: (u16, u16) = (0, 1);
+pub const OLDEST_READABLE: (u16, u16) = (0, 2);
 
 /// Incompatible feature: segments are columns in page extents.
 pub const FEATURE_PAGE_EXTENTS: u64 = 1 << 0;
@@ -384,8 +384,8 @@ mod tests {
     #[test]
     fn what_a_reader_must_know_is_refused_by_name() {
         let lies: [(usize, &[u8], &str); 8] = [
-            (MAJOR_AT, &[9, 0], "format version 9.1"),
-            (MINOR_AT, &[2, 0], "format version 0.2"),
+            (MAJOR_AT, &[9, 0], "format version 9.2"),
+            (MINOR_AT, &[3, 0], "format version 0.3"),
             (MINOR_AT, &[0, 0], "format version 0.0"),
             (INCOMPAT_AT, &[3 | 1 << 5], "feature bit 5"),
             (INCOMPAT_AT + 7, &[0x80], "feature bit 63"),

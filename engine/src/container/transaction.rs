@@ -79,6 +79,23 @@ impl Transaction<'_> {
         })
     }
 
+    /// Removes all keys, which are bytes, from `first` up to, but not including, `end` (`None`: up to
+    /// the last).
+    ///
+    /// # Errors
+    /// [`Error::Storage`], [`Error::Damaged`].
+    pub fn remove_range(&mut self, table: &str, first: &[u8], end: Option<&[u8]>) -> Result<()> {
+        let definition = TableDefinition::<&[u8], &[u8]>::new(table);
+        self.run(|changes| {
+            let mut table = changes.open_table(definition).map_err(from_redb)?;
+            let removed = match end {
+                Some(end) => table.retain_in::<&[u8], _>(first..end, |_, _| false),
+                None => table.retain_in::<&[u8], _>(first.., |_, _| false),
+            };
+            removed.map_err(from_redb)
+        })
+    }
+
     /// Removes a whole table; false when there is none.
     ///
     /// # Errors

@@ -1,44 +1,126 @@
-//! Prepared documents -> segments of one commit, with the counts that the file states.
+//! The changes of one commit: documents that come, change or go -> segments, deleted rows and the
+//! counts that the file states.
 
-use crate::container::Transaction;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use roaring::RoaringBitmap;
+
+use crate::catalog::Catalog;
+use crate::container::{Container, Transaction};
 use crate::error::Result;
+use crate::index::text;
 use crate::ingest::prepare::Prepared;
-use crate::ingest::segment::SegmentWriter;
-use crate::store::meta::{Manifest, Meta};
+use crate::ingest::segment::{Kept, SegmentWriter};
+use crate::store::deleted::Deleted;
+use crate::store::documents::{self, DocumentRecord};
+use crate::store::facets::{self, Facet};
+use crate::store::meta::{Manifest, Meta, SealRecord};
+use crate::store::{outline, segments};
 use crate::types::{DocumentId, SegmentId};
 
-/// The documents of one commit on their way into segments.
+/// The changes of one commit on their way into the file.
 #[derive(Debug)]
 pub struct Batch {
     /// Counts so far; written by [`Batch::finish`].
     meta: Meta,
     /// Numbers so far; written by [`Batch::finish`].
     manifest: Manifest,
+    /// When the commit is made, milliseconds since 1970.
+    now_ms: i64,
     /// The segment that takes the next document.
     open: Option<SegmentWriter>,
+    /// What goes from segments of earlier commits.
+    gone: BTreeMap<u32, Gone>,
+}
+
+/// What goes from one segment in this commit.
+#[derive(Debug, Default)]
+struct Gone {
+    rows: RoaringBitmap,
+    documents: u32,
+    text_bytes: u64,
 }
 
 impl Batch {
     /// Continues the counts and numbers of a file.
-    pub fn new(meta: Meta, manifest: Manifest) -> Batch {
+    pub fn new(meta: Meta, manifest: Manifest, now_ms: i64) -> Batch {
         Batch {
             meta,
             manifest,
+            now_ms,
             open: None,
+            gone: BTreeMap::new(),
         }
     }
 
-    /// Counts so far.
-    pub fn meta(&self) -> &Meta {
-        &self.meta
+    /// Facts about the file so far.
+    pub fn meta(&mut self) -> &mut Meta {
+        &mut self.meta
     }
 
-    /// Writes a document. In ascending order of paths all go into one segment until it is full.
-    pub fn add(&mut self, transaction: &mut Transaction<'_>, prepared: &Prepared) -> Result<()> {
+    /// Writes a new document with tags, ascending. In ascending order of paths all go into one
+    /// segment until it is full.
+    pub fn add(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        prepared: &Prepared,
+        tags: Vec<String>,
+    ) -> Result<DocumentId> {
+        let kept = Kept {
+            suffix: documents::free_suffix(transaction, &prepared.document.path)?,
+            tags,
+            added_ms: self.now_ms,
+        };
+        let id = DocumentId(self.manifest.next_document);
+        self.manifest.next_document += 1;
+        self.write(transaction, id, prepared, kept)?;
+        Ok(id)
+    }
+
+    /// Writes the new content of a document; it keeps number, handle and, unless others are given,
+    /// tags.
+    pub fn replace(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        prepared: &Prepared,
+        tags: Option<Vec<String>>,
+    ) -> Result<()> {
+        let old = documents::get_changed(transaction, id)?;
+        self.leave_rows(&old);
+        let kept = Kept {
+            suffix: old.suffix,
+            tags: tags.unwrap_or(old.tags),
+            added_ms: old.added_ms,
+        };
+        self.write(transaction, id, prepared, kept)
+    }
+
+    /// Writes a document as it was in another file.
+    pub fn carry(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        prepared: &Prepared,
+        kept: Kept,
+    ) -> Result<()> {
+        let id = DocumentId(self.manifest.next_document);
+        self.manifest.next_document += 1;
+        self.write(transaction, id, prepared, kept)
+    }
+
+    fn write(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        prepared: &Prepared,
+        kept: Kept,
+    ) -> Result<()> {
+        let path = &prepared.document.path;
         if self
             .open
             .as_ref()
-            .is_some_and(|open| open.is_full_for(&prepared.document.path))
+            .is_some_and(|open| open.is_full_for(path))
         {
             self.close(transaction)?;
         }
@@ -56,13 +138,65 @@ impl Batch {
                 )?)
             }
         };
-        let id = DocumentId(self.manifest.next_document);
-        self.manifest.next_document += 1;
-        open.add(transaction, id, prepared)?;
+        open.add(transaction, id, prepared, kept)?;
         self.meta.documents += 1;
         self.meta.chunks += prepared.chunks.len() as u64;
         self.meta.text_bytes += prepared.document.text.len() as u64;
         Ok(())
+    }
+
+    /// Removes a document of an earlier commit.
+    pub fn remove(&mut self, transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
+        let old = documents::get_changed(transaction, id)?;
+        self.leave_rows(&old);
+        outline::remove(transaction, id)?;
+        documents::remove(transaction, id, &old)
+    }
+
+    /// Notes size and time of a file whose content is as it was.
+    pub fn touch(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        size_bytes: u64,
+        modified_ms: i64,
+    ) -> Result<()> {
+        let mut record = documents::get_changed(transaction, id)?;
+        (record.size_bytes, record.modified_ms) = (size_bytes, modified_ms);
+        documents::put_record(transaction, id, &record)
+    }
+
+    /// Gives a document of an earlier commit other tags, ascending.
+    pub fn tag(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        tags: Vec<String>,
+    ) -> Result<()> {
+        let mut record = documents::get_changed(transaction, id)?;
+        let old = std::mem::replace(&mut record.tags, tags);
+        let missing = |tag: &&String, list: &[String]| list.binary_search(tag).is_err();
+        let gone = old.iter().filter(|tag| missing(tag, &record.tags));
+        let new = record.tags.iter().filter(|tag| missing(tag, &old));
+        let changes = gone
+            .map(|tag| (tag, false))
+            .chain(new.map(|tag| (tag, true)));
+        for (tag, has) in changes {
+            let (segment, rows) = (record.segment(), rows_of(&record));
+            facets::change(transaction, segment, Facet::Tag, tag, rows, has)?;
+        }
+        documents::put_record(transaction, id, &record)
+    }
+
+    fn leave_rows(&mut self, record: &DocumentRecord) {
+        let gone = self.gone.entry(record.segment).or_default();
+        gone.rows.insert_range(rows_of(record));
+        gone.documents += 1;
+        gone.text_bytes += u64::from(record.text_bytes);
+        let meta = &mut self.meta;
+        meta.documents = meta.documents.saturating_sub(1);
+        meta.chunks = meta.chunks.saturating_sub(u64::from(record.rows));
+        meta.text_bytes = meta.text_bytes.saturating_sub(u64::from(record.text_bytes));
     }
 
     fn close(&mut self, transaction: &mut Transaction<'_>) -> Result<()> {
@@ -72,13 +206,61 @@ impl Batch {
         Ok(())
     }
 
-    /// Closes the last segment and writes the rows of table `kb`. The caller commits.
-    pub fn finish(mut self, transaction: &mut Transaction<'_>, now_ms: i64) -> Result<Meta> {
+    /// Closes the last segment, notes deleted rows and writes the rows of table `kb`. `base` is the
+    /// file as the last commit left it; none for a new file. The caller commits.
+    pub fn finish(
+        mut self,
+        transaction: &mut Transaction<'_>,
+        base: Option<&Container>,
+    ) -> Result<Meta> {
         self.close(transaction)?;
-        self.meta.updated_ms = now_ms;
+        let gone = std::mem::take(&mut self.gone);
+        if let (Some(base), false) = (base, gone.is_empty()) {
+            let deleted = base.read(|snapshot| {
+                let catalog = Catalog::load(snapshot)?;
+                let mut deleted = Vec::new();
+                for (number, gone) in &gone {
+                    let segment = catalog.segment(SegmentId(*number))?;
+                    let words = segment.bind(snapshot)?;
+                    let mut all = segment.deleted.clone().unwrap_or_default();
+                    all.rows |= &gone.rows;
+                    all.documents = all.documents.saturating_add(gone.documents);
+                    all.text_bytes = all.text_bytes.saturating_add(gone.text_bytes);
+                    let length = text::total_length_of(&words.words()?, &gone.rows)?;
+                    all.total_length = all.total_length.saturating_add(length);
+                    let is_left = all.documents < segment.records.segment.documents;
+                    deleted.push((*number, all, is_left));
+                }
+                Ok(deleted)
+            })?;
+            for (number, deleted, is_left) in deleted {
+                self.leave(transaction, number, &deleted, is_left)?;
+            }
+        }
+        self.meta.updated_ms = self.now_ms;
         self.manifest.generation += 1;
+        SealRecord::remove(transaction)?;
         self.meta.write(transaction)?;
         self.manifest.write(transaction)?;
         Ok(self.meta)
     }
+
+    fn leave(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        number: u32,
+        deleted: &Deleted,
+        is_left: bool,
+    ) -> Result<()> {
+        let segment = SegmentId(number);
+        if is_left {
+            return deleted.write(transaction, segment);
+        }
+        self.manifest.segments.retain(|live| *live != number);
+        segments::remove(transaction, segment)
+    }
+}
+
+fn rows_of(record: &DocumentRecord) -> Range<u32> {
+    record.first_row..record.first_row.saturating_add(record.rows)
 }

@@ -5,9 +5,11 @@
 
 pub mod batch;
 mod borders;
+pub mod changes;
 pub mod chunk;
 pub mod extract;
 pub mod git;
+pub mod merge;
 pub mod pipeline;
 pub mod prepare;
 pub mod report;

@@ -11,6 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
+use crate::ingest::changes::Candidate;
 use crate::ingest::extract;
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
 use crate::ingest::report::{IndexOptions, Skipped};
@@ -27,6 +28,8 @@ const AHEAD_BYTES: u64 = 32 << 20;
 pub enum Outcome {
     /// Ready to be written.
     Prepared(Box<Prepared>),
+    /// The bytes are those that the document was made from.
+    Same,
     /// Left out.
     Skipped(Skipped),
 }
@@ -37,11 +40,11 @@ pub enum Outcome {
 /// The first error of `write`, [`Error::Cancelled`] when asked to stop, [`Error::Io`] when the
 /// system gives no thread.
 pub fn prepare_in_order(
-    files: &[SourceFile],
+    files: &[Candidate],
     model: &dyn Embedder,
     range: f32,
     options: &IndexOptions,
-    mut write: impl FnMut(&SourceFile, Outcome) -> Result<()>,
+    mut write: impl FnMut(&Candidate, Outcome) -> Result<()>,
 ) -> Result<()> {
     let queue = Queue::default();
     let threads = match options.threads {
@@ -56,7 +59,7 @@ pub fn prepare_in_order(
                 // Fewer workers are slower, no more.
                 Err(_) if number > 0 => break,
                 Err(source) => {
-                    let path = files.first().map(|file| file.disk_path.clone());
+                    let path = files.first().map(|file| file.file.disk_path.clone());
                     return Err(Error::io(
                         "start a thread to read",
                         path.unwrap_or_default(),
@@ -71,7 +74,7 @@ pub fn prepare_in_order(
             if result.is_ok() {
                 result = write(file, queue.wait_for(number));
             }
-            queue.written(number, file.size_bytes);
+            queue.written(number, file.file.size_bytes);
             if result.is_err() {
                 break;
             }
@@ -84,7 +87,7 @@ pub fn prepare_in_order(
 
 fn work(
     queue: &Queue,
-    files: &[SourceFile],
+    files: &[Candidate],
     model: &dyn Embedder,
     range: f32,
     options: &IndexOptions,
@@ -96,26 +99,34 @@ fn work(
         let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&mut preparer, file, options)));
         let outcome = prepared.unwrap_or_else(|_| {
             preparer = Preparer::new(model, range);
-            skipped(file, "extraction failed inside; please report this file")
+            skipped(
+                &file.file,
+                "extraction failed inside; please report this file",
+            )
         });
         queue.done(number, outcome);
     }
 }
 
-fn prepare(preparer: &mut Preparer<'_>, file: &SourceFile, options: &IndexOptions) -> Outcome {
+fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOptions) -> Outcome {
+    let file = &candidate.file;
     let bytes = match read(file, options.max_file_bytes) {
         Ok(bytes) => bytes,
         Err(reason) => return skipped(file, &reason),
     };
+    let hash = *blake3::hash(&bytes).as_bytes();
+    if !options.rebuild && candidate.known.is_some_and(|known| known.hash == hash) {
+        return Outcome::Same;
+    }
     let document = match extract::extract(&file.document_path, &bytes) {
         Ok(document) => document,
         Err(reason) => return skipped(file, &reason.to_string()),
     };
     let source = Source {
-        root: u32::try_from(file.root).ok(),
+        root: Some(file.root),
         size_bytes: bytes.len() as u64,
         modified_ms: file.modified_ms,
-        hash: *blake3::hash(&bytes).as_bytes(),
+        hash,
     };
     match preparer.prepare(document, source, Cut::Chunks) {
         Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
@@ -172,7 +183,7 @@ impl Queue {
     }
 
     /// The next file for a worker; waits while workers are too far ahead. `None` at the end.
-    fn take(&self, files: &[SourceFile]) -> Option<usize> {
+    fn take(&self, files: &[Candidate]) -> Option<usize> {
         let mut state = self.lock();
         loop {
             let file = files.get(state.next)?;
@@ -183,7 +194,7 @@ impl Queue {
             if ahead == 0 || (ahead < AHEAD_FILES && state.ahead_bytes < AHEAD_BYTES) {
                 let number = state.next;
                 state.next += 1;
-                state.ahead_bytes += file.size_bytes;
+                state.ahead_bytes += file.file.size_bytes;
                 return Some(number);
             }
             state = self

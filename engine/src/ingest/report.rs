@@ -13,6 +13,12 @@ pub struct IndexOptions {
     pub threads: usize,
     /// Larger files are skipped with a reason.
     pub max_file_bytes: u64,
+    /// Compare the content of every file, also where size and time are as they were.
+    pub force_hash: bool,
+    /// Remove the documents of folders of which no file is left.
+    pub prune: bool,
+    /// Read every file and write the whole .kb anew.
+    pub rebuild: bool,
     /// Set to true by another thread to stop; the file stays as it was.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -22,6 +28,9 @@ impl Default for IndexOptions {
         IndexOptions {
             threads: 0,
             max_file_bytes: 16 << 20,
+            force_hash: false,
+            prune: false,
+            rebuild: false,
             cancel: None,
         }
     }
@@ -88,19 +97,34 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// What an index run did.
-#[derive(Debug, Clone, PartialEq)]
+/// What an index run did, or, after [`crate::Kb::check_sources`], what it would do.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
     /// Documents in the file now.
     pub documents: u64,
     /// Chunks in the file now.
     pub chunks: u64,
-    /// Bytes of the files read.
-    pub source_bytes: u64,
-    /// Bytes of stored text.
+    /// Bytes of stored text in the file now.
     pub text_bytes: u64,
+    /// Paths of documents that are new, in their order.
+    pub added: Vec<String>,
+    /// Paths of documents whose content is another, likewise.
+    pub updated: Vec<String>,
+    /// Paths of documents that are gone, likewise.
+    pub removed: Vec<String>,
+    /// Documents of these folders that are as they were.
+    pub unchanged: u64,
     /// Files left out.
     pub skipped: Vec<Skipped>,
+    /// Bytes of the files that were read.
+    pub source_bytes: u64,
     /// How long it took.
     pub elapsed: Duration,
+}
+
+impl Report {
+    /// Whether the documents of the file are other ones than before.
+    pub fn has_changes(&self) -> bool {
+        !(self.added.is_empty() && self.updated.is_empty() && self.removed.is_empty())
+    }
 }

@@ -5,7 +5,7 @@ use crate::container::column::ColumnRecord;
 use crate::error::{Error, Result};
 use crate::index::{text, vector};
 use crate::ingest::prepare::Prepared;
-use crate::store::blocks::BlockWriter;
+use crate::store::blocks::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord};
 use crate::store::facets::{Facet, FacetsWriter};
@@ -18,6 +18,17 @@ const POSTINGS_LIMIT_BYTES: usize = 192 << 20;
 
 /// Most rows of a segment; keeps row numbers and skip tables far from their limits.
 const ROWS_LIMIT: u32 = 4_000_000;
+
+/// What stays of a document when its content changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Last part of its handle.
+    pub suffix: String,
+    /// Its tags, ascending.
+    pub tags: Vec<String>,
+    /// When it came into the file, milliseconds since 1970.
+    pub added_ms: i64,
+}
 
 /// Writes one segment into a transaction. Documents come in ascending order of path bytes, which
 /// makes row order the order of ties.
@@ -49,7 +60,7 @@ impl SegmentWriter {
         Ok(SegmentWriter {
             segment,
             chunks: ChunkWriter::new(segment),
-            blocks: BlockWriter::new(segment)?,
+            blocks: BlockWriter::new(segment, Compression::Fast)?,
             words: text::Writer::new(segment),
             vectors: vector::writer::Writer::new(segment, dim, range),
             facets: FacetsWriter::default(),
@@ -81,6 +92,7 @@ impl SegmentWriter {
         transaction: &mut Transaction<'_>,
         id: DocumentId,
         prepared: &Prepared,
+        kept: Kept,
     ) -> Result<()> {
         let document = &prepared.document;
         if self
@@ -110,18 +122,25 @@ impl SegmentWriter {
             .add(Facet::Language, &document.language, rows.clone());
         self.facets
             .add(Facet::Class, document.class.name(), rows.clone());
+        for tag in &kept.tags {
+            self.facets.add(Facet::Tag, tag, rows.clone());
+        }
         outline::put(transaction, id, &document.outline)?;
         let record = DocumentRecord {
             path: document.path.clone(),
             root: prepared.source.root,
             title: document.title.clone(),
+            suffix: kept.suffix,
             file_type: document.file_type.clone(),
             language: document.language.clone(),
             class: document.class as u8,
             size_bytes: prepared.source.size_bytes,
             modified_ms: prepared.source.modified_ms,
+            added_ms: kept.added_ms,
             hash: prepared.source.hash,
+            text_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
             metadata: document.metadata.clone(),
+            tags: kept.tags,
             text_bytes: document.text.len() as u32,
             lines: prepared.lines,
             line_map: prepared.line_map,

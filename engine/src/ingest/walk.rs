@@ -9,7 +9,7 @@
 //! - Symbolic links are not followed, but for a path that is given itself; a linked file is
 //!   reported. So no loop is possible and no file counts twice.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -17,22 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ignore::WalkBuilder;
-use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use crate::ingest::git;
 use crate::ingest::report::Skipped;
-
-/// A folder that documents come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
-    /// The folder, absolute and without symbolic links.
-    pub folder: PathBuf,
-    /// First part of its document paths, without `/`; empty: none.
-    pub prefix: String,
-    /// Names of the only files that count, directly in the folder; empty: everything below it.
-    pub only: Vec<PathBuf>,
-}
+use crate::ingest::roots::{Root, Scope};
 
 /// Limits of a walk.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +43,8 @@ pub struct SourceFile {
     pub size_bytes: u64,
     /// When it was changed, in milliseconds since 1970; 0 when unknown.
     pub modified_ms: i64,
-    /// Its root: index into the list that was walked.
-    pub root: usize,
+    /// Number of its root.
+    pub root: u32,
 }
 
 /// What a walk found.
@@ -68,81 +57,11 @@ pub struct Walked {
     pub skipped: Vec<Skipped>,
 }
 
-/// Roots for the paths a person gave, in that order, each folder once; prefixes are still empty
-/// ([`assign_prefixes`]). A file belongs to the root of its folder.
+/// Finds the files of all roots that are there. A file that two roots reach belongs to the older.
 ///
 /// # Errors
-/// [`Error::PathNotFound`] for a path that does not exist, [`Error::Io`] for one that cannot be
-/// looked at, [`Error::InvalidArgument`] for one that is neither file nor folder.
-pub fn roots_of(paths: &[PathBuf]) -> Result<Vec<Root>> {
-    let mut roots: Vec<Root> = Vec::new();
-    for path in paths {
-        let metadata = fs::metadata(path).map_err(|error| Error::io("open", path, error))?;
-        let (folder, only) = if metadata.is_dir() {
-            (path.clone(), None)
-        } else if metadata.is_file() {
-            // The folder in which the name stands, also when the name is a link to elsewhere.
-            let folder = path
-                .parent()
-                .filter(|parent| !parent.as_os_str().is_empty());
-            let name = path.file_name().map(PathBuf::from);
-            (folder.unwrap_or(Path::new(".")).to_owned(), name)
-        } else {
-            return Err(Error::InvalidArgument {
-                argument: "path",
-                reason: format!("{} is neither a file nor a folder", path.display()),
-            });
-        };
-        let folder = fs::canonicalize(&folder).map_err(|error| Error::io("open", path, error))?;
-        match roots.iter_mut().find(|root| root.folder == folder) {
-            // The whole folder holds its files.
-            Some(known) => match only {
-                None => known.only.clear(),
-                Some(name) if !known.only.is_empty() && !known.only.contains(&name) => {
-                    known.only.push(name);
-                }
-                Some(_) => {}
-            },
-            None => roots.push(Root {
-                folder,
-                prefix: String::new(),
-                only: only.into_iter().collect(),
-            }),
-        }
-    }
-    Ok(roots)
-}
-
-/// Gives every root its prefix: none to the only root of a new file (`taken` is `None`), else the
-/// name of its folder, with -2, -3 until it is unlike all in `taken`, the first parts of the paths
-/// that the file already holds, and unlike each other.
-pub fn assign_prefixes(roots: &mut [Root], taken: Option<&BTreeSet<String>>) {
-    if let ([only], None) = (&mut *roots, taken) {
-        only.prefix.clear();
-        return;
-    }
-    let mut taken = taken.cloned().unwrap_or_default();
-    for root in roots {
-        let name = root
-            .folder
-            .file_name()
-            .map_or_else(|| "root".to_owned(), escaped);
-        let name: String = name.nfc().collect();
-        let mut prefix = name.clone();
-        let mut number = 2;
-        while !taken.insert(prefix.clone()) {
-            prefix = format!("{name}-{number}");
-            number += 1;
-        }
-        root.prefix = prefix;
-    }
-}
-
-/// Finds the files of all roots. A file that two roots reach belongs to the first.
-///
-/// # Errors
-/// [`Error::PathNotFound`] or [`Error::Io`] when a root itself cannot be read, and
-/// [`Error::Cancelled`]; everything below a root is reported and skipped instead.
+/// [`Error::Io`] when a root is there and cannot be read, and [`Error::Cancelled`]; everything below
+/// a root is reported and skipped instead.
 pub fn walk(roots: &[Root], options: &WalkOptions<'_>) -> Result<Walked> {
     let mut walker = Walker {
         options,
@@ -150,8 +69,8 @@ pub fn walk(roots: &[Root], options: &WalkOptions<'_>) -> Result<Walked> {
         files: Vec::new(),
         skipped: Vec::new(),
     };
-    for (index, root) in roots.iter().enumerate() {
-        walker.add_root(index, root)?;
+    for root in roots {
+        walker.add_root(root)?;
     }
     Ok(walker.finish())
 }
@@ -165,15 +84,20 @@ struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    fn add_root(&mut self, index: usize, root: &Root) -> Result<()> {
-        fs::read_dir(&root.folder).map_err(|error| Error::io("open", &root.folder, error))?;
-        for name in &root.only {
-            let path = root.folder.join(name);
-            // A file given by name may be a link.
-            let metadata = fs::metadata(&path).map_err(|error| Error::io("open", &path, error))?;
-            self.add_file(index, root, path, &metadata);
+    fn add_root(&mut self, root: &Root) -> Result<()> {
+        match fs::read_dir(&root.folder) {
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::io("read", &root.folder, error)),
         }
-        if !root.only.is_empty() {
+        if let Scope::Files(names) = &root.scope {
+            for name in names {
+                let path = root.folder.join(name);
+                // A file given by name may be a link.
+                if let Ok(metadata) = fs::metadata(&path) {
+                    self.add_file(root, path, &metadata);
+                }
+            }
             return Ok(());
         }
         let in_work_tree = git::is_in_work_tree(&root.folder);
@@ -187,7 +111,7 @@ impl Walker<'_> {
             .require_git(in_work_tree)
             .parents(in_work_tree)
             .follow_links(false)
-            .filter_entry(|entry| !is_own_file(entry.file_name()));
+            .filter_entry(filter(root));
         for entry in builder.build() {
             if self
                 .options
@@ -198,14 +122,14 @@ impl Walker<'_> {
             }
             match entry {
                 Ok(entry) if entry.depth() == 0 => {}
-                Ok(entry) => self.add_entry(index, root, &entry),
+                Ok(entry) => self.add_entry(root, &entry),
                 Err(error) => self.skip_error(root, &error),
             }
         }
         Ok(())
     }
 
-    fn add_entry(&mut self, index: usize, root: &Root, entry: &ignore::DirEntry) {
+    fn add_entry(&mut self, root: &Root, entry: &ignore::DirEntry) {
         if let Some(error) = entry.error() {
             // A line of an ignore file that is no pattern: the other lines count.
             self.skip(root, entry.path(), format!("ignore file: {error}"));
@@ -220,12 +144,12 @@ impl Walker<'_> {
             return self.skip(root, entry.path(), "symbolic link".to_owned());
         }
         match entry.metadata() {
-            Ok(metadata) => self.add_file(index, root, entry.path().to_owned(), &metadata),
+            Ok(metadata) => self.add_file(root, entry.path().to_owned(), &metadata),
             Err(error) => self.skip_error(root, &error),
         }
     }
 
-    fn add_file(&mut self, index: usize, root: &Root, path: PathBuf, metadata: &Metadata) {
+    fn add_file(&mut self, root: &Root, path: PathBuf, metadata: &Metadata) {
         if path.file_name().is_some_and(is_own_file) || self.seen.contains(&path) {
             return;
         }
@@ -244,7 +168,7 @@ impl Walker<'_> {
             document_path: document_path(root, &path),
             size_bytes: metadata.len(),
             modified_ms,
-            root: index,
+            root: root.id,
             disk_path: path.clone(),
         });
         self.seen.insert(path);
@@ -291,10 +215,28 @@ impl Walker<'_> {
     }
 }
 
+/// Which entries of a root are looked at: not our own files, nothing of other roots, and only what
+/// leads to the parts that were asked for.
+fn filter(root: &Root) -> impl Fn(&ignore::DirEntry) -> bool + Send + Sync + 'static {
+    let foreign = root.foreign.clone();
+    let parts: Option<Vec<PathBuf>> = match &root.scope {
+        Scope::Parts(parts) => Some(parts.iter().map(|part| root.folder.join(part)).collect()),
+        _ => None,
+    };
+    move |entry| {
+        let path = entry.path();
+        let wanted = parts.as_ref().is_none_or(|parts| {
+            let mut parts = parts.iter();
+            parts.any(|part| path.starts_with(part) || part.starts_with(path))
+        });
+        wanted && !is_own_file(entry.file_name()) && !foreign.contains(path)
+    }
+}
+
 /// A .kb, or one that is being written: `x.kb`, `.x.kb.tmp`.
 fn is_own_file(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
-    name.ends_with(b".kb") && name.len() > 3 || name.ends_with(b".kb.tmp")
+    (name.ends_with(b".kb") && name.len() > 3) || name.ends_with(b".kb.tmp")
 }
 
 /// The path that an error of the walk is about.
@@ -310,13 +252,9 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
-/// Prefix and relative path with `/`, NFC, bytes that are not UTF-8 escaped.
+/// The document path of a file below a root.
 fn document_path(root: &Root, path: &Path) -> String {
-    let relative = path.strip_prefix(&root.folder).unwrap_or(path);
-    let names = relative.components().map(|part| escaped(part.as_os_str()));
-    let prefix = Some(root.prefix.clone()).filter(|prefix| !prefix.is_empty());
-    let parts: Vec<String> = prefix.into_iter().chain(names).collect();
-    parts.join("/").nfc().collect()
+    root.document_path(path.strip_prefix(&root.folder).unwrap_or(path))
 }
 
 /// Milliseconds since 1970; negative before.
@@ -357,6 +295,7 @@ pub fn escaped(name: &OsStr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::roots::{Known, resolve};
 
     const OPTIONS: WalkOptions<'static> = WalkOptions {
         max_file_bytes: 1000,
@@ -369,10 +308,17 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
+    fn roots(paths: &[PathBuf]) -> Vec<Root> {
+        let known = Known {
+            roots: &[],
+            next_root: 1,
+            first_parts: None,
+        };
+        resolve(paths, known, false).unwrap().roots
+    }
+
     fn walked(paths: &[PathBuf]) -> Walked {
-        let mut roots = roots_of(paths).unwrap();
-        assign_prefixes(&mut roots, None);
-        walk(&roots, &OPTIONS).unwrap()
+        walk(&roots(paths), &OPTIONS).unwrap()
     }
 
     fn paths(walked: &Walked) -> Vec<&str> {
@@ -421,7 +367,7 @@ mod tests {
             [("big", "1001 bytes, more than the limit of 1000")]
         );
         let file = &walked.files[3];
-        assert_eq!((file.size_bytes, file.root), (4, 0));
+        assert_eq!((file.size_bytes, file.root), (4, 1));
         assert!(file.modified_ms > 1_500_000_000_000);
     }
 
@@ -456,10 +402,9 @@ mod tests {
             top.join("two/b"),
         ];
         assert_eq!(paths(&walked(&given)), ["docs-2/a", "docs/a", "two/b"]);
-        let mut roots = roots_of(&given[..1]).unwrap();
-        let taken = BTreeSet::from(["docs".to_owned(), "docs-2".to_owned()]);
-        assign_prefixes(&mut roots, Some(&taken));
-        assert_eq!(roots[0].prefix, "docs-3");
+        // Asked for again in parts, the same files have the same paths.
+        let parts = [top.join("two"), top.join("two/docs")];
+        assert_eq!(paths(&walked(&parts)), ["b", "docs/a"]);
     }
 
     #[test]
@@ -474,13 +419,6 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_path_is_an_error_that_names_it() {
-        let missing = PathBuf::from("/no/such/folder");
-        let error = roots_of(std::slice::from_ref(&missing)).unwrap_err();
-        assert!(matches!(error, Error::PathNotFound { path } if path == missing));
-    }
-
-    #[test]
     fn a_walk_stops_on_request() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "a", "");
@@ -489,7 +427,7 @@ mod tests {
             cancel: Some(&cancel),
             ..OPTIONS
         };
-        let roots = roots_of(&[folder.path().to_owned()]).unwrap();
+        let roots = roots(&[folder.path().to_owned()]);
         assert!(matches!(walk(&roots, &options), Err(Error::Cancelled)));
     }
 

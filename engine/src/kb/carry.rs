@@ -1,62 +1,123 @@
-//! Documents that were added by name, taken along when the rest of a file is indexed anew.
+//! Documents of other roots, or added by name, taken along when a file is written anew.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::container::Snapshot;
+use crate::catalog::Catalog;
+use crate::container::{Snapshot, Transaction};
 use crate::error::Result;
+use crate::ingest::batch::Batch;
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
-use crate::search::catalog::Catalog;
+use crate::ingest::roots::Root;
+use crate::ingest::segment::Kept;
+use crate::store::documents::DocumentRecord;
 use crate::store::outline;
-use crate::types::Document;
+use crate::types::{Document, DocumentId};
 
-/// Appends every document of a file that is no file of a root to `carried`, cut as it was.
+/// A document that is taken along.
+#[derive(Debug)]
+pub(super) struct Carried {
+    prepared: Prepared,
+    kept: Kept,
+}
+
+impl Carried {
+    /// Its path.
+    pub(super) fn path(&self) -> &str {
+        &self.prepared.document.path
+    }
+
+    /// Writes it as it was.
+    pub(super) fn write(&self, batch: &mut Batch, transaction: &mut Transaction<'_>) -> Result<()> {
+        batch.carry(transaction, &self.prepared, self.kept.clone())
+    }
+}
+
+/// First parts of the paths of all documents.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(super) fn first_parts(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<BTreeSet<String>> {
+    let mut parts = BTreeSet::new();
+    let mut last = String::new();
+    catalog.documents.each_path(snapshot, "", |path, _| {
+        let part = path.split('/').next().unwrap_or(path);
+        if part != last {
+            part.clone_into(&mut last);
+            parts.insert(last.clone());
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(parts)
+}
+
+/// All documents of a file but those of `roots`, cut as they were, by path.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when rows and text contradict each other.
-pub(super) fn added_documents(
+pub(super) fn others(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    roots: &[Root],
+    preparer: &mut Preparer<'_>,
+) -> Result<Vec<Carried>> {
+    let mut carried = Vec::new();
+    catalog.documents.each_path(snapshot, "", |_, id| {
+        let record = catalog.documents.get(snapshot, id)?;
+        let of = |root: &Root| Some(root.id) == record.root && root.covers(&record.path);
+        if !roots.iter().any(of) {
+            carried.push(read(snapshot, catalog, preparer, id, record)?);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(carried)
+}
+
+fn read(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     preparer: &mut Preparer<'_>,
-    carried: &mut Vec<Prepared>,
-) -> Result<()> {
-    catalog.documents.each_path(snapshot, "", |_, id| {
-        let record = catalog.documents.get(snapshot, id)?;
-        if record.root.is_some() {
-            return Ok(ControlFlow::Continue(()));
-        }
-        let segment = catalog.segment(record.segment())?.bind(snapshot)?;
-        let mut text = String::new();
-        segment
-            .blocks()?
-            .append(record.first_row, record.rows, &mut text)?;
-        let mut chunks = Vec::new();
-        for row in record.first_row..record.first_row.saturating_add(record.rows) {
-            chunks.push(segment.chunks().get(row)?.at);
-        }
-        let document = Document {
-            class: record.class()?,
-            path: record.path,
-            title: record.title,
-            file_type: record.file_type,
-            language: record.language,
-            text,
-            outline: outline::get(snapshot, id)?,
-            line_numbers: Vec::new(),
-            metadata: record.metadata,
-        };
-        let source = Source {
-            root: None,
-            size_bytes: record.size_bytes,
-            modified_ms: record.modified_ms,
-            hash: record.hash,
-        };
-        let cut = Cut::At {
-            chunks,
-            lines: record.lines,
-            line_map: record.line_map,
-        };
-        carried.push(preparer.prepare(document, source, cut)?);
-        Ok(ControlFlow::Continue(()))
+    id: DocumentId,
+    record: DocumentRecord,
+) -> Result<Carried> {
+    let segment = catalog.segment(record.segment())?.bind(snapshot)?;
+    let mut text = String::new();
+    segment
+        .blocks()?
+        .append(record.first_row, record.rows, &mut text)?;
+    let mut chunks = Vec::new();
+    for row in record.first_row..record.first_row.saturating_add(record.rows) {
+        chunks.push(segment.chunks().get(row)?.at);
+    }
+    let document = Document {
+        class: record.class()?,
+        path: record.path,
+        title: record.title,
+        file_type: record.file_type,
+        language: record.language,
+        text,
+        outline: outline::get(snapshot, id)?,
+        line_numbers: Vec::new(),
+        metadata: record.metadata,
+    };
+    let source = Source {
+        root: record.root,
+        size_bytes: record.size_bytes,
+        modified_ms: record.modified_ms,
+        hash: record.hash,
+    };
+    let cut = Cut::At {
+        chunks,
+        lines: record.lines,
+        line_map: record.line_map,
+    };
+    Ok(Carried {
+        prepared: preparer.prepare(document, source, cut)?,
+        kept: Kept {
+            suffix: record.suffix,
+            tags: record.tags,
+            added_ms: record.added_ms,
+        },
     })
 }
 
@@ -89,7 +150,11 @@ mod tests {
         };
         let before = known();
         let mut writer = KbWriter::open_or_create(&path).unwrap();
-        let report = writer.index(&[sources], &IndexOptions::default(), &mut |_| ());
+        let options = IndexOptions {
+            rebuild: true,
+            ..IndexOptions::default()
+        };
+        let report = writer.index(&[sources], &options, &mut |_| ());
         assert_eq!(report.unwrap().documents, 3);
         assert_eq!(known(), before);
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::store::documents::DocumentRecord;
+use crate::store::handles;
 use crate::store::meta::RootRecord;
 use crate::types::{Class, Heading, Lines};
 
@@ -14,6 +15,12 @@ pub struct DocumentInfo {
     pub path: String,
     /// Title.
     pub title: String,
+    /// Short name to pass on: words of the title, then a suffix that stays when the title changes.
+    pub handle: String,
+    /// Tags that people gave it, ascending.
+    pub tags: Vec<String>,
+    /// When it came into the file, milliseconds since 1970.
+    pub added_ms: i64,
     /// File type.
     pub file_type: String,
     /// Language; empty for prose.
@@ -122,6 +129,10 @@ pub struct Info {
     pub model_available: bool,
     /// Id of the analyser.
     pub analyser: String,
+    /// Deleted chunks that a later merge or seal takes out of the file.
+    pub deleted_chunks: u64,
+    /// Content root of a sealed file: 64 hexadecimal digits, the same for the same documents.
+    pub content_root: Option<String>,
     /// Documents by file type, most first.
     pub types: Vec<(String, u64)>,
     /// Documents by language, most first.
@@ -146,6 +157,9 @@ impl DocumentInfo {
     pub(crate) fn from_record(record: DocumentRecord) -> Result<DocumentInfo> {
         Ok(DocumentInfo {
             class: record.class()?,
+            handle: handles::handle(&record.title, &record.path, &record.suffix),
+            tags: record.tags,
+            added_ms: record.added_ms,
             path: record.path,
             title: record.title,
             file_type: record.file_type,
@@ -172,4 +186,9 @@ impl RootInfo {
             git_branch: record.git_branch.clone(),
         }
     }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -5,15 +5,26 @@
 #[cfg(feature = "ingest")]
 mod carry;
 mod facts;
+#[cfg(feature = "ingest")]
+mod index;
+#[cfg(feature = "ingest")]
+mod merge;
 mod read;
+#[cfg(feature = "ingest")]
+mod seal;
 mod sizes;
+#[cfg(feature = "ingest")]
+mod tags;
+mod verify;
 #[cfg(feature = "ingest")]
 mod write;
 
 pub use facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
 pub use read::Kb;
 #[cfg(feature = "ingest")]
-pub use write::KbWriter;
+pub use seal::SealReport;
+#[cfg(feature = "ingest")]
+pub use write::{KbWriter, document_of};
 
 #[cfg(feature = "ingest")]
 #[cfg(test)]

@@ -5,18 +5,19 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::catalog::{Catalog, Segment};
 use crate::container::{Container, SlotIdentity, Snapshot};
 use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
-use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
+use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes, hex};
 use crate::kb::sizes;
-use crate::search::catalog::Catalog;
 use crate::search::request::Request;
 use crate::search::resolve::{self, Nearest};
 use crate::search::response::Response;
 use crate::search::{self, Parts};
 use crate::store::documents::DocumentRecord;
+use crate::store::meta::SealRecord;
 use crate::store::outline;
 use crate::types::{ChunkSpan, DocumentId, Lines};
 
@@ -77,6 +78,11 @@ impl Kb {
         Ok(kb)
     }
 
+    /// The bytes.
+    pub(super) fn container(&self) -> &Container {
+        &self.container
+    }
+
     /// Runs `request` on one commit until its answer stands.
     fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
         self.container.read(|snapshot| {
@@ -93,7 +99,8 @@ impl Kb {
         {
             return Ok(Arc::clone(loaded));
         }
-        let catalog = Catalog::load(snapshot)?;
+        let before = kept.as_ref().map(|(_, loaded)| &loaded.catalog);
+        let catalog = Catalog::load_after(snapshot, before)?;
         let model = model_of(&catalog);
         let loaded = Arc::new(Loaded { catalog, model });
         *kept = Some((identity, Arc::clone(&loaded)));
@@ -153,7 +160,7 @@ impl Kb {
     /// candidates.
     pub fn document(&self, name: &str) -> Result<DocumentInfo> {
         self.read(|snapshot, catalog| {
-            let (_, record) = resolved(snapshot, catalog, name)?;
+            let (_, record) = self.resolved(snapshot, catalog, name)?;
             DocumentInfo::from_record(record)
         })
     }
@@ -165,7 +172,7 @@ impl Kb {
     /// As [`Kb::document`]; [`Error::InvalidRange`] when no asked line exists.
     pub fn text(&self, name: &str, lines: Option<Lines>) -> Result<DocumentText> {
         self.read(|snapshot, catalog| {
-            let (_, record) = resolved(snapshot, catalog, name)?;
+            let (_, record) = self.resolved(snapshot, catalog, name)?;
             let segment = catalog.segment(record.segment())?.bind(snapshot)?;
             let mut blocks = segment.blocks()?;
             let all = Lines {
@@ -229,7 +236,7 @@ impl Kb {
     /// As [`Kb::document`].
     pub fn chunks(&self, name: &str) -> Result<Vec<ChunkSpan>> {
         self.read(|snapshot, catalog| {
-            let (_, record) = resolved(snapshot, catalog, name)?;
+            let (_, record) = self.resolved(snapshot, catalog, name)?;
             let segment = catalog.segment(record.segment())?.bind(snapshot)?;
             let chunks = segment.chunks();
             let rows = record.first_row..record.first_row.saturating_add(record.rows);
@@ -243,7 +250,7 @@ impl Kb {
     /// As [`Kb::document`].
     pub fn outline(&self, name: &str) -> Result<Outline> {
         self.read(|snapshot, catalog| {
-            let (id, record) = resolved(snapshot, catalog, name)?;
+            let (id, record) = self.resolved(snapshot, catalog, name)?;
             let headings = outline::get(snapshot, id)?;
             Ok(Outline {
                 document: DocumentInfo::from_record(record)?,
@@ -327,11 +334,7 @@ impl Kb {
             })?;
             Ok(Info {
                 path: self.container.path().map(Path::to_path_buf),
-                uuid: signature
-                    .uuid
-                    .iter()
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect(),
+                uuid: hex(&signature.uuid),
                 format: format!("{}.{}", signature.major, signature.minor),
                 created_ms: meta.created_ms,
                 updated_ms: meta.updated_ms,
@@ -346,11 +349,28 @@ impl Kb {
                 dim: meta.embedder.dim,
                 model_available: model_of(catalog).is_some(),
                 analyser: meta.analyser.clone(),
+                deleted_chunks: catalog
+                    .segments
+                    .iter()
+                    .filter_map(Segment::deleted_rows)
+                    .map(roaring::RoaringBitmap::len)
+                    .sum(),
+                content_root: SealRecord::read(snapshot)?.map(|seal| hex(&seal.content_root)),
                 types: most_first(types),
                 languages: most_first(languages),
                 classes: most_first(classes),
             })
         })
+    }
+
+    fn resolved(
+        &self,
+        snapshot: &Snapshot<'_>,
+        catalog: &Catalog,
+        name: &str,
+    ) -> Result<(DocumentId, DocumentRecord)> {
+        let id = resolve::document(snapshot, catalog, self.container.path(), name)?;
+        Ok((id, catalog.documents.get(snapshot, id)?))
     }
 
     /// Bytes of the file by section; reads every branch page.
@@ -376,15 +396,6 @@ fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
         && u32::try_from(model.dim()) == Ok(record.dim)
         && embed::verify_probes(model, &probes).unwrap_or(false);
     same.then_some(model)
-}
-
-fn resolved(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    name: &str,
-) -> Result<(DocumentId, DocumentRecord)> {
-    let id = resolve::document(snapshot, catalog, name)?;
-    Ok((id, catalog.documents.get(snapshot, id)?))
 }
 
 fn nearest_folders(

@@ -1,11 +1,11 @@
 //! Where the bytes of a file are.
 
+use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
 use crate::error::Result;
 use crate::index::{text, vector};
 use crate::kb::facts::Sizes;
-use crate::search::catalog::Catalog;
 use crate::store::tables;
 
 /// The sections in the order they are shown.
@@ -34,7 +34,7 @@ pub(super) fn sizes(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Sizes>
         }
     };
     for segment in &catalog.segments {
-        for column in &segment.record.columns {
+        for column in &segment.records.segment.columns {
             let pages = column.payload_lens.iter().map(|len| page_bytes(*len)).sum();
             add(section_of(ColumnId(column.column)), pages);
         }
@@ -42,7 +42,7 @@ pub(super) fn sizes(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Sizes>
     let bytes = snapshot.file_bytes()?;
     for table in &bytes.tables {
         match table.name.as_str() {
-            tables::DOCS | tables::DOC_BY_PATH => {
+            tables::DOCS | tables::DOC_BY_PATH | tables::DOC_BY_SUFFIX => {
                 add("documents", table.branch_bytes + table.leaf_bytes);
             }
             tables::OUTLINE => add("outlines", table.branch_bytes + table.leaf_bytes),

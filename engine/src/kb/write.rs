@@ -1,30 +1,36 @@
 //! [`KbWriter`]: makes or changes one .kb.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::container::{Container, ContainerWriter, Opener, Transaction};
+use crate::catalog::Catalog;
+use crate::container::{Container, ContainerWriter, Opener};
 use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
 use crate::index::text::ANALYSER_ID;
 use crate::ingest::batch::Batch;
-use crate::ingest::pipeline::{self, Outcome};
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
-use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
-use crate::ingest::walk::{self, SourceFile, WalkOptions, now_ms};
-use crate::ingest::{chunk, extract, roots};
-use crate::kb::carry;
-use crate::search::catalog::Catalog;
-use crate::store::documents::Documents;
+use crate::ingest::walk::now_ms;
+use crate::ingest::{chunk, extract};
+use crate::kb::tags;
+use crate::search::resolve;
+use crate::store::documents::DocumentRecord;
 use crate::store::meta::{ChunkerRecord, EmbedderRecord, Manifest, Meta, ProbeRecord};
-use crate::types::Document;
+use crate::types::{Document, DocumentId};
 
 /// What a file and a lock say of their writer.
 const PROGRAM: &str = concat!("kb ", env!("CARGO_PKG_VERSION"));
 
-/// Makes or changes one .kb. Nothing is visible before [`KbWriter::commit`] or the end of
-/// [`KbWriter::index`]; dropping the writer earlier leaves everything as it was.
+/// Locks that may be lost to other writers before one is obtained.
+const MOST_ATTEMPTS: usize = 10;
+
+/// Makes or changes one .kb.
+///
+/// Changes are gathered and become visible together, at [`KbWriter::commit`]; [`KbWriter::index`] is
+/// a commit of its own. The first change locks the file against other writers, until the writer is
+/// dropped; readers are never held up. Dropping the writer, or [`KbWriter::abandon`], leaves the last
+/// commit as it was.
 ///
 /// ```
 /// use kb_engine::{IndexOptions, Kb, KbWriter};
@@ -37,27 +43,59 @@ const PROGRAM: &str = concat!("kb ", env!("CARGO_PKG_VERSION"));
 /// # let path = folder.path().join("notes.kb");
 /// let mut writer = KbWriter::open_or_create(&path)?;
 /// let report = writer.index(&[sources], &IndexOptions::default(), &mut |_| {})?;
-/// assert_eq!(report.documents, 1);
+/// assert_eq!(report.added, ["bread.md"]);
 ///
-/// let mut writer = KbWriter::open_or_create(&path)?;
 /// writer.add_bytes("tides.md", b"The moon pulls the sea.")?;
+/// writer.tag("tides.md", &["sea"], &[])?;
+/// writer.remove("bread.md")?;
 /// writer.commit()?;
-/// assert_eq!(Kb::open(&path)?.info()?.documents, 2);
+/// assert_eq!(Kb::open(&path)?.info()?.documents, 1);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct KbWriter {
     /// Where the .kb is or will be.
-    path: PathBuf,
-    /// The .kb as it is; none while it does not exist.
-    existing: Option<Container>,
+    pub(super) path: PathBuf,
+    /// How long to wait for another writer.
+    pub(super) wait: Duration,
+    /// Whether small segments are merged after a commit.
+    merges: bool,
+    /// The file, locked; none before the first change.
+    pub(super) open: Option<Open>,
     /// Cuts, analyses and embeds added documents.
     preparer: Preparer<'static>,
-    /// Added documents, not yet written.
-    pending: Vec<Prepared>,
-    /// Their paths.
-    pending_paths: BTreeSet<String>,
+    /// What the next commit does, by document path.
+    pending: BTreeMap<String, Pending>,
+}
+
+/// A .kb that is locked for this writer.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// Its writing side.
+    pub(super) writer: ContainerWriter,
+    /// Its last commit; none for a file that does not exist yet.
+    pub(super) base: Option<Container>,
+}
+
+/// What happens to one document.
+#[derive(Debug)]
+enum Pending {
+    /// It is new.
+    Add {
+        prepared: Box<Prepared>,
+        tags: Vec<String>,
+    },
+    /// It gets other content.
+    Replace {
+        id: DocumentId,
+        prepared: Box<Prepared>,
+        tags: Vec<String>,
+    },
+    /// It gets other tags.
+    Tag { id: DocumentId, tags: Vec<String> },
+    /// It goes.
+    Remove { id: DocumentId },
 }
 
 impl KbWriter {
@@ -69,33 +107,59 @@ impl KbWriter {
     /// something else; [`Error::Damaged`], [`Error::FormatUnsupported`], [`Error::Io`].
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<KbWriter> {
         let path = path.as_ref().to_path_buf();
-        let existing = match path.symlink_metadata() {
-            Ok(_) => Some(Container::open(&path)?),
+        match path.symlink_metadata() {
+            Ok(_) => drop(Container::open(&path)?),
             Err(_) => match path.parent() {
                 Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
                     let path = folder.to_path_buf();
                     return Err(Error::PathNotFound { path });
                 }
-                _ => None,
+                _ => {}
             },
-        };
+        }
         let model = embed::built_in();
         Ok(KbWriter {
             path,
-            existing,
+            wait: Duration::ZERO,
+            merges: true,
+            open: None,
             preparer: Preparer::new(model, model.quantiser_range()),
-            pending: Vec::new(),
-            pending_paths: BTreeSet::new(),
+            pending: BTreeMap::new(),
         })
     }
 
-    /// Adds a document; it is written at [`KbWriter::commit`] and kept in memory until then.
+    /// Waits so long for another writer to finish before a change fails with
+    /// [`Error::IndexLocked`]. Without it a change fails at once.
+    #[must_use]
+    pub fn waiting(mut self, wait: Duration) -> KbWriter {
+        self.wait = wait;
+        self
+    }
+
+    /// Leaves small segments as they are: answers stay the same and become slower. To measure.
+    #[must_use]
+    pub fn without_merges(mut self) -> KbWriter {
+        self.merges = false;
+        self
+    }
+
+    /// Adds a document; it is kept in memory until [`KbWriter::commit`].
     ///
     /// # Errors
-    /// [`Error::DocumentExists`] when the .kb or an earlier call has its path,
-    /// [`Error::InvalidArgument`] when the path is empty.
+    /// [`Error::DocumentExists`] when the .kb or an earlier call has its path;
+    /// [`Error::InvalidArgument`] when the path is empty; [`Error::IndexLocked`] while another writer
+    /// has the file.
     pub fn add(&mut self, document: Document) -> Result<()> {
-        self.prepare(document, Cut::Chunks)
+        self.put(document, Cut::Chunks, false).map(|_| ())
+    }
+
+    /// Adds a document, or puts it in the place of the one that has its path and keeps that one's
+    /// handle and tags. True when there was one.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add`], without [`Error::DocumentExists`].
+    pub fn replace(&mut self, document: Document) -> Result<bool> {
+        self.put(document, Cut::Chunks, true)
     }
 
     /// Adds a document as one chunk whose path is not searched: to measure ranking alone.
@@ -103,7 +167,7 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add`].
     pub fn add_uncut(&mut self, document: Document) -> Result<()> {
-        self.prepare(document, Cut::Whole)
+        self.put(document, Cut::Whole, false).map(|_| ())
     }
 
     /// Adds the content of a file, read as the ending of `path` says.
@@ -111,242 +175,286 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add`]; [`Error::InvalidArgument`] when no text can be taken from the bytes.
     pub fn add_bytes(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        let document = extract::extract(path, bytes).map_err(|reason| Error::InvalidArgument {
-            argument: "document",
-            reason: format!("{path:?}: {reason}"),
-        })?;
-        self.add(document)
+        self.add(document_of(path, bytes)?)
     }
 
-    fn prepare(&mut self, document: Document, cut: Cut) -> Result<()> {
-        if document.path.is_empty() {
-            let reason = "it is empty; a document needs a name".to_owned();
-            return Err(Error::InvalidArgument {
-                argument: "path",
-                reason,
-            });
+    fn put(&mut self, document: Document, cut: Cut, may_replace: bool) -> Result<bool> {
+        let path = document.path.clone();
+        check_path(&path)?;
+        let stored = self.stored(&path)?;
+        let pending = self.pending.get(&path);
+        let exists = match pending {
+            Some(Pending::Remove { .. }) => false,
+            Some(_) => true,
+            None => stored.is_some(),
+        };
+        if exists && !may_replace {
+            return Err(Error::DocumentExists { path });
         }
-        if self.pending_paths.contains(&document.path) || self.stored(&document.path)? {
-            return Err(Error::DocumentExists {
-                path: document.path,
-            });
-        }
+        let pending_tags = match pending {
+            Some(
+                Pending::Add { tags, .. }
+                | Pending::Replace { tags, .. }
+                | Pending::Tag { tags, .. },
+            ) => Some(tags.clone()),
+            // A document that comes after one that went is another one.
+            Some(Pending::Remove { .. }) => Some(Vec::new()),
+            None => None,
+        };
         let source = Source {
             root: None,
             size_bytes: document.text.len() as u64,
-            modified_ms: 0,
+            modified_ms: now_ms(),
             hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
         };
-        self.pending_paths.insert(document.path.clone());
-        self.pending
-            .push(self.preparer.prepare(document, source, cut)?);
-        Ok(())
+        let prepared = Box::new(self.preparer.prepare(document, source, cut)?);
+        let change = match stored {
+            Some((id, record)) => Pending::Replace {
+                id,
+                prepared,
+                tags: pending_tags.unwrap_or(record.tags),
+            },
+            None => Pending::Add {
+                prepared,
+                tags: pending_tags.unwrap_or_default(),
+            },
+        };
+        self.pending.insert(path, change);
+        Ok(exists)
     }
 
-    fn stored(&self, path: &str) -> Result<bool> {
-        let Some(existing) = &self.existing else {
-            return Ok(false);
+    /// Removes a document: named by its path, by the end of its path if only one has it, by its
+    /// handle or `kb://` address. Returns its path. A file of an indexed folder comes back when the
+    /// folder is indexed again.
+    ///
+    /// # Errors
+    /// [`Error::DocumentNotFound`], [`Error::AmbiguousDocument`]; [`Error::IndexLocked`] while
+    /// another writer has the file.
+    pub fn remove(&mut self, name: &str) -> Result<String> {
+        let (path, stored) = self.named(name)?;
+        match stored {
+            Some((id, _)) => self.pending.insert(path.clone(), Pending::Remove { id }),
+            None => self.pending.remove(&path),
         };
-        existing.read(|snapshot| {
-            let documents = Documents::locate(snapshot)?;
-            Ok(documents.by_path(snapshot, path)?.is_some())
+        Ok(path)
+    }
+
+    /// Gives a document tags and takes others away; names as in [`KbWriter::remove`]. Tags are kept
+    /// in lower case. Returns the tags it has then.
+    ///
+    /// # Errors
+    /// As [`KbWriter::remove`]; [`Error::InvalidArgument`] for a tag that is empty, longer than 64
+    /// characters, or has a comma or control character.
+    pub fn tag(&mut self, name: &str, add: &[&str], remove: &[&str]) -> Result<Vec<String>> {
+        let add = tags::normal(add)?;
+        let remove = tags::normal(remove)?;
+        let (path, stored) = self.named(name)?;
+        match self.pending.get_mut(&path) {
+            Some(
+                Pending::Add { tags, .. }
+                | Pending::Replace { tags, .. }
+                | Pending::Tag { tags, .. },
+            ) => {
+                *tags = tags::changed(tags, &add, &remove);
+                Ok(tags.clone())
+            }
+            _ => {
+                let (id, record) = stored.ok_or_else(|| not_found(name))?;
+                let tags = tags::changed(&record.tags, &add, &remove);
+                let change = Pending::Tag {
+                    id,
+                    tags: tags.clone(),
+                };
+                self.pending.insert(path, change);
+                Ok(tags)
+            }
+        }
+    }
+
+    /// Finds a document among those that the next commit leaves in the file.
+    fn named(&mut self, name: &str) -> Result<(String, Option<(DocumentId, DocumentRecord)>)> {
+        self.lock()?;
+        if let Some((path, pending)) = self.pending.get_key_value(name) {
+            let path = path.clone();
+            return match pending {
+                Pending::Remove { .. } => Err(not_found(name)),
+                _ => Ok((path.clone(), self.stored(&path)?)),
+            };
+        }
+        let Some(base) = self.open.as_ref().and_then(|open| open.base.as_ref()) else {
+            return Err(not_found(name));
+        };
+        let (id, record) = base.read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let id = resolve::document(snapshot, &catalog, base.path(), name)?;
+            Ok((id, catalog.documents.get(snapshot, id)?))
+        })?;
+        if matches!(self.pending.get(&record.path), Some(Pending::Remove { .. })) {
+            return Err(not_found(name));
+        }
+        Ok((record.path.clone(), Some((id, record))))
+    }
+
+    /// The document of that path in the last commit.
+    fn stored(&mut self, path: &str) -> Result<Option<(DocumentId, DocumentRecord)>> {
+        let Some(base) = &self.lock()?.base else {
+            return Ok(None);
+        };
+        base.read(|snapshot| {
+            let documents = Catalog::load(snapshot)?.documents;
+            match documents.by_path(snapshot, path)? {
+                Some(id) => Ok(Some((id, documents.get(snapshot, id)?))),
+                None => Ok(None),
+            }
         })
     }
 
-    /// Writes what was added as one commit and closes the file. A .kb that did not exist appears
-    /// now, also when nothing was added.
-    ///
-    /// # Errors
-    /// [`Error::IndexLocked`] while another process writes the file; [`Error::DocumentExists`] when
-    /// another process added such a path meanwhile; [`Error::Storage`] when the disk refuses. The
-    /// old state stands after every error.
-    pub fn commit(mut self) -> Result<()> {
-        self.pending
-            .sort_by(|a, b| a.document.path.cmp(&b.document.path));
-        let pending = std::mem::take(&mut self.pending);
-        if self.existing.is_none() {
-            let mut writer = ContainerWriter::create(&self.path, &opener())?;
-            // Another process may have made the file since it was looked for: that is added to.
+    /// Locks the file, once.
+    pub(super) fn lock(&mut self) -> Result<&mut Open> {
+        let open = match self.open.take() {
+            Some(open) => open,
+            None => self.lock_now()?,
+        };
+        Ok(self.open.insert(open))
+    }
+
+    fn lock_now(&self) -> Result<Open> {
+        for _ in 0..MOST_ATTEMPTS {
+            match ContainerWriter::open(&self.path, &self.opener()) {
+                Ok(writer) => {
+                    let base = Some(Container::open(&self.path)?);
+                    return Ok(Open { writer, base });
+                }
+                Err(Error::PathNotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+            let writer = ContainerWriter::create(&self.path, &self.opener())?;
+            // Another writer may have finished the file since: then it is changed, not replaced.
             if !writer.replaces() {
-                write_all(
-                    &mut writer,
-                    Batch::new(fresh_meta()?, first_manifest()),
-                    &pending,
-                )?;
-                return writer.finish();
+                return Ok(Open { writer, base: None });
             }
         }
-        if pending.is_empty() {
+        Err(Error::IndexLocked {
+            holder: "programs that keep replacing it".to_owned(),
+        })
+    }
+
+    /// Makes all changes since the last commit durable and visible, at once. A .kb that did not exist
+    /// appears now, also when nothing was added. Then small segments may be merged, in commits of
+    /// their own.
+    ///
+    /// # Errors
+    /// [`Error::IndexLocked`] while another process writes the file; [`Error::Storage`] or
+    /// [`Error::Io`] when the disk refuses. The old state stands after every error, and the changes
+    /// are gone.
+    pub fn commit(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() && self.path.exists() {
             return Ok(());
         }
-        let mut writer = ContainerWriter::open(&self.path, &opener())?;
-        self.existing = Some(Container::open(&self.path)?);
-        for document in &pending {
-            if self.stored(&document.document.path)? {
-                return Err(Error::DocumentExists {
-                    path: document.document.path.clone(),
-                });
-            }
-        }
-        let reader = self.existing.as_ref().ok_or(Error::WriterFailed)?;
-        // All records, so that nothing is added to what no reader could answer from.
-        let Catalog { meta, manifest, .. } = reader.read(Catalog::load)?;
-        check_model(&meta)?;
-        write_all(&mut writer, Batch::new(meta, manifest), &pending)?;
-        writer.finish()
-    }
-
-    /// Makes the .kb hold what the folders and files in `paths` hold now, beside the documents that
-    /// were added by name. One commit: readers see the old state or the new one. `progress` hears
-    /// how far it has come, on this thread. When there is nothing to hold, nothing is written: the
-    /// report says 0 documents and the old state stands.
-    ///
-    /// # Errors
-    /// [`Error::PathNotFound`]; [`Error::RootsDiffer`] when the .kb was made from other paths;
-    /// [`Error::Cancelled`] when asked to stop; [`Error::Storage`], [`Error::Io`]. The old state
-    /// stands after every error.
-    pub fn index(
-        &mut self,
-        paths: &[PathBuf],
-        options: &IndexOptions,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Report> {
-        let started = Instant::now();
-        let mut meta = fresh_meta()?;
-        let mut carried = std::mem::take(&mut self.pending);
-        self.pending_paths.clear();
-        let mut known = Vec::new();
-        let mut manifest = first_manifest();
-        // Locks the file that will be replaced, so what is read of it below is what is replaced.
-        let mut writer = ContainerWriter::create(&self.path, &opener())?;
-        match Container::open(&self.path) {
-            Ok(existing) => existing.read(|snapshot| {
-                let catalog = Catalog::load(snapshot)?;
-                known.clone_from(&catalog.meta.roots);
-                meta.created_ms = catalog.meta.created_ms;
-                // Numbers go on, so that none ever means two things.
-                manifest = Manifest {
-                    segments: Vec::new(),
-                    ..catalog.manifest.clone()
-                };
-                carry::added_documents(snapshot, &catalog, &mut self.preparer, &mut carried)
-            })?,
-            Err(Error::PathNotFound { .. }) => {}
-            // What cannot be read must not be replaced: it may hold what only it has.
-            Err(error) => return Err(error),
-        }
-        carried.sort_by(|a, b| a.document.path.cmp(&b.document.path));
-        let (roots, records) = roots::resolve(paths, &known)?;
-        meta.roots = records;
-
-        progress(Progress::at(Stage::Walk));
-        let walk_options = WalkOptions {
-            max_file_bytes: options.max_file_bytes,
-            cancel: options.cancel.as_deref(),
+        self.lock()?;
+        let Some(mut open) = self.open.take() else {
+            return Err(Error::WriterFailed);
         };
-        let walked = walk::walk(&roots, &walk_options)?;
-        options.check_cancel()?;
-        let mut run = Run::new(&walked.files, walked.skipped, progress);
-        let mut batch = Batch::new(meta, manifest);
-        let mut transaction = writer.begin()?;
-        let mut carried = carried.iter().peekable();
-        let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
-        pipeline::prepare_in_order(&walked.files, model, range, options, |file, outcome| {
-            let path = file.document_path.as_str();
-            while let Some(added) = carried.next_if(|added| added.document.path.as_str() < path) {
-                batch.add(&mut transaction, added)?;
+        let (meta, manifest) = match &open.base {
+            Some(base) => {
+                // All records, so that nothing is added to what no reader could answer from.
+                let Catalog { meta, manifest, .. } = base.read(Catalog::load)?;
+                check_model(&meta)?;
+                (meta, manifest)
             }
-            if let Outcome::Prepared(prepared) = &outcome {
-                carried.next_if(|added| added.document.path == path);
-                batch.add(&mut transaction, prepared)?;
+            None => (fresh_meta()?, first_manifest()),
+        };
+        let mut batch = Batch::new(meta, manifest, now_ms());
+        let mut transaction = open.writer.begin()?;
+        for change in pending.into_values() {
+            match change {
+                Pending::Add { prepared, tags } => {
+                    batch.add(&mut transaction, &prepared, tags)?;
+                }
+                Pending::Replace { id, prepared, tags } => {
+                    batch.replace(&mut transaction, id, &prepared, Some(tags))?;
+                }
+                Pending::Tag { id, tags } => batch.tag(&mut transaction, id, tags)?,
+                Pending::Remove { id } => batch.remove(&mut transaction, id)?,
             }
-            run.done(file, outcome);
-            Ok(())
-        })?;
-        for added in carried {
-            batch.add(&mut transaction, added)?;
         }
-        options.check_cancel()?;
-        if batch.meta().documents == 0 {
-            return Ok(run.report(batch.meta(), started.elapsed()));
-        }
-        run.report_stage(Stage::Write);
-        let meta = batch.finish(&mut transaction, now_ms())?;
+        batch.finish(&mut transaction, open.base.as_ref())?;
         transaction.commit()?;
-        options.check_cancel()?;
-        writer.finish()?;
-        self.existing = Some(Container::open(&self.path)?);
-        Ok(run.report(&meta, started.elapsed()))
+        self.committed(open)
     }
-}
 
-/// Keeps count during an index run.
-struct Run<'r> {
-    progress: &'r mut dyn FnMut(Progress),
-    now: Progress,
-    skipped: Vec<Skipped>,
-    bytes_read: u64,
-}
-
-impl<'r> Run<'r> {
-    fn new(
-        files: &[SourceFile],
-        skipped: Vec<Skipped>,
-        progress: &'r mut dyn FnMut(Progress),
-    ) -> Run<'r> {
-        let now = Progress {
-            files_total: files.len() as u64,
-            bytes_total: files.iter().map(|file| file.size_bytes).sum(),
-            ..Progress::at(Stage::Index)
+    /// Goes on after a commit: a new file takes its place, one in place stays locked.
+    pub(super) fn committed(&mut self, mut open: Open) -> Result<()> {
+        let Some(base) = &open.base else {
+            return open.writer.finish();
         };
-        progress(now);
-        Run {
-            progress,
-            now,
-            skipped,
-            bytes_read: 0,
+        if self.merges {
+            super::merge::merge_small(&mut open.writer, base)?;
         }
+        self.open = Some(open);
+        Ok(())
     }
 
-    fn done(&mut self, file: &SourceFile, outcome: Outcome) {
-        self.now.files_done += 1;
-        self.now.bytes_done += file.size_bytes;
-        match outcome {
-            Outcome::Prepared(prepared) => self.bytes_read += prepared.source.size_bytes,
-            Outcome::Skipped(skipped) => self.skipped.push(skipped),
-        }
-        (self.progress)(self.now);
+    /// Forgets all changes since the last commit and lets other writers have the file.
+    pub fn abandon(&mut self) {
+        self.pending.clear();
+        self.open = None;
     }
 
-    fn report(self, meta: &Meta, elapsed: Duration) -> Report {
-        Report {
-            documents: meta.documents,
-            chunks: meta.chunks,
-            source_bytes: self.bytes_read,
-            text_bytes: meta.text_bytes,
-            skipped: self.skipped,
-            elapsed,
-        }
+    /// Whether changes wait for a commit.
+    pub(super) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
     }
 
-    fn report_stage(&mut self, stage: Stage) {
-        self.now.stage = stage;
-        (self.progress)(self.now);
+    pub(super) fn opener(&self) -> Opener {
+        let unix_ms = u64::try_from(now_ms()).unwrap_or(0);
+        Opener {
+            program: PROGRAM.to_owned(),
+            unix_ms,
+            wait: self.wait,
+        }
     }
 }
 
-fn write_all(writer: &mut ContainerWriter, mut batch: Batch, documents: &[Prepared]) -> Result<()> {
-    let mut transaction: Transaction<'_> = writer.begin()?;
-    for document in documents {
-        batch.add(&mut transaction, document)?;
+/// The document that the bytes of a file are, by the ending of `path`.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] when no text can be taken from them.
+pub fn document_of(path: &str, bytes: &[u8]) -> Result<Document> {
+    extract::extract(path, bytes).map_err(|reason| Error::InvalidArgument {
+        argument: "document",
+        reason: format!("{path:?}: {reason}"),
+    })
+}
+
+fn check_path(path: &str) -> Result<()> {
+    let reason = if path.is_empty() {
+        "it is empty; a document needs a name"
+    } else if path.starts_with('/') || path.ends_with('/') {
+        "it begins or ends with /; the path of a document is relative: notes/today.md"
+    } else if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        "it has an empty part, . or .. in it; give the path as it shall be listed"
+    } else if path.chars().any(char::is_control) {
+        "it has a control character in it"
+    } else {
+        return Ok(());
+    };
+    Err(Error::InvalidArgument {
+        argument: "path",
+        reason: format!("{path:?}: {reason}"),
+    })
+}
+
+fn not_found(name: &str) -> Error {
+    Error::DocumentNotFound {
+        name: name.to_owned(),
+        nearest: Vec::new(),
     }
-    batch.finish(&mut transaction, now_ms())?;
-    transaction.commit()?;
-    Ok(())
 }
 
 /// New rows must come from the model that made the old ones.
-fn check_model(meta: &Meta) -> Result<()> {
+pub(super) fn check_model(meta: &Meta) -> Result<()> {
     let model = embed::built_in();
     if meta.embedder.id != model.id() || meta.embedder.hash != model.hash() {
         return Err(Error::EmbeddingModelUnavailable {
@@ -356,24 +464,17 @@ fn check_model(meta: &Meta) -> Result<()> {
     Ok(())
 }
 
-fn opener() -> Opener {
-    let unix_ms = u64::try_from(now_ms()).unwrap_or(0);
-    Opener {
-        program: PROGRAM.to_owned(),
-        unix_ms,
-        wait: Duration::ZERO,
-    }
-}
-
-fn first_manifest() -> Manifest {
+pub(super) fn first_manifest() -> Manifest {
     Manifest {
         next_segment: 1,
         next_document: 1,
+        next_root: 1,
         ..Manifest::default()
     }
 }
 
-fn fresh_meta() -> Result<Meta> {
+/// Facts about a file that this program begins now.
+pub(super) fn fresh_meta() -> Result<Meta> {
     let model = embed::built_in();
     let probes = embed::probes(model)?
         .into_iter()

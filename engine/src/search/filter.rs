@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use roaring::RoaringBitmap;
 
+use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
-use crate::search::catalog::Catalog;
 use crate::search::request::Filters;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
@@ -36,7 +36,10 @@ pub fn apply(
         .iter()
         .map(|segment| {
             let mut all = RoaringBitmap::new();
-            all.insert_range(0..segment.record.rows);
+            all.insert_range(0..segment.rows());
+            if let Some(deleted) = segment.deleted_rows() {
+                all -= deleted;
+            }
             all
         })
         .collect();
@@ -54,6 +57,13 @@ pub fn apply(
     };
     types.keep(snapshot, catalog, &mut rows, warnings)?;
     languages.keep(snapshot, catalog, &mut rows, warnings)?;
+    let tags = Values {
+        argument: "tag",
+        facet: Facet::Tag,
+        given: &filters.tags,
+        canonical: |_| None,
+    };
+    tags.keep(snapshot, catalog, &mut rows, warnings)?;
     keep_classes(snapshot, catalog, &filters.classes, &mut rows)?;
     keep_paths(snapshot, catalog, &filters.paths, &mut rows)?;
     Ok(Some(rows))
@@ -88,9 +98,13 @@ impl Values<'_> {
             let value = known.map_or_else(|| given.to_lowercase(), str::to_owned);
             let mut found = false;
             for (segment, passing) in catalog.segments.iter().zip(&mut passing) {
-                if let Some(with) = facets::rows_with(snapshot, segment.id, self.facet, &value)? {
+                if let Some(mut with) = facets::rows_with(snapshot, segment.id, self.facet, &value)?
+                {
+                    if let Some(deleted) = segment.deleted_rows() {
+                        with -= deleted;
+                    }
+                    found |= !with.is_empty();
                     *passing |= with;
-                    found = true;
                 }
             }
             if !found {

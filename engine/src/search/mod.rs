@@ -3,7 +3,6 @@
 //! The only place where words, vectors and stored text meet for reading. It does not write, does not
 //! know files or folders, and formats nothing for a front.
 
-pub mod catalog;
 pub mod filter;
 pub mod fuse;
 pub mod order;
@@ -16,11 +15,11 @@ pub mod retrieve;
 
 use std::time::Instant;
 
+use crate::catalog::{BoundSegment, Catalog, Segment};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::text::{Analyser, Query};
-use crate::search::catalog::{BoundSegment, Catalog, Segment};
 use crate::search::fuse::Scored;
 use crate::search::plan::Plan;
 use crate::search::render::Renderer;

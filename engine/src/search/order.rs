@@ -1,8 +1,8 @@
 //! The one order of candidates and hits: best score first, then document path, then start byte.
 
+use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
-use crate::search::catalog::{BoundSegment, Catalog};
 use crate::types::ChunkId;
 
 /// Where a chunk stands: path of its document, first byte.

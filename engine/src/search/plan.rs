@@ -2,12 +2,12 @@
 
 use roaring::RoaringBitmap;
 
+use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::text::{Analyser, Query as WordQuery, QuerySegment};
 use crate::index::vector::quantise::Query as VectorQuery;
-use crate::search::catalog::{BoundSegment, Catalog};
 use crate::search::filter::{self, Rows};
 use crate::search::fuse::vector_weight;
 use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request};
@@ -83,7 +83,7 @@ pub fn plan<'b>(
             .map(|segment| {
                 Ok(QuerySegment {
                     reader: segment.words()?,
-                    deleted: None,
+                    deleted: segment.segment.deleted_rows(),
                 })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -141,7 +141,7 @@ fn add_vector(
     let stride = catalog
         .segments
         .first()
-        .map_or(0, |segment| segment.vectors.stride as usize);
+        .map_or(0, |segment| segment.records.vectors.stride as usize);
     plan.vector = VectorQuery::new(&vector, record.quantiser_range, stride);
     plan.vector_weight = match (plan.mode, &plan.vector) {
         (Mode::Semantic, _) => 1.0,

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
-use crate::search::catalog::{BoundSegment, Catalog};
 use crate::search::fuse::Scored;
 use crate::search::request::Mode;
 use crate::search::response::{Hit, TermScore};

@@ -52,6 +52,8 @@ pub struct Filters {
     pub languages: Vec<String>,
     /// Classes of documents.
     pub classes: Vec<Class>,
+    /// Tags that people gave documents.
+    pub tags: Vec<String>,
 }
 
 impl Filters {
@@ -61,6 +63,7 @@ impl Filters {
             && self.types.is_empty()
             && self.languages.is_empty()
             && self.classes.is_empty()
+            && self.tags.is_empty()
     }
 }
 

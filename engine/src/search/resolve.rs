@@ -1,24 +1,51 @@
 //! A name that a person types -> a document.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
+use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
-use crate::search::catalog::Catalog;
+use crate::store::handles;
 use crate::types::DocumentId;
 
 /// How many names an error offers.
 const OFFERED: usize = 5;
 
-/// Finds a document by its path, else by the end of its path (`lib.rs`, `src/lib.rs`) when only one
-/// document has it. Reads all paths when the name is not a whole path.
+/// How the address of a document begins: `kb://<name of the file>/doc/<path>`.
+const SCHEME: &str = "kb://";
+
+/// Finds a document by its path, its handle (`release-notes-k3f9qa`; the suffix decides), its address
+/// (`kb://notes/doc/a/b.md`, percent-encoded, with the name of the file at `file`), or by the end of
+/// its path (`lib.rs`, `src/lib.rs`) when only one document has it. Reads all paths only for the
+/// last.
 ///
 /// # Errors
 /// [`Error::DocumentNotFound`] with the nearest paths, [`Error::AmbiguousDocument`] with the
 /// candidates.
-pub fn document(snapshot: &Snapshot<'_>, catalog: &Catalog, name: &str) -> Result<DocumentId> {
-    let wanted = name.trim_start_matches("./");
+pub fn document(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    file: Option<&Path>,
+    name: &str,
+) -> Result<DocumentId> {
+    let decoded;
+    let wanted = match name.strip_prefix(SCHEME) {
+        Some(address) => {
+            decoded = path_of_address(address, file).ok_or_else(|| Error::DocumentNotFound {
+                name: name.to_owned(),
+                nearest: Vec::new(),
+            })?;
+            decoded.as_str()
+        }
+        None => name.trim_start_matches("./"),
+    };
     if let Some(id) = catalog.documents.by_path(snapshot, wanted)? {
+        return Ok(id);
+    }
+    if let Some(suffix) = handles::suffix_of(wanted)
+        && let Some(id) = catalog.documents.by_suffix(snapshot, suffix)?
+    {
         return Ok(id);
     }
     let mut found: Vec<(String, DocumentId)> = Vec::new();
@@ -45,6 +72,30 @@ pub fn document(snapshot: &Snapshot<'_>, catalog: &Catalog, name: &str) -> Resul
                 .collect(),
         }),
     }
+}
+
+/// The path in `<name>/doc/<path>`, decoded; `None` when it names another file or nothing.
+fn path_of_address(address: &str, file: Option<&Path>) -> Option<String> {
+    let (name, path) = address.split_once("/doc/")?;
+    let own = file.and_then(Path::file_stem);
+    let is_own = own.is_none_or(|own| decoded(name).is_some_and(|name| own == name.as_str()));
+    if is_own { decoded(path) } else { None }
+}
+
+/// Percent-encoded text -> text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes().iter();
+    while let Some(byte) = rest.next() {
+        if *byte != b'%' {
+            bytes.push(*byte);
+            continue;
+        }
+        let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
+        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// Whether `end` is the last components of `path`.
@@ -140,6 +191,26 @@ mod tests {
         assert!(ends_with_path("lib.rs", "lib.rs"));
         assert!(!ends_with_path("engine/mylib.rs", "lib.rs"));
         assert!(!ends_with_path("lib.rs", ""));
+    }
+
+    #[test]
+    fn an_address_names_a_path_of_its_own_file_only() {
+        let file = Some(Path::new("/x/my notes.kb"));
+        let found = |address: &str| path_of_address(address, file);
+        assert_eq!(
+            found("my%20notes/doc/a%2Fb/%C3%A9.md").unwrap(),
+            "a/b/\u{e9}.md"
+        );
+        for other in [
+            "other/doc/a",
+            "my notes",
+            "my notes/doc/%",
+            "my notes/doc/%zz",
+            "my notes/doc/%FF",
+        ] {
+            assert_eq!(found(other), None, "{other}");
+        }
+        assert_eq!(path_of_address("any/doc/a", None).unwrap(), "a");
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::index::text::Query as WordQuery;
 use crate::index::vector::quantise::Query as VectorQuery;
-use crate::search::catalog::{BoundSegment, Catalog};
 use crate::search::fuse::{Scored, fused};
 use crate::search::order;
 use crate::search::plan::Plan;
@@ -166,9 +166,12 @@ fn vector_lists(plan: &Plan<'_>, bound: &[BoundSegment<'_>]) -> Result<Vec<(i32,
         return Ok(found);
     };
     for (position, segment) in bound.iter().enumerate() {
-        let top = segment
-            .vectors()?
-            .top_k(query, plan.candidates, plan.filter(position), None)?;
+        let top = segment.vectors()?.top_k(
+            query,
+            plan.candidates,
+            plan.filter(position),
+            segment.segment.deleted_rows(),
+        )?;
         let id = segment.segment.id;
         found.extend(
             top.into_iter()

@@ -1,4 +1,4 @@
-//! What is kept of each document: tables `docs` and `doc_by_path`.
+//! What is kept of each document: tables `docs`, `doc_by_path` and `doc_by_suffix`.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use wincode::{SchemaRead, SchemaWrite};
 use crate::container::codec::{decode_record, encode_record, u64_at};
 use crate::container::{Key, Snapshot, Table, Transaction};
 use crate::error::{Error, Result};
-use crate::store::tables;
+use crate::store::{handles, tables};
 use crate::types::{Class, DocumentId, SegmentId};
 
 const DOCUMENT_VERSION: u8 = 1;
@@ -17,10 +17,12 @@ const DOCUMENT_VERSION: u8 = 1;
 pub struct DocumentRecord {
     /// Path inside the .kb.
     pub path: String,
-    /// Position of its root in the row `meta`; none for a document that is no file of a root.
+    /// Number of its root; none for a document that is no file of a root.
     pub root: Option<u32>,
     /// Title for people.
     pub title: String,
+    /// Last part of its handle; no other document of the file has it.
+    pub suffix: String,
     /// File type.
     pub file_type: String,
     /// Language; empty for prose.
@@ -31,10 +33,16 @@ pub struct DocumentRecord {
     pub size_bytes: u64,
     /// Modification time of the original, milliseconds since 1970; 0 when unknown.
     pub modified_ms: i64,
+    /// When the document came into the file, milliseconds since 1970.
+    pub added_ms: i64,
     /// blake3 of the original bytes.
     pub hash: [u8; 32],
+    /// blake3 of the stored text.
+    pub text_hash: [u8; 32],
     /// Key and value pairs that the document states about itself.
     pub metadata: Vec<(String, String)>,
+    /// Words that people gave it, ascending, no word twice.
+    pub tags: Vec<String>,
     /// Bytes of the stored text.
     pub text_bytes: u32,
     /// Lines of the original.
@@ -67,13 +75,15 @@ impl DocumentRecord {
     }
 }
 
-/// The two tables, as one commit has them.
+/// The tables, as one commit has them.
 #[derive(Debug, Clone)]
 pub struct Documents {
     /// Table `docs`; none before the first document.
     docs: Option<Table>,
     /// Table `doc_by_path`.
     by_path: Option<Table>,
+    /// Table `doc_by_suffix`.
+    by_suffix: Option<Table>,
 }
 
 impl Documents {
@@ -82,6 +92,7 @@ impl Documents {
         Ok(Documents {
             docs: snapshot.table(tables::DOCS)?,
             by_path: snapshot.table(tables::DOC_BY_PATH)?,
+            by_suffix: snapshot.table(tables::DOC_BY_SUFFIX)?,
         })
     }
 
@@ -100,13 +111,30 @@ impl Documents {
 
     /// The number of the document of that path.
     pub fn by_path(&self, snapshot: &Snapshot<'_>, path: &str) -> Result<Option<DocumentId>> {
-        let Some(table) = &self.by_path else {
-            return Ok(None);
+        number_under(snapshot, self.by_path.as_ref(), path)
+    }
+
+    /// The number of the document whose handle ends in `suffix`.
+    pub fn by_suffix(&self, snapshot: &Snapshot<'_>, suffix: &str) -> Result<Option<DocumentId>> {
+        number_under(snapshot, self.by_suffix.as_ref(), suffix)
+    }
+
+    /// Calls `visit` with number and record of every document, by ascending number.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; what `visit` says.
+    pub fn each(
+        &self,
+        snapshot: &Snapshot<'_>,
+        mut visit: impl FnMut(DocumentId, DocumentRecord) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let Some(table) = &self.docs else {
+            return Ok(());
         };
-        snapshot
-            .get(table, Key::Str(path))?
-            .map(|value| document_id(&value))
-            .transpose()
+        snapshot.range(table, Key::U64(0), |key, value| {
+            let record = decode_record("a document", DOCUMENT_VERSION, value)?;
+            visit(document_id(key)?, record)
+        })
     }
 
     /// Calls `visit` with path and number of every document, in the order of path bytes, from the
@@ -128,6 +156,20 @@ impl Documents {
     }
 }
 
+fn number_under(
+    snapshot: &Snapshot<'_>,
+    table: Option<&Table>,
+    key: &str,
+) -> Result<Option<DocumentId>> {
+    let Some(table) = table else {
+        return Ok(None);
+    };
+    snapshot
+        .get(table, Key::Str(key))?
+        .map(|value| document_id(&value))
+        .transpose()
+}
+
 fn document_id(value: &[u8]) -> Result<DocumentId> {
     let number = u64_at(value, 0)?;
     u32::try_from(number)
@@ -135,18 +177,67 @@ fn document_id(value: &[u8]) -> Result<DocumentId> {
         .map_err(|_| Error::damaged(format!("document number {number} is out of range")))
 }
 
-/// Writes a document and its path.
+/// Writes a document with its path and suffix, in the place of an older record of that number.
 pub fn put(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
     record: &DocumentRecord,
 ) -> Result<()> {
+    put_record(transaction, id, record)?;
+    let number = u64::from(id.0).to_le_bytes();
+    let path = Key::Str(&record.path);
+    transaction.put(tables::DOC_BY_PATH, path, &number)?;
+    transaction.put(tables::DOC_BY_SUFFIX, Key::Str(&record.suffix), &number)
+}
+
+/// The record of a document as it would be after a commit now.
+///
+/// # Errors
+/// [`Error::Damaged`] when there is none, or it does not decode.
+pub fn get_changed(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<DocumentRecord> {
+    let row = transaction
+        .get(tables::DOCS, Key::U64(u64::from(id.0)))?
+        .ok_or_else(|| Error::damaged(format!("document {} is named but missing", id.0)))?;
+    decode_record("a document", DOCUMENT_VERSION, &row)
+}
+
+/// Writes a document whose path and suffix stay as they are.
+pub fn put_record(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+    record: &DocumentRecord,
+) -> Result<()> {
     let row = encode_record(DOCUMENT_VERSION, record)?;
-    let number = u64::from(id.0);
-    transaction.put(tables::DOCS, Key::U64(number), &row)?;
-    transaction.put(
-        tables::DOC_BY_PATH,
-        Key::Str(&record.path),
-        &number.to_le_bytes(),
-    )
+    transaction.put(tables::DOCS, Key::U64(u64::from(id.0)), &row)
+}
+
+/// Removes a document with its path and suffix. Its chunks, outline and skipped files are not looked
+/// at.
+pub fn remove(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+    record: &DocumentRecord,
+) -> Result<()> {
+    transaction.remove(tables::DOCS, Key::U64(u64::from(id.0)))?;
+    transaction.remove(tables::DOC_BY_PATH, Key::Str(&record.path))?;
+    transaction
+        .remove(tables::DOC_BY_SUFFIX, Key::Str(&record.suffix))
+        .map(|_| ())
+}
+
+/// A suffix for a new document of that path that no document has so far, changes of this
+/// transaction included. The same path in a file without a clash gets the same suffix.
+pub fn free_suffix(transaction: &mut Transaction<'_>, path: &str) -> Result<String> {
+    let mut candidates = handles::suffixes(path);
+    loop {
+        let candidate = candidates.next().ok_or_else(|| Error::TooLarge {
+            what: "the table of handles".to_owned(),
+            size: u64::MAX,
+            limit: u64::from(u32::MAX),
+        })?;
+        let key = Key::Str(&candidate);
+        if transaction.get(tables::DOC_BY_SUFFIX, key)?.is_none() {
+            return Ok(candidate);
+        }
+    }
 }

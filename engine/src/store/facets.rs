@@ -23,6 +23,8 @@ pub enum Facet {
     Language = 2,
     /// Class.
     Class = 3,
+    /// Tag.
+    Tag = 4,
 }
 
 /// The facets of one segment while it is written.
@@ -51,22 +53,81 @@ impl FacetsWriter {
 
     /// Writes the rows of the table.
     pub fn finish(self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
-        for ((facet, value), mut bitmap) in self.rows {
-            bitmap.optimize();
-            let mut bytes = Vec::with_capacity(bitmap.serialized_size());
-            bitmap
-                .serialize_into(&mut bytes)
-                .map_err(|error| Error::Storage {
-                    reason: error.to_string(),
-                })?;
-            transaction.put(
-                tables::FACETS,
-                Key::Bytes(&key(segment, facet, &value)),
-                &bytes,
-            )?;
+        for ((facet, value), bitmap) in self.rows {
+            put(transaction, &key(segment, facet, &value), bitmap)?;
         }
         Ok(())
     }
+}
+
+fn put(transaction: &mut Transaction<'_>, key: &[u8], mut bitmap: RoaringBitmap) -> Result<()> {
+    bitmap.optimize();
+    let mut bytes = Vec::with_capacity(bitmap.serialized_size());
+    bitmap
+        .serialize_into(&mut bytes)
+        .map_err(|error| Error::Storage {
+            reason: error.to_string(),
+        })?;
+    transaction.put(tables::FACETS, Key::Bytes(key), &bytes)
+}
+
+/// Says that `rows` of a written segment have the value now, or no longer.
+///
+/// # Errors
+/// [`Error::Damaged`] when the bitmap that is there does not decode; what storage says.
+pub fn change(
+    transaction: &mut Transaction<'_>,
+    segment: SegmentId,
+    facet: Facet,
+    value: &str,
+    rows: std::ops::Range<u32>,
+    have: bool,
+) -> Result<()> {
+    let key = key(segment, facet, value);
+    let before = transaction.get(tables::FACETS, Key::Bytes(&key))?;
+    let mut after = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| bitmap(&bytes))?;
+    if have {
+        after.insert_range(rows);
+    } else {
+        after.remove_range(rows);
+    }
+    if after.is_empty() {
+        return transaction
+            .remove(tables::FACETS, Key::Bytes(&key))
+            .map(|_| ());
+    }
+    put(transaction, &key, after)
+}
+
+/// Removes all facets of a segment.
+///
+/// # Errors
+/// What storage says.
+pub fn remove_segment(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+    let first = segment.0.to_be_bytes();
+    let next = segment.0.checked_add(1).map(u32::to_be_bytes);
+    transaction.remove_range(
+        tables::FACETS,
+        &first,
+        next.as_ref().map(<[u8; 4]>::as_slice),
+    )
+}
+
+/// All facets of a segment: facet number, value and rows, in the order of keys.
+///
+/// # Errors
+/// [`Error::Damaged`] when a bitmap or value does not decode.
+pub fn each(
+    snapshot: &Snapshot<'_>,
+    segment: SegmentId,
+    mut visit: impl FnMut(u8, &str, RoaringBitmap) -> Result<()>,
+) -> Result<()> {
+    each_key(snapshot, &segment.0.to_be_bytes(), |key, value| {
+        let facet = key.get(4).copied().unwrap_or_default();
+        let name = std::str::from_utf8(key.get(5..).unwrap_or_default())
+            .map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
+        visit(facet, name, bitmap(value)?)
+    })
 }
 
 /// Rows of a segment that have the value; none when no row has it.

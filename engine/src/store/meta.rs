@@ -9,11 +9,15 @@ use crate::store::tables;
 
 const META_VERSION: u8 = 1;
 const MANIFEST_VERSION: u8 = 1;
+const SEAL_VERSION: u8 = 1;
 
 /// A folder that was indexed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct RootRecord {
-    /// Absolute path on the machine that indexed it; bytes that are not UTF-8 escaped.
+    /// Its number, by which documents name it. Never used again.
+    pub id: u32,
+    /// Absolute path on the machine that indexed it, in a sealed file only its last part; bytes that
+    /// are not UTF-8 escaped.
     pub source: String,
     /// First part of the document paths from it; empty when there is none. Never changed.
     pub prefix: String,
@@ -23,6 +27,8 @@ pub struct RootRecord {
     pub git_commit: Option<String>,
     /// Git branch, likewise.
     pub git_branch: Option<String>,
+    /// When its files were looked at last, milliseconds since 1970.
+    pub indexed_ms: i64,
 }
 
 /// A text and the vector that the model of the file gives it.
@@ -67,7 +73,7 @@ pub struct Meta {
     pub updated_ms: i64,
     /// Name and version of the program that wrote last.
     pub writer: String,
-    /// Folders that were indexed; documents name them by position.
+    /// Folders that were indexed.
     pub roots: Vec<RootRecord>,
     /// The embedding model.
     pub embedder: EmbedderRecord,
@@ -94,6 +100,17 @@ pub struct Manifest {
     pub next_segment: u32,
     /// Number of the next document.
     pub next_document: u32,
+    /// Number of the next root.
+    pub next_root: u32,
+}
+
+/// Row `seal`: there while nothing has changed since the file was sealed.
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct SealRecord {
+    /// blake3 over the canonical records of everything in the file.
+    pub content_root: [u8; 32],
+    /// When it was sealed, milliseconds since 1970.
+    pub sealed_ms: i64,
 }
 
 impl Meta {
@@ -141,6 +158,35 @@ impl Manifest {
     pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         let row = encode_record(MANIFEST_VERSION, self)?;
         transaction.put(tables::KB, Key::Str(tables::KB_MANIFEST), &row)
+    }
+}
+
+impl SealRecord {
+    /// Reads the row; `None` when the file is not sealed.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it does not decode.
+    pub fn read(snapshot: &Snapshot<'_>) -> Result<Option<SealRecord>> {
+        let Some(table) = snapshot.table(tables::KB)? else {
+            return Ok(None);
+        };
+        snapshot
+            .get(&table, Key::Str(tables::KB_SEAL))?
+            .map(|row| decode_record("row seal", SEAL_VERSION, &row))
+            .transpose()
+    }
+
+    /// Writes the row.
+    pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+        let row = encode_record(SEAL_VERSION, self)?;
+        transaction.put(tables::KB, Key::Str(tables::KB_SEAL), &row)
+    }
+
+    /// Removes the row: the file is about to change.
+    pub fn remove(transaction: &mut Transaction<'_>) -> Result<()> {
+        transaction
+            .remove(tables::KB, Key::Str(tables::KB_SEAL))
+            .map(|_| ())
     }
 }
 

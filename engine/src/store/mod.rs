@@ -5,9 +5,12 @@
 
 pub mod blocks;
 pub mod chunks;
+pub mod deleted;
 pub mod documents;
 pub mod facets;
+pub mod handles;
 pub mod meta;
 pub mod outline;
 pub mod segments;
+pub mod skipped;
 pub mod tables;

@@ -23,10 +23,11 @@ struct HeadingRecord {
     line: u32,
 }
 
-/// Writes the headings of a document; a document without headings has no row.
+/// Writes the headings of a document in the place of older ones; a document without headings has no
+/// row.
 pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading]) -> Result<()> {
     if outline.is_empty() {
-        return Ok(());
+        return remove(transaction, id);
     }
     let headings = outline
         .iter()
@@ -39,6 +40,13 @@ pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading
         .collect();
     let row = encode_record(OUTLINE_VERSION, &OutlineRecord { headings })?;
     transaction.put(tables::OUTLINE, Key::U64(u64::from(id.0)), &row)
+}
+
+/// Removes the headings of a document.
+pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
+    transaction
+        .remove(tables::OUTLINE, Key::U64(u64::from(id.0)))
+        .map(|_| ())
 }
 
 /// The headings of a document in reading order; empty when it has none.

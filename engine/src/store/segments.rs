@@ -6,7 +6,7 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnRecord;
 use crate::container::{Key, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::store::tables;
+use crate::store::{deleted, facets, tables};
 use crate::types::SegmentId;
 
 const SEGMENT_VERSION: u8 = 1;
@@ -47,4 +47,12 @@ impl SegmentRecord {
         let row = encode_record(SEGMENT_VERSION, self)?;
         transaction.put(tables::SEGMENTS, Key::U64(u64::from(segment.0)), &row)
     }
+}
+
+/// Removes a segment with its columns, facets and deleted chunks. Its documents are not looked at.
+pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+    transaction.remove(tables::SEGMENTS, Key::U64(u64::from(segment.0)))?;
+    transaction.delete_table(&tables::segment_table(segment))?;
+    facets::remove_segment(transaction, segment)?;
+    deleted::remove(transaction, segment)
 }

@@ -10,10 +10,14 @@ pub const KB: &str = "kb";
 pub const KB_META: &str = "meta";
 /// Row of [`KB`]: which segments are live.
 pub const KB_MANIFEST: &str = "manifest";
+/// Row of [`KB`]: what sealing found; none in a file that changed since, or never was sealed.
+pub const KB_SEAL: &str = "seal";
 /// `docs`: document number -> document record.
 pub const DOCS: &str = "docs";
 /// `doc_by_path`: path -> document number, eight bytes little-endian.
 pub const DOC_BY_PATH: &str = "doc_by_path";
+/// `doc_by_suffix`: suffix of a handle -> document number, eight bytes little-endian.
+pub const DOC_BY_SUFFIX: &str = "doc_by_suffix";
 /// `outline`: document number -> outline record; no row for a document without headings.
 pub const OUTLINE: &str = "outline";
 /// `facets`: segment, facet, value -> bitmap of rows.
@@ -21,8 +25,23 @@ pub const FACETS: &str = "facets";
 /// `segs`: segment number -> segment record.
 pub const SEGMENTS: &str = "segs";
 
+/// `deleted`: segment number -> which of its chunks are deleted; no row for a segment without any.
+pub const DELETED: &str = "deleted";
+/// `skipped`: path -> a file of a root that was read and left out.
+pub const SKIPPED: &str = "skipped";
+
 /// All tables with a fixed name.
-pub const ALL: [&str; 6] = [KB, DOCS, DOC_BY_PATH, OUTLINE, FACETS, SEGMENTS];
+pub const ALL: [&str; 9] = [
+    KB,
+    DOCS,
+    DOC_BY_PATH,
+    DOC_BY_SUFFIX,
+    OUTLINE,
+    FACETS,
+    SEGMENTS,
+    DELETED,
+    SKIPPED,
+];
 
 /// Name of the table that holds the extents of a segment.
 pub fn segment_table(segment: SegmentId) -> String {

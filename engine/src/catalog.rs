@@ -1,4 +1,10 @@
-//! What search reads of one commit: loaded once, shared by all requests until the next commit.
+//! The records of one commit: loaded once, shared by all that read it until the next commit.
+//!
+//! Search, merges and checks stand on it. It ranks nothing and reads no text.
+
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
 
 use crate::container::Snapshot;
 use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
@@ -7,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::index::{text, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
+use crate::store::deleted::Deleted;
 use crate::store::documents::Documents;
 use crate::store::meta::{Manifest, Meta};
 use crate::store::segments::SegmentRecord;
@@ -33,13 +40,22 @@ pub struct Catalog {
 pub struct Segment {
     /// Its number.
     pub id: SegmentId,
-    /// Its record.
-    pub record: SegmentRecord,
+    /// What never changes of it.
+    pub records: Arc<SegmentRecords>,
     /// Where its columns lie.
     pub extents: SegmentExtents,
-    /// Record of its text index.
+    /// Its deleted chunks; `None` while there are none.
+    pub deleted: Option<Deleted>,
+}
+
+/// The records of a segment; a segment never changes.
+#[derive(Debug)]
+pub struct SegmentRecords {
+    /// Its own.
+    pub segment: SegmentRecord,
+    /// That of its text index.
     pub text: text::TextRecord,
-    /// Record of its vector index.
+    /// That of its vector index.
     pub vectors: vector::VectorRecord,
 }
 
@@ -49,21 +65,29 @@ impl Catalog {
     /// # Errors
     /// [`Error::Damaged`] and [`Error::FormatUnsupported`].
     pub fn load(snapshot: &Snapshot<'_>) -> Result<Catalog> {
+        Catalog::load_after(snapshot, None)
+    }
+
+    /// As [`Catalog::load`]; segments that `before`, an earlier commit of the same file, has too are
+    /// taken from there, so that following commits costs what has changed.
+    ///
+    /// # Errors
+    /// As [`Catalog::load`].
+    pub fn load_after(snapshot: &Snapshot<'_>, before: Option<&Catalog>) -> Result<Catalog> {
         let meta = Meta::read(snapshot)?;
+        // Its segments ascend strictly: none is loaded twice, or a million times.
         let manifest = Manifest::read(snapshot)?;
         let documents = Documents::locate(snapshot)?;
-        // A segment named twice would be loaded and searched twice, or a million times.
-        if !manifest.segments.is_sorted_by(|a, b| a < b) {
-            return Err(Error::damaged("segments are not named in ascending order"));
-        }
         let mut segments = Vec::new();
         let mut statistics = text::Statistics::default();
         for number in &manifest.segments {
-            let segment = Segment::load(snapshot, SegmentId(*number))?;
-            statistics.chunks += u64::from(segment.text.rows);
+            let id = SegmentId(*number);
+            let known = before.and_then(|before| before.segment(id).ok());
+            let segment = Segment::load(snapshot, id, known)?;
+            statistics.chunks += u64::from(segment.live_rows());
             statistics.total_length = statistics
                 .total_length
-                .saturating_add(segment.text.total_length);
+                .saturating_add(segment.live_length());
             segments.push(segment);
         }
         Ok(Catalog {
@@ -88,10 +112,22 @@ impl Catalog {
 }
 
 impl Segment {
-    fn load(snapshot: &Snapshot<'_>, id: SegmentId) -> Result<Segment> {
+    fn load(snapshot: &Snapshot<'_>, id: SegmentId, known: Option<&Segment>) -> Result<Segment> {
+        if let Some(known) = known
+            && let Some(extents) = known.extents.in_commit(snapshot)?
+        {
+            let deleted = Deleted::read(snapshot, id, known.records.segment.rows)?;
+            return Ok(Segment {
+                id,
+                records: Arc::clone(&known.records),
+                extents,
+                deleted,
+            });
+        }
         let record = SegmentRecord::read(snapshot, id)?;
         let extents =
             SegmentExtents::locate(snapshot, &tables::segment_table(id), id, &record.columns)?;
+        let deleted = Deleted::read(snapshot, id, record.rows)?;
         let text = text::TextRecord::decode(&record.text_index)?;
         let vectors = vector::VectorRecord::decode(&record.vector_index)?;
         // What later steps allocate by rows is bounded by what the file has.
@@ -109,13 +145,46 @@ impl Segment {
                 id.0
             )));
         }
-        Ok(Segment {
-            id,
-            record,
-            extents,
+        let records = Arc::new(SegmentRecords {
+            segment: record,
             text,
             vectors,
+        });
+        Ok(Segment {
+            id,
+            records,
+            extents,
+            deleted,
         })
+    }
+
+    /// Chunk rows, deleted ones included.
+    pub fn rows(&self) -> u32 {
+        self.records.segment.rows
+    }
+
+    /// Chunk rows that are not deleted.
+    pub fn live_rows(&self) -> u32 {
+        let deleted = self.deleted.as_ref().map_or(0, |gone| gone.rows.len());
+        self.rows()
+            .saturating_sub(u32::try_from(deleted).unwrap_or(u32::MAX))
+    }
+
+    /// Sum of the lengths of these in terms.
+    fn live_length(&self) -> u64 {
+        let deleted = self.deleted.as_ref().map_or(0, |gone| gone.total_length);
+        self.records.text.total_length.saturating_sub(deleted)
+    }
+
+    /// Bytes of the text of these.
+    pub fn live_text_bytes(&self) -> u64 {
+        let deleted = self.deleted.as_ref().map_or(0, |gone| gone.text_bytes);
+        self.records.segment.text_bytes.saturating_sub(deleted)
+    }
+
+    /// Its deleted rows; `None` when there are none.
+    pub fn deleted_rows(&self) -> Option<&RoaringBitmap> {
+        self.deleted.as_ref().map(|gone| &gone.rows)
     }
 
     /// The columns of the segment over a snapshot.
@@ -130,7 +199,7 @@ impl Segment {
         };
         let chunks = column(tables::CHUNKS)?;
         // All that counts up to the number of rows is bounded by the size of the file.
-        if view(&chunks).rows() != u64::from(self.record.rows) {
+        if view(&chunks).rows() != u64::from(self.rows()) {
             return Err(Error::damaged(format!(
                 "segment {} claims other rows than it has",
                 self.id.0
@@ -177,7 +246,7 @@ impl BoundSegment<'_> {
     /// Words.
     pub fn words(&self) -> Result<text::Reader<'_>> {
         text::Reader::new(
-            &self.segment.text,
+            &self.segment.records.text,
             view(&self.dictionary),
             view(&self.postings),
             view(&self.lengths),
@@ -186,7 +255,7 @@ impl BoundSegment<'_> {
 
     /// Vectors.
     pub fn vectors(&self) -> Result<vector::reader::Reader<'_>> {
-        vector::reader::Reader::new(&self.segment.vectors, view(&self.rows))
+        vector::reader::Reader::new(&self.segment.records.vectors, view(&self.rows))
     }
 }
 

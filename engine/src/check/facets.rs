@@ -1,0 +1,94 @@
+//! Facets: the rows that a filter finds are those of the documents that have the value.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use roaring::RoaringBitmap;
+
+use crate::check::deep::Context;
+use crate::check::problems::Problems;
+use crate::container::Key;
+use crate::error::{Error, Result};
+use crate::store::facets::Facet;
+use crate::store::tables;
+
+/// Compares the bitmaps of a segment with `expected`, which its records say of live rows.
+///
+/// # Errors
+/// Those that tell nothing about the file.
+pub(super) fn check(
+    context: &Context<'_>,
+    expected: &BTreeMap<(Facet, String), RoaringBitmap>,
+    problems: &mut Problems,
+) -> Result<()> {
+    let mut missing: BTreeMap<(u8, String), &RoaringBitmap> = expected
+        .iter()
+        .map(|((facet, value), rows)| ((*facet as u8, value.clone()), rows))
+        .collect();
+    let prefix = context.segment.id.0.to_be_bytes();
+    let read = context.snapshot.table(tables::FACETS).and_then(|table| {
+        let Some(table) = table else {
+            return Ok(());
+        };
+        context
+            .snapshot
+            .range(&table, Key::Bytes(&prefix), |key, value| {
+                let Some(rest) = key.strip_prefix(&prefix) else {
+                    return Ok(ControlFlow::Break(()));
+                };
+                let (facet, name) = rest.split_first().unwrap_or((&0, &[]));
+                let name = String::from_utf8_lossy(name);
+                let place = || format!("facet {facet} {name:?} of {}", context.place());
+                let right = missing.remove(&(*facet, name.clone().into_owned()));
+                let read = compare(context, *facet, value, right);
+                problems.unless_damaged(place, read)?;
+                Ok(match problems.is_full() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                })
+            })
+    });
+    problems.unless_damaged(|| format!("facets of {}", context.place()), read)?;
+    for ((facet, name), rows) in missing {
+        problems.add(format!(
+            "facet {facet} {name:?} of {}: {} rows have it and there is no bitmap",
+            context.place(),
+            rows.len()
+        ));
+    }
+    Ok(())
+}
+
+fn compare(
+    context: &Context<'_>,
+    facet: u8,
+    bytes: &[u8],
+    right: Option<&RoaringBitmap>,
+) -> Result<()> {
+    let known = [Facet::Type, Facet::Language, Facet::Class, Facet::Tag];
+    if !known.iter().any(|known| *known as u8 == facet) {
+        return Err(Error::damaged("an unknown facet"));
+    }
+    let mut rows = RoaringBitmap::deserialize_from(bytes)
+        .map_err(|error| Error::damaged(format!("its bitmap: {error}")))?;
+    let count = context.segment.rows();
+    if let Some(last) = rows.max().filter(|last| *last >= count) {
+        return Err(Error::damaged(format!(
+            "it names row {last}, the segment has {count}"
+        )));
+    }
+    // Deleted rows keep what they had, or not.
+    if let Some(deleted) = context.segment.deleted_rows() {
+        rows -= deleted;
+    }
+    let nothing = RoaringBitmap::new();
+    let right = right.unwrap_or(&nothing);
+    if let Some(row) = (right ^ &rows).min() {
+        let told = match rows.contains(row) {
+            true => "has it and its document has not",
+            false => "does not have it and its document has",
+        };
+        return Err(Error::damaged(format!("row {row} {told}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! The rows of a segment in order: whose they are, and their text.
+
+use std::collections::BTreeMap;
+
+use roaring::RoaringBitmap;
+
+use crate::check::deep::Context;
+use crate::check::problems::Problems;
+use crate::check::run::{Piece, Run};
+use crate::check::text::TextWalk;
+use crate::container::codec::u32_at;
+use crate::container::column::{ColumnId, ColumnView};
+use crate::container::extent::BoundColumn;
+use crate::error::{Error, Result};
+use crate::store::facets::Facet;
+use crate::store::tables;
+use crate::types::{DocumentId, Lines};
+
+/// Rows between two words about progress.
+const ROWS_PER_WORD: u32 = 256;
+
+/// What the rows of a segment say.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    /// Documents whose rows are where their records say, all of them live.
+    pub(super) documents: RoaringBitmap,
+    /// Rows by attribute, as the records of those documents have it.
+    pub(super) facets: BTreeMap<(Facet, String), RoaringBitmap>,
+    /// Bytes of text, deleted chunks included.
+    pub(super) text_bytes: u64,
+    /// Whether all rows were looked at.
+    pub(super) is_complete: bool,
+}
+
+/// A row of column `chunks`.
+#[derive(Debug, Clone, Copy)]
+struct ChunkRow {
+    document: DocumentId,
+    end: u32,
+    lines: Lines,
+}
+
+/// Reads all rows with their text and compares each document with its record.
+///
+/// # Errors
+/// Those that tell nothing about the file.
+pub(super) fn check(
+    context: &Context<'_>,
+    problems: &mut Problems,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Rows> {
+    let mut found = Rows::default();
+    let chunks = column(context, tables::CHUNKS)?;
+    let blocks = column(context, tables::BLOCKS)?;
+    let text = column(context, tables::TEXT)?;
+    let mut text = TextWalk::new(blocks.view(), text.view())?;
+    let deleted = context.segment.deleted_rows();
+    let mut run: Option<Run> = None;
+    let mut last_path = None;
+    for row in 0..context.segment.rows() {
+        if problems.is_full() {
+            return Ok(found);
+        }
+        let place = || format!("row {row} of {}", context.place());
+        let Some(chunk) = problems.unless_damaged(place, chunk_row(chunks.view(), row))? else {
+            // What follows cannot be told from what is missing.
+            found.documents.insert_range(..);
+            return Ok(found);
+        };
+        let is_dead = deleted.is_some_and(|deleted| deleted.contains(row));
+        if run.as_ref().is_none_or(|run| run.id != chunk.document) {
+            if let Some(run) = run.take() {
+                run.finish(context, row, &mut last_path, &mut found, problems);
+            }
+            run = Some(Run::start(context, chunk.document, row, is_dead, problems)?);
+        }
+        problems.unless_damaged(|| context.place(), text.enter(row))?;
+        let Some(run) = &mut run else {
+            continue;
+        };
+        let start = run.end;
+        let len = chunk.end.checked_sub(start);
+        let len = len.ok_or_else(|| Error::damaged("it ends before it starts"));
+        let bytes = match len {
+            Ok(len) => text.take(len as usize),
+            Err(error) => Err(error),
+        };
+        let bytes = problems.unless_damaged(place, bytes)?.flatten();
+        found.text_bytes = found
+            .text_bytes
+            .saturating_add(u64::from(chunk.end.saturating_sub(start)));
+        let piece = Piece {
+            row,
+            is_dead,
+            end: chunk.end,
+            lines: chunk.lines,
+            bytes,
+        };
+        run.add(&piece, problems);
+        if row % ROWS_PER_WORD == 0 {
+            progress(found.text_bytes);
+        }
+    }
+    if let Some(run) = run {
+        let end = context.segment.rows();
+        run.finish(context, end, &mut last_path, &mut found, problems);
+    }
+    problems.unless_damaged(|| context.place(), text.finish())?;
+    found.is_complete = true;
+    Ok(found)
+}
+
+/// A column that binding the segment found.
+pub(super) fn column<'c>(context: &'c Context<'_>, id: ColumnId) -> Result<BoundColumn<'c>> {
+    let column = context.segment.extents.column(context.snapshot, id);
+    column.ok_or_else(|| Error::damaged(format!("{} has no column {}", context.place(), id.0)))
+}
+
+fn chunk_row(chunks: ColumnView<'_>, row: u32) -> Result<ChunkRow> {
+    let bytes = chunks.row(u64::from(row))?;
+    Ok(ChunkRow {
+        document: DocumentId(u32_at(bytes, 0)?),
+        end: u32_at(bytes, 4)?,
+        lines: Lines {
+            first: u32_at(bytes, 8)?,
+            last: u32_at(bytes, 12)?,
+        },
+    })
+}

@@ -1,0 +1,297 @@
+//! One document: its rows, text and outline against its record.
+
+use std::ops::ControlFlow;
+
+use roaring::RoaringBitmap;
+
+use crate::check::deep::Context;
+use crate::check::problems::Problems;
+use crate::check::rows::Rows;
+use crate::container::codec::u64_at;
+use crate::container::{Key, Snapshot};
+use crate::error::Result;
+use crate::store::documents::DocumentRecord;
+use crate::store::facets::Facet;
+use crate::store::{outline, tables};
+use crate::types::{DocumentId, Heading, Lines};
+
+/// A chunk with its text.
+#[derive(Debug)]
+pub(super) struct Piece<'p> {
+    pub(super) row: u32,
+    pub(super) is_dead: bool,
+    /// End of its span.
+    pub(super) end: u32,
+    pub(super) lines: Lines,
+    /// Its text; `None` when that is lost, which was noted.
+    pub(super) bytes: Option<&'p [u8]>,
+}
+
+/// Consecutive rows of one document.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// The document that the rows name.
+    pub(super) id: DocumentId,
+    /// End of the last span.
+    pub(super) end: u32,
+    first_row: u32,
+    dead_rows: u32,
+    /// Its record; `None` for deleted rows, and when it could not be read.
+    record: Option<DocumentRecord>,
+    /// Whether a problem of the whole run was noted.
+    is_noted: bool,
+    headings: Vec<Heading>,
+    /// Headings before the end of the last span.
+    headings_passed: usize,
+    hasher: blake3::Hasher,
+    /// Line ends so far.
+    line_ends: u32,
+    last_line: u32,
+    last_byte: Option<u8>,
+    /// Whether all text so far was there and is UTF-8.
+    is_whole: bool,
+}
+
+impl Run {
+    /// The run of `id` that begins with `row`.
+    pub(super) fn start(
+        context: &Context<'_>,
+        id: DocumentId,
+        row: u32,
+        is_dead: bool,
+        problems: &mut Problems,
+    ) -> Result<Run> {
+        let place = || format!("row {row} of {}", context.place());
+        let mut record = None;
+        let mut headings = Vec::new();
+        if !is_dead {
+            let read = context.catalog.documents.get(context.snapshot, id);
+            record = problems.unless_damaged(place, read)?;
+        }
+        if let Some(record) = &record {
+            let place = || format!("document {:?}", record.path);
+            let read = outline::get(context.snapshot, id);
+            headings = problems.unless_damaged(place, read)?.unwrap_or_default();
+        }
+        Ok(Run {
+            id,
+            end: 0,
+            first_row: row,
+            dead_rows: 0,
+            is_noted: !is_dead && record.is_none(),
+            record,
+            headings,
+            headings_passed: 0,
+            hasher: blake3::Hasher::new(),
+            line_ends: 0,
+            last_line: 0,
+            last_byte: None,
+            is_whole: true,
+        })
+    }
+
+    fn place(&self) -> String {
+        match &self.record {
+            Some(record) => format!("document {:?}", record.path),
+            None => format!("document {}", self.id.0),
+        }
+    }
+
+    /// Appends the next chunk.
+    pub(super) fn add(&mut self, piece: &Piece<'_>, problems: &mut Problems) {
+        self.dead_rows += u32::from(piece.is_dead);
+        let start = std::mem::replace(&mut self.end, piece.end);
+        let Some(bytes) = piece.bytes else {
+            self.is_whole = false;
+            return;
+        };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            let row = piece.row;
+            problems.add(format!("{}: row {row} is not UTF-8", self.place()));
+            self.is_whole = false;
+            return;
+        };
+        if self.is_whole && self.record.is_some() {
+            self.check_lines(piece, bytes, problems);
+            self.check_headings(start, text, problems);
+        }
+        self.hasher.update(bytes);
+        self.last_byte = bytes.last().copied().or(self.last_byte);
+        self.last_line = piece.lines.last;
+    }
+
+    /// Lines ascend; those of a text that is its original are counted.
+    fn check_lines(&mut self, piece: &Piece<'_>, bytes: &[u8], problems: &mut Problems) {
+        let Lines { first, last } = piece.lines;
+        let before = self.line_ends;
+        let here = bytes.iter().filter(|byte| **byte == b'\n').count();
+        let here = u32::try_from(here).unwrap_or(u32::MAX);
+        self.line_ends = before.saturating_add(here);
+        let is_right = match self.record.as_ref().is_some_and(|record| record.line_map) {
+            true => first >= 1 && first >= self.last_line && last >= first,
+            false => {
+                let own_first = before.saturating_add(1);
+                let ended = u32::from(bytes.last() == Some(&b'\n'));
+                let own_last = (self.line_ends + 1).saturating_sub(ended).max(own_first);
+                (first, last) == (own_first, own_last)
+            }
+        };
+        if !is_right {
+            let row = piece.row;
+            let place = self.place();
+            problems.add(format!(
+                "{place}: row {row} cannot have lines {first} to {last}"
+            ));
+        }
+    }
+
+    /// Headings begin on characters, in order.
+    fn check_headings(&mut self, start: u32, text: &str, problems: &mut Problems) {
+        while let Some(heading) = self.headings.get(self.headings_passed)
+            && heading.start < self.end
+        {
+            self.headings_passed += 1;
+            let offset = heading.start.checked_sub(start);
+            if !offset.is_some_and(|offset| text.is_char_boundary(offset as usize)) {
+                problems.add(format!(
+                    "{}: heading {:?} at byte {} is out of order or inside a character",
+                    self.place(),
+                    heading.title,
+                    heading.start
+                ));
+            }
+        }
+    }
+
+    /// Compares the whole run, which ends before row `end_row`, with the record.
+    pub(super) fn finish(
+        mut self,
+        context: &Context<'_>,
+        end_row: u32,
+        last_path: &mut Option<String>,
+        found: &mut Rows,
+        problems: &mut Problems,
+    ) {
+        let rows = end_row - self.first_row;
+        if self.dead_rows == rows || self.is_noted {
+            return;
+        }
+        if self.record.is_none() {
+            // Its first row is deleted, so it was not read.
+            let read = context.catalog.documents.get(context.snapshot, self.id);
+            self.record = read.ok();
+        }
+        let place = self.place();
+        let here = format!("rows {}..{end_row} of {}", self.first_row, context.place());
+        if self.dead_rows > 0 {
+            problems.add(format!("{place}: {} of {here} are deleted", self.dead_rows));
+            return;
+        }
+        let Some(record) = self.record.take() else {
+            return;
+        };
+        let claimed = (record.segment, record.first_row, record.rows);
+        if claimed != (context.segment.id.0, self.first_row, rows) {
+            problems.add(format!(
+                "{place}: {here} name it, its record says {} rows from {} on of segment {}",
+                record.rows, record.first_row, record.segment
+            ));
+            return;
+        }
+        found.documents.insert(self.id.0);
+        if last_path.as_ref().is_some_and(|last| *last >= record.path) {
+            problems.add(format!("{place}: {here} do not follow the order of paths"));
+        }
+        self.compare(&place, &record, problems);
+        let mut add = |facet, value: &str| {
+            if !value.is_empty() {
+                let rows = found.facets.entry((facet, value.to_owned())).or_default();
+                rows.insert_range(self.first_row..end_row);
+            }
+        };
+        add(Facet::Type, &record.file_type);
+        add(Facet::Language, &record.language);
+        add(
+            Facet::Class,
+            record.class().map_or("", |class| class.name()),
+        );
+        for tag in &record.tags {
+            add(Facet::Tag, tag);
+        }
+        *last_path = Some(record.path);
+    }
+
+    fn compare(&self, place: &str, record: &DocumentRecord, problems: &mut Problems) {
+        if self.end != record.text_bytes {
+            problems.add(format!(
+                "{place}: its chunks end at byte {}, its record says {}",
+                self.end, record.text_bytes
+            ));
+        } else if self.is_whole && *self.hasher.finalize().as_bytes() != record.text_hash {
+            problems.add(format!(
+                "{place}: its text has another hash than its record"
+            ));
+        }
+        let open = u32::from(self.last_byte.is_some_and(|byte| byte != b'\n'));
+        let lines = self.line_ends.saturating_add(open);
+        if self.is_whole && !record.line_map && record.lines != lines {
+            problems.add(format!(
+                "{place}: its text has {lines} lines, its record says {}",
+                record.lines
+            ));
+        }
+        if record.line_map && self.last_line > record.lines.max(1) {
+            problems.add(format!(
+                "{place}: a chunk has line {}, its record says {} lines",
+                self.last_line, record.lines
+            ));
+        }
+        if let Some(beyond) = self.headings.get(self.headings_passed)
+            && self.is_whole
+        {
+            problems.add(format!(
+                "{place}: heading {:?} at byte {} lies beyond its text",
+                beyond.title, beyond.start
+            ));
+        }
+        let odd = |heading: &&Heading| !(1..=6).contains(&heading.level) || heading.line == 0;
+        if let Some(heading) = self.headings.iter().find(odd) {
+            problems.add(format!(
+                "{place}: heading {:?} has level {} and line {}",
+                heading.title, heading.level, heading.line
+            ));
+        }
+    }
+}
+
+/// Outlines of documents that there are not.
+///
+/// # Errors
+/// Those that tell nothing about the file.
+pub(super) fn check_outlines(
+    snapshot: &Snapshot<'_>,
+    documents: &RoaringBitmap,
+    problems: &mut Problems,
+) -> Result<()> {
+    let mut unknown = Vec::new();
+    let read = snapshot.table(tables::OUTLINE).and_then(|table| {
+        let Some(table) = table else {
+            return Ok(());
+        };
+        snapshot.range(&table, Key::U64(0), |key, _| {
+            let number = u64_at(key, 0)?;
+            let is_known = u32::try_from(number).is_ok_and(|id| documents.contains(id));
+            if !is_known && unknown.len() < crate::check::problems::MOST_PROBLEMS {
+                unknown.push(number);
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    });
+    problems.unless_damaged(|| "table outline".to_owned(), read)?;
+    for number in unknown {
+        problems.add(format!(
+            "table outline: headings of document {number}, which does not exist"
+        ));
+    }
+    Ok(())
+}

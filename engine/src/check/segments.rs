@@ -1,0 +1,133 @@
+//! A segment as its records tell it: columns, sums, what is deleted.
+
+use crate::check::deep::Context;
+use crate::check::problems::Problems;
+use crate::check::rows::Rows;
+use crate::container::column::ColumnRecord;
+use crate::error::Result;
+use crate::index::{text, vector};
+use crate::store::{blocks, chunks, tables};
+
+/// Compares the record of a segment with those of its indexes, of its columns and of the file.
+///
+/// # Errors
+/// Those that tell nothing about the file.
+pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Result<()> {
+    let records = &context.segment.records;
+    let (columns, rows) = (&records.segment.columns, records.segment.rows);
+    let mut wrong = Vec::new();
+    if !columns.is_sorted_by(|a, b| a.column < b.column) {
+        wrong.push("its columns do not ascend".to_owned());
+    }
+    let find = |number: u16| columns.iter().find(|column| column.column == number);
+    for of_text in records.text.columns() {
+        if find(of_text.column) != Some(of_text) {
+            wrong.push(format!(
+                "column {} is another one in the record of the keyword index",
+                of_text.column
+            ));
+        }
+    }
+    let lengths = records.text.lengths.width;
+    for (number, width, rows) in [
+        (tables::CHUNKS, chunks::ROW_BYTES, Some(rows)),
+        (tables::BLOCKS, blocks::ROW_BYTES, None),
+        (tables::TEXT, 0, None),
+        (text::DICTIONARY, 0, None),
+        (text::POSTINGS, 0, None),
+        (text::LENGTHS, lengths, Some(rows)),
+        (vector::ROWS, records.vectors.stride, Some(rows)),
+        (vector::ROW_SUMS, 4, Some(rows)),
+    ] {
+        let is_right = |column: &ColumnRecord| {
+            let len_bytes = rows.map(|rows| u64::from(rows) * u64::from(width));
+            column.width == width
+                && len_bytes.is_none_or(|len_bytes| len_bytes == column.len_bytes())
+                && column
+                    .len_bytes()
+                    .checked_rem(u64::from(width))
+                    .unwrap_or(0)
+                    == 0
+        };
+        match find(number.0) {
+            None => wrong.push(format!("it has no column {}", number.0)),
+            Some(column) if !is_right(column) => wrong.push(format!(
+                "column {} has {} bytes in rows of {}",
+                number.0,
+                column.len_bytes(),
+                column.width
+            )),
+            Some(_) => {}
+        }
+    }
+    let embedder = &context.catalog.meta.embedder;
+    let of_file = (embedder.dim, embedder.quantiser_range.to_bits());
+    if (records.vectors.dim, records.vectors.range.to_bits()) != of_file {
+        wrong.push("its vectors are not of the model of the file".to_owned());
+    }
+    if context.segment.id.0 >= context.catalog.manifest.next_segment {
+        wrong.push(format!(
+            "the next segment would be {}",
+            context.catalog.manifest.next_segment
+        ));
+    }
+    for what in wrong {
+        problems.add(format!("{}: {what}", context.place()));
+    }
+    Ok(())
+}
+
+/// Compares what a segment holds, what of it is deleted, and what its documents say.
+pub(super) fn check_totals(context: &Context<'_>, rows: &Rows, problems: &mut Problems) {
+    let record = &context.segment.records.segment;
+    let (live, deleted) = (context.live, context.segment.deleted.as_ref());
+    let gone = deleted.map_or((0, 0), |gone| (u64::from(gone.documents), gone.text_bytes));
+    let mut compare = |what: &str, stated: u64, is: u64| {
+        if stated != is {
+            problems.add(format!(
+                "{}: its record states {stated} {what}, there are {is}",
+                context.place()
+            ));
+        }
+    };
+    let documents = live.documents.saturating_add(gone.0);
+    compare("documents", u64::from(record.documents), documents);
+    let text_bytes = live.text_bytes.saturating_add(gone.1);
+    compare("bytes of text", record.text_bytes, text_bytes);
+    if rows.is_complete {
+        compare("bytes of text", record.text_bytes, rows.text_bytes);
+    }
+    let gone = deleted.map_or(0, |deleted| deleted.rows.len());
+    compare(
+        "rows",
+        u64::from(record.rows),
+        live.chunks.saturating_add(gone),
+    );
+}
+
+/// Compares the length of the deleted chunks with what is stated.
+///
+/// # Errors
+/// [`crate::Error::Damaged`] when a length cannot be read.
+pub(super) fn check_lengths(
+    context: &Context<'_>,
+    words: &text::Reader<'_>,
+    problems: &mut Problems,
+) -> Result<()> {
+    let Some(deleted) = &context.segment.deleted else {
+        return Ok(());
+    };
+    let mut sum = 0u64;
+    for row in &deleted.rows {
+        sum = sum.saturating_add(u64::from(words.length(row)?));
+    }
+    if deleted.documents == 0 || sum != deleted.total_length {
+        problems.add(format!(
+            "deleted chunks of {}: of {} documents with {} terms, the rows have {sum}",
+            context.place(),
+            deleted.documents,
+            deleted.total_length
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,479 @@
+//! Folders and files -> the .kb: what changed is read and written, the rest stays.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::catalog::Catalog;
+use crate::container::{Container, ContainerWriter, SlotIdentity, Transaction};
+use crate::embed;
+use crate::error::{Error, Result};
+use crate::index::text::ANALYSER_ID;
+use crate::ingest::batch::Batch;
+use crate::ingest::changes::{Candidate, Changes};
+use crate::ingest::pipeline::{self, Outcome};
+use crate::ingest::prepare::Preparer;
+use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
+use crate::ingest::roots::{self, Known, Resolved};
+use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
+use crate::kb::carry;
+use crate::kb::read::Kb;
+use crate::kb::write::{KbWriter, Open, check_model, first_manifest, fresh_meta};
+use crate::store::meta::{Meta, RootRecord};
+use crate::store::skipped::{self, SkippedRecord};
+
+impl KbWriter {
+    /// Makes the .kb hold what the folders and files in `paths` hold now. Only what changed is read
+    /// and written; documents whose files are gone are removed; what came from elsewhere, or was
+    /// added by name, stays. One commit: readers see the old state or the new one. Changes that wait
+    /// for a commit are committed first. `progress` hears how far it has come, on this thread.
+    ///
+    /// When nothing changed, nothing is written and no lock is taken. A new file that would hold no
+    /// document is not made: the report says 0 documents.
+    ///
+    /// # Errors
+    /// [`Error::PathNotFound`]; [`Error::RootVanished`] when no file is left of what the .kb has
+    /// documents of; [`Error::IndexLocked`]; [`Error::Cancelled`] when asked to stop;
+    /// [`Error::Storage`], [`Error::Io`]. The old state stands after every error.
+    pub fn index(
+        &mut self,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Report> {
+        let started = Instant::now();
+        if self.has_pending() {
+            self.commit()?;
+        }
+        let mut report = match Container::open(&self.path) {
+            Ok(base) => match base.read(Catalog::load) {
+                Ok(catalog) if options.rebuild || !can_continue(&catalog.meta) => {
+                    self.build(paths, options, progress)
+                }
+                Ok(_) => self.update(&base, paths, options, progress),
+                // What cannot be read must not be replaced: it may hold what only it has.
+                Err(error) => Err(error),
+            },
+            Err(Error::PathNotFound { .. }) => self.build(paths, options, progress),
+            Err(error) => Err(error),
+        }?;
+        report.elapsed = started.elapsed();
+        Ok(report)
+    }
+
+    /// Changes the file in place.
+    fn update(
+        &mut self,
+        base: &Container,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Report> {
+        progress(Progress::at(Stage::Walk));
+        let mut found = Found::look(base, paths, options)?;
+        if found.is_nothing() {
+            return Ok(found.into_report());
+        }
+        self.lock()?;
+        let Some(mut open) = self.open.take() else {
+            return Err(Error::WriterFailed);
+        };
+        let Some(locked) = &open.base else {
+            // The file went between two looks at it.
+            return Err(Error::PathNotFound {
+                path: self.path.clone(),
+            });
+        };
+        // Another writer may have been faster; what it wrote is not undone.
+        if locked.read(|snapshot| Ok(snapshot.identity()))? != found.identity {
+            found = Found::look(locked, paths, options)?;
+        }
+        check_model(&found.catalog.meta)?;
+        let report = apply(&mut open, found, options, progress)?;
+        self.committed(open)?;
+        Ok(report)
+    }
+
+    /// Builds a new file, which takes the place of an old one.
+    fn build(
+        &mut self,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Report> {
+        // A file that this writer has open would be locked against it.
+        self.open = None;
+        // Locks the file that will be replaced, so what is read of it below is what is replaced.
+        let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
+        let mut meta = fresh_meta()?;
+        let mut manifest = first_manifest();
+        let mut resolved = None;
+        let mut carried = Vec::new();
+        match Container::open(&self.path) {
+            Ok(existing) => {
+                let mut preparer =
+                    Preparer::new(embed::built_in(), embed::built_in().quantiser_range());
+                existing.read(|snapshot| {
+                    let catalog = Catalog::load(snapshot)?;
+                    let first_parts = carry::first_parts(snapshot, &catalog)?;
+                    let known = Known {
+                        roots: &catalog.meta.roots,
+                        next_root: catalog.manifest.next_root,
+                        first_parts: Some(&first_parts),
+                    };
+                    let found = roots::resolve(paths, known, options.prune)?;
+                    carried = carry::others(snapshot, &catalog, &found.roots, &mut preparer)?;
+                    resolved = Some(found);
+                    meta.created_ms = catalog.meta.created_ms;
+                    // Numbers go on, so that none ever means two things.
+                    manifest.clone_from(&catalog.manifest);
+                    manifest.segments.clear();
+                    Ok(())
+                })?;
+            }
+            Err(Error::PathNotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let resolved = match resolved {
+            Some(resolved) => resolved,
+            None => {
+                let nothing = Known {
+                    roots: &[],
+                    next_root: 1,
+                    first_parts: None,
+                };
+                roots::resolve(paths, nothing, false)?
+            }
+        };
+        progress(Progress::at(Stage::Walk));
+        let now = now_ms();
+        let walked = walk_roots(&resolved, options)?;
+        manifest.next_root = resolved.next_root;
+        meta.roots = looked_at(&resolved, now);
+        let changes = Changes::all(walked);
+        let mut run = Run::new(&changes, progress);
+        let mut batch = Batch::new(meta, manifest, now);
+        let mut transaction = writer.begin()?;
+        let mut carried = carried.iter().peekable();
+        let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
+        let candidates = &changes.candidates;
+        pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
+            let path = candidate.file.document_path.as_str();
+            while let Some(other) = carried.next_if(|other| other.path() < path) {
+                other.write(&mut batch, &mut transaction)?;
+            }
+            if carried.peek().is_some_and(|other| other.path() == path) {
+                let reason = "a document from elsewhere has this path".to_owned();
+                let path = path.to_owned();
+                let outcome = Outcome::Skipped(Skipped { path, reason });
+                run.done(candidate, &outcome);
+                return Ok(());
+            }
+            run.done(candidate, &outcome);
+            write(&mut batch, &mut transaction, candidate, outcome)
+        })?;
+        for other in carried {
+            other.write(&mut batch, &mut transaction)?;
+        }
+        options.check_cancel()?;
+        if batch.meta().documents == 0 {
+            return Ok(run.report(&changes, batch.meta()));
+        }
+        run.stage(Stage::Write);
+        let meta = batch.finish(&mut transaction, None)?;
+        transaction.commit()?;
+        options.check_cancel()?;
+        writer.finish()?;
+        Ok(run.report(&changes, &meta))
+    }
+}
+
+impl Kb {
+    /// What [`KbWriter::index`] with the same `paths` would change; nothing is written. Reads the
+    /// files whose size or time changed, with `force_hash` all.
+    ///
+    /// # Errors
+    /// As [`KbWriter::index`].
+    pub fn check_sources(&self, paths: &[PathBuf], options: &IndexOptions) -> Result<Report> {
+        let started = Instant::now();
+        let found = Found::look(self.container(), paths, options)?;
+        let mut report = found.would_be(options)?;
+        report.elapsed = started.elapsed();
+        Ok(report)
+    }
+
+    /// Whether the .kb holds what `folders` hold now, wherever they were when it was made: one folder
+    /// for each root, told apart by their names. The content of every file is compared; nothing is
+    /// written.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] when a folder belongs to no root; as [`Kb::check_sources`].
+    pub fn compare_sources(&self, folders: &[PathBuf], options: &IndexOptions) -> Result<Report> {
+        let started = Instant::now();
+        let options = IndexOptions {
+            force_hash: true,
+            prune: true,
+            ..options.clone()
+        };
+        let catalog = self.container().read(Catalog::load)?;
+        let resolved = roots::assume(folders, &catalog.meta.roots)?;
+        let found = Found::of(self.container(), resolved, &options)?;
+        let mut report = found.would_be(&options)?;
+        report.elapsed = started.elapsed();
+        Ok(report)
+    }
+}
+
+/// The roots asked for, on disk and in one commit.
+struct Found {
+    identity: SlotIdentity,
+    catalog: Catalog,
+    resolved: Resolved,
+    changes: Changes,
+    /// When the disk was looked at.
+    at_ms: i64,
+}
+
+impl Found {
+    fn look(base: &Container, paths: &[PathBuf], options: &IndexOptions) -> Result<Found> {
+        let resolved = base.read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let first_parts = carry::first_parts(snapshot, &catalog)?;
+            let known = Known {
+                roots: &catalog.meta.roots,
+                next_root: catalog.manifest.next_root,
+                first_parts: Some(&first_parts),
+            };
+            roots::resolve(paths, known, options.prune)
+        })?;
+        Found::of(base, resolved, options)
+    }
+
+    fn of(base: &Container, resolved: Resolved, options: &IndexOptions) -> Result<Found> {
+        let at_ms = now_ms();
+        let walked = walk_roots(&resolved, options)?;
+        let (identity, catalog, changes) = base.read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let (documents, walked) = (&catalog.documents, walked.clone());
+            let changes = Changes::find(snapshot, documents, &resolved.roots, walked, options)?;
+            Ok((snapshot.identity(), catalog, changes))
+        })?;
+        Ok(Found {
+            identity,
+            catalog,
+            resolved,
+            changes,
+            at_ms,
+        })
+    }
+
+    /// Whether neither documents nor what is known of the roots would change.
+    fn is_nothing(&self) -> bool {
+        self.changes.is_empty() && self.resolved.records == self.catalog.meta.roots
+    }
+
+    fn into_report(self) -> Report {
+        let meta = &self.catalog.meta;
+        Report {
+            documents: meta.documents,
+            chunks: meta.chunks,
+            text_bytes: meta.text_bytes,
+            unchanged: self.changes.unchanged,
+            skipped: self.changes.skipped,
+            ..Report::default()
+        }
+    }
+
+    /// The report of an index run that stops before it writes.
+    fn would_be(self, options: &IndexOptions) -> Result<Report> {
+        let mut nobody = |_: Progress| ();
+        let mut run = Run::new(&self.changes, &mut nobody);
+        let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
+        let candidates = &self.changes.candidates;
+        pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
+            run.done(candidate, &outcome);
+            Ok(())
+        })?;
+        Ok(run.report(&self.changes, &self.catalog.meta))
+    }
+}
+
+/// Whether this program would write the same records and rows as the one that wrote the file.
+fn can_continue(meta: &Meta) -> bool {
+    let fresh = fresh_meta();
+    check_model(meta).is_ok()
+        && meta.analyser == ANALYSER_ID
+        && fresh.is_ok_and(|fresh| fresh.chunker == meta.chunker)
+}
+
+fn walk_roots(resolved: &Resolved, options: &IndexOptions) -> Result<Walked> {
+    let walk_options = WalkOptions {
+        max_file_bytes: options.max_file_bytes,
+        cancel: options.cancel.as_deref(),
+    };
+    let walked = walk::walk(&resolved.roots, &walk_options)?;
+    options.check_cancel()?;
+    Ok(walked)
+}
+
+/// The records of all roots, with the time at which some were looked at.
+fn looked_at(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> {
+    let records = resolved.records.iter().cloned();
+    records
+        .map(|mut record| {
+            if resolved.roots.iter().any(|root| root.id == record.id) {
+                record.indexed_ms = at_ms;
+            }
+            record
+        })
+        .collect()
+}
+
+/// Writes what was found into the file, as one commit.
+fn apply(
+    open: &mut Open,
+    found: Found,
+    options: &IndexOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report> {
+    let Found {
+        catalog,
+        resolved,
+        changes,
+        at_ms,
+        ..
+    } = found;
+    let Catalog {
+        mut meta,
+        mut manifest,
+        ..
+    } = catalog;
+    meta.roots = looked_at(&resolved, at_ms);
+    manifest.next_root = resolved.next_root;
+    let mut run = Run::new(&changes, progress);
+    let mut batch = Batch::new(meta, manifest, now_ms());
+    let mut transaction = open.writer.begin()?;
+    let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
+    let candidates = &changes.candidates;
+    pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
+        run.done(candidate, &outcome);
+        write(&mut batch, &mut transaction, candidate, outcome)
+    })?;
+    for (_, id) in &changes.removed {
+        batch.remove(&mut transaction, *id)?;
+    }
+    for path in &changes.forgotten {
+        skipped::remove(&mut transaction, path)?;
+    }
+    options.check_cancel()?;
+    run.stage(Stage::Write);
+    let meta = batch.finish(&mut transaction, open.base.as_ref())?;
+    transaction.commit()?;
+    Ok(run.report(&changes, &meta))
+}
+
+/// Writes what became of one file.
+fn write(
+    batch: &mut Batch,
+    transaction: &mut Transaction<'_>,
+    candidate: &Candidate,
+    outcome: Outcome,
+) -> Result<()> {
+    let file = &candidate.file;
+    if candidate.was_skipped && !matches!(outcome, Outcome::Skipped(_)) {
+        skipped::remove(transaction, &file.document_path)?;
+    }
+    match (outcome, candidate.known) {
+        (Outcome::Prepared(prepared), None) => {
+            batch.add(transaction, &prepared, Vec::new()).map(|_| ())
+        }
+        (Outcome::Prepared(prepared), Some(known)) => {
+            batch.replace(transaction, known.id, &prepared, None)
+        }
+        (Outcome::Same, Some(known)) => {
+            batch.touch(transaction, known.id, file.size_bytes, file.modified_ms)
+        }
+        (Outcome::Same, None) => Ok(()),
+        (Outcome::Skipped(skipped), known) => {
+            if let Some(known) = known {
+                batch.remove(transaction, known.id)?;
+            }
+            let record = SkippedRecord {
+                root: file.root,
+                size_bytes: file.size_bytes,
+                modified_ms: file.modified_ms,
+                reason: skipped.reason,
+            };
+            skipped::put(transaction, &file.document_path, &record)
+        }
+    }
+}
+
+/// Keeps count during an index run.
+struct Run<'r> {
+    progress: &'r mut dyn FnMut(Progress),
+    now: Progress,
+    report: Report,
+}
+
+impl<'r> Run<'r> {
+    fn new(changes: &Changes, progress: &'r mut dyn FnMut(Progress)) -> Run<'r> {
+        let files = changes.candidates.iter();
+        let now = Progress {
+            files_total: files.len() as u64,
+            bytes_total: files.map(|candidate| candidate.file.size_bytes).sum(),
+            ..Progress::at(Stage::Index)
+        };
+        progress(now);
+        Run {
+            progress,
+            now,
+            report: Report::default(),
+        }
+    }
+
+    fn done(&mut self, candidate: &Candidate, outcome: &Outcome) {
+        let report = &mut self.report;
+        let path = &candidate.file.document_path;
+        match (outcome, candidate.known) {
+            (Outcome::Prepared(prepared), known) => {
+                report.source_bytes += prepared.source.size_bytes;
+                match known {
+                    Some(_) => report.updated.push(path.clone()),
+                    None => report.added.push(path.clone()),
+                }
+            }
+            (Outcome::Same, _) => {
+                report.source_bytes += candidate.file.size_bytes;
+                report.unchanged += 1;
+            }
+            (Outcome::Skipped(skipped), known) => {
+                report.skipped.push(skipped.clone());
+                if known.is_some() {
+                    report.removed.push(path.clone());
+                }
+            }
+        }
+        self.now.files_done += 1;
+        self.now.bytes_done += candidate.file.size_bytes;
+        (self.progress)(self.now);
+    }
+
+    fn stage(&mut self, stage: Stage) {
+        self.now.stage = stage;
+        (self.progress)(self.now);
+    }
+
+    fn report(self, changes: &Changes, meta: &Meta) -> Report {
+        let mut report = self.report;
+        report.documents = meta.documents;
+        report.chunks = meta.chunks;
+        report.text_bytes = meta.text_bytes;
+        report.unchanged += changes.unchanged;
+        report.skipped.extend_from_slice(&changes.skipped);
+        report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        let gone = changes.removed.iter().map(|(path, _)| path.clone());
+        report.removed.extend(gone);
+        report.removed.sort();
+        report
+    }
+}

@@ -1,0 +1,84 @@
+//! Merges after a commit: each a commit of its own, so that a reader never waits and a crash costs
+//! one merge.
+
+use crate::catalog::{BoundSegment, Catalog};
+use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
+use crate::error::{Error, Result};
+use crate::ingest::merge::{self, Size};
+use crate::store::blocks::Compression;
+use crate::store::meta::Manifest;
+use crate::store::{documents, segments};
+use crate::types::SegmentId;
+
+/// Merges after one commit; the next commit goes on.
+const MOST_MERGES: usize = 4;
+
+/// Merges segments of `base`, which `writer` has open, until few enough are left.
+///
+/// # Errors
+/// What storage says; what was committed before stands.
+pub(super) fn merge_small(writer: &mut ContainerWriter, base: &Container) -> Result<()> {
+    for _ in 0..MOST_MERGES {
+        let sizes = base.read(|snapshot| Ok(sizes(&Catalog::load(snapshot)?)))?;
+        let Some(chosen) = merge::choose(&sizes) else {
+            break;
+        };
+        let mut transaction = writer.begin()?;
+        let mut is_repeated = false;
+        // Nobody else commits, so what is read stands.
+        base.read(|snapshot| {
+            if std::mem::replace(&mut is_repeated, true) {
+                return Err(Error::SnapshotExpired);
+            }
+            merge_some(&mut transaction, snapshot, &chosen)
+        })?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
+
+fn sizes(catalog: &Catalog) -> Vec<Size> {
+    let segments = catalog.segments.iter();
+    segments
+        .map(|segment| Size {
+            segment: segment.id,
+            live_bytes: segment.live_text_bytes(),
+            dead_bytes: segment.deleted.as_ref().map_or(0, |gone| gone.text_bytes),
+        })
+        .collect()
+}
+
+fn merge_some(
+    transaction: &mut Transaction<'_>,
+    snapshot: &Snapshot<'_>,
+    chosen: &[SegmentId],
+) -> Result<()> {
+    let catalog = Catalog::load(snapshot)?;
+    let bound = chosen
+        .iter()
+        .map(|id| catalog.segment(*id)?.bind(snapshot))
+        .collect::<Result<Vec<BoundSegment<'_>>>>()?;
+    let mut merged = merge::documents_of(snapshot, &catalog, &bound)?;
+    let mut manifest: Manifest = catalog.manifest.clone();
+    let number = manifest.next_segment;
+    manifest.next_segment += 1;
+    manifest
+        .segments
+        .retain(|live| !chosen.contains(&SegmentId(*live)));
+    manifest.segments.push(number);
+    merge::write_segment(
+        transaction,
+        SegmentId(number),
+        &bound,
+        &mut merged,
+        Compression::Fast,
+        &mut |_| (),
+    )?;
+    for (id, record) in &merged {
+        documents::put_record(transaction, *id, record)?;
+    }
+    for segment in chosen {
+        segments::remove(transaction, *segment)?;
+    }
+    manifest.write(transaction)
+}

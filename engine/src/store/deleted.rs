@@ -1,0 +1,99 @@
+//! Deleted chunks of a segment: table `deleted`.
+//!
+//! Segments are never changed. A document that goes or is written anew leaves its rows behind; they
+//! are named here, and nothing answers from them, until a merge leaves them out.
+
+use roaring::RoaringBitmap;
+use wincode::{SchemaRead, SchemaWrite};
+
+use crate::container::codec::{decode_record, encode_record};
+use crate::container::{Key, Snapshot, Transaction};
+use crate::error::{Error, Result};
+use crate::store::tables;
+use crate::types::SegmentId;
+
+const DELETED_VERSION: u8 = 1;
+
+/// What of a segment is deleted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Deleted {
+    /// The rows.
+    pub rows: RoaringBitmap,
+    /// Documents that they belonged to.
+    pub documents: u32,
+    /// Bytes of their text.
+    pub text_bytes: u64,
+    /// Sum of their lengths in terms.
+    pub total_length: u64,
+}
+
+#[derive(Debug, SchemaRead, SchemaWrite)]
+struct DeletedRecord {
+    documents: u32,
+    text_bytes: u64,
+    total_length: u64,
+    rows: Vec<u8>,
+}
+
+impl Deleted {
+    /// Reads what is deleted of a segment with so many rows; `None`: nothing.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the record does not decode or names rows beyond the segment.
+    pub fn read(snapshot: &Snapshot<'_>, segment: SegmentId, rows: u32) -> Result<Option<Deleted>> {
+        let Some(table) = snapshot.table(tables::DELETED)? else {
+            return Ok(None);
+        };
+        let key = Key::U64(u64::from(segment.0));
+        match snapshot.get(&table, key)? {
+            Some(row) => decode(&row, rows).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes the record; none when no document is deleted.
+    pub fn write(&self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+        if self.documents == 0 {
+            return remove(transaction, segment);
+        }
+        let mut rows = self.rows.clone();
+        rows.optimize();
+        let mut bytes = Vec::with_capacity(rows.serialized_size());
+        rows.serialize_into(&mut bytes)
+            .map_err(|error| Error::Storage {
+                reason: error.to_string(),
+            })?;
+        let record = DeletedRecord {
+            documents: self.documents,
+            text_bytes: self.text_bytes,
+            total_length: self.total_length,
+            rows: bytes,
+        };
+        let row = encode_record(DELETED_VERSION, &record)?;
+        transaction.put(tables::DELETED, Key::U64(u64::from(segment.0)), &row)
+    }
+}
+
+/// Forgets what was deleted of a segment that is no more.
+pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+    transaction
+        .remove(tables::DELETED, Key::U64(u64::from(segment.0)))
+        .map(|_| ())
+}
+
+fn decode(row: &[u8], limit: u32) -> Result<Deleted> {
+    let record: DeletedRecord = decode_record("deleted chunks", DELETED_VERSION, row)?;
+    let rows = RoaringBitmap::deserialize_from(record.rows.as_slice())
+        .map_err(|error| Error::damaged(format!("the bitmap of deleted chunks: {error}")))?;
+    if rows.max().is_some_and(|last| last >= limit) {
+        return Err(Error::damaged(
+            "deleted chunks that the segment does not have",
+        ));
+    }
+    Ok(Deleted {
+        rows,
+        documents: record.documents,
+        text_bytes: record.text_bytes,
+        total_length: record.total_length,
+    })
+}

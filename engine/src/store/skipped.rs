@@ -1,0 +1,59 @@
+//! Files of roots that were read and left out: table `skipped`. As long as such a file stays as it
+//! is, it is not read again.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use wincode::{SchemaRead, SchemaWrite};
+
+use crate::container::codec::{decode_record, encode_record};
+use crate::container::{Key, Snapshot, Transaction};
+use crate::error::{Error, Result};
+use crate::store::tables;
+
+const SKIPPED_VERSION: u8 = 1;
+
+/// A file that was read and left out.
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct SkippedRecord {
+    /// Number of its root.
+    pub root: u32,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Its modification time, milliseconds since 1970.
+    pub modified_ms: i64,
+    /// Why it was left out, in a few words.
+    pub reason: String,
+}
+
+/// All of them, by path.
+///
+/// # Errors
+/// [`Error::Damaged`] when a record or path does not decode.
+pub fn all(snapshot: &Snapshot<'_>) -> Result<BTreeMap<String, SkippedRecord>> {
+    let mut found = BTreeMap::new();
+    let Some(table) = snapshot.table(tables::SKIPPED)? else {
+        return Ok(found);
+    };
+    snapshot.range(&table, Key::Str(""), |key, value| {
+        let path = std::str::from_utf8(key)
+            .map_err(|_| Error::damaged("the path of a skipped file is not UTF-8"))?;
+        let record = decode_record("a skipped file", SKIPPED_VERSION, value)?;
+        found.insert(path.to_owned(), record);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// Notes a file that was left out.
+pub fn put(transaction: &mut Transaction<'_>, path: &str, record: &SkippedRecord) -> Result<()> {
+    let row = encode_record(SKIPPED_VERSION, record)?;
+    transaction.put(tables::SKIPPED, Key::Str(path), &row)
+}
+
+/// Forgets a file.
+pub fn remove(transaction: &mut Transaction<'_>, path: &str) -> Result<()> {
+    transaction
+        .remove(tables::SKIPPED, Key::Str(path))
+        .map(|_| ())
+}

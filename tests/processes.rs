@@ -1,0 +1,356 @@
+//! One writer and many readers, each a process of its own: what a reader answers is always one commit,
+//! whole; a writer that is killed leaves the last commit; a second writer waits or is told who writes.
+//!
+//! The file describes itself: every commit replaces all documents, each of which says its number and
+//! the generation, and ends in a sum of its text. A reader takes all of them in one request.
+//!
+//! `KB_KILLS=200` sets the number of SIGKILLs, `KB_READERS=64` that of readers.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use kb_engine::container::Container;
+use kb_engine::{Error, IndexOptions, Kb, KbWriter, Mode, Request};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::support::{kb_binary, memory_folder};
+
+/// Documents of a generation.
+const DOCUMENTS: usize = 8;
+
+fn number_from(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
+}
+
+fn text_of(document: usize, generation: u64) -> String {
+    let filler: Vec<String> = (0..30 + generation % 40)
+        .map(|word| format!("f{}", (word * 31 + generation) % 97))
+        .collect();
+    let text = format!(
+        "everydocument {document} generation {generation} {}",
+        filler.join(" ")
+    );
+    format!("{text} {:016x}\n", xxh3_64(text.as_bytes()))
+}
+
+fn name_of(document: usize) -> String {
+    format!("d{document}.txt")
+}
+
+/// The generation that all documents of the newest commit have; the test fails when they differ.
+fn generation(kb: &Kb) -> Result<u64, Error> {
+    let request = Request {
+        mode: Mode::Keyword,
+        k: 100,
+        ..Request::new("everydocument")
+    };
+    let hits = kb.search(&request)?.hits;
+    let mut found: Vec<(String, u64)> = hits
+        .iter()
+        .map(|hit| {
+            let (text, sum) = hit.text.trim_end().rsplit_once(' ').expect("a sum");
+            assert_eq!(sum, format!("{:016x}", xxh3_64(text.as_bytes())), "{text}");
+            let generation = text.split(' ').nth(3).expect("a generation");
+            (hit.document.clone(), generation.parse().expect("a number"))
+        })
+        .collect();
+    found.sort();
+    let names: Vec<String> = (0..DOCUMENTS).map(name_of).collect();
+    let listed: Vec<&String> = found.iter().map(|(name, _)| name).collect();
+    assert_eq!(listed, names.iter().collect::<Vec<_>>());
+    let generation = found.first().map_or(0, |(_, generation)| *generation);
+    assert!(
+        found.iter().all(|(_, other)| *other == generation),
+        "a mix of commits: {found:?}"
+    );
+    Ok(generation)
+}
+
+fn commit(writer: &mut KbWriter, generation: u64) {
+    for document in 0..DOCUMENTS {
+        let text = text_of(document, generation);
+        let document = kb_engine::document_of(&name_of(document), text.as_bytes());
+        writer.replace(document.expect("a text")).expect("replaced");
+    }
+    writer.commit().expect("committed");
+}
+
+/// Runs a test of this program, marked as ignored, in a process of its own.
+fn spawn(role: &str, file: &Path, seconds: f64) -> Child {
+    Command::new(std::env::current_exe().expect("the test knows its own path"))
+        .args([
+            "--ignored",
+            "--exact",
+            "--nocapture",
+            "--test-threads=1",
+            &format!("processes::{role}"),
+        ])
+        .env("KB_ROLE_FILE", file)
+        .env("KB_ROLE_SECONDS", seconds.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a process")
+}
+
+/// The file of a role, and until when it goes on; `None` when a person runs all ignored tests.
+fn role() -> Option<(std::path::PathBuf, Instant)> {
+    let file = std::env::var_os("KB_ROLE_FILE")?;
+    let seconds = std::env::var("KB_ROLE_SECONDS").ok()?.parse().ok()?;
+    let until = Instant::now() + Duration::from_secs_f64(seconds);
+    Some((file.into(), until))
+}
+
+#[test]
+#[ignore = "a role of other tests"]
+fn a_reader() {
+    let Some((file, until)) = role() else { return };
+    let kb = Kb::open(file).expect("it opens");
+    let (mut requests, mut expired, mut newest, mut seen) = (0, 0, 0, 0);
+    while Instant::now() < until {
+        match generation(&kb) {
+            Ok(generation) => {
+                assert!(generation >= newest, "a commit that went back");
+                seen += u64::from(generation > newest);
+                newest = generation;
+            }
+            Err(Error::SnapshotExpired) => expired += 1,
+            Err(error) => panic!("{error}"),
+        }
+        requests += 1;
+    }
+    println!("\nREAD {requests} {expired} {seen}");
+}
+
+#[test]
+#[ignore = "a role of other tests"]
+fn a_writer() {
+    let Some((file, until)) = role() else { return };
+    let mut writer = KbWriter::open_or_create(&file).expect("writer");
+    let kb = Kb::open(&file).expect("it opens");
+    let mut next = generation(&kb).expect("a generation") + 1;
+    while Instant::now() < until {
+        commit(&mut writer, next);
+        next += 1;
+    }
+    println!("\nWROTE {next}");
+}
+
+fn numbers_after(word: &str, output: &str) -> Vec<u64> {
+    let line = output.lines().find_map(|line| line.strip_prefix(word));
+    let line = line.unwrap_or_else(|| panic!("no {word} in {output}"));
+    line.split_whitespace()
+        .map(|number| number.parse().expect("a number"))
+        .collect()
+}
+
+fn finished(child: Child) -> String {
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}\n{errors}");
+    text
+}
+
+#[test]
+fn many_readers_beside_a_writer_see_one_commit_each_and_the_newest() {
+    let folder = memory_folder();
+    let file = folder.path().join("live.kb");
+    let mut writer = KbWriter::open_or_create(&file).expect("writer");
+    commit(&mut writer, 1);
+    drop(writer);
+    let readers = number_from("KB_READERS", 64);
+    let seconds = number_from("KB_READ_SECONDS", 6) as f64;
+    let readers: Vec<Child> = (0..readers)
+        .map(|_| spawn("a_reader", &file, seconds))
+        .collect();
+    let writer = spawn("a_writer", &file, seconds);
+    let (mut requests, mut expired, mut followed) = (0, 0, 0);
+    let count = readers.len();
+    for reader in readers {
+        let numbers = numbers_after("READ", &finished(reader));
+        requests += numbers[0];
+        expired += numbers[1];
+        followed += u64::from(numbers[2] > 1);
+    }
+    let commits = numbers_after("WROTE", &finished(writer))[0];
+    println!(
+        "processes: {count} readers, {requests} requests, {expired} expired, {commits} commits"
+    );
+    assert!(commits > 3 && requests > 0 && followed > 0);
+    // Short requests are over before their commit loses its protection.
+    assert!(expired * 20 <= requests, "{expired} of {requests} expired");
+}
+
+#[test]
+fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
+    let folder = memory_folder();
+    let (file, sources) = (folder.path().join("live.kb"), folder.path().join("sources"));
+    std::fs::create_dir(&sources).expect("folder");
+    let write = |generation: u64| {
+        for document in 0..DOCUMENTS {
+            let path = sources.join(name_of(document));
+            std::fs::write(path, text_of(document, generation)).expect("file");
+        }
+    };
+    write(1);
+    let mut writer = KbWriter::open_or_create(&file).expect("writer");
+    let options = IndexOptions::default();
+    writer
+        .index(&[sources.clone()], &options, &mut |_| ())
+        .expect("indexed");
+    drop(writer);
+    let stop = AtomicBool::new(false);
+    let answered = AtomicU64::new(0);
+    let kills = number_from("KB_KILLS", 40);
+    let (mut killed, mut kept, mut made) = (0, 0, 0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let kb = Kb::open(&file).expect("it opens");
+                while !stop.load(Ordering::Relaxed) {
+                    match generation(&kb) {
+                        Ok(_) | Err(Error::SnapshotExpired) => {}
+                        Err(error) => panic!("{error}"),
+                    }
+                    answered.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        let mut usual = Duration::from_millis(60);
+        let mut random = 12345u64;
+        for round in 0..kills {
+            let before = generation(&Kb::open(&file).expect("it opens")).expect("whole");
+            let next = before + 1;
+            write(next);
+            let mut command = Command::new(kb_binary());
+            // Every fifth round a seal is killed instead; it changes no document.
+            let seals = round % 5 == 4;
+            match seals {
+                true => command.arg("seal").arg(&file),
+                false => command
+                    .args(["index", "--force-hash", "-o"])
+                    .arg(&file)
+                    .arg(&sources),
+            };
+            let started = Instant::now();
+            let mut child = command
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("kb starts");
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(99);
+            std::thread::sleep(usual.mul_f64((random >> 40) as f64 / (1 << 24) as f64 * 1.2));
+            match child.try_wait().expect("a state") {
+                Some(_) => {}
+                None => {
+                    child.kill().expect("killed");
+                    killed += 1;
+                }
+            }
+            let status = child.wait().expect("it ends");
+            if status.success() {
+                // Kills are spread over the time that a whole run takes.
+                usual = (usual + started.elapsed()) / 2;
+            } else {
+                usual = usual.mul_f64(1.02);
+            }
+            // At once, with a reader that saw nothing before.
+            let after = generation(&Kb::open(&file).expect("it opens")).expect("whole");
+            match after == next {
+                true => made += 1,
+                false => {
+                    assert_eq!(after, before);
+                    kept += 1;
+                }
+            }
+            assert!(!status.success() || seals || after == next, "lost: {after}");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    println!(
+        "kills: {killed} of {kills}, {kept} old, {made} new, {} requests meanwhile",
+        answered.load(Ordering::Relaxed)
+    );
+    assert!(killed > 0 && kept > 0 && answered.load(Ordering::Relaxed) > 0);
+    let kb = Kb::open(&file).expect("it opens");
+    let report = kb.verify(true, &mut |_, _| ()).expect("verified");
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+}
+
+#[test]
+fn a_request_that_outlasts_its_commit_is_void_or_repeated() {
+    let folder = memory_folder();
+    let file = folder.path().join("live.kb");
+    let mut writer = KbWriter::open_or_create(&file).expect("writer");
+    commit(&mut writer, 1);
+    drop(writer);
+    let writing = spawn("a_writer", &file, 9.0);
+    let container = Container::open(&file).expect("it opens");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while container
+        .read(|snapshot| Ok(snapshot.commit()))
+        .expect("read")
+        < 12
+    {
+        assert!(Instant::now() < deadline, "the writer does not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Longer than the two seconds for which a writer keeps what it replaced.
+    let mut waits = [3.0, 0.0].into_iter();
+    let mut attempts = 0;
+    let answer = container.read(|snapshot| {
+        attempts += 1;
+        let begun = snapshot.commit();
+        std::thread::sleep(Duration::from_secs_f64(waits.next().unwrap_or(0.0)));
+        Ok(begun)
+    });
+    let newest = container
+        .read(|snapshot| Ok(snapshot.commit()))
+        .expect("read");
+    let answer = answer.expect("the second attempt is short");
+    assert!(attempts >= 2, "the first attempt cannot have stood");
+    assert!(answer <= newest);
+    let expired = container.read(|snapshot| {
+        std::thread::sleep(Duration::from_millis(2300));
+        Ok(snapshot.commit())
+    });
+    // Five attempts take longer than the writer lives: the last ones stand.
+    assert!(expired.is_ok() || matches!(expired, Err(Error::SnapshotExpired)));
+    finished(writing);
+}
+
+#[test]
+fn a_second_writer_is_told_who_writes_and_waits_if_it_may() {
+    let folder = memory_folder();
+    let file = folder.path().join("live.kb");
+    let mut first = KbWriter::open_or_create(&file).expect("writer");
+    commit(&mut first, 1);
+    first.add_bytes("more.txt", b"locked now").expect("added");
+    let mut second = KbWriter::open_or_create(&file).expect("writer");
+    let error = second.add_bytes("x.txt", b"x").expect_err("locked");
+    assert_eq!(error.code(), "INDEX_LOCKED");
+    let text = error.to_string();
+    let pid = format!("process {}", std::process::id());
+    for part in [pid.as_str(), "kb ", "since", "UTC"] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
+    let mut patient = KbWriter::open_or_create(&file)
+        .expect("writer")
+        .waiting(Duration::from_secs(20));
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(move || {
+            patient.add_bytes("y.txt", b"y").expect("after a while");
+            patient.commit().expect("committed");
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!waiting.is_finished());
+        first.commit().expect("committed");
+        drop(first);
+        waiting.join().expect("it ends");
+    });
+    let kb = Kb::open(&file).expect("it opens");
+    assert_eq!(kb.info().expect("info").documents as usize, DOCUMENTS + 2);
+}
