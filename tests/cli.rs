@@ -1,6 +1,8 @@
 //! The `kb` command, run as people and scripts run it.
 
 mod bad_input;
+mod bringing_up_to_date;
+mod changing;
 mod finding_the_file;
 mod streams;
 

@@ -10,7 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use kb_engine::{Class, FORMAT_VERSION, Lines, Mode};
 
-use crate::human;
+mod writing;
+
+pub(crate) use writing::*;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let (major, minor) = FORMAT_VERSION;
@@ -48,7 +50,7 @@ Examples:
   kb search how are files locked        ask it in plain words
   kb get src/lock.rs:120-150            read the lines that an answer points to
 
-Exit status: 0 found or done, 1 nothing found, 2 error.";
+Exit status: 0 found or done, 1 nothing found or out of date, 2 error.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -58,6 +60,9 @@ pub(crate) enum Verb {
     Get(GetArguments),
     Outline(OutlineArguments),
     Ls(LsArguments),
+    Add(AddArguments),
+    Rm(RmArguments),
+    Tag(TagArguments),
     Info(InfoArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
@@ -94,56 +99,6 @@ pub(crate) struct JsonFlag {
     #[arg(long)]
     pub(crate) json: bool,
 }
-
-/// Make a .kb file from folders and files
-///
-/// Reads documents and source code below every PATH on all cores. What .gitignore and .kbignore
-/// name is left out, and so are hidden files, binary files and .kb files; a hidden file that is
-/// itself a PATH is read. The file appears when it is complete: stop at any time, and what was there
-/// before is still there.
-///
-/// Running it again with the same PATHs brings the file up to date.
-#[derive(Debug, Args)]
-#[command(after_help = INDEX_EXAMPLES)]
-pub(crate) struct IndexArguments {
-    /// Folders or files to read
-    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    pub(crate) paths: Vec<PathBuf>,
-
-    /// The file to write [default: ./<folder name>.kb]
-    ///
-    /// Needed when several PATHs are given.
-    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Worker threads; 0 is one per core
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
-
-    /// Leave out files larger than this
-    ///
-    /// Bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = human::parse_bytes)]
-    pub(crate) max_file_size: u64,
-
-    /// List every file that was left out, with the reason
-    #[arg(short, long, conflicts_with = "quiet")]
-    pub(crate) verbose: bool,
-
-    /// No progress bar and no report; errors only
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
-}
-
-const INDEX_EXAMPLES: &str = "\
-Examples:
-  kb index .                            this folder, into ./<folder name>.kb
-  kb index ~/notes -o notes.kb          that folder, into this file
-  kb index docs src -o project.kb       two folders in one file
-  kb index . --max-file-size 1M -v      and say what was left out, and why";
 
 /// Find the passages that answer a question
 ///
@@ -186,6 +141,10 @@ pub(crate) struct SearchArguments {
     /// Only this class: doc (prose), code, data (repeatable)
     #[arg(long, value_name = "CLASS", help_heading = "Filters", value_parser = classes())]
     pub(crate) class: Vec<Class>,
+
+    /// Only documents with this tag (repeatable)
+    #[arg(long, value_name = "TAG", help_heading = "Filters")]
+    pub(crate) tag: Vec<String>,
 
     /// Print whole chunks instead of their best lines
     #[arg(long)]

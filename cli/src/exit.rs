@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Something was found, or the work is done.
     Found,
-    /// The question was fine, nothing answers it.
+    /// The question was fine, nothing answers it; or the file is not what its folders hold now.
     Nothing,
     /// Something went wrong and was reported.
     Error,

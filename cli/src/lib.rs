@@ -5,6 +5,7 @@
 //! flag, `output` is the only place that prints.
 
 mod args;
+mod changes;
 mod cmd;
 mod escape;
 mod exit;
@@ -16,6 +17,8 @@ mod output;
 mod passage;
 mod progress;
 mod style;
+mod target;
+mod waiting;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -29,7 +32,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 /// Runs one command line, program name first, and gives the status to end the process with:
-/// 0 found or done, 1 nothing found, 2 error.
+/// 0 found or done, 1 nothing found or out of date, 2 error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut output = Output::new(args::color_asked(&arguments), args::json_asked(&arguments));
@@ -99,6 +102,9 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         Verb::Get(verb) => cmd::get::run(&verb, output),
         Verb::Outline(verb) => cmd::outline::run(&verb, output),
         Verb::Ls(verb) => cmd::ls::run(&verb, output),
+        Verb::Add(verb) => cmd::add::run(&verb, output),
+        Verb::Rm(verb) => cmd::rm::run(&verb, output),
+        Verb::Tag(verb) => cmd::tag::run(&verb, output),
         Verb::Info(verb) => cmd::info::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),
         Verb::Man(verb) => cmd::man::run(&verb, output),

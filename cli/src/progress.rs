@@ -1,9 +1,11 @@
-//! The progress bar of an index run.
+//! The progress bar of a long run.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kb_engine::{Progress, Stage};
+
+use crate::output::tell;
 
 /// Redraws per second at most.
 const REDRAWS_PER_SECOND: u8 = 12;
@@ -50,6 +52,11 @@ impl Meter {
             total => format!("{}/{total} files", progress.files_done),
         });
         self.bar.set_position(progress.bytes_done);
+    }
+
+    /// A line on stderr, above the bar.
+    pub(crate) fn note(&self, text: &str) {
+        self.bar.suspend(|| tell(text));
     }
 
     /// Removes the bar, so that other text can follow.

@@ -395,23 +395,6 @@ fn an_output_that_cannot_be_written_is_named() {
     assert_eq!(folder.names(), ["harbour"]);
 }
 
-#[test]
-fn other_paths_than_the_file_was_made_from_are_refused() {
-    let folder = Folder::indexed();
-    folder.write(
-        "tales/ghost.md",
-        "# The ghost\n\nA spectre walks the gallery.\n",
-    );
-    let before = std::fs::read(folder.join("harbour.kb")).unwrap();
-    let told = folder.kb(["index", "tales", "-o", "harbour.kb"]).expect(2);
-    assert_eq!(told.hint(), "`kb index tales -o harbour-2.kb`");
-    let told = folder
-        .kb(["index", "tales", "-o", "harbour.kb", "--json"])
-        .expect(2);
-    assert_eq!(told.error_code(), "ROOTS_DIFFER");
-    assert_eq!(std::fs::read(folder.join("harbour.kb")).unwrap(), before);
-}
-
 /// Starts an index run that takes a while, and interrupts it once it has begun to write.
 #[cfg(unix)]
 fn interrupted(folder: &Folder) -> crate::support::Outcome {

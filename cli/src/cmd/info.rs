@@ -7,7 +7,7 @@ use crate::args::InfoArguments;
 use crate::cmd::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, count, percent, time};
+use crate::human::{bytes, count, percent, plural, time};
 use crate::json::Object;
 use crate::output::Output;
 
@@ -77,9 +77,22 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
             ),
         ),
         ("uuid", info.uuid.clone()),
+        ("deleted", deleted(info.deleted_chunks)),
+        ("sealed", info.content_root.clone().unwrap_or_default()),
     ]);
     facts.retain(|(_, value)| !value.is_empty());
     facts
+}
+
+/// What a seal would take out; nothing is not worth a line.
+fn deleted(chunks: u64) -> String {
+    match chunks {
+        0 => String::new(),
+        _ => format!(
+            "{}, taken out by merges and `kb seal`",
+            plural(chunks, "chunk")
+        ),
+    }
 }
 
 fn root_line(root: &RootInfo) -> String {
@@ -160,6 +173,7 @@ fn info_object(file: &str, info: &Info) -> Object {
         .objects("roots", roots.collect())
         .field("documents", info.documents)
         .field("chunks", info.chunks)
+        .field("deleted_chunks", info.deleted_chunks)
         .field("segments", info.segments)
         .field("text_bytes", info.text_bytes)
         .field("file_bytes", info.file_bytes)
@@ -167,6 +181,7 @@ fn info_object(file: &str, info: &Info) -> Object {
         .field("dim", info.dim)
         .field("model_available", info.model_available)
         .field("analyser", &*info.analyser)
+        .field("content_root", optional(&info.content_root))
         .object("types", counts(&info.types))
         .object("languages", counts(&info.languages))
         .object("classes", counts(&info.classes))

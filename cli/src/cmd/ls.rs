@@ -89,6 +89,7 @@ fn show_document(
                 .field("lines", document.lines)
                 .field("chunks", document.chunks)
                 .field("modified_ms", document.modified_ms)
+                .field("added_ms", document.added_ms)
                 .field("hash", hexadecimal(&document.hash))
                 .object("metadata", metadata_object(document)),
         );

@@ -1,5 +1,6 @@
 //! One verb per file: its arguments become calls of the engine, the answers become lines.
 
+pub(crate) mod add;
 pub(crate) mod completions;
 pub(crate) mod get;
 pub(crate) mod index;
@@ -7,7 +8,9 @@ pub(crate) mod info;
 pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod outline;
+pub(crate) mod rm;
 pub(crate) mod search;
+pub(crate) mod tag;
 
 use std::path::{Path, PathBuf};
 
@@ -49,8 +52,10 @@ impl Opened {
 pub(crate) fn document_object(document: &DocumentInfo) -> Object {
     Object::new()
         .field("document", &*document.path)
+        .field("handle", &*document.handle)
         .field("title", &*document.title)
         .field("file_type", &*document.file_type)
         .field("language", &*document.language)
         .field("class", document.class.name())
+        .field("tags", document.tags.clone())
 }

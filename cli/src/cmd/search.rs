@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         k: arguments.k,
         mode: arguments.mode,
         filters: Filters {
-            tags: Vec::new(),
+            tags: arguments.tag.clone(),
             paths: arguments.path.clone(),
             types: arguments.file_type.clone(),
             languages: arguments.lang.clone(),

@@ -1,0 +1,233 @@
+//! Flags of the verbs that make, change or check a file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueHint};
+
+use super::{FileFlag, JsonFlag};
+use crate::human;
+
+/// Waiting for another writer.
+#[derive(Debug, Args)]
+pub(crate) struct WaitFlag {
+    /// Wait until another program has finished writing the file, so many seconds at most
+    ///
+    /// Without a number: as long as it takes. Without this flag a file that is being written is an
+    /// error that names the program.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        default_missing_value = "86400",
+        value_parser = parse_seconds
+    )]
+    wait: Option<Duration>,
+}
+
+impl WaitFlag {
+    /// How long to wait; zero: not at all.
+    pub(crate) fn limit(&self) -> Duration {
+        self.wait.unwrap_or_default()
+    }
+}
+
+/// Make a .kb file from folders and files, or bring it up to date
+///
+/// Reads documents and source code below every PATH on all cores. What .gitignore and .kbignore
+/// name is left out, and so are hidden files, binary files and .kb files; a hidden file that is
+/// itself a PATH is read. Readers see the old state or the new one: stop at any time, and what was
+/// there before is still there.
+///
+/// Running it again reads and writes only what changed. Other PATHs are added to those that the file
+/// was made from; what came from elsewhere, or by `kb add`, stays.
+#[derive(Debug, Args)]
+#[command(after_help = INDEX_EXAMPLES)]
+pub(crate) struct IndexArguments {
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
+
+    /// Write nothing; say what would change, and end with 1 when the file is out of date
+    #[arg(long, conflicts_with = "rebuild")]
+    pub(crate) check: bool,
+
+    /// Compare the content of every file, also where size and time are as they were
+    #[arg(long)]
+    pub(crate) force_hash: bool,
+
+    /// Remove the documents of folders of which no file is left
+    ///
+    /// Without it such a folder is an error: it may be a disk that is not mounted.
+    #[arg(long)]
+    pub(crate) prune: bool,
+
+    /// Read every file and write the whole .kb anew
+    #[arg(long)]
+    pub(crate) rebuild: bool,
+
+    /// Worker threads; 0 is one per core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+
+    /// Leave out files larger than this
+    ///
+    /// Bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = human::parse_bytes)]
+    pub(crate) max_file_size: u64,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    /// List every file that changed, and every one that was left out with the reason
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// No progress bar and no report; errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// What is read, and the file that is made from it.
+#[derive(Debug, Args)]
+pub(crate) struct TargetArguments {
+    /// Folders or files to read
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// The file to write [default: ./<folder name>.kb]
+    ///
+    /// Needed when several PATHs are given.
+    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+const INDEX_EXAMPLES: &str = "\
+Examples:
+  kb index .                            this folder, into ./<folder name>.kb
+  kb index ~/notes -o notes.kb          that folder, into this file
+  kb index docs src -o project.kb       two folders in one file
+  kb index . --check                    is the file up to date? exit status 0 or 1
+  kb index . --max-file-size 1M -v      and say what was left out, and why";
+
+/// Add one document, from a file or standard input
+///
+/// The document is known by its path inside the .kb from then on: `kb index` leaves it alone. Prints
+/// this path and the handle, a short name that stays when the title changes.
+#[derive(Debug, Args)]
+#[command(after_help = ADD_EXAMPLES)]
+pub(crate) struct AddArguments {
+    /// The file to read; `-` reads standard input and needs --path
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
+    pub(crate) source: PathBuf,
+
+    /// The .kb file to add to; it is made when it does not exist
+    ///
+    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
+    /// nearest folder above that has one.
+    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Path of the document inside the .kb [default: the name of SOURCE]
+    ///
+    /// Its ending says how the content is read: .md, .html, .rs. Without an ending, that of SOURCE.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Option<String>,
+
+    /// Title [default: the one that the content states]
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+
+    /// A tag to give it (repeatable)
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+
+    /// Put it in the place of a document of this path, and keep that one's handle and tags
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const ADD_EXAMPLES: &str = "\
+Examples:
+  kb add minutes.md -f team.kb --tag meeting
+  kb add ~/Downloads/page.html --path web/page.html --replace
+  date | kb add - --path log/today.txt --title 'Log of today'";
+
+/// Remove documents
+///
+/// All of them or, when a name is wrong, none. A file of an indexed folder comes back when the folder
+/// is indexed again: name it in a .kbignore to keep it out.
+#[derive(Debug, Args)]
+#[command(after_help = RM_EXAMPLES)]
+pub(crate) struct RmArguments {
+    /// The .kb file
+    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// Path of a document, an end of it that only one has, its handle, or its kb:// address
+    #[arg(required = true, value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const RM_EXAMPLES: &str = "\
+Examples:
+  kb rm team.kb minutes.md              by the end of its path
+  kb rm team.kb release-notes-k3f9qa    by its handle";
+
+/// Show the tags of documents, add some, take some away
+///
+/// Tags are kept in lower case. They stay when a file changes; `kb search --tag` filters by them.
+#[derive(Debug, Args)]
+#[command(after_help = TAG_EXAMPLES)]
+pub(crate) struct TagArguments {
+    /// Path of a document, an end of it that only one has, its handle, or its kb:// address
+    #[arg(required = true, value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) file: FileFlag,
+
+    /// A tag to give them (repeatable)
+    #[arg(long, value_name = "TAG")]
+    pub(crate) add: Vec<String>,
+
+    /// A tag to take away (repeatable)
+    #[arg(long, value_name = "TAG")]
+    pub(crate) remove: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const TAG_EXAMPLES: &str = "\
+Examples:
+  kb tag guide.md                       which tags it has
+  kb tag guide.md --add draft --add sea
+  kb tag docs/a.md docs/b.md --remove draft --add 'to ship'";
+
+/// Reads a number of seconds, with a fraction or without.
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| {
+            format!("{text:?} is no number of seconds; give --wait=5, or --wait as the last word")
+        })
+}

@@ -1,0 +1,110 @@
+//! What an index run changed, or would change, in lines and in JSON.
+
+use kb_engine::Report;
+
+use crate::json::Object;
+
+/// Paths that are listed unless all are asked for.
+const SHOWN_PATHS: usize = 20;
+
+/// One changed document: its sign for people, its word for programs, its path.
+type Change<'r> = (char, &'static str, &'r str);
+
+/// `added 3, updated 1, removed 2, unchanged 2294, left out 12`, or `nothing changed`.
+pub(crate) fn counts(report: &Report) -> String {
+    if !report.has_changes() {
+        return "nothing changed".to_owned();
+    }
+    format!(
+        "added {}, updated {}, removed {}, unchanged {}, left out {}",
+        report.added.len(),
+        report.updated.len(),
+        report.removed.len(),
+        report.unchanged,
+        report.skipped.len()
+    )
+}
+
+/// `+ path`, `~ path`, `- path`, by path; some of them unless `all`.
+pub(crate) fn lines(report: &Report, all: bool) -> Vec<String> {
+    let changes = sorted(report);
+    let shown = if all { changes.len() } else { SHOWN_PATHS };
+    let mut lines: Vec<String> = changes
+        .iter()
+        .take(shown)
+        .map(|(sign, _, path)| format!("{sign} {path}"))
+        .collect();
+    match changes.len().saturating_sub(shown) {
+        0 => {}
+        more => lines.push(format!("and {more} more")),
+    }
+    lines
+}
+
+/// `{"change": "added", "path": ...}` for each, by path.
+pub(crate) fn objects(report: &Report) -> Vec<Object> {
+    let changes = sorted(report).into_iter();
+    changes
+        .map(|(_, word, path)| Object::new().field("change", word).field("path", path))
+        .collect()
+}
+
+/// The counts as fields.
+pub(crate) fn count_fields(object: Object, report: &Report) -> Object {
+    object
+        .field("added", report.added.len())
+        .field("updated", report.updated.len())
+        .field("removed", report.removed.len())
+        .field("unchanged", report.unchanged)
+}
+
+fn sorted(report: &Report) -> Vec<Change<'_>> {
+    let lists = [
+        ('+', "added", &report.added),
+        ('~', "updated", &report.updated),
+        ('-', "removed", &report.removed),
+    ];
+    let mut changes: Vec<Change<'_>> = lists
+        .into_iter()
+        .flat_map(|(sign, word, paths)| paths.iter().map(move |path| (sign, word, path.as_str())))
+        .collect();
+    changes.sort_by_key(|(_, _, path)| *path);
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn changes_are_listed_by_path_with_their_signs() {
+        let report = Report {
+            added: names(&["b", "d"]),
+            updated: names(&["c"]),
+            removed: names(&["a"]),
+            unchanged: 9,
+            ..Report::default()
+        };
+        assert_eq!(lines(&report, false), ["- a", "+ b", "~ c", "+ d"]);
+        assert_eq!(
+            counts(&report),
+            "added 2, updated 1, removed 1, unchanged 9, left out 0"
+        );
+        assert_eq!(counts(&Report::default()), "nothing changed");
+    }
+
+    #[test]
+    fn a_long_list_is_cut_unless_all_is_asked_for() {
+        let report = Report {
+            added: (0..50).map(|number| format!("{number:02}")).collect(),
+            ..Report::default()
+        };
+        let some = lines(&report, false);
+        assert_eq!((some.len(), some[20].as_str()), (21, "and 30 more"));
+        assert_eq!(lines(&report, true).len(), 50);
+    }
+}

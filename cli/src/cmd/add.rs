@@ -1,0 +1,132 @@
+//! `kb add`: one document, from a file or standard input.
+
+use std::io::Read;
+use std::path::Path;
+
+use kb_engine::{Document, DocumentInfo, Error, Kb, KbWriter, document_of};
+
+use crate::args::AddArguments;
+use crate::cmd::document_object;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::shell_word;
+use crate::locate::locate;
+use crate::output::Output;
+use crate::target::writing_hint;
+use crate::waiting::{wait_for_writer, waiting_note};
+
+const STANDARD_INPUT: &str = "-";
+
+pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let file = locate(arguments.file.as_deref())?;
+    let path = document_path(arguments)?;
+    let document = document(arguments, &path).map_err(|error| explain(error, arguments, &file))?;
+    let tags: Vec<&str> = arguments.tag.iter().map(String::as_str).collect();
+    let added = wait_for_writer(
+        arguments.wait.limit(),
+        None,
+        &mut |holder| output.note(&waiting_note(holder)),
+        |wait| {
+            let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
+            let replaced = match arguments.replace {
+                true => writer.replace(document.clone())?,
+                false => writer.add(document.clone()).map(|()| false)?,
+            };
+            if !tags.is_empty() {
+                writer.tag(&path, &tags, &[])?;
+            }
+            writer.commit()?;
+            Ok((Kb::open(&file)?.document(&path)?, replaced))
+        },
+    );
+    let (added, replaced) = added.map_err(|error| explain(error, arguments, &file))?;
+    show(&added, replaced, arguments, output)?;
+    Ok(Exit::Found)
+}
+
+/// The path inside the .kb: as told, else the name of the source.
+fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
+    if let Some(path) = &arguments.path {
+        return Ok(path.clone());
+    }
+    let source = arguments.source.as_path();
+    if source == Path::new(STANDARD_INPUT) {
+        return Err(Failure::usage(
+            "standard input has no name; the document needs one",
+            Some("`kb add - --path notes/today.md`".to_owned()),
+        ));
+    }
+    let name = source.file_name().unwrap_or_default();
+    Ok(name.to_string_lossy().into_owned())
+}
+
+fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<Document> {
+    let source = arguments.source.as_path();
+    let reading = |source_error| Error::Io {
+        action: "read",
+        path: source.to_owned(),
+        source: source_error,
+    };
+    let is_input = source == Path::new(STANDARD_INPUT);
+    let content = if is_input {
+        let mut content = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut content);
+        read.map(|_| content).map_err(reading)?
+    } else {
+        if !source.exists() {
+            let path = source.to_owned();
+            return Err(Error::PathNotFound { path });
+        }
+        std::fs::read(source).map_err(reading)?
+    };
+    let name = source.file_name().unwrap_or_default().to_string_lossy();
+    let read_as = match Path::new(path).extension() {
+        None if !is_input => &*name,
+        _ => path,
+    };
+    let mut document = document_of(read_as, &content)?;
+    document.path = path.to_owned();
+    if let Some(title) = &arguments.title {
+        document.title.clone_from(title);
+    }
+    Ok(document)
+}
+
+fn explain(error: Error, arguments: &AddArguments, file: &Path) -> Failure {
+    let source = shell_word(&arguments.source);
+    let hint = match &error {
+        Error::DocumentExists { .. } => {
+            let mut command = format!("kb add {source}");
+            for (flag, value) in [
+                ("-f", arguments.file.as_ref().map(shell_word)),
+                ("--path", arguments.path.as_ref().map(shell_word)),
+            ] {
+                if let Some(value) = value {
+                    command.push_str(&format!(" {flag} {value}"));
+                }
+            }
+            Some(format!("`{command} --replace` puts this in its place"))
+        }
+        Error::Io { path, .. } if path.is_dir() => {
+            Some(format!("`kb index {source} -o FILE.kb` reads a folder"))
+        }
+        // A hint that offers to make the .kb would be about another path.
+        Error::PathNotFound { path } if *path == arguments.source => None,
+        other => writing_hint(other, file),
+    };
+    Failure::from_engine(error, "kb add", file).or_hint(hint)
+}
+
+fn show(
+    added: &DocumentInfo,
+    replaced: bool,
+    arguments: &AddArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if arguments.json.json {
+        return output.json(document_object(added).field("replaced", replaced));
+    }
+    let path = output.stdout_style().path(&output.name(&added.path));
+    let handle = output.name(&added.handle).into_owned();
+    output.line(&format!("{path}  {handle}"))
+}

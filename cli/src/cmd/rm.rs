@@ -1,0 +1,51 @@
+//! `kb rm`: documents go, all that are named or none.
+
+use kb_engine::{Kb, KbWriter};
+
+use crate::args::RmArguments;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::shell_word;
+use crate::json::Object;
+use crate::locate::locate;
+use crate::output::Output;
+use crate::waiting::{wait_for_writer, waiting_note};
+
+pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let file = locate(Some(&arguments.file))?;
+    let verb = format!("kb rm {}", shell_word(&file));
+    let explain = |error| Failure::from_engine(error, &verb, &file);
+    // A writer would take a missing file for a new one.
+    let kb = Kb::open(&file).map_err(explain)?;
+    let removed = wait_for_writer(
+        arguments.wait.limit(),
+        None,
+        &mut |holder| output.note(&waiting_note(holder)),
+        |wait| {
+            let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
+            let names = arguments.documents.iter();
+            let removed = names.map(|name| writer.remove(name));
+            let removed = removed.collect::<kb_engine::Result<Vec<String>>>()?;
+            writer.commit()?;
+            Ok(removed)
+        },
+    );
+    let removed = removed.map_err(explain)?;
+    for path in &removed {
+        if arguments.json.json {
+            output.json(Object::new().field("removed", &**path))?;
+        } else {
+            let shown = output.name(path).into_owned();
+            output.line(&shown)?;
+        }
+    }
+    let has_roots = kb.info().is_ok_and(|info| !info.roots.is_empty());
+    if has_roots && !arguments.json.json {
+        output.flush()?;
+        output.hint(
+            "a file of an indexed folder comes back with the next `kb index`; \
+             name it in a .kbignore to keep it out",
+        );
+    }
+    Ok(Exit::Found)
+}

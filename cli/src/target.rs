@@ -1,0 +1,193 @@
+//! The file that a run over folders makes: its name, and what to do when it cannot be written.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use kb_engine::{Error, Kb};
+
+use crate::args::TargetArguments;
+use crate::failure::Failure;
+use crate::human::shell_word;
+
+/// A verb that makes a file from folders, and its file.
+pub(crate) struct Target<'a> {
+    /// `kb index`
+    verb: &'static str,
+    paths: &'a [PathBuf],
+    pub(crate) file: PathBuf,
+    /// Whether it was there before this command.
+    pub(crate) existed: bool,
+}
+
+impl<'a> Target<'a> {
+    /// Where to write: as told, else named after the single folder.
+    pub(crate) fn new(
+        verb: &'static str,
+        arguments: &'a TargetArguments,
+    ) -> Result<Target<'a>, Failure> {
+        let paths = arguments.paths.as_slice();
+        let named = |name: &Path| Some(format!("`{}`", command(verb, paths, name)));
+        let file = match (&arguments.output, paths) {
+            (Some(file), _) if file.is_dir() => {
+                let inside = file.join(default_name(paths).unwrap_or("NAME.kb".into()));
+                let message = format!("{} is a folder", file.display());
+                return Err(Failure::usage(message, named(&inside)));
+            }
+            (Some(file), _) => file.clone(),
+            (None, [path]) if !path.exists() => {
+                let error = Error::PathNotFound { path: path.clone() };
+                return Err(Failure::from_engine(error, verb, Path::new("")));
+            }
+            (None, [_]) => match default_name(paths) {
+                Some(name) => PathBuf::from(name),
+                None => {
+                    let message = "this folder has no name to call the file by";
+                    return Err(Failure::usage(message, named(Path::new("NAME.kb"))));
+                }
+            },
+            (None, _) => {
+                let message = "several paths need a name for the file";
+                return Err(Failure::usage(message, named(Path::new("NAME.kb"))));
+            }
+        };
+        Ok(Target {
+            verb,
+            paths,
+            existed: file.exists(),
+            file,
+        })
+    }
+
+    /// `is as it was`, or `was not written`.
+    pub(crate) fn state(&self) -> &'static str {
+        match self.existed {
+            true => "is as it was",
+            false => "was not written",
+        }
+    }
+
+    /// An error of the engine with what to do about it.
+    pub(crate) fn explain(&self, error: Error) -> Failure {
+        let file = self.file.as_path();
+        let other = match &error {
+            Error::NotAKb { .. } | Error::FormatUnsupported { .. } if self.existed => {
+                unused_name(file)
+            }
+            _ => {
+                let hint = writing_hint(&error, file).or_else(|| self.gone_hint(&error));
+                return Failure::from_engine(error, self.verb, file).or_hint(hint);
+            }
+        };
+        let code = error.code();
+        let message = format!("{}: {error}", file.display());
+        let hint = format!("`{}`", command(self.verb, self.paths, &other));
+        Failure::new(code, message, Some(hint))
+    }
+
+    /// A folder that the file was made from and that is gone as a whole.
+    fn gone_hint(&self, error: &Error) -> Option<String> {
+        let Error::PathNotFound { path } = error else {
+            return None;
+        };
+        let gone = std::path::absolute(path).ok()?;
+        let roots = Kb::open(&self.file).ok()?.info().ok()?.roots;
+        roots
+            .iter()
+            .any(|root| gone.starts_with(&root.source))
+            .then(|| {
+                let command = command("kb index", self.paths, &self.file);
+                format!("`{command} --prune` removes its documents")
+            })
+    }
+}
+
+/// What to do when the output cannot be written, which says nothing against the sources.
+pub(crate) fn writing_hint(error: &Error, file: &Path) -> Option<String> {
+    let target = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    match error {
+        Error::PathNotFound { path } if file.parent() == Some(path) => Some(format!(
+            "`mkdir -p {}` first, or name another file",
+            shell_word(path)
+        )),
+        // The file itself, or the one that is built under another name beside it.
+        Error::Io { path, .. } if *path == target || is_built_for(&target, path) => Some(format!(
+            "{} cannot be written there; name a file elsewhere with -o",
+            file.display()
+        )),
+        Error::Storage { .. } => {
+            Some("make room, or name a file on another disk with -o".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Whether `path` is where `target` is being built: `.notes.kb.tmp` for `notes.kb`, beside it.
+pub(crate) fn is_built_for(target: &Path, path: &Path) -> bool {
+    let name = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    };
+    let own = name(target);
+    let stem = own.strip_suffix(".kb").unwrap_or(&own);
+    path.parent() == target.parent() && name(path).starts_with(&format!(".{stem}.kb.tmp"))
+}
+
+/// `<folder name>.kb`, or the name of a file with that ending.
+fn default_name(paths: &[PathBuf]) -> Option<OsString> {
+    let path = paths.first()?.canonicalize().ok()?;
+    let mut name = match path.is_dir() {
+        true => path.file_name()?.to_owned(),
+        false => path.file_stem()?.to_owned(),
+    };
+    name.push(".kb");
+    Some(name)
+}
+
+/// The command with another output, to be offered.
+fn command(verb: &str, paths: &[PathBuf], file: &Path) -> String {
+    let paths: Vec<String> = paths.iter().map(shell_word).collect();
+    format!("{verb} {} -o {}", paths.join(" "), shell_word(file))
+}
+
+/// `notes.kb` -> `notes-2.kb`, or the first number that is free.
+fn unused_name(file: &Path) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default();
+    let numbered = |number: u32| {
+        let mut name = stem.to_owned();
+        name.push(format!("-{number}.kb"));
+        file.with_file_name(name)
+    };
+    (2..100)
+        .map(numbered)
+        .find(|name| !name.exists())
+        .unwrap_or_else(|| numbered(100))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offered_command_is_quoted_as_a_shell_needs_it() {
+        let paths = [PathBuf::from("my docs"), PathBuf::from("src")];
+        assert_eq!(
+            command("kb index", &paths, Path::new("a.kb")),
+            "kb index 'my docs' src -o a.kb"
+        );
+    }
+
+    #[test]
+    fn an_unused_name_is_numbered() {
+        let name = unused_name(Path::new("/nowhere/notes.kb"));
+        assert_eq!(name, Path::new("/nowhere/notes-2.kb"));
+    }
+
+    #[test]
+    fn the_file_that_is_being_built_is_known_by_its_name() {
+        let built = |target: &str, path: &str| is_built_for(Path::new(target), Path::new(path));
+        assert!(built("/a/notes.kb", "/a/.notes.kb.tmp"));
+        assert!(built("/a/thesis.txt", "/a/.thesis.txt.kb.tmp"));
+        assert!(!built("/a/notes.kb", "/b/.notes.kb.tmp"));
+        assert!(!built("/a/notes.kb", "/a/.other.kb.tmp"));
+    }
+}

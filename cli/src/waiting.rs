@@ -1,0 +1,125 @@
+//! Waiting for another writer, and for an interrupt.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use kb_engine::Error;
+
+use crate::failure::Failure;
+use crate::output::tell;
+
+/// Second interrupt: the status of an error, as for any run that did not finish.
+const INTERRUPTED_STATUS: i32 = 2;
+
+/// So long the engine waits at a time; between two times an interrupt is looked for.
+const SLICE: Duration = Duration::from_secs(2);
+
+/// Pause after an attempt that did not wait itself.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Runs `attempt` until no other writer is in its way, `limit` at most. It is given the time that it
+/// may wait, for `KbWriter::waiting`; `tell_holder` hears once who has the file.
+///
+/// # Errors
+/// [`Error::IndexLocked`] when the time is over, [`Error::Cancelled`] once `cancel` is set, and
+/// those of `attempt`.
+pub(crate) fn wait_for_writer<T>(
+    limit: Duration,
+    cancel: Option<&AtomicBool>,
+    tell_holder: &mut dyn FnMut(&str),
+    mut attempt: impl FnMut(Duration) -> kb_engine::Result<T>,
+) -> kb_engine::Result<T> {
+    let begun = Instant::now();
+    let mut slice = Duration::ZERO;
+    let mut told = false;
+    loop {
+        let started = Instant::now();
+        let holder = match attempt(slice) {
+            Err(Error::IndexLocked { holder }) => holder,
+            result => return result,
+        };
+        let left = limit.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Err(Error::IndexLocked { holder });
+        }
+        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(Error::Cancelled);
+        }
+        if !told {
+            tell_holder(&holder);
+            told = true;
+        }
+        if started.elapsed() < slice || slice.is_zero() {
+            std::thread::sleep(PAUSE.min(left));
+        }
+        slice = SLICE.min(left);
+    }
+}
+
+/// What is said while another writer has the file.
+pub(crate) fn waiting_note(holder: &str) -> String {
+    format!("waiting for {holder}")
+}
+
+/// The first interrupt sets the flag and calls `first`, the second ends the process at once.
+pub(crate) fn on_interrupt(first: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>, Failure> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED_STATUS);
+        }
+        first();
+    })
+    .map_err(|error| Failure::new("IO", format!("cannot listen for interrupts: {error}"), None))?;
+    Ok(cancel)
+}
+
+/// As [`on_interrupt`], with the words of a run that needs a moment to stop.
+pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+    on_interrupt(|| tell("\nstopping; interrupt again to leave at once"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locked() -> Error {
+        Error::IndexLocked {
+            holder: "a test".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_file_that_becomes_free_is_written_and_its_holder_named_once() {
+        let (mut attempts, mut told) = (0, Vec::new());
+        let result = wait_for_writer(
+            Duration::from_secs(60),
+            None,
+            &mut |holder| told.push(holder.to_owned()),
+            |_| {
+                attempts += 1;
+                if attempts < 3 { Err(locked()) } else { Ok(7) }
+            },
+        );
+        assert_eq!(result.unwrap(), 7);
+        assert_eq!(told, ["a test"]);
+    }
+
+    #[test]
+    fn without_a_limit_nobody_waits_and_an_interrupt_ends_waiting() {
+        let mut attempts = 0;
+        let refused = wait_for_writer(Duration::ZERO, None, &mut |_| (), |_| {
+            attempts += 1;
+            Err::<(), _>(locked())
+        });
+        assert_eq!(refused.unwrap_err().code(), "INDEX_LOCKED");
+        assert_eq!(attempts, 1);
+        let cancel = AtomicBool::new(true);
+        let stopped = wait_for_writer(Duration::MAX, Some(&cancel), &mut |_| (), |_| {
+            Err::<(), _>(locked())
+        });
+        assert_eq!(stopped.unwrap_err().code(), "CANCELLED");
+    }
+}

@@ -1,0 +1,255 @@
+//! `kb add`, `kb rm`, `kb tag`, and where handles and tags are shown.
+
+use crate::support::{Folder, documents};
+
+/// The only JSON object that a command prints.
+#[track_caller]
+fn object<const N: usize>(folder: &Folder, arguments: [&str; N]) -> serde_json::Value {
+    let told = folder.kb(arguments).expect(0);
+    let [object] = told.json_lines().try_into().expect("one object");
+    object
+}
+
+/// All documents with everything that is known of them.
+fn listed(folder: &Folder) -> String {
+    folder.kb(["ls", "-r", "--json"]).expect(0).stdout
+}
+
+#[test]
+fn a_file_is_added_under_its_name_to_a_file_that_is_made_for_it() {
+    let folder = Folder::empty();
+    folder.write("in/tides.md", "# Spring tides\n\nThe moon pulls the sea.\n");
+    let told = folder.kb(["add", "in/tides.md", "-f", "new.kb"]).expect(0);
+    let (path, handle) = told.stdout.trim_end().split_once("  ").unwrap();
+    assert_eq!(path, "tides.md");
+    assert!(handle.starts_with("spring-tides-"), "{told:#?}");
+    assert_eq!(
+        folder.kb(["get", handle]).expect(0).stdout,
+        folder.kb(["get", path]).stdout
+    );
+    // Without -f the file is found as for a search.
+    folder.write("in/second.txt", "A second one.\n");
+    folder.kb(["add", "in/second.txt"]).expect(0);
+    assert_eq!(folder.kb(["ls"]).expect(0).stdout, "second.txt\ntides.md\n");
+    assert_eq!(folder.names(), ["in", "new.kb"]);
+}
+
+#[test]
+fn standard_input_is_added_as_its_path_says() {
+    let folder = Folder::indexed();
+    let page = b"<title>Ferries</title><h1>Ferries</h1><p>To the outer skerry.</p>";
+    let added = folder
+        .kb_with_input(
+            [
+                "add",
+                "-",
+                "--path",
+                "web/ferry.html",
+                "--tag",
+                "Ferry",
+                "--tag",
+                "web",
+                "--json",
+            ],
+            page,
+        )
+        .expect(0)
+        .json_lines();
+    assert_eq!(added[0]["document"], "web/ferry.html");
+    assert_eq!(added[0]["file_type"], "html");
+    assert_eq!(added[0]["title"], "Ferries");
+    assert_eq!(added[0]["tags"], serde_json::json!(["ferry", "web"]));
+    assert_eq!(added[0]["replaced"], false);
+    let found = folder.kb(["search", "outer skerry", "--json"]).expect(0);
+    assert_eq!(documents(&found.json_lines())[0], "web/ferry.html");
+    let unnamed = folder.kb_with_input(["add", "-"], page).expect(2);
+    assert!(unnamed.hint().contains("--path"), "{unnamed:#?}");
+    let title = [
+        "add",
+        "-",
+        "--path",
+        "log.txt",
+        "--title",
+        "Log of today",
+        "--json",
+    ];
+    let titled = folder
+        .kb_with_input(title, b"calm\n")
+        .expect(0)
+        .json_lines();
+    assert_eq!(titled[0]["title"], "Log of today");
+}
+
+#[test]
+fn an_added_document_is_left_alone_by_index_and_replaced_only_when_asked() {
+    let folder = Folder::indexed();
+    folder.write("minutes.md", "# Minutes\n\nThe first meeting.\n");
+    let first = object(&folder, ["add", "minutes.md", "--tag", "meeting", "--json"]);
+    folder.kb(["index", "harbour"]).expect(0);
+    let told = folder.kb(["add", "minutes.md"]).expect(2);
+    assert_eq!(
+        told.hint(),
+        "`kb add minutes.md --replace` puts this in its place"
+    );
+    let json = folder.kb(["add", "minutes.md", "--json"]).expect(2);
+    assert_eq!(json.error_code(), "DOCUMENT_EXISTS");
+    folder.write("minutes.md", "# Minutes\n\nThe second meeting.\n");
+    let second = object(&folder, ["add", "minutes.md", "--replace", "--json"]);
+    assert_eq!(second["replaced"], true);
+    assert_eq!(second["handle"], first["handle"]);
+    assert_eq!(second["tags"], first["tags"]);
+    assert!(
+        folder
+            .kb(["get", "minutes.md"])
+            .expect(0)
+            .stdout
+            .contains("second meeting")
+    );
+}
+
+#[test]
+fn what_cannot_be_added_is_named_with_the_reason() {
+    let folder = Folder::indexed();
+    let before = listed(&folder);
+    let binary = folder.kb(["add", "harbour/logo.png", "--json"]).expect(2);
+    assert_eq!(binary.error_code(), "INVALID_ARGUMENT");
+    assert!(binary.stderr.contains("logo.png"), "{binary:#?}");
+    let mut large = vec![0_u8; 12 << 20];
+    large.extend_from_slice(b"tail");
+    folder.write("large.bin", &large);
+    let told = folder.kb(["add", "large.bin"]).expect(2);
+    assert!(told.stderr.contains("large.bin"), "{told:#?}");
+    let gone = folder.kb(["add", "gone.md", "--json"]).expect(2);
+    assert_eq!(gone.error_code(), "PATH_NOT_FOUND");
+    let whole = folder.kb(["add", "harbour"]).expect(2);
+    assert!(whole.hint().contains("kb index harbour"), "{whole:#?}");
+    for path in ["/etc/passwd", "a//b", "../x", ""] {
+        let told = folder.kb(["add", "harbour/notes.txt", "--path", path, "--json"]);
+        assert_eq!(told.expect(2).error_code(), "INVALID_ARGUMENT", "{path:?}");
+    }
+    let comma = folder.kb([
+        "add",
+        "harbour/notes.txt",
+        "--path",
+        "n.txt",
+        "--tag",
+        "a,b",
+    ]);
+    assert!(comma.expect(2).stderr.contains("\"a,b\""));
+    assert_eq!(listed(&folder), before);
+}
+
+#[test]
+fn documents_are_removed_all_or_none() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb(["rm", "harbour.kb", "docs/guide.md", "docs/instal.rst"])
+        .expect(2);
+    assert_eq!(told.hint(), "`kb rm harbour.kb docs/install.rst`");
+    folder.kb(["get", "docs/guide.md"]).expect(0);
+
+    let handle = object(&folder, ["get", "tide.rs", "--json"])["handle"].clone();
+    let told = folder
+        .kb([
+            "rm",
+            "harbour.kb",
+            "guide.md",
+            handle.as_str().unwrap(),
+            "kb://harbour/doc/notes.txt",
+        ])
+        .expect(0);
+    assert_eq!(told.stdout, "docs/guide.md\nsrc/tide.rs\nnotes.txt\n");
+    assert!(told.hint().contains(".kbignore"), "{told:#?}");
+    folder.kb(["get", "docs/guide.md"]).expect(2);
+    let info = object(&folder, ["info", "--json"]);
+    assert_eq!(info["documents"], 4);
+    // They come back with the next run, as the hint says.
+    let back = folder.kb(["index", "harbour"]).expect(0);
+    assert!(back.stdout.contains("added 3"), "{back:#?}");
+
+    let missing = folder
+        .kb(["rm", "gone.kb", "notes.txt", "--json"])
+        .expect(2);
+    assert_eq!(missing.error_code(), "PATH_NOT_FOUND");
+    assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
+}
+
+#[test]
+fn tags_are_given_taken_shown_and_searched() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb([
+            "tag",
+            "guide.md",
+            "notes.txt",
+            "--add",
+            "Sea",
+            "--add",
+            "to ship",
+        ])
+        .expect(0);
+    assert_eq!(
+        told.stdout,
+        "docs/guide.md  sea, to ship\nnotes.txt  sea, to ship\n"
+    );
+    let told = folder
+        .kb(["tag", "notes.txt", "--remove", "sea", "--json"])
+        .expect(0);
+    assert_eq!(told.json_lines()[0]["tags"], serde_json::json!(["to ship"]));
+    assert_eq!(
+        folder.kb(["tag", "tide.rs"]).expect(0).stdout,
+        "src/tide.rs\n"
+    );
+
+    let found = folder
+        .kb(["search", "the harbour in winter", "--tag", "sea", "--json"])
+        .expect(0)
+        .json_lines();
+    assert!(
+        documents(&found)
+            .iter()
+            .all(|path| *path == "docs/guide.md"),
+        "{found:#?}"
+    );
+    for verb in [["get", "guide.md", "--json"], ["ls", "docs", "--json"]] {
+        let shown = &folder.kb(verb).expect(0).json_lines()[0];
+        assert_eq!(shown["tags"], serde_json::json!(["sea", "to ship"]));
+        assert!(
+            shown["handle"]
+                .as_str()
+                .unwrap()
+                .starts_with("keeper-s-guide-"),
+            "{shown:#}"
+        );
+    }
+    // Tags stay when the file changes.
+    folder.write("harbour/notes.txt", "Order no paraffin.\n");
+    folder.kb(["index", "harbour"]).expect(0);
+    assert_eq!(
+        folder.kb(["tag", "notes.txt"]).expect(0).stdout,
+        "notes.txt  to ship\n"
+    );
+}
+
+#[test]
+fn wrong_tags_and_names_change_nothing() {
+    let folder = Folder::indexed();
+    let before = listed(&folder);
+    for tag in ["a,b", "", "a\nb"] {
+        let told = folder
+            .kb(["tag", "notes.txt", "--add", tag, "--json"])
+            .expect(2);
+        assert_eq!(told.error_code(), "INVALID_ARGUMENT");
+    }
+    let told = folder
+        .kb(["tag", "notes.txt", "giude.md", "--add", "sea"])
+        .expect(2);
+    assert_eq!(told.hint(), "`kb tag --add sea docs/guide.md`");
+    assert_eq!(
+        folder.kb(["tag", "notes.txt"]).expect(0).stdout,
+        "notes.txt\n"
+    );
+    let unknown = folder.kb(["tag", "giude.md", "--json"]).expect(2);
+    assert_eq!(unknown.error_code(), "DOCUMENT_NOT_FOUND");
+    assert_eq!(listed(&folder), before);
+}
