@@ -4,6 +4,7 @@ mod bad_input;
 mod bringing_up_to_date;
 mod changing;
 mod finding_the_file;
+mod shipping;
 mod streams;
 
 use crate::support::{CORPUS, Folder, documents};

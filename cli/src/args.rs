@@ -64,6 +64,8 @@ pub(crate) enum Verb {
     Rm(RmArguments),
     Tag(TagArguments),
     Info(InfoArguments),
+    Verify(VerifyArguments),
+    Seal(SealArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
 }

@@ -18,6 +18,7 @@ mod passage;
 mod progress;
 mod style;
 mod target;
+mod verifying;
 mod waiting;
 
 use std::ffi::OsString;
@@ -105,6 +106,8 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         Verb::Add(verb) => cmd::add::run(&verb, output),
         Verb::Rm(verb) => cmd::rm::run(&verb, output),
         Verb::Tag(verb) => cmd::tag::run(&verb, output),
+        Verb::Verify(verb) => cmd::verify::run(&verb, output),
+        Verb::Seal(verb) => cmd::seal::run(&verb, output),
         Verb::Info(verb) => cmd::info::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),
         Verb::Man(verb) => cmd::man::run(&verb, output),

@@ -54,6 +54,16 @@ impl Meter {
         self.bar.set_position(progress.bytes_done);
     }
 
+    /// How many of all bytes were checked.
+    pub(crate) fn show_bytes(&self, stage: &'static str, done: u64, total: u64) {
+        if total > 0 && self.bar.length() != Some(total) {
+            self.bar.set_style(style(KNOWN));
+            self.bar.set_length(total);
+        }
+        self.bar.set_prefix(stage);
+        self.bar.set_position(done);
+    }
+
     /// A line on stderr, above the bar.
     pub(crate) fn note(&self, text: &str) {
         self.bar.suspend(|| tell(text));

@@ -182,6 +182,7 @@ fn a_second_writer_is_refused_with_the_name_of_the_first() {
         ["rm", "harbour.kb", "notes.txt"],
         ["tag", "notes.txt", "--add=late"],
         ["add", "harbour/logo.md", "--path=logo.md"],
+        ["seal", "harbour.kb", "--wait=0"],
     ] {
         folder.write("harbour/logo.md", "# Logo\n\nA blue anchor.\n");
         let told = folder.kb(arguments).expect(2);

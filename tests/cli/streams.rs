@@ -105,6 +105,8 @@ fn help_teaches_every_verb_and_ends_well() {
         "rm",
         "tag",
         "info",
+        "verify",
+        "seal",
         "completions",
         "man",
     ] {

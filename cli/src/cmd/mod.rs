@@ -9,8 +9,10 @@ pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod outline;
 pub(crate) mod rm;
+pub(crate) mod seal;
 pub(crate) mod search;
 pub(crate) mod tag;
+pub(crate) mod verify;
 
 use std::path::{Path, PathBuf};
 

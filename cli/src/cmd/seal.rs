@@ -1,0 +1,74 @@
+//! `kb seal`: the file in the form to ship.
+
+use kb_engine::{Kb, KbWriter, SealReport};
+
+use crate::args::SealArguments;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::{bytes, percent};
+use crate::json::Object;
+use crate::locate::locate;
+use crate::output::Output;
+use crate::progress::Meter;
+use crate::target::writing_hint;
+use crate::waiting::{wait_for_writer, waiting_note};
+
+pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let file = locate(Some(&arguments.file))?;
+    // The place of the file itself is no place beside it, however it is spelled.
+    let is_itself = |out: &&std::path::PathBuf| matches!((out.canonicalize(), file.canonicalize()), (Ok(out), Ok(file)) if out == file);
+    let out = arguments.output.as_ref().filter(|out| !is_itself(out));
+    let written = out.unwrap_or(&file);
+    if written.is_dir() {
+        let inside = written.join(file.file_name().unwrap_or_default());
+        return Err(Failure::usage(
+            format!("{} is a folder", written.display()),
+            Some(format!("`-o {}`", crate::human::shell_word(inside))),
+        ));
+    }
+    Kb::open(&file).map_err(|error| Failure::from_engine(error, "kb seal", &file))?;
+    let meter = Meter::new(output.stderr_is_terminal());
+    let sealed = wait_for_writer(
+        arguments.wait.limit(),
+        None,
+        &mut |holder| meter.note(&waiting_note(holder)),
+        |wait| {
+            let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
+            let out = out.map(|out| out.as_path());
+            writer.seal(out, &mut |progress| meter.show(progress))
+        },
+    );
+    meter.clear();
+    let report = sealed.map_err(|error| {
+        let hint = writing_hint(&error, written);
+        Failure::from_engine(error, "kb seal", written).or_hint(hint)
+    })?;
+    show(&report, arguments, output)?;
+    Ok(Exit::Found)
+}
+
+fn show(
+    report: &SealReport,
+    arguments: &SealArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if arguments.json.json {
+        return output.json(
+            Object::new()
+                .field("file", report.path.display().to_string())
+                .field("documents", report.documents)
+                .field("bytes_before", report.bytes_before)
+                .field("bytes_after", report.bytes_after)
+                .field("content_root", &*report.content_root),
+        );
+    }
+    let style = output.stdout_style();
+    let name = style.path(&output.name(&report.path.display().to_string()));
+    output.line(&format!(
+        "{name}  {} -> {} ({})",
+        bytes(report.bytes_before),
+        style.strong(&bytes(report.bytes_after)),
+        percent(report.bytes_after, report.bytes_before),
+    ))?;
+    output.line(&format!("  content root  {}", report.content_root))
+}

@@ -1,0 +1,119 @@
+//! `kb verify`: a file against its checksums and promises, or against the folders it came from.
+
+use kb_engine::{Error, IndexOptions, Report};
+
+use crate::args::VerifyArguments;
+use crate::changes;
+use crate::cmd::Opened;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::{bytes, duration, plural, shell_word};
+use crate::json::Object;
+use crate::output::Output;
+use crate::progress::Meter;
+use crate::verifying::{VerifyReport, verify};
+
+pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb verify", arguments.file.as_deref())?;
+    let meter = Meter::new(output.stderr_is_terminal());
+    let verified = verify(&opened.kb, arguments.deep, &mut |done, all| {
+        meter.show_bytes("check", done, all)
+    });
+    meter.clear();
+    let report = opened.ask(verified)?;
+    // Damage is told whether or not a folder can be compared with it.
+    let compared = match arguments.source.as_slice() {
+        [] => None,
+        _ if !report.problems.is_empty() => None,
+        folders => {
+            let options = IndexOptions::default();
+            Some(opened.ask(opened.kb.compare_sources(folders, &options))?)
+        }
+    };
+    if arguments.json.json {
+        output.json(object(&opened, &report, compared.as_ref()))?;
+    } else {
+        show(&opened, &report, compared.as_ref(), output)?;
+    }
+    if !report.problems.is_empty() {
+        let error = Error::Damaged {
+            what: plural(report.problems.len() as u64, "problem"),
+        };
+        return Err(Failure::from_engine(error, "kb verify", &opened.file));
+    }
+    Ok(match compared {
+        Some(compared) if compared.has_changes() => Exit::Nothing,
+        _ => Exit::Found,
+    })
+}
+
+fn show(
+    opened: &Opened,
+    report: &VerifyReport,
+    compared: Option<&Report>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let style = output.stdout_style();
+    let name = style.path(&output.name(&opened.file.display().to_string()));
+    let state = match report.problems.is_empty() {
+        true => "sound".to_owned(),
+        false => style.error("damaged"),
+    };
+    output.line(&format!(
+        "{name}  {state}: {}, {}",
+        plural(report.documents, "document"),
+        plural(report.chunks, "chunk")
+    ))?;
+    let seconds = report.elapsed.as_secs_f64().max(1e-6);
+    output.line(&format!(
+        "  {}, {}, {} checked in {} ({:.1} MB/s)",
+        plural(report.pages, "page"),
+        plural(report.extents, "extent"),
+        bytes(report.bytes),
+        duration(report.elapsed),
+        report.bytes as f64 / 1e6 / seconds
+    ))?;
+    for problem in &report.problems {
+        let problem = output.name(problem).into_owned();
+        output.line(&format!("  {problem}"))?;
+    }
+    if let Some(root) = &report.content_root {
+        output.line(&format!("  content root  {root}"))?;
+    }
+    if let Some(compared) = compared {
+        output.line(&format!("  {}", changes::counts(compared)))?;
+        for line in changes::lines(compared, true) {
+            let line = output.name(&line).into_owned();
+            output.line(&format!("  {line}"))?;
+        }
+    } else if report.problems.is_empty() && !report.deep {
+        let file = shell_word(&opened.file);
+        output.flush()?;
+        output.hint(&format!(
+            "`kb verify {file} --deep` also compares the indexes with the texts"
+        ));
+    }
+    Ok(())
+}
+
+fn object(opened: &Opened, report: &VerifyReport, compared: Option<&Report>) -> Object {
+    let object = Object::new()
+        .field("file", opened.file.display().to_string())
+        .field("damaged", !report.problems.is_empty())
+        .field("documents", report.documents)
+        .field("chunks", report.chunks)
+        .field("pages", report.pages)
+        .field("extents", report.extents)
+        .field("bytes", report.bytes)
+        .field("deep", report.deep)
+        .field("system_checked", report.system_checked)
+        .field("content_root", report.content_root.clone())
+        .field("problems", report.problems.clone())
+        .field("seconds", report.elapsed.as_secs_f64());
+    match compared {
+        None => object,
+        Some(compared) => {
+            changes::count_fields(object, compared).objects("changes", changes::objects(compared))
+        }
+    }
+}
