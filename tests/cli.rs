@@ -6,6 +6,7 @@ mod changing;
 mod finding_the_file;
 mod shipping;
 mod streams;
+mod watching;
 
 use crate::support::{CORPUS, Folder, documents};
 

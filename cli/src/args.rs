@@ -63,6 +63,7 @@ pub(crate) enum Verb {
     Add(AddArguments),
     Rm(RmArguments),
     Tag(TagArguments),
+    Watch(WatchArguments),
     Info(InfoArguments),
     Verify(VerifyArguments),
     Seal(SealArguments),

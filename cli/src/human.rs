@@ -85,6 +85,13 @@ pub(crate) fn time(milliseconds: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
+/// The time of day of milliseconds since 1970: `20:34:07Z`, the time of Greenwich.
+pub(crate) fn clock(milliseconds: i64) -> String {
+    let seconds = milliseconds.div_euclid(1000).rem_euclid(86_400);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{hour:02}:{minute:02}:{second:02}Z")
+}
+
 /// A word as it must be typed in a shell, for commands that are offered to people.
 pub(crate) fn shell_word(word: impl AsRef<OsStr>) -> String {
     let word = word.as_ref().to_string_lossy();
@@ -175,6 +182,8 @@ mod tests {
         assert_eq!(time(951_782_400_000), "2000-02-29 00:00 UTC");
         assert_eq!(time(951_868_800_000), "2000-03-01 00:00 UTC");
         assert_eq!(time(1_795_293_240_000), "2026-11-21 20:34 UTC");
+        assert_eq!(clock(1_795_293_247_500), "20:34:07Z");
+        assert_eq!(clock(-1000), "23:59:59Z");
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod style;
 mod target;
 mod verifying;
 mod waiting;
+mod watching;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -106,6 +107,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         Verb::Add(verb) => cmd::add::run(&verb, output),
         Verb::Rm(verb) => cmd::rm::run(&verb, output),
         Verb::Tag(verb) => cmd::tag::run(&verb, output),
+        Verb::Watch(verb) => cmd::watch::run(&verb, output),
         Verb::Verify(verb) => cmd::verify::run(&verb, output),
         Verb::Seal(verb) => cmd::seal::run(&verb, output),
         Verb::Info(verb) => cmd::info::run(&verb, output),

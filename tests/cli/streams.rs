@@ -104,6 +104,7 @@ fn help_teaches_every_verb_and_ends_well() {
         "add",
         "rm",
         "tag",
+        "watch",
         "info",
         "verify",
         "seal",

@@ -112,6 +112,33 @@ Examples:
   kb index . --check                    is the file up to date? exit status 0 or 1
   kb index . --max-file-size 1M -v      and say what was left out, and why";
 
+/// Keep a .kb file up to date while its sources change
+///
+/// Brings the file up to date, then follows every save, rename and deletion below the PATHs within a
+/// fraction of a second. Prints one line for each change: when, how many documents are new (+),
+/// changed (~) and gone (-), and how long it took. Searches go on meanwhile, and between two changes
+/// other programs may write the file. A folder that vanishes loses nothing: its documents stay, and
+/// it is followed again when it is back. Interrupt it to stop.
+#[derive(Debug, Args)]
+#[command(after_help = WATCH_EXAMPLES)]
+pub(crate) struct WatchArguments {
+    #[command(flatten)]
+    pub(crate) target: TargetArguments,
+
+    /// Print no lines; warnings and errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const WATCH_EXAMPLES: &str = "\
+Examples:
+  kb watch .                            this folder, into ./<folder name>.kb
+  kb watch ~/notes docs -o all.kb       two folders in one file
+  kb watch . --json | jq .changes       what changed, for a program";
+
 /// Add one document, from a file or standard input
 ///
 /// The document is known by its path inside the .kb from then on: `kb index` leaves it alone. Prints

@@ -13,6 +13,7 @@ pub(crate) mod seal;
 pub(crate) mod search;
 pub(crate) mod tag;
 pub(crate) mod verify;
+pub(crate) mod watch;
 
 use std::path::{Path, PathBuf};
 
