@@ -11,5 +11,7 @@ mod model;
 mod processes;
 mod refuse;
 mod rooms;
+mod seal;
 mod spec;
 mod support;
+mod verify;
