@@ -80,6 +80,9 @@ fn build_kb() -> PathBuf {
             "--quiet",
             "--bin",
             "kb",
+            // As the tests have the engine, so that it is built once.
+            "--features",
+            "faults",
             "--profile",
             profile,
             "--manifest-path",

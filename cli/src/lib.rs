@@ -18,7 +18,6 @@ mod passage;
 mod progress;
 mod style;
 mod target;
-mod verifying;
 mod waiting;
 mod watching;
 

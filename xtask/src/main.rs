@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod crash;
 mod docs;
 mod eval;
 mod repository;
@@ -28,7 +29,10 @@ cargo xtask <verb>
        --part1          only the first part of the corpus
        --no-peers       without tantivy
        --fetch          only fetch and count the corpus
-       --out FILE       where the table goes (default tests/bench-results/main-<date>.md)";
+       --out FILE       where the table goes (default tests/bench-results/main-<date>.md)
+  bench live            what changes cost, reading beside a writer, verify, seal, open
+       --large          with a file of 1 GB: some minutes and 3 GB of disk
+  crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,6 +57,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "docs" => docs::run(rest),
         "eval" => eval::run(rest),
         "bench" => bench::run(rest),
+        "crash" => crash::run(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(true)

@@ -1,6 +1,6 @@
 //! `kb verify`: a file against its checksums and promises, or against the folders it came from.
 
-use kb_engine::{Error, IndexOptions, Report};
+use kb_engine::{Error, IndexOptions, Report, VerifyReport};
 
 use crate::args::VerifyArguments;
 use crate::changes;
@@ -11,12 +11,11 @@ use crate::human::{bytes, duration, plural, shell_word};
 use crate::json::Object;
 use crate::output::Output;
 use crate::progress::Meter;
-use crate::verifying::{VerifyReport, verify};
 
 pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb verify", arguments.file.as_deref())?;
     let meter = Meter::new(output.stderr_is_terminal());
-    let verified = verify(&opened.kb, arguments.deep, &mut |done, all| {
+    let verified = opened.kb.verify(arguments.deep, &mut |done, all| {
         meter.show_bytes("check", done, all)
     });
     meter.clear();

@@ -1,11 +1,12 @@
 //! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates,
-//! with tantivy beside it in the same run.
+//! with tantivy beside it in the same run. `bench live`: what changes cost.
 
 mod analysed;
 mod child;
 mod corpus;
 mod export;
 mod latency;
+mod live;
 mod machine;
 mod peer;
 mod report;
@@ -62,7 +63,8 @@ struct Figures {
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let options = match arguments.split_first() {
         Some((name, rest)) if name == "main" => parse(rest)?,
-        _ => bail!("there is one bench: cargo xtask bench main"),
+        Some((name, rest)) if name == "live" => return live::run(rest),
+        _ => bail!("there are two benches: cargo xtask bench main | live"),
     };
     if !options.fetch_only
         && let Some(outcome) = repository::rerun_in_release("bench", arguments)?
