@@ -262,6 +262,8 @@ proptest! {
     }
 }
 
+type Change<'c> = &'c dyn Fn(&mut Content);
+
 #[test]
 fn every_part_of_a_document_is_in_the_content_root() {
     let folder = tempfile::tempdir().expect("folder");
@@ -272,7 +274,7 @@ fn every_part_of_a_document_is_in_the_content_root() {
         ),
         ("b.md".to_owned(), ("# Horn\n\ntide\n".to_owned(), vec![])),
     ]);
-    let root = |name: &str, change: &dyn Fn(&mut Content)| {
+    let root = |name: &str, change: Change<'_>| {
         let path = folder.path().join(name);
         let mut content = content.clone();
         change(&mut content);
@@ -283,7 +285,7 @@ fn every_part_of_a_document_is_in_the_content_root() {
     let set = |content: &mut Content, text: &str| {
         content.insert("a.md".to_owned(), (text.to_owned(), vec!["sea"]));
     };
-    let changes: [(&str, &dyn Fn(&mut Content)); 6] = [
+    let changes: [(&str, Change<'_>); 6] = [
         ("1.kb", &|content| set(content, "# Lamp\n\nfop\n")),
         ("2.kb", &|content| set(content, "# Lamp\r\n\r\nfog\r\n")),
         ("3.kb", &|content| set(content, "# Lens\n\nfog\n")),

@@ -189,20 +189,3 @@ fn progress_grows_to_all_that_there_is() {
         assert!(heard.iter().all(|(_, of)| of == all));
     }
 }
-
-#[test]
-fn a_file_that_was_cut_is_noticed_or_answers_as_before() {
-    let whole = sample_bytes();
-    let mut noticed = 0;
-    let right = flips::answers(&Kb::from_bytes(whole).expect("it opens"));
-    for pages in 1..whole.len() / 4096 {
-        let cut = &whole[..pages * 4096];
-        match Kb::from_bytes(cut) {
-            Ok(kb) if verify(&kb, true).problems.is_empty() => {
-                assert_eq!(flips::answers(&kb), right, "{pages} pages");
-            }
-            _ => noticed += 1,
-        }
-    }
-    assert!(noticed > 10, "{noticed}");
-}
