@@ -199,7 +199,7 @@ fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
     let mut writer = KbWriter::open_or_create(&file).expect("writer");
     let options = IndexOptions::default();
     writer
-        .index(&[sources.clone()], &options, &mut |_| ())
+        .index(std::slice::from_ref(&sources), &options, &mut |_| ())
         .expect("indexed");
     drop(writer);
     let stop = AtomicBool::new(false);

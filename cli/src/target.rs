@@ -74,7 +74,8 @@ impl<'a> Target<'a> {
                 unused_name(file)
             }
             _ => {
-                let hint = writing_hint(&error, file).or_else(|| self.gone_hint(&error));
+                let hint =
+                    writing_hint(&error, file, Some("-o")).or_else(|| self.gone_hint(&error));
                 return Failure::from_engine(error, self.verb, file).or_hint(hint);
             }
         };
@@ -102,21 +103,34 @@ impl<'a> Target<'a> {
 }
 
 /// What to do when the output cannot be written, which says nothing against the sources.
-pub(crate) fn writing_hint(error: &Error, file: &Path) -> Option<String> {
-    let target = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+/// `flag` names another file, if the verb has one.
+pub(crate) fn writing_hint(error: &Error, file: &Path, flag: Option<&str>) -> Option<String> {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let target = absolute(file);
     match error {
         Error::PathNotFound { path } if file.parent() == Some(path) => Some(format!(
             "`mkdir -p {}` first, or name another file",
             shell_word(path)
         )),
         // The file itself, or the one that is built under another name beside it.
-        Error::Io { path, .. } if *path == target || is_built_for(&target, path) => Some(format!(
-            "{} cannot be written there; name a file elsewhere with -o",
-            file.display()
-        )),
-        Error::Storage { .. } => {
-            Some("make room, or name a file on another disk with -o".to_owned())
+        Error::Io { path, .. }
+            if absolute(path) == target || is_built_for(&target, &absolute(path)) =>
+        {
+            Some(match flag {
+                Some(flag) => format!(
+                    "{} cannot be written there; name a file elsewhere with {flag}",
+                    file.display()
+                ),
+                None => format!(
+                    "{} may be read and not written; change a copy of it",
+                    file.display()
+                ),
+            })
         }
+        Error::Storage { .. } => Some(match flag {
+            Some(flag) => format!("make room, or name a file on another disk with {flag}"),
+            None => "make room on its disk".to_owned(),
+        }),
         _ => None,
     }
 }

@@ -249,4 +249,30 @@ fn a_folder_that_nobody_may_write_to_is_named() {
     assert!(told.stderr.contains("fixed"), "{told:#?}");
     assert!(told.hint().contains("elsewhere with -o"), "{told:#?}");
     std::fs::set_permissions(folder.join("fixed"), mode(0o755)).unwrap();
+    folder
+        .kb(["index", "harbour", "-o", "fixed/a.kb"])
+        .expect(0);
+    std::fs::set_permissions(folder.join("fixed/a.kb"), mode(0o444)).unwrap();
+    folder.write("harbour/late.md", "# Late\n");
+    for (arguments, remedy) in [
+        (
+            ["index", "harbour", "-o", "fixed/a.kb"],
+            "elsewhere with -o",
+        ),
+        (
+            ["add", "harbour/late.md", "-f", "fixed/a.kb"],
+            "elsewhere with -f",
+        ),
+        (
+            ["rm", "fixed/a.kb", "notes.txt", "guide.md"],
+            "change a copy",
+        ),
+        (
+            ["tag", "notes.txt", "--add=x", "-ffixed/a.kb"],
+            "change a copy",
+        ),
+    ] {
+        let told = folder.kb(arguments).expect(2);
+        assert!(told.hint().contains(remedy), "{told:#?}");
+    }
 }

@@ -302,6 +302,21 @@ fn the_lines_for_people_say_when_and_how_much() {
 }
 
 #[test]
+fn watch_and_verify_obey_the_size_limit_of_the_index() {
+    let folder = Folder::with_corpus();
+    let limit = "--max-file-size=60";
+    let arguments = ["harbour", "-o", "harbour.kb", "--json", limit];
+    let watching = Watching::start(&folder, &arguments);
+    let change = watching.change();
+    assert_eq!(change["changes"].as_array().unwrap().len(), 1, "{change:#}");
+    watching.stop().expect(0);
+    let source = ["verify", "harbour.kb", "--source", "harbour"];
+    let mut limited = folder.command();
+    crate::support::run(limited.args(source).arg(limit)).expect(0);
+    folder.kb(source).expect(1);
+}
+
+#[test]
 fn what_cannot_be_watched_is_named() {
     let folder = Folder::with_corpus();
     let told = folder
@@ -315,4 +330,11 @@ fn what_cannot_be_watched_is_named() {
         .kb(["watch", "harbour", "-o", "thesis.txt"])
         .expect(2);
     assert_eq!(told.hint(), "`kb watch harbour -o thesis-2.kb`");
+    let told = folder.kb(["watch", "harbour", "-o", "no/such/a.kb"]);
+    assert!(told.expect(2).hint().contains("mkdir -p no/such"));
+    #[cfg(target_os = "linux")]
+    {
+        let told = folder.kb(["watch", "harbour", "-o", "/proc/kb-tests.kb"]);
+        assert!(told.expect(2).hint().contains("elsewhere with -o"));
+    }
 }

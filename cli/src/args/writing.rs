@@ -32,6 +32,16 @@ impl WaitFlag {
     }
 }
 
+/// Which files are too large.
+#[derive(Debug, Args)]
+pub(crate) struct SizeLimit {
+    /// Leave out files larger than this
+    ///
+    /// Bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = human::parse_bytes)]
+    pub(crate) max_file_size: u64,
+}
+
 /// Make a .kb file from folders and files, or bring it up to date
 ///
 /// Reads documents and source code below every PATH on all cores. What .gitignore and .kbignore
@@ -69,11 +79,8 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
 
-    /// Leave out files larger than this
-    ///
-    /// Bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = human::parse_bytes)]
-    pub(crate) max_file_size: u64,
+    #[command(flatten)]
+    pub(crate) limit: SizeLimit,
 
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
@@ -124,6 +131,9 @@ Examples:
 pub(crate) struct WatchArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
+
+    #[command(flatten)]
+    pub(crate) limit: SizeLimit,
 
     /// Print no lines; warnings and errors only
     #[arg(short, long)]
@@ -300,6 +310,9 @@ pub(crate) struct VerifyArguments {
     /// Reads every file. One DIR for each folder that the file was made from, of the same name.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) source: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) limit: SizeLimit,
 
     #[command(flatten)]
     pub(crate) json: JsonFlag,

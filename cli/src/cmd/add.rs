@@ -112,7 +112,7 @@ fn explain(error: Error, arguments: &AddArguments, file: &Path) -> Failure {
         }
         // A hint that offers to make the .kb would be about another path.
         Error::PathNotFound { path } if *path == arguments.source => None,
-        other => writing_hint(other, file),
+        other => writing_hint(other, file, Some("-f")),
     };
     Failure::from_engine(error, "kb add", file).or_hint(hint)
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
 fn options(arguments: &IndexArguments, cancel: &Arc<AtomicBool>) -> IndexOptions {
     IndexOptions {
         threads: arguments.threads,
-        max_file_bytes: arguments.max_file_size,
+        max_file_bytes: arguments.limit.max_file_size,
         force_hash: arguments.force_hash,
         prune: arguments.prune,
         rebuild: arguments.rebuild,

@@ -9,6 +9,7 @@ use crate::human::shell_word;
 use crate::json::Object;
 use crate::locate::locate;
 use crate::output::Output;
+use crate::target::writing_hint;
 use crate::waiting::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -30,7 +31,10 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
             Ok(removed)
         },
     );
-    let removed = removed.map_err(explain)?;
+    let removed = removed.map_err(|error| {
+        let hint = writing_hint(&error, &file, None);
+        explain(error).or_hint(hint)
+    })?;
     for path in &removed {
         if arguments.json.json {
             output.json(Object::new().field("removed", &**path))?;

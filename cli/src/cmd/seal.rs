@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
     );
     meter.clear();
     let report = sealed.map_err(|error| {
-        let hint = writing_hint(&error, written);
+        let hint = writing_hint(&error, written, Some("-o"));
         Failure::from_engine(error, "kb seal", written).or_hint(hint)
     })?;
     show(&report, arguments, output)?;

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::shell_word;
 use crate::output::Output;
+use crate::target::writing_hint;
 use crate::waiting::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &TagArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -20,8 +21,10 @@ pub(crate) fn run(arguments: &TagArguments, output: &mut Output) -> Result<Exit,
         opened.ask(found.collect::<kb_engine::Result<Vec<DocumentInfo>>>())?
     } else {
         let verb = verb(arguments);
-        change(arguments, &opened.file, output)
-            .map_err(|error| Failure::from_engine(error, &verb, &opened.file))?
+        change(arguments, &opened.file, output).map_err(|error| {
+            let hint = writing_hint(&error, &opened.file, None);
+            Failure::from_engine(error, &verb, &opened.file).or_hint(hint)
+        })?
     };
     for document in &documents {
         if arguments.json.json {

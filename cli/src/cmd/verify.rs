@@ -25,7 +25,10 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Ex
         [] => None,
         _ if !report.problems.is_empty() => None,
         folders => {
-            let options = IndexOptions::default();
+            let options = IndexOptions {
+                max_file_bytes: arguments.limit.max_file_size,
+                ..IndexOptions::default()
+            };
             Some(opened.ask(opened.kb.compare_sources(folders, &options))?)
         }
     };

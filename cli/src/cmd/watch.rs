@@ -45,10 +45,12 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
         target,
         watch,
         options: IndexOptions {
+            max_file_bytes: arguments.limit.max_file_size,
             cancel: Some(Arc::clone(&cancel)),
             ..IndexOptions::default()
         },
         cancel,
+        has_run: false,
         meter: None,
         last_trouble: None,
     };
@@ -81,6 +83,8 @@ struct Follower<'a> {
     watch: Watch,
     options: IndexOptions,
     cancel: Arc<AtomicBool>,
+    /// Whether a run has come to an end: an error before is a mistake of the caller's.
+    has_run: bool,
     /// The bar of the first run.
     meter: Option<Meter>,
     /// What was told last, so that it is told once.
@@ -163,6 +167,7 @@ impl Follower<'_> {
                         place.told_gone &= !paths.contains(&place.given);
                     }
                     self.last_trouble = None;
+                    self.has_run = true;
                     return Ok(Ran::Fresh(report));
                 }
                 Err(Error::Cancelled) => return Ok(Ran::Stopped),
@@ -179,6 +184,7 @@ impl Follower<'_> {
                     | Error::Damaged { .. }
                     | Error::EmbeddingModelUnavailable { .. }),
                 ) => return Err(self.target.explain(error)),
+                Err(error) if !self.has_run => return Err(self.target.explain(error)),
                 Err(error) => {
                     self.warn_once(&error, output);
                     return Ok(Ran::Again);

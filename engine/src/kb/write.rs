@@ -181,7 +181,14 @@ impl KbWriter {
     fn put(&mut self, document: Document, cut: Cut, may_replace: bool) -> Result<bool> {
         let path = document.path.clone();
         check_path(&path)?;
-        let stored = self.stored(&path)?;
+        let mut stored = self.document_at(&path)?;
+        if self.open.is_none() {
+            if stored.is_some() && !may_replace {
+                return Err(Error::DocumentExists { path });
+            }
+            self.lock()?;
+            stored = self.document_at(&path)?;
+        }
         let pending = self.pending.get(&path);
         let exists = match pending {
             Some(Pending::Remove { .. }) => false,
@@ -271,42 +278,63 @@ impl KbWriter {
         }
     }
 
-    /// Finds a document among those that the next commit leaves in the file.
+    /// Finds a document among those that the next commit leaves in the file. What is refused is
+    /// refused before the file is locked and touched.
     fn named(&mut self, name: &str) -> Result<(String, Option<(DocumentId, DocumentRecord)>)> {
-        self.lock()?;
+        if self.open.is_none() {
+            self.find(name)?;
+            self.lock()?;
+        }
+        self.find(name)
+    }
+
+    fn find(&self, name: &str) -> Result<(String, Option<(DocumentId, DocumentRecord)>)> {
         if let Some((path, pending)) = self.pending.get_key_value(name) {
-            let path = path.clone();
             return match pending {
                 Pending::Remove { .. } => Err(not_found(name)),
-                _ => Ok((path.clone(), self.stored(&path)?)),
+                _ => Ok((path.clone(), self.document_at(path)?)),
             };
         }
-        let Some(base) = self.open.as_ref().and_then(|open| open.base.as_ref()) else {
+        let found = self.with_base(|base| {
+            base.read(|snapshot| {
+                let catalog = Catalog::load(snapshot)?;
+                let id = resolve::document(snapshot, &catalog, base.path(), name)?;
+                Ok((id, catalog.documents.get(snapshot, id)?))
+            })
+        })?;
+        let Some((id, record)) = found else {
             return Err(not_found(name));
         };
-        let (id, record) = base.read(|snapshot| {
-            let catalog = Catalog::load(snapshot)?;
-            let id = resolve::document(snapshot, &catalog, base.path(), name)?;
-            Ok((id, catalog.documents.get(snapshot, id)?))
-        })?;
-        if matches!(self.pending.get(&record.path), Some(Pending::Remove { .. })) {
+        if let Some(Pending::Remove { .. }) = self.pending.get(&record.path) {
             return Err(not_found(name));
         }
         Ok((record.path.clone(), Some((id, record))))
     }
 
     /// The document of that path in the last commit.
-    fn stored(&mut self, path: &str) -> Result<Option<(DocumentId, DocumentRecord)>> {
-        let Some(base) = &self.lock()?.base else {
-            return Ok(None);
-        };
-        base.read(|snapshot| {
-            let documents = Catalog::load(snapshot)?.documents;
-            match documents.by_path(snapshot, path)? {
-                Some(id) => Ok(Some((id, documents.get(snapshot, id)?))),
-                None => Ok(None),
-            }
-        })
+    fn document_at(&self, path: &str) -> Result<Option<(DocumentId, DocumentRecord)>> {
+        let found = self.with_base(|base| {
+            base.read(|snapshot| {
+                let documents = Catalog::load(snapshot)?.documents;
+                match documents.by_path(snapshot, path)? {
+                    Some(id) => Ok(Some((id, documents.get(snapshot, id)?))),
+                    None => Ok(None),
+                }
+            })
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Asks the last commit, locked or not; `None` for a file that does not exist yet.
+    fn with_base<T>(&self, ask: impl FnOnce(&Container) -> Result<T>) -> Result<Option<T>> {
+        match &self.open {
+            Some(Open { base, .. }) => base.as_ref().map(ask).transpose(),
+            None => match Container::open(&self.path) {
+                Ok(base) => ask(&base).map(Some),
+                Err(Error::PathNotFound { .. }) => Ok(None),
+                Err(error) => Err(error),
+            },
+        }
     }
 
     /// Locks the file, once.
