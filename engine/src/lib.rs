@@ -30,7 +30,7 @@
 //!
 //! # Features
 //! `ingest` (default): walk folders, read files, cut and write. Without it: a small reader and
-//! searcher.
+//! searcher. `faults`: a double for the disk, for tests of crashes.
 //!
 //! # Rooms
 //! Imports point down: [`types`], [`error`], [`file_types`] know nothing of ours; [`container`] turns
@@ -60,7 +60,7 @@ pub use error::{Error, Result};
 pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 pub use kb::{DocumentInfo, DocumentText, Entry, Info, Kb, Outline, RootInfo, Sizes};
 #[cfg(feature = "ingest")]
-pub use kb::{KbWriter, SealReport, document_of};
+pub use kb::{KbWriter, Original, SealReport, document_of};
 pub use search::request::{Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request};
 pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};

@@ -1,9 +1,11 @@
 //! `kb add`: one document, from a file or standard input.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
-use kb_engine::{Document, DocumentInfo, Error, Kb, KbWriter, document_of};
+use kb_engine::{Document, DocumentInfo, Error, Kb, KbWriter, Original, document_of};
 
 use crate::args::AddArguments;
 use crate::cmd::document_object;
@@ -17,10 +19,14 @@ use crate::waiting::{wait_for_writer, waiting_note};
 
 const STANDARD_INPUT: &str = "-";
 
+/// Bytes that one document may have, the same as for files of a folder unless told otherwise.
+const LIMIT_BYTES: u64 = 16 << 20;
+
 pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(arguments.file.as_deref())?;
     let path = document_path(arguments)?;
-    let document = document(arguments, &path).map_err(|error| explain(error, arguments, &file))?;
+    let (document, original) =
+        document(arguments, &path).map_err(|error| explain(error, arguments, &file))?;
     let tags: Vec<&str> = arguments.tag.iter().map(String::as_str).collect();
     let added = wait_for_writer(
         arguments.wait.limit(),
@@ -28,10 +34,7 @@ pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit,
         &mut |holder| output.note(&waiting_note(holder)),
         |wait| {
             let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
-            let replaced = match arguments.replace {
-                true => writer.replace(document.clone())?,
-                false => writer.add(document.clone()).map(|()| false)?,
-            };
+            let replaced = writer.add_from(document.clone(), original, arguments.replace)?;
             if !tags.is_empty() {
                 writer.tag(&path, &tags, &[])?;
             }
@@ -60,7 +63,8 @@ fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
     Ok(name.to_string_lossy().into_owned())
 }
 
-fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<Document> {
+/// The document, and what is kept of its file.
+fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document, Original)> {
     let source = arguments.source.as_path();
     let reading = |source_error| Error::Io {
         action: "read",
@@ -68,17 +72,33 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<Document>
         source: source_error,
     };
     let is_input = source == Path::new(STANDARD_INPUT);
-    let content = if is_input {
-        let mut content = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut content);
-        read.map(|_| content).map_err(reading)?
+    let mut content = Vec::new();
+    let mut modified = None;
+    if is_input {
+        let input = std::io::stdin().lock();
+        input.take(LIMIT_BYTES + 1).read_to_end(&mut content)
     } else {
         if !source.exists() {
             let path = source.to_owned();
             return Err(Error::PathNotFound { path });
         }
-        std::fs::read(source).map_err(reading)?
-    };
+        File::open(source).and_then(|file| {
+            modified = file.metadata()?.modified().ok();
+            file.take(LIMIT_BYTES + 1).read_to_end(&mut content)
+        })
+    }
+    .map_err(reading)?;
+    if content.len() as u64 > LIMIT_BYTES {
+        return Err(Error::TooLarge {
+            what: source.display().to_string(),
+            size: content.len() as u64,
+            limit: LIMIT_BYTES,
+        });
+    }
+    let mut original = Original::of(&content);
+    if let Some(since) = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()) {
+        original.modified_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+    }
     let name = source.file_name().unwrap_or_default().to_string_lossy();
     let read_as = match Path::new(path).extension() {
         None if !is_input => &*name,
@@ -89,7 +109,7 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<Document>
     if let Some(title) = &arguments.title {
         document.title.clone_from(title);
     }
-    Ok(document)
+    Ok((document, original))
 }
 
 fn explain(error: Error, arguments: &AddArguments, file: &Path) -> Failure {

@@ -162,12 +162,20 @@ pub(crate) fn check_resting_header(map: &Map) -> Result<()> {
     if u8_at(&header, FLAGS_AT as usize)? & WRITER_OPEN != 0 {
         return Ok(());
     }
-    for number in 0..2 {
+    let mut transactions = [0; 2];
+    for (number, transaction) in transactions.iter_mut().enumerate() {
         let slot: [u8; SLOT_LEN] = array_at(&header, SLOTS_AT + SLOT_LEN * number)?;
         let (fields, sum) = slot.split_at(SLOT_SUM_AT);
         if xxh3_128(fields) != u128_at(sum, 0)? {
             return Err(Error::damaged(format!("the checksum of slot {number}")));
         }
+        *transaction = u64_at(&slot, TRANSACTION_AT)?;
+    }
+    // No checksum covers the byte that says which slot is served. A writer that closed the file has
+    // served the newer one.
+    let served = CommitSlot::from_header(&header)?.map(|slot| slot.transaction());
+    if served != transactions.iter().max().copied() {
+        return Err(Error::damaged("an older commit is served than the last"));
     }
     let layout = layout_len(&array_at(&header, 0)?);
     if layout.is_none_or(|layout| layout > map.len()) {

@@ -16,9 +16,10 @@ use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 use crate::ingest::roots::{self, Known, Resolved};
 use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
 use crate::kb::carry;
+use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
 use crate::kb::read::Kb;
-use crate::kb::write::{KbWriter, Open, check_model, first_manifest, fresh_meta};
-use crate::store::meta::{Meta, RootRecord};
+use crate::kb::write::{KbWriter, Open};
+use crate::store::meta::{Meta, RootRecord, SealRecord};
 use crate::store::skipped::{self, SkippedRecord};
 
 impl KbWriter {
@@ -72,6 +73,14 @@ impl KbWriter {
         let mut found = Found::look(base, paths, options)?;
         if found.is_nothing() {
             return Ok(found.into_report());
+        }
+        if base.read(SealRecord::read)?.is_some() {
+            // A sealed file knows neither where its folders are nor what was left out: only other
+            // documents are worth its seal.
+            let report = Found::look(base, paths, options)?.would_be(options)?;
+            if !report.has_changes() {
+                return Ok(report);
+            }
         }
         self.lock()?;
         let Some(mut open) = self.open.take() else {

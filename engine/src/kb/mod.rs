@@ -6,6 +6,8 @@
 mod carry;
 mod facts;
 #[cfg(feature = "ingest")]
+mod fresh;
+#[cfg(feature = "ingest")]
 mod index;
 #[cfg(feature = "ingest")]
 mod merge;
@@ -24,7 +26,7 @@ pub use read::Kb;
 #[cfg(feature = "ingest")]
 pub use seal::SealReport;
 #[cfg(feature = "ingest")]
-pub use write::{KbWriter, document_of};
+pub use write::{KbWriter, Original, document_of};
 
 #[cfg(feature = "ingest")]
 #[cfg(test)]

@@ -6,21 +6,20 @@ use std::time::Duration;
 
 use crate::catalog::Catalog;
 use crate::container::{Container, ContainerWriter, Opener};
-use crate::embed::{self, Embedder};
+use crate::embed;
 use crate::error::{Error, Result};
-use crate::index::text::ANALYSER_ID;
 use crate::ingest::batch::Batch;
+use crate::ingest::extract;
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
 use crate::ingest::walk::now_ms;
-use crate::ingest::{chunk, extract};
+use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
 use crate::kb::tags;
 use crate::search::resolve;
 use crate::store::documents::DocumentRecord;
-use crate::store::meta::{ChunkerRecord, EmbedderRecord, Manifest, Meta, ProbeRecord};
 use crate::types::{Document, DocumentId};
 
 /// What a file and a lock say of their writer.
-const PROGRAM: &str = concat!("kb ", env!("CARGO_PKG_VERSION"));
+pub(super) const PROGRAM: &str = concat!("kb ", env!("CARGO_PKG_VERSION"));
 
 /// Locks that may be lost to other writers before one is obtained.
 const MOST_ATTEMPTS: usize = 10;
@@ -76,6 +75,28 @@ pub(super) struct Open {
     pub(super) writer: ContainerWriter,
     /// Its last commit; none for a file that does not exist yet.
     pub(super) base: Option<Container>,
+}
+
+/// What is kept of the file that a document was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Original {
+    /// Its size.
+    pub size_bytes: u64,
+    /// When it was changed, milliseconds since 1970.
+    pub modified_ms: i64,
+    /// blake3 of its bytes.
+    pub hash: [u8; 32],
+}
+
+impl Original {
+    /// Of these bytes, made now.
+    pub fn of(bytes: &[u8]) -> Original {
+        Original {
+            size_bytes: bytes.len() as u64,
+            modified_ms: now_ms(),
+            hash: *blake3::hash(bytes).as_bytes(),
+        }
+    }
 }
 
 /// What happens to one document.
@@ -150,7 +171,8 @@ impl KbWriter {
     /// [`Error::InvalidArgument`] when the path is empty; [`Error::IndexLocked`] while another writer
     /// has the file.
     pub fn add(&mut self, document: Document) -> Result<()> {
-        self.put(document, Cut::Chunks, false).map(|_| ())
+        let original = Original::of(document.text.as_bytes());
+        self.put(document, original, Cut::Chunks, false).map(|_| ())
     }
 
     /// Adds a document, or puts it in the place of the one that has its path and keeps that one's
@@ -159,7 +181,22 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add`], without [`Error::DocumentExists`].
     pub fn replace(&mut self, document: Document) -> Result<bool> {
-        self.put(document, Cut::Chunks, true)
+        let original = Original::of(document.text.as_bytes());
+        self.put(document, original, Cut::Chunks, true)
+    }
+
+    /// Adds the document that was made from a file, or, when `may_replace`, puts it in the place of
+    /// the one that has its path. True when there was one.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add`].
+    pub fn add_from(
+        &mut self,
+        document: Document,
+        original: Original,
+        may_replace: bool,
+    ) -> Result<bool> {
+        self.put(document, original, Cut::Chunks, may_replace)
     }
 
     /// Adds a document as one chunk whose path is not searched: to measure ranking alone.
@@ -167,7 +204,8 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add`].
     pub fn add_uncut(&mut self, document: Document) -> Result<()> {
-        self.put(document, Cut::Whole, false).map(|_| ())
+        let original = Original::of(document.text.as_bytes());
+        self.put(document, original, Cut::Whole, false).map(|_| ())
     }
 
     /// Adds the content of a file, read as the ending of `path` says.
@@ -175,12 +213,21 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add`]; [`Error::InvalidArgument`] when no text can be taken from the bytes.
     pub fn add_bytes(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.add(document_of(path, bytes)?)
+        let original = Original::of(bytes);
+        self.put(document_of(path, bytes)?, original, Cut::Chunks, false)
+            .map(|_| ())
     }
 
-    fn put(&mut self, document: Document, cut: Cut, may_replace: bool) -> Result<bool> {
+    fn put(
+        &mut self,
+        document: Document,
+        original: Original,
+        cut: Cut,
+        may_replace: bool,
+    ) -> Result<bool> {
         let path = document.path.clone();
         check_path(&path)?;
+        check_outline(&document)?;
         let mut stored = self.document_at(&path)?;
         if self.open.is_none() {
             if stored.is_some() && !may_replace {
@@ -210,9 +257,9 @@ impl KbWriter {
         };
         let source = Source {
             root: None,
-            size_bytes: document.text.len() as u64,
-            modified_ms: now_ms(),
-            hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
+            size_bytes: original.size_bytes,
+            modified_ms: original.modified_ms,
+            hash: original.hash,
         };
         let prepared = Box::new(self.preparer.prepare(document, source, cut)?);
         let change = match stored {
@@ -474,63 +521,31 @@ fn check_path(path: &str) -> Result<()> {
     })
 }
 
+/// Headings must stand in the text, in order.
+fn check_outline(document: &Document) -> Result<()> {
+    let starts = document
+        .outline
+        .iter()
+        .map(|heading| heading.start as usize);
+    let in_text = starts
+        .clone()
+        .all(|start| document.text.is_char_boundary(start));
+    let levels = document.outline.iter().all(|heading| heading.level > 0);
+    if in_text && levels && starts.is_sorted() {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        argument: "outline",
+        reason: format!(
+            "the headings of {:?} do not stand in its text, in order, with levels from 1",
+            document.path
+        ),
+    })
+}
+
 fn not_found(name: &str) -> Error {
     Error::DocumentNotFound {
         name: name.to_owned(),
         nearest: Vec::new(),
     }
-}
-
-/// New rows must come from the model that made the old ones.
-pub(super) fn check_model(meta: &Meta) -> Result<()> {
-    let model = embed::built_in();
-    if meta.embedder.id != model.id() || meta.embedder.hash != model.hash() {
-        return Err(Error::EmbeddingModelUnavailable {
-            needs: meta.embedder.id.clone(),
-        });
-    }
-    Ok(())
-}
-
-pub(super) fn first_manifest() -> Manifest {
-    Manifest {
-        next_segment: 1,
-        next_document: 1,
-        next_root: 1,
-        ..Manifest::default()
-    }
-}
-
-/// Facts about a file that this program begins now.
-pub(super) fn fresh_meta() -> Result<Meta> {
-    let model = embed::built_in();
-    let probes = embed::probes(model)?
-        .into_iter()
-        .map(|probe| ProbeRecord {
-            text: probe.text,
-            vector: probe.vector,
-        })
-        .collect();
-    let now = now_ms();
-    Ok(Meta {
-        created_ms: now,
-        updated_ms: now,
-        writer: PROGRAM.to_owned(),
-        roots: Vec::new(),
-        embedder: EmbedderRecord {
-            id: model.id().to_owned(),
-            hash: model.hash(),
-            dim: model.dim() as u32,
-            quantiser_range: model.quantiser_range(),
-            probes,
-        },
-        analyser: ANALYSER_ID.to_owned(),
-        chunker: ChunkerRecord {
-            target_bytes: chunk::TARGET_BYTES as u32,
-            cap_bytes: chunk::CAP_BYTES as u32,
-        },
-        documents: 0,
-        chunks: 0,
-        text_bytes: 0,
-    })
 }

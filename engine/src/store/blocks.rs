@@ -220,6 +220,8 @@ pub struct BlockReader<'a> {
     decompressor: zstd::bulk::Decompressor<'static>,
     /// Number and text of the last block read.
     last: Option<(u64, Vec<u8>)>,
+    /// A row of that block, and where its text begins: rows are mostly asked for in order.
+    place: (u32, usize),
 }
 
 impl std::fmt::Debug for BlockReader<'_> {
@@ -244,6 +246,7 @@ impl<'a> BlockReader<'a> {
             chunks,
             decompressor,
             last: None,
+            place: (0, 0),
         })
     }
 
@@ -280,9 +283,13 @@ impl<'a> BlockReader<'a> {
                 return Err(Error::damaged(format!("block {number} holds no chunk")));
             }
             let chunks = self.chunks;
-            let bytes = self.read(number, block)?;
-            let mut offset = 0usize;
-            for at in block.first_row..next_first.min(end) {
+            self.read(number, block)?;
+            let (from, mut offset) = match self.place {
+                place if (block.first_row..=row).contains(&place.0) => place,
+                _ => (block.first_row, 0),
+            };
+            let bytes = self.last.as_ref().map_or(&[][..], |(_, text)| text);
+            for at in from..next_first.min(end) {
                 let chunk = chunks.get(at)?;
                 let len = chunk.at.span.len() as usize;
                 if at >= row {
@@ -297,6 +304,7 @@ impl<'a> BlockReader<'a> {
                 }
                 offset += len;
             }
+            self.place = (next_first.min(end), offset);
             row = next_first;
         }
         Ok(())

@@ -1,0 +1,63 @@
+//! What a file states that this program begins now, and whether it can go on with another.
+
+use crate::embed::{self, Embedder};
+use crate::error::{Error, Result};
+use crate::index::text::ANALYSER_ID;
+use crate::ingest::chunk;
+use crate::ingest::walk::now_ms;
+use crate::kb::write::PROGRAM;
+use crate::store::meta::{ChunkerRecord, EmbedderRecord, Manifest, Meta, ProbeRecord};
+
+/// New rows must come from the model that made the old ones.
+pub(super) fn check_model(meta: &Meta) -> Result<()> {
+    let model = embed::built_in();
+    if meta.embedder.id != model.id() || meta.embedder.hash != model.hash() {
+        return Err(Error::EmbeddingModelUnavailable {
+            needs: meta.embedder.id.clone(),
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn first_manifest() -> Manifest {
+    Manifest {
+        next_segment: 1,
+        next_document: 1,
+        next_root: 1,
+        ..Manifest::default()
+    }
+}
+
+/// Facts about a file that this program begins now.
+pub(super) fn fresh_meta() -> Result<Meta> {
+    let model = embed::built_in();
+    let probes = embed::probes(model)?
+        .into_iter()
+        .map(|probe| ProbeRecord {
+            text: probe.text,
+            vector: probe.vector,
+        })
+        .collect();
+    let now = now_ms();
+    Ok(Meta {
+        created_ms: now,
+        updated_ms: now,
+        writer: PROGRAM.to_owned(),
+        roots: Vec::new(),
+        embedder: EmbedderRecord {
+            id: model.id().to_owned(),
+            hash: model.hash(),
+            dim: model.dim() as u32,
+            quantiser_range: model.quantiser_range(),
+            probes,
+        },
+        analyser: ANALYSER_ID.to_owned(),
+        chunker: ChunkerRecord {
+            target_bytes: chunk::TARGET_BYTES as u32,
+            cap_bytes: chunk::CAP_BYTES as u32,
+        },
+        documents: 0,
+        chunks: 0,
+        text_bytes: 0,
+    })
+}
