@@ -6,6 +6,9 @@
 //! was synced is there, what came after it is there, lost, torn at 512 bytes or overtaken by later
 //! changes.
 //!
+//! And every single operation is refused once, as by a full or broken disk: the old state stands, and the
+//! next try succeeds.
+//!
 //! `KB_CRASH_STATES=10000 cargo test -p kb-tests crash` (`cargo xtask crash`) tries as many states;
 //! without it a tenth.
 
@@ -18,7 +21,7 @@ use std::sync::Arc;
 use kb_engine::container::faults::observed;
 use kb_engine::{IndexOptions, Kb, KbWriter};
 
-use disk::{Disk, Random, Recorder};
+use disk::{Disk, Random, Recorder, RefuseNth};
 
 use crate::support::{content_of, memory_folder};
 
@@ -306,4 +309,119 @@ fn without_one_of_the_syncs_states_are_lost() {
         !tally.bad.is_empty()
     });
     assert!(caught.is_some(), "no sync is needed?");
+}
+
+/// What a person asks for, each of which writes in its own way.
+type Step = fn(&mut KbWriter, &Path) -> kb_engine::Result<()>;
+
+const STEPS: [(&str, Step); 4] = [
+    ("index", |writer, sources| {
+        let options = IndexOptions {
+            threads: 1,
+            force_hash: true,
+            ..IndexOptions::default()
+        };
+        let paths = [sources.to_owned()];
+        writer.index(&paths, &options, &mut |_| ()).map(|_| ())
+    }),
+    ("rebuild", |writer, sources| {
+        let options = IndexOptions {
+            threads: 1,
+            rebuild: true,
+            ..IndexOptions::default()
+        };
+        let paths = [sources.to_owned()];
+        writer.index(&paths, &options, &mut |_| ()).map(|_| ())
+    }),
+    // The eighth small segment: a commit, then a merge.
+    ("add and merge", |writer, _| {
+        writer.add_bytes("eighth.txt", prose(50, 70).as_bytes())?;
+        writer.commit()
+    }),
+    ("seal", |writer, _| {
+        writer.seal(None, &mut |_| ()).map(|_| ())
+    }),
+];
+
+#[test]
+fn a_refused_operation_leaves_the_old_state_and_the_next_try_succeeds() {
+    let folder = memory_folder();
+    let sources = folder.path().join("sources");
+    std::fs::create_dir(&sources).expect("folder");
+    for number in 0..5 {
+        let path = sources.join(format!("{number}.md"));
+        std::fs::write(path, prose(number, 90)).expect("file");
+    }
+    let before = folder.path().join("before.kb");
+    let index = STEPS[0].1;
+    let mut writer = KbWriter::open_or_create(&before).expect("writer");
+    index(&mut writer, &sources).expect("indexed");
+    for number in 0..6u64 {
+        let name = format!("{number}.txt");
+        let text = prose(60 + number, 50);
+        writer.add_bytes(&name, text.as_bytes()).expect("added");
+        writer.commit().expect("committed");
+    }
+    drop(writer);
+    std::fs::write(sources.join("2.md"), prose(99, 90)).expect("file");
+    let (bytes, live) = (
+        std::fs::read(&before).expect("bytes"),
+        folder.path().join("live.kb"),
+    );
+    let old = content_of(&Kb::open(&before).expect("it opens"));
+    let stride = if std::env::var("KB_CRASH_STATES").is_ok() {
+        1
+    } else {
+        5
+    };
+    for (name, step) in STEPS {
+        let run = |nth: usize, error: i32| {
+            std::fs::write(&live, &bytes).expect("file");
+            let observer = Arc::new(RefuseNth::new(nth, error));
+            let told = observed(observer.clone(), || {
+                let mut writer = KbWriter::open_or_create(&live)?;
+                step(&mut writer, &sources)
+            });
+            (told, observer.heard())
+        };
+        let (whole, operations) = run(usize::MAX, 0);
+        whole.expect(name);
+        let new = content_of(&Kb::open(&live).expect("it opens"));
+        assert_eq!(new == old, name == "seal", "{name}");
+        let mut refused = 0;
+        // ENOSPC and EIO
+        for (nth, error) in (0..operations)
+            .step_by(stride)
+            .flat_map(|n| [(n, 28), (n, 5)])
+        {
+            let (told, _) = run(nth, error);
+            let place = format!("{name}, operation {nth} of {operations}, error {error}");
+            if let Err(error) = &told {
+                refused += 1;
+                let code = error.code();
+                assert!(
+                    ["IO", "STORAGE", "WRITER_FAILED"].contains(&code),
+                    "{place}: {code} {error}"
+                );
+            }
+            let kb = Kb::open(&live).unwrap_or_else(|error| panic!("{place}: {error}"));
+            let content = content_of(&kb);
+            // What was committed before a merge or close failed stays.
+            assert!(content == old || content == new, "{place}");
+            assert!(told.is_err() || content == new, "{place}: lost");
+            drop(kb);
+            let mut writer = KbWriter::open_or_create(&live).expect("writer");
+            writer.add_bytes("again.txt", b"again").expect("added");
+            writer
+                .commit()
+                .unwrap_or_else(|error| panic!("{place}, then: {error}"));
+        }
+        assert!(refused > 3, "{name}: {refused} of {operations} refused");
+        let left: Vec<_> = std::fs::read_dir(folder.path())
+            .expect("folder")
+            .map(|entry| entry.expect("entry").file_name())
+            .filter(|name| name.to_string_lossy().contains(".tmp"))
+            .collect();
+        assert!(left.is_empty(), "{name}: {left:?}");
+    }
 }

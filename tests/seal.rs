@@ -356,6 +356,11 @@ fn a_sealed_file_names_no_place_of_the_machine_and_is_indexed_again_from_its_fol
     assert_eq!(report.documents, CORPUS.len() as u64);
     let info = Kb::open(&path).expect("it opens").info().expect("info");
     assert_eq!((info.roots.len(), info.documents), (1, CORPUS.len() as u64));
+    assert!(
+        info.content_root.is_some(),
+        "nothing changed, and it is unsealed"
+    );
+    assert_eq!(std::fs::read(&path).expect("bytes"), bytes);
     let problems = Kb::open(&path)
         .expect("it opens")
         .verify(true, &mut |_, _| {});

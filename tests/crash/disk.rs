@@ -64,6 +64,40 @@ impl Observer for Recorder {
     }
 }
 
+/// Refuses one operation, once.
+#[derive(Debug)]
+pub(super) struct RefuseNth {
+    nth: usize,
+    error: i32,
+    heard: Mutex<usize>,
+}
+
+impl RefuseNth {
+    pub(super) fn new(nth: usize, error: i32) -> RefuseNth {
+        RefuseNth {
+            nth,
+            error,
+            heard: Mutex::default(),
+        }
+    }
+
+    /// Operations so far.
+    pub(super) fn heard(&self) -> usize {
+        *self.heard.lock().expect("lock")
+    }
+}
+
+impl Observer for RefuseNth {
+    fn before(&self, _: &Op<'_>) -> io::Result<()> {
+        let mut heard = self.heard.lock().expect("lock");
+        *heard += 1;
+        match *heard - 1 == self.nth {
+            true => Err(io::Error::from_raw_os_error(self.error)),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Repeatable numbers.
 #[derive(Debug)]
 pub(super) struct Random(pub(super) u64);

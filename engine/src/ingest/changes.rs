@@ -71,19 +71,17 @@ impl Changes {
     ///
     /// # Errors
     /// [`Error::RootVanished`] when nothing is left of a part of a root that the file has documents
-    /// of, unless `options.prune`; [`Error::Damaged`].
+    /// of, unless `options.prune`.
     pub fn find(
-        snapshot: &Snapshot<'_>,
-        documents: &Documents,
+        held: Held,
         roots: &[Root],
         walked: Walked,
         options: &IndexOptions,
     ) -> Result<Changes> {
-        let held = Held::read(snapshot, documents, roots)?;
         if !options.prune {
             refuse_vanished(roots, &held, &walked)?;
         }
-        held.compare(roots, walked, options)
+        Ok(held.compare(roots, walked, options))
     }
 
     /// Whether nothing must be read, removed or forgotten.
@@ -92,8 +90,9 @@ impl Changes {
     }
 }
 
-/// What the file has, as far as it matters.
-struct Held {
+/// What a commit has of some roots, and which paths are taken by others.
+#[derive(Debug)]
+pub struct Held {
     /// Documents of the roots that are looked at.
     documents: HashMap<String, (DocumentId, DocumentRecord)>,
     /// Paths of all other documents.
@@ -103,7 +102,11 @@ struct Held {
 }
 
 impl Held {
-    fn read(snapshot: &Snapshot<'_>, documents: &Documents, roots: &[Root]) -> Result<Held> {
+    /// Reads all document records.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn read(snapshot: &Snapshot<'_>, documents: &Documents, roots: &[Root]) -> Result<Held> {
         let mut held = Held {
             documents: HashMap::new(),
             others: HashMap::new(),
@@ -122,12 +125,7 @@ impl Held {
         Ok(held)
     }
 
-    fn compare(
-        mut self,
-        roots: &[Root],
-        walked: Walked,
-        options: &IndexOptions,
-    ) -> Result<Changes> {
+    fn compare(mut self, roots: &[Root], walked: Walked, options: &IndexOptions) -> Changes {
         let mut changes = Changes {
             skipped: walked.skipped,
             ..Changes::default()
@@ -177,7 +175,7 @@ impl Held {
         changes.removed = gone.map(|(path, (id, _))| (path, id)).collect();
         changes.removed.sort();
         changes.forgotten = self.skipped.into_keys().collect();
-        Ok(changes)
+        changes
     }
 }
 

@@ -14,9 +14,10 @@ use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ignore::WalkBuilder;
+use ignore::{WalkBuilder, WalkState};
 
 use crate::error::{Error, Result};
 use crate::ingest::git;
@@ -112,40 +113,59 @@ impl Walker<'_> {
             .parents(in_work_tree)
             .follow_links(false)
             .filter_entry(filter(root));
-        for entry in builder.build() {
-            if self
-                .options
-                .cancel
-                .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-            {
-                return Err(Error::Cancelled);
-            }
+        // Folders are read and files looked at on all cores; the order is made afterwards.
+        let (sender, found) = mpsc::channel();
+        let cancel = self.options.cancel;
+        builder.build_parallel().run(|| {
+            let sender = sender.clone();
+            Box::new(move |entry| {
+                if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                    return WalkState::Quit;
+                }
+                let entry = entry.map(|entry| {
+                    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                    let metadata = is_file.then(|| entry.metadata());
+                    (entry, metadata)
+                });
+                // The other end lives as long as this walk.
+                let _ = sender.send(entry);
+                WalkState::Continue
+            })
+        });
+        drop(sender);
+        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(Error::Cancelled);
+        }
+        for entry in found {
             match entry {
-                Ok(entry) if entry.depth() == 0 => {}
-                Ok(entry) => self.add_entry(root, &entry),
+                Ok((entry, _)) if entry.depth() == 0 => {}
+                Ok((entry, metadata)) => self.add_entry(root, &entry, metadata),
                 Err(error) => self.skip_error(root, &error),
             }
         }
         Ok(())
     }
 
-    fn add_entry(&mut self, root: &Root, entry: &ignore::DirEntry) {
+    fn add_entry(
+        &mut self,
+        root: &Root,
+        entry: &ignore::DirEntry,
+        metadata: Option<std::result::Result<Metadata, ignore::Error>>,
+    ) {
         if let Some(error) = entry.error() {
             // A line of an ignore file that is no pattern: the other lines count.
             self.skip(root, entry.path(), format!("ignore file: {error}"));
         }
-        let Some(kind) = entry.file_type() else {
-            return;
-        };
-        if kind.is_dir() {
-            return;
-        }
-        if kind.is_symlink() {
-            return self.skip(root, entry.path(), "symbolic link".to_owned());
-        }
-        match entry.metadata() {
-            Ok(metadata) => self.add_file(root, entry.path().to_owned(), &metadata),
-            Err(error) => self.skip_error(root, &error),
+        match (metadata, entry.file_type()) {
+            (Some(Ok(metadata)), _) => self.add_file(root, entry.path().to_owned(), &metadata),
+            (Some(Err(error)), _) => self.skip_error(root, &error),
+            (None, Some(kind)) if kind.is_symlink() => {
+                self.skip(root, entry.path(), "symbolic link".to_owned());
+            }
+            (None, Some(kind)) if !kind.is_dir() => {
+                self.skip(root, entry.path(), "not a regular file".to_owned());
+            }
+            (None, _) => {}
         }
     }
 

@@ -9,7 +9,7 @@ use crate::embed;
 use crate::error::{Error, Result};
 use crate::index::text::ANALYSER_ID;
 use crate::ingest::batch::Batch;
-use crate::ingest::changes::{Candidate, Changes};
+use crate::ingest::changes::{Candidate, Changes, Held};
 use crate::ingest::pipeline::{self, Outcome};
 use crate::ingest::prepare::Preparer;
 use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
@@ -77,10 +77,11 @@ impl KbWriter {
         if base.read(SealRecord::read)?.is_some() {
             // A sealed file knows neither where its folders are nor what was left out: only other
             // documents are worth its seal.
-            let report = Found::look(base, paths, options)?.would_be(options)?;
+            let report = found.would_be(options)?;
             if !report.has_changes() {
                 return Ok(report);
             }
+            found = Found::look(base, paths, options)?;
         }
         self.lock()?;
         let Some(mut open) = self.open.take() else {
@@ -260,12 +261,12 @@ impl Found {
     fn of(base: &Container, resolved: Resolved, options: &IndexOptions) -> Result<Found> {
         let at_ms = now_ms();
         let walked = walk_roots(&resolved, options)?;
-        let (identity, catalog, changes) = base.read(|snapshot| {
+        let (identity, catalog, held) = base.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
-            let (documents, walked) = (&catalog.documents, walked.clone());
-            let changes = Changes::find(snapshot, documents, &resolved.roots, walked, options)?;
-            Ok((snapshot.identity(), catalog, changes))
+            let held = Held::read(snapshot, &catalog.documents, &resolved.roots)?;
+            Ok((snapshot.identity(), catalog, held))
         })?;
+        let changes = Changes::find(held, &resolved.roots, walked, options)?;
         Ok(Found {
             identity,
             catalog,

@@ -220,8 +220,17 @@ pub struct BlockReader<'a> {
     decompressor: zstd::bulk::Decompressor<'static>,
     /// Number and text of the last block read.
     last: Option<(u64, Vec<u8>)>,
-    /// A row of that block, and where its text begins: rows are mostly asked for in order.
-    place: (u32, usize),
+    /// A row of a block, and where its text begins there: rows are mostly asked for in order.
+    place: Option<Place>,
+}
+
+/// Where the text of a row begins.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Number of the block.
+    block: u64,
+    row: u32,
+    offset: usize,
 }
 
 impl std::fmt::Debug for BlockReader<'_> {
@@ -246,7 +255,7 @@ impl<'a> BlockReader<'a> {
             chunks,
             decompressor,
             last: None,
-            place: (0, 0),
+            place: None,
         })
     }
 
@@ -285,7 +294,9 @@ impl<'a> BlockReader<'a> {
             let chunks = self.chunks;
             self.read(number, block)?;
             let (from, mut offset) = match self.place {
-                place if (block.first_row..=row).contains(&place.0) => place,
+                Some(place) if place.block == number && place.row <= row => {
+                    (place.row, place.offset)
+                }
                 _ => (block.first_row, 0),
             };
             let bytes = self.last.as_ref().map_or(&[][..], |(_, text)| text);
@@ -304,7 +315,11 @@ impl<'a> BlockReader<'a> {
                 }
                 offset += len;
             }
-            self.place = (next_first.min(end), offset);
+            self.place = Some(Place {
+                block: number,
+                row: next_first.min(end),
+                offset,
+            });
             row = next_first;
         }
         Ok(())
