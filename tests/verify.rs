@@ -1,6 +1,7 @@
 //! `verify`: a file that was written passes, and whatever lies in it is named.
 
 mod flips;
+mod held;
 mod lies;
 
 use std::path::{Path, PathBuf};
