@@ -383,3 +383,56 @@ fn a_folder_indexed_again_and_again_answers_as_one_that_is_indexed_once() {
     assert_same_content(&live, &once, present.keys().cloned());
     assert_same_answers(&live, &ask(&once), "indexed again");
 }
+
+#[test]
+fn content_decides_where_times_cannot_and_no_change_writes_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (sources, path) = (folder.path().join("sources"), folder.path().join("a.kb"));
+    std::fs::create_dir(&sources).expect("folder");
+    let now = std::time::SystemTime::now();
+    let hour = std::time::Duration::from_secs(3600);
+    let write = |name: &str, bytes: &[u8], time: std::time::SystemTime| {
+        let path = sources.join(name);
+        std::fs::write(&path, bytes).expect("written");
+        let file = std::fs::File::options().append(true).open(&path);
+        file.expect("file").set_modified(time).expect("time");
+    };
+    let index = |force_hash: bool| {
+        let mut writer = KbWriter::open_or_create(&path).expect("writer");
+        let options = IndexOptions {
+            force_hash,
+            ..IndexOptions::default()
+        };
+        let report = writer.index(std::slice::from_ref(&sources), &options, &mut |_| {});
+        report.expect("indexed")
+    };
+    let bytes = || std::fs::read(&path).expect("bytes");
+    write("old.md", b"one fish", now - hour);
+    write("new.md", b"two fish", now);
+    write("blob.bin", &[0, 159, 146, 150, 0, 7], now);
+    // A clock that was wrong, or is wrong now.
+    write("future.md", b"red fish", now + 24 * hour);
+    assert_eq!(index(false).added.len(), 3);
+    let first = bytes();
+    for force_hash in [false, true] {
+        let report = index(force_hash);
+        assert!(!report.has_changes());
+        assert_eq!((report.unchanged, report.skipped.len()), (3, 1));
+        assert!(bytes() == first, "nothing changed, and the file did");
+    }
+    // The same size and time, other content: seen where the time is too new to be trusted.
+    write("new.md", b"too fish", now);
+    write("future.md", b"rad fish", now + 24 * hour);
+    write("old.md", b"won fish", now - hour);
+    let report = index(false);
+    assert_eq!(report.updated, ["future.md", "new.md"]);
+    assert_eq!(index(true).updated, ["old.md"]);
+    // Another time, the same content.
+    write("old.md", b"won fish", now - 2 * hour);
+    assert!(!index(false).has_changes());
+    let touched = bytes();
+    assert_eq!(index(false).unchanged, 3);
+    assert!(bytes() == touched);
+    write("blob.bin", b"text now", now);
+    assert_eq!(index(false).added, ["blob.bin"]);
+}

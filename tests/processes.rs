@@ -205,7 +205,7 @@ fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
     let stop = AtomicBool::new(false);
     let answered = AtomicU64::new(0);
     let kills = number_from("KB_KILLS", 40);
-    let (mut killed, mut kept, mut made) = (0, 0, 0);
+    let (mut killed, mut rounds, mut kept, mut made) = (0, 0, 0, 0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -221,7 +221,12 @@ fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
         }
         let mut usual = Duration::from_millis(60);
         let mut random = 12345u64;
-        for round in 0..kills {
+        for round in 0.. {
+            if killed == kills {
+                break;
+            }
+            rounds += 1;
+            assert!(rounds <= kills * 5, "{killed} of {rounds} runs were killed");
             let before = generation(&Kb::open(&file).expect("it opens")).expect("whole");
             let next = before + 1;
             write(next);
@@ -271,7 +276,7 @@ fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
         stop.store(true, Ordering::Relaxed);
     });
     println!(
-        "kills: {killed} of {kills}, {kept} old, {made} new, {} requests meanwhile",
+        "kills: {killed} in {rounds} runs, {kept} old, {made} new, {} requests meanwhile",
         answered.load(Ordering::Relaxed)
     );
     assert!(killed > 0 && kept > 0 && answered.load(Ordering::Relaxed) > 0);

@@ -523,6 +523,7 @@ fn skip(transaction: &mut Transaction<'_>, path: &str, root: u32) {
         size_bytes: 1,
         modified_ms: 1,
         reason: "binary".to_owned(),
+        hash: [0; 32],
     };
     skipped::put(transaction, path, &record).expect("skipped");
 }

@@ -2,6 +2,8 @@
 //! content.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read;
 use std::ops::ControlFlow;
 
 use crate::container::Snapshot;
@@ -24,8 +26,10 @@ pub struct Candidate {
     pub file: SourceFile,
     /// Its document in the .kb; none for a file that the .kb does not have.
     pub known: Option<KnownDocument>,
-    /// Whether the .kb remembers it as left out.
-    pub was_skipped: bool,
+    /// What the .kb remembers of it as left out.
+    pub skipped: Option<SkippedRecord>,
+    /// Whether size and time are as they were, and only the content can tell.
+    pub looks_same: bool,
 }
 
 /// What the .kb has of a file.
@@ -58,7 +62,8 @@ impl Changes {
         let candidates = walked.files.into_iter().map(|file| Candidate {
             file,
             known: None,
-            was_skipped: false,
+            skipped: None,
+            looks_same: false,
         });
         Changes {
             candidates: candidates.collect(),
@@ -81,12 +86,73 @@ impl Changes {
         if !options.prune {
             refuse_vanished(roots, &held, &walked)?;
         }
-        Ok(held.compare(roots, walked, options))
+        let mut changes = held.compare(roots, walked, options);
+        changes.settle(options);
+        Ok(changes)
+    }
+
+    /// Compares the content of files whose size and time are as they were, on all cores, so that a
+    /// run without changes writes nothing.
+    fn settle(&mut self, options: &IndexOptions) {
+        let candidates = std::mem::take(&mut self.candidates);
+        let (unclear, clear): (Vec<_>, Vec<_>) = candidates
+            .into_iter()
+            .partition(|candidate| candidate.looks_same);
+        let threads = match options.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        let share = unclear.len().div_ceil(threads).max(1);
+        let same: Vec<bool> = std::thread::scope(|scope| {
+            let shares: Vec<_> = unclear
+                .chunks(share)
+                .map(|share| scope.spawn(|| share.iter().map(is_same).collect::<Vec<bool>>()))
+                .collect();
+            // A share that could not be compared is read again below.
+            let found = shares.into_iter().map(|share| share.join());
+            found
+                .flat_map(std::result::Result::unwrap_or_default)
+                .collect()
+        });
+        self.candidates = clear;
+        for (number, candidate) in unclear.into_iter().enumerate() {
+            match (same.get(number), candidate.skipped) {
+                (Some(true), None) => self.unchanged += 1,
+                (Some(true), Some(record)) => self.skipped.push(Skipped {
+                    path: candidate.file.document_path,
+                    reason: record.reason,
+                }),
+                (_, skipped) => self.candidates.push(Candidate {
+                    skipped,
+                    ..candidate
+                }),
+            }
+        }
+        let by_path =
+            |a: &Candidate, b: &Candidate| a.file.document_path.cmp(&b.file.document_path);
+        self.candidates.sort_by(by_path);
     }
 
     /// Whether nothing must be read, removed or forgotten.
     pub fn is_empty(&self) -> bool {
         self.candidates.is_empty() && self.removed.is_empty() && self.forgotten.is_empty()
+    }
+}
+
+/// Whether the bytes of a file are those that the .kb knows.
+fn is_same(candidate: &Candidate) -> bool {
+    let known = match (&candidate.known, &candidate.skipped) {
+        (Some(known), _) => known.hash,
+        (None, Some(skipped)) => skipped.hash,
+        (None, None) => return false,
+    };
+    let mut hasher = blake3::Hasher::new();
+    let read = File::open(&candidate.file.disk_path)
+        .and_then(|file| std::io::copy(&mut file.take(candidate.file.size_bytes + 1), &mut hasher));
+    match read {
+        Ok(_) => *hasher.finalize().as_bytes() == known,
+        // What could not be read then and cannot be read now.
+        Err(_) => known == [0; 32],
     }
 }
 
@@ -135,19 +201,24 @@ impl Held {
                 .iter()
                 .find(|root| root.id == file.root)
                 .map_or(0, |root| root.indexed_ms);
-            let as_it_was = |size_bytes: u64, modified_ms: i64| {
-                !options.force_hash
-                    && (size_bytes, modified_ms) == (file.size_bytes, file.modified_ms)
-                    && modified_ms.saturating_add(TICK_MS) < indexed_ms
+            let looks_same = |size_bytes: u64, modified_ms: i64| {
+                (size_bytes, modified_ms) == (file.size_bytes, file.modified_ms)
             };
+            let is_certain =
+                !options.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
             let path = &file.document_path;
             if let Some(root) = self.others.get(path) {
                 changes.skipped.push(taken(path, *root));
                 continue;
             }
-            let was_skipped = self.skipped.remove(path);
-            if let Some(record) = &was_skipped
-                && as_it_was(record.size_bytes, record.modified_ms)
+            let skipped = self.skipped.remove(path);
+            let mut seems_same = false;
+            if let Some(record) = &skipped {
+                seems_same = looks_same(record.size_bytes, record.modified_ms);
+            }
+            if let Some(record) = &skipped
+                && seems_same
+                && is_certain
             {
                 changes.skipped.push(Skipped {
                     path: path.clone(),
@@ -156,18 +227,20 @@ impl Held {
                 continue;
             }
             let known = self.documents.remove(path);
-            if let Some((_, record)) = &known
-                && as_it_was(record.size_bytes, record.modified_ms)
-            {
-                changes.unchanged += 1;
-                continue;
+            if let Some((_, record)) = &known {
+                seems_same = looks_same(record.size_bytes, record.modified_ms);
+                if seems_same && is_certain {
+                    changes.unchanged += 1;
+                    continue;
+                }
             }
             changes.candidates.push(Candidate {
                 known: known.map(|(id, record)| KnownDocument {
                     id,
                     hash: record.hash,
                 }),
-                was_skipped: was_skipped.is_some(),
+                skipped,
+                looks_same: seems_same && !options.rebuild,
                 file,
             });
         }

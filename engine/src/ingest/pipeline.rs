@@ -30,8 +30,8 @@ pub enum Outcome {
     Prepared(Box<Prepared>),
     /// The bytes are those that the document was made from.
     Same,
-    /// Left out.
-    Skipped(Skipped),
+    /// Left out, with the hash of what was read; zeros when it could not be read.
+    Skipped(Skipped, [u8; 32]),
 }
 
 /// Prepares `files` on worker threads and hands every outcome to `write` in the order of `files`.
@@ -102,6 +102,7 @@ fn work(
             skipped(
                 &file.file,
                 "extraction failed inside; please report this file",
+                [0; 32],
             )
         });
         queue.done(number, outcome);
@@ -112,7 +113,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     let file = &candidate.file;
     let bytes = match read(file, options.max_file_bytes) {
         Ok(bytes) => bytes,
-        Err(reason) => return skipped(file, &reason),
+        Err(reason) => return skipped(file, &reason, [0; 32]),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     if !options.rebuild && candidate.known.is_some_and(|known| known.hash == hash) {
@@ -120,7 +121,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     }
     let document = match extract::extract(&file.document_path, &bytes) {
         Ok(document) => document,
-        Err(reason) => return skipped(file, &reason.to_string()),
+        Err(reason) => return skipped(file, &reason.to_string(), hash),
     };
     let source = Source {
         root: Some(file.root),
@@ -130,7 +131,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     };
     match preparer.prepare(document, source, Cut::Chunks) {
         Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
-        Err(error) => skipped(file, &error.to_string()),
+        Err(error) => skipped(file, &error.to_string(), hash),
     }
 }
 
@@ -146,11 +147,12 @@ fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-fn skipped(file: &SourceFile, reason: &str) -> Outcome {
-    Outcome::Skipped(Skipped {
+fn skipped(file: &SourceFile, reason: &str, hash: [u8; 32]) -> Outcome {
+    let skipped = Skipped {
         path: file.document_path.clone(),
         reason: reason.to_owned(),
-    })
+    };
+    Outcome::Skipped(skipped, hash)
 }
 
 /// Which files are taken, done and written.

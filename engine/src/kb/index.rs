@@ -174,7 +174,7 @@ impl KbWriter {
             if carried.peek().is_some_and(|other| other.path() == path) {
                 let reason = "a document from elsewhere has this path".to_owned();
                 let path = path.to_owned();
-                let outcome = Outcome::Skipped(Skipped { path, reason });
+                let outcome = Outcome::Skipped(Skipped { path, reason }, [0; 32]);
                 run.done(candidate, &outcome);
                 return Ok(());
             }
@@ -389,7 +389,7 @@ fn write(
     outcome: Outcome,
 ) -> Result<()> {
     let file = &candidate.file;
-    if candidate.was_skipped && !matches!(outcome, Outcome::Skipped(_)) {
+    if candidate.skipped.is_some() && !matches!(outcome, Outcome::Skipped(..)) {
         skipped::remove(transaction, &file.document_path)?;
     }
     match (outcome, candidate.known) {
@@ -403,7 +403,7 @@ fn write(
             batch.touch(transaction, known.id, file.size_bytes, file.modified_ms)
         }
         (Outcome::Same, None) => Ok(()),
-        (Outcome::Skipped(skipped), known) => {
+        (Outcome::Skipped(skipped, hash), known) => {
             if let Some(known) = known {
                 batch.remove(transaction, known.id)?;
             }
@@ -412,6 +412,7 @@ fn write(
                 size_bytes: file.size_bytes,
                 modified_ms: file.modified_ms,
                 reason: skipped.reason,
+                hash,
             };
             skipped::put(transaction, &file.document_path, &record)
         }
@@ -456,7 +457,7 @@ impl<'r> Run<'r> {
                 report.source_bytes += candidate.file.size_bytes;
                 report.unchanged += 1;
             }
-            (Outcome::Skipped(skipped), known) => {
+            (Outcome::Skipped(skipped, _), known) => {
                 report.skipped.push(skipped.clone());
                 if known.is_some() {
                     report.removed.push(path.clone());

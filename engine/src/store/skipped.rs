@@ -24,6 +24,8 @@ pub struct SkippedRecord {
     pub modified_ms: i64,
     /// Why it was left out, in a few words.
     pub reason: String,
+    /// blake3 of its bytes; zeros when it could not be read.
+    pub hash: [u8; 32],
 }
 
 /// All of them, by path.
