@@ -1,7 +1,7 @@
 //! The changes of one commit: documents that come, change or go -> segments, deleted rows and the
 //! counts that the file states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use roaring::RoaringBitmap;
@@ -32,6 +32,8 @@ pub struct Batch {
     open: Option<SegmentWriter>,
     /// What goes from segments of earlier commits.
     gone: BTreeMap<u32, Gone>,
+    /// Suffixes that no new document may take.
+    reserved: HashSet<String>,
 }
 
 /// What goes from one segment in this commit.
@@ -51,6 +53,7 @@ impl Batch {
             now_ms,
             open: None,
             gone: BTreeMap::new(),
+            reserved: HashSet::new(),
         }
     }
 
@@ -68,7 +71,7 @@ impl Batch {
         tags: Vec<String>,
     ) -> Result<DocumentId> {
         let kept = Kept {
-            suffix: documents::free_suffix(transaction, &prepared.document.path)?,
+            suffix: documents::free_suffix(transaction, &prepared.document.path, &self.reserved)?,
             tags,
             added_ms: self.now_ms,
         };
@@ -97,16 +100,20 @@ impl Batch {
         self.write(transaction, id, prepared, kept)
     }
 
-    /// Writes a document as it was in another file.
+    /// Writes a document of the file that is written anew; number, handle, tags stay.
     pub fn carry(
         &mut self,
         transaction: &mut Transaction<'_>,
+        id: DocumentId,
         prepared: &Prepared,
         kept: Kept,
     ) -> Result<()> {
-        let id = DocumentId(self.manifest.next_document);
-        self.manifest.next_document += 1;
         self.write(transaction, id, prepared, kept)
+    }
+
+    /// Keeps suffixes of handles for documents that are still to be carried.
+    pub fn reserve(&mut self, suffixes: HashSet<String>) {
+        self.reserved = suffixes;
     }
 
     fn write(
@@ -153,16 +160,15 @@ impl Batch {
         documents::remove(transaction, id, &old)
     }
 
-    /// Notes size and time of a file whose content is as it was.
+    /// Notes the time of a file whose content is as it was.
     pub fn touch(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
-        size_bytes: u64,
         modified_ms: i64,
     ) -> Result<()> {
         let mut record = documents::get_changed(transaction, id)?;
-        (record.size_bytes, record.modified_ms) = (size_bytes, modified_ms);
+        record.modified_ms = modified_ms;
         documents::put_record(transaction, id, &record)
     }
 

@@ -1,7 +1,7 @@
 //! What the disk has against what the file has: size and time first, and only where they differ the
 //! content.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -10,6 +10,7 @@ use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::ingest::report::{IndexOptions, Skipped};
 use crate::ingest::roots::Root;
+use crate::ingest::segment::Kept;
 use crate::ingest::walk::{SourceFile, Walked};
 use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::skipped::{self, SkippedRecord};
@@ -72,6 +73,38 @@ impl Changes {
         }
     }
 
+    /// Everything is to be read, and what is known of the documents stays: number, handle, tags and
+    /// when each came, by path.
+    pub fn anew(held: &Held, walked: Walked) -> (Changes, HashMap<String, (DocumentId, Kept)>) {
+        let mut changes = Changes::all(walked);
+        let mut kept = HashMap::new();
+        for (path, (id, record)) in &held.documents {
+            let stays = Kept {
+                suffix: record.suffix.clone(),
+                tags: record.tags.clone(),
+                added_ms: record.added_ms,
+            };
+            kept.insert(path.clone(), (*id, stays));
+        }
+        for candidate in &mut changes.candidates {
+            let known = held.documents.get(&candidate.file.document_path);
+            candidate.known = known.map(|(id, record)| KnownDocument {
+                id: *id,
+                hash: record.hash,
+            });
+        }
+        let files = changes.candidates.iter();
+        let there: HashSet<&str> = files.map(|file| file.file.document_path.as_str()).collect();
+        let gone = held
+            .documents
+            .iter()
+            .filter(|(path, _)| !there.contains(path.as_str()));
+        let removed = gone.map(|(path, (id, _))| (path.clone(), *id)).collect();
+        changes.removed = removed;
+        changes.removed.sort();
+        (changes, kept)
+    }
+
     /// Compares what a walk over `roots` found with what the commit has of them.
     ///
     /// # Errors
@@ -83,9 +116,7 @@ impl Changes {
         walked: Walked,
         options: &IndexOptions,
     ) -> Result<Changes> {
-        if !options.prune {
-            refuse_vanished(roots, &held, &walked)?;
-        }
+        held.refuse_vanished(roots, &walked, options)?;
         let mut changes = held.compare(roots, walked, options);
         changes.settle(options);
         Ok(changes)
@@ -163,16 +194,22 @@ pub struct Held {
     documents: HashMap<String, (DocumentId, DocumentRecord)>,
     /// Paths of all other documents.
     others: HashMap<String, Option<u32>>,
-    /// Files that were left out.
+    /// Files that were left out, if this program would leave them out too.
     skipped: BTreeMap<String, SkippedRecord>,
 }
 
 impl Held {
-    /// Reads all document records.
+    /// Reads all document records. What another program left out, this one may read: with
+    /// `same_program` false nothing is remembered as left out.
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub fn read(snapshot: &Snapshot<'_>, documents: &Documents, roots: &[Root]) -> Result<Held> {
+    pub fn read(
+        snapshot: &Snapshot<'_>,
+        documents: &Documents,
+        roots: &[Root],
+        same_program: bool,
+    ) -> Result<Held> {
         let mut held = Held {
             documents: HashMap::new(),
             others: HashMap::new(),
@@ -188,7 +225,47 @@ impl Held {
         })?;
         held.skipped
             .retain(|path, record| is_covered(roots, Some(record.root), path));
+        if !same_program {
+            for record in held.skipped.values_mut() {
+                // Like no file: it is read again.
+                record.size_bytes = u64::MAX;
+            }
+        }
         Ok(held)
+    }
+
+    /// Refuses to take an empty folder for one whose files were removed: it may be a disk that is
+    /// not mounted.
+    ///
+    /// # Errors
+    /// [`Error::RootVanished`], unless `options.prune`.
+    pub fn refuse_vanished(
+        &self,
+        roots: &[Root],
+        walked: &Walked,
+        options: &IndexOptions,
+    ) -> Result<()> {
+        if options.prune {
+            return Ok(());
+        }
+        for part in roots.iter().flat_map(Root::parts) {
+            let covered =
+                |root: Option<u32>, path: &str| root == Some(part.id) && part.covers(path);
+            let held = self.documents.values();
+            let documents = held
+                .filter(|(_, record)| covered(record.root, &record.path))
+                .count();
+            let mut files = walked.files.iter();
+            let is_there = files.any(|file| covered(Some(file.root), &file.document_path));
+            let is_unread = walked.unread.iter().any(|path| part.covers(path));
+            if documents > 0 && !is_there && !is_unread {
+                return Err(Error::RootVanished {
+                    root: part.place(),
+                    documents: documents as u64,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn compare(mut self, roots: &[Root], walked: Walked, options: &IndexOptions) -> Changes {
@@ -207,8 +284,15 @@ impl Held {
             let is_certain =
                 !options.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
             let path = &file.document_path;
-            if let Some(root) = self.others.get(path) {
-                changes.skipped.push(taken(path, *root));
+            let holder = match self.documents.get(path) {
+                Some((_, record)) => Some(record.root),
+                None => self.others.get(path).copied(),
+            };
+            if let Some(root) = holder
+                && root != Some(file.root)
+            {
+                changes.skipped.push(taken(path, root));
+                self.documents.remove(path);
                 continue;
             }
             let skipped = self.skipped.remove(path);
@@ -244,8 +328,13 @@ impl Held {
                 file,
             });
         }
-        let gone = self.documents.into_iter();
-        changes.removed = gone.map(|(path, (id, _))| (path, id)).collect();
+        let is_unread = |path: &str| walked.unread.iter().any(|unread| is_below(path, unread));
+        for (path, (id, _)) in self.documents {
+            match is_unread(&path) {
+                true => changes.unchanged += 1,
+                false => changes.removed.push((path, id)),
+            }
+        }
         changes.removed.sort();
         changes.forgotten = self.skipped.into_keys().collect();
         changes
@@ -258,6 +347,12 @@ fn is_covered(roots: &[Root], root: Option<u32>, path: &str) -> bool {
         .any(|looked_at| Some(looked_at.id) == root && looked_at.covers(path))
 }
 
+/// Whether a path is another one or lies below it.
+fn is_below(path: &str, above: &str) -> bool {
+    path.strip_prefix(above)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || above.is_empty())
+}
+
 fn taken(path: &str, root: Option<u32>) -> Skipped {
     let reason = match root {
         Some(_) => "a document from another folder has this path",
@@ -267,23 +362,4 @@ fn taken(path: &str, root: Option<u32>) -> Skipped {
         path: path.to_owned(),
         reason: reason.to_owned(),
     }
-}
-
-/// An empty folder may be a disk that is not mounted.
-fn refuse_vanished(roots: &[Root], held: &Held, walked: &Walked) -> Result<()> {
-    for root in roots {
-        let documents = held
-            .documents
-            .values()
-            .filter(|(_, record)| is_covered(std::slice::from_ref(root), record.root, &record.path))
-            .count();
-        let is_there = walked.files.iter().any(|file| file.root == root.id);
-        if documents > 0 && !is_there {
-            return Err(Error::RootVanished {
-                root: root.folder.clone(),
-                documents: documents as u64,
-            });
-        }
-    }
-    Ok(())
 }

@@ -30,8 +30,10 @@ pub enum Outcome {
     Prepared(Box<Prepared>),
     /// The bytes are those that the document was made from.
     Same,
-    /// Left out, with the hash of what was read; zeros when it could not be read.
+    /// Read and left out, with the hash of what was read.
     Skipped(Skipped, [u8; 32]),
+    /// It could not be read now; nothing is known of it.
+    Unread(Skipped),
 }
 
 /// Prepares `files` on worker threads and hands every outcome to `write` in the order of `files`.
@@ -52,6 +54,8 @@ pub fn prepare_in_order(
         threads => threads,
     };
     std::thread::scope(|scope| {
+        // Workers see it before their next file, so the scope ends soon, also after a panic here.
+        let _stop = StopAtEnd(&queue);
         for number in 0..threads.min(files.len()) {
             let worker = || work(&queue, files, model, range, options);
             match std::thread::Builder::new().spawn_scoped(scope, worker) {
@@ -79,8 +83,6 @@ pub fn prepare_in_order(
                 break;
             }
         }
-        // Workers see it before their next file, so the scope ends soon after an error.
-        queue.stop();
         result
     })
 }
@@ -99,11 +101,8 @@ fn work(
         let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&mut preparer, file, options)));
         let outcome = prepared.unwrap_or_else(|_| {
             preparer = Preparer::new(model, range);
-            skipped(
-                &file.file,
-                "extraction failed inside; please report this file",
-                [0; 32],
-            )
+            let reason = "extraction failed inside; please report this file";
+            skipped(&file.file, reason, [0; 32])
         });
         queue.done(number, outcome);
     }
@@ -111,9 +110,18 @@ fn work(
 
 fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOptions) -> Outcome {
     let file = &candidate.file;
-    let bytes = match read(file, options.max_file_bytes) {
+    let limit = options.max_file_bytes;
+    let bytes = match read(file, limit) {
+        Ok(bytes) if bytes.len() as u64 > limit => {
+            return skipped(file, &format!("larger than {limit} bytes"), [0; 32]);
+        }
         Ok(bytes) => bytes,
-        Err(reason) => return skipped(file, &reason, [0; 32]),
+        Err(error) => {
+            return Outcome::Unread(Skipped {
+                path: file.document_path.clone(),
+                reason: format!("cannot be read: {error}"),
+            });
+        }
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     if !options.rebuild && candidate.known.is_some_and(|known| known.hash == hash) {
@@ -135,15 +143,11 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     }
 }
 
-/// Reads a file that may have grown since the walk, never more than the limit.
-fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, String> {
+/// Reads a file that may have grown since the walk, at most one byte more than the limit.
+fn read(file: &SourceFile, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(file.size_bytes.min(limit)).unwrap_or(0));
-    File::open(&file.disk_path)
-        .and_then(|open| open.take(limit + 1).read_to_end(&mut bytes))
-        .map_err(|error| format!("cannot be read: {error}"))?;
-    if bytes.len() as u64 > limit {
-        return Err(format!("larger than {limit} bytes"));
-    }
+    let open = File::open(&file.disk_path)?;
+    open.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -153,6 +157,15 @@ fn skipped(file: &SourceFile, reason: &str, hash: [u8; 32]) -> Outcome {
         reason: reason.to_owned(),
     };
     Outcome::Skipped(skipped, hash)
+}
+
+/// Stops the workers when the writing side ends, however it does.
+struct StopAtEnd<'q>(&'q Queue);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 /// Which files are taken, done and written.

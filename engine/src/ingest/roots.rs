@@ -58,6 +58,29 @@ impl Root {
         }
     }
 
+    /// The root as so many roots as parts of it are looked at.
+    pub fn parts(&self) -> Vec<Root> {
+        let only = |part: &PathBuf, scope: fn(BTreeSet<PathBuf>) -> Scope| Root {
+            scope: scope(BTreeSet::from([part.clone()])),
+            ..self.clone()
+        };
+        match &self.scope {
+            Scope::Whole => vec![self.clone()],
+            Scope::Parts(parts) => parts.iter().map(|part| only(part, Scope::Parts)).collect(),
+            Scope::Files(parts) => parts.iter().map(|part| only(part, Scope::Files)).collect(),
+        }
+    }
+
+    /// Where on disk it is looked at: the folder, or the only part.
+    pub fn place(&self) -> PathBuf {
+        match &self.scope {
+            Scope::Parts(parts) | Scope::Files(parts) if parts.len() == 1 => {
+                parts.iter().map(|part| self.folder.join(part)).collect()
+            }
+            _ => self.folder.clone(),
+        }
+    }
+
     /// The document path of a path below the folder: prefix and relative path with `/`, NFC, bytes
     /// that are not UTF-8 escaped.
     pub fn document_path(&self, relative: &Path) -> String {
@@ -77,6 +100,8 @@ pub struct Known<'a> {
     pub next_root: u32,
     /// First parts of the paths of its documents; `None`: it holds nothing yet.
     pub first_parts: Option<&'a BTreeSet<String>>,
+    /// Some document paths of each root of a sealed file, by which its folder is known again.
+    pub samples: &'a [(u32, String)],
 }
 
 /// Roots for the walk, and for the file.
@@ -107,6 +132,7 @@ pub fn resolve(paths: &[PathBuf], known: Known<'_>, gone: bool) -> Result<Resolv
     let mut table = Table {
         entries: known.roots.iter().map(Entry::known).collect(),
         next_root: known.next_root,
+        samples: known.samples,
     };
     for path in paths {
         match place_of(path)? {
@@ -159,8 +185,12 @@ pub fn assume(folders: &[PathBuf], known: &[RootRecord]) -> Result<Resolved> {
         });
         entry.folder = place;
     }
-    let next_root = 0;
-    Ok(Table { entries, next_root }.finish())
+    let table = Table {
+        entries,
+        next_root: 0,
+        samples: &[],
+    };
+    Ok(table.finish())
 }
 
 /// What a given path is.
@@ -239,19 +269,41 @@ impl Entry {
     }
 }
 
-struct Table {
+struct Table<'k> {
     entries: Vec<Entry>,
     next_root: u32,
+    samples: &'k [(u32, String)],
 }
 
-impl Table {
+impl Table<'_> {
     fn position_of(&self, folder: &Path) -> Option<usize> {
-        let absolute = |entry: &&Entry| Path::new(&entry.record.source).is_absolute();
-        let exact = |entry: &Entry| absolute(&entry) && entry.is_of(folder);
-        self.entries
-            .iter()
-            .position(exact)
-            .or_else(|| self.entries.iter().position(|entry| entry.is_of(folder)))
+        let source = |entry: &Entry| PathBuf::from(&entry.record.source);
+        let exact = |entry: &Entry| source(entry).is_absolute() && entry.is_of(folder);
+        let sealed = |entry: &Entry| {
+            !source(entry).is_absolute() && entry.is_of(folder) && self.has_files_of(folder, entry)
+        };
+        let entries = &self.entries;
+        entries.iter().position(exact).or_else(|| {
+            let mut found = (0..).zip(entries).filter(|(_, entry)| sealed(entry));
+            match (found.next(), found.next()) {
+                (Some((at, _)), None) => Some(at),
+                // Two folders of one name: nobody can tell which it was.
+                _ => None,
+            }
+        })
+    }
+
+    /// Whether a folder has a file from which a document of a sealed root was made.
+    fn has_files_of(&self, folder: &Path, entry: &Entry) -> bool {
+        let prefix = entry.record.prefix.as_str();
+        let samples = self.samples.iter();
+        samples
+            .filter(|(root, _)| *root == entry.record.id)
+            .filter_map(|(_, path)| match prefix {
+                "" => Some(path.as_str()),
+                prefix => path.strip_prefix(prefix)?.strip_prefix('/'),
+            })
+            .any(|relative| folder.join(relative).exists())
     }
 
     /// The whole root that a path lies below, and where.
@@ -425,6 +477,8 @@ fn with_git(record: RootRecord, folder: &Path) -> RootRecord {
 mod tests {
     use super::*;
 
+    const SAMPLES: [(u32, &str); 1] = [(1, "x")];
+
     struct Tree(tempfile::TempDir);
 
     impl Tree {
@@ -446,7 +500,9 @@ mod tests {
             let paths: Vec<_> = names.iter().map(|name| self.at(name)).collect();
             let first_parts = BTreeSet::from(["uploads".to_owned()]);
             let holds = (!known.records.is_empty()).then_some(&first_parts);
+            let samples = SAMPLES.map(|(root, path)| (root, path.to_owned()));
             let known = Known {
+                samples: &samples,
                 roots: &known.records,
                 next_root: known.next_root.max(1),
                 first_parts: holds,
@@ -550,22 +606,22 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_file_knows_a_folder_by_its_name() {
-        let tree = Tree::new(&["a/x"]);
+    fn a_sealed_file_knows_a_folder_by_its_name_and_its_files() {
+        let tree = Tree::new(&["a/x", "other/a/y"]);
         let mut known = tree.resolve(&["a"], &Resolved::default(), false).unwrap();
         known.records[0].source = "a".to_owned();
         let again = tree.resolve(&["a"], &known, false).unwrap();
         assert_eq!(prefixes(&again), [(1, "")]);
         assert_eq!(Path::new(&again.records[0].source), tree.at("a"));
-        let error = resolve(
-            &[],
-            Known {
-                roots: &[],
-                next_root: 1,
-                first_parts: None,
-            },
-            false,
-        );
+        let other = tree.resolve(&["other/a"], &known, false).unwrap();
+        assert_eq!(prefixes(&other), [(1, ""), (2, "a")]);
+        let nothing = Known {
+            roots: &[],
+            next_root: 1,
+            first_parts: None,
+            samples: &[],
+        };
+        let error = resolve(&[], nothing, false);
         assert_eq!(error.unwrap_err().code(), "INVALID_ARGUMENT");
     }
 }

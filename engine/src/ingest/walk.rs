@@ -56,6 +56,9 @@ pub struct Walked {
     /// What was left out with a reason, by path. Files under an ignore rule, hidden ones and `.kb`
     /// files are not listed.
     pub skipped: Vec<Skipped>,
+    /// Document paths of files and folders that are there and could not be looked at: nothing is
+    /// known of what lies at or below them.
+    pub unread: Vec<String>,
 }
 
 /// Finds the files of all roots that are there. A file that two roots reach belongs to the older.
@@ -69,6 +72,7 @@ pub fn walk(roots: &[Root], options: &WalkOptions<'_>) -> Result<Walked> {
         seen: HashSet::new(),
         files: Vec::new(),
         skipped: Vec::new(),
+        unread: Vec::new(),
     };
     for root in roots {
         walker.add_root(root)?;
@@ -82,6 +86,7 @@ struct Walker<'a> {
     seen: HashSet<PathBuf>,
     files: Vec<SourceFile>,
     skipped: Vec<Skipped>,
+    unread: Vec<String>,
 }
 
 impl Walker<'_> {
@@ -95,8 +100,13 @@ impl Walker<'_> {
             for name in names {
                 let path = root.folder.join(name);
                 // A file given by name may be a link.
-                if let Ok(metadata) = fs::metadata(&path) {
-                    self.add_file(root, path, &metadata);
+                match fs::metadata(&path) {
+                    Ok(metadata) => self.add_file(root, path, &metadata),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(error) => {
+                        self.unread.push(document_path(root, &path));
+                        self.skip(root, &path, format!("cannot be read: {error}"));
+                    }
                 }
             }
             return Ok(());
@@ -203,6 +213,10 @@ impl Walker<'_> {
 
     fn skip_error(&mut self, root: &Root, error: &ignore::Error) {
         let path = path_of(error).map_or_else(|| root.folder.clone(), Path::to_owned);
+        let is_gone = |source: &std::io::Error| source.kind() == std::io::ErrorKind::NotFound;
+        if error.io_error().is_some_and(|source| !is_gone(source)) {
+            self.unread.push(document_path(root, &path));
+        }
         let reason = match error.io_error() {
             Some(source) => format!("cannot be read: {source}"),
             None => error.to_string(),
@@ -219,7 +233,7 @@ impl Walker<'_> {
             if by_path.contains_key(&file.document_path) {
                 self.skipped.push(Skipped {
                     path: file.document_path,
-                    reason: "another file has the same path after Unicode normalisation".to_owned(),
+                    reason: "another file has the same path".to_owned(),
                 });
             } else {
                 by_path.insert(file.document_path.clone(), file);
@@ -231,6 +245,7 @@ impl Walker<'_> {
         Walked {
             files: by_path.into_values().collect(),
             skipped: self.skipped,
+            unread: self.unread,
         }
     }
 }
@@ -333,6 +348,7 @@ mod tests {
             roots: &[],
             next_root: 1,
             first_parts: None,
+            samples: &[],
         };
         resolve(paths, known, false).unwrap().roots
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use crate::catalog::Catalog;
 use crate::container::{Snapshot, Transaction};
@@ -17,6 +18,7 @@ use crate::types::{Document, DocumentId};
 /// A document that is taken along.
 #[derive(Debug)]
 pub(super) struct Carried {
+    id: DocumentId,
     prepared: Prepared,
     kept: Kept,
 }
@@ -27,9 +29,14 @@ impl Carried {
         &self.prepared.document.path
     }
 
+    /// Last part of its handle.
+    pub(super) fn suffix(&self) -> &str {
+        &self.kept.suffix
+    }
+
     /// Writes it as it was.
     pub(super) fn write(&self, batch: &mut Batch, transaction: &mut Transaction<'_>) -> Result<()> {
-        batch.carry(transaction, &self.prepared, self.kept.clone())
+        batch.carry(transaction, self.id, &self.prepared, self.kept.clone())
     }
 }
 
@@ -49,6 +56,33 @@ pub(super) fn first_parts(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(parts)
+}
+
+/// Paths kept of each root by which a sealed file knows its folder again.
+const SAMPLES: usize = 20;
+
+/// Some paths of each root whose place is not known any more; none when all are.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(super) fn samples(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Vec<(u32, String)>> {
+    let roots = &catalog.meta.roots;
+    let mut samples: Vec<(u32, String)> = Vec::new();
+    if roots
+        .iter()
+        .all(|root| Path::new(&root.source).is_absolute())
+    {
+        return Ok(samples);
+    }
+    catalog.documents.each(snapshot, |_, record| {
+        if let Some(root) = record.root
+            && samples.iter().filter(|(of, _)| *of == root).count() < SAMPLES
+        {
+            samples.push((root, record.path));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(samples)
 }
 
 /// All documents of a file but those of `roots`, cut as they were, by path.
@@ -112,6 +146,7 @@ fn read(
         line_map: record.line_map,
     };
     Ok(Carried {
+        id,
         prepared: preparer.prepare(document, source, cut)?,
         kept: Kept {
             suffix: record.suffix,
@@ -126,6 +161,43 @@ mod tests {
     use crate::ingest::report::IndexOptions;
     use crate::kb::{Kb, KbWriter};
     use crate::types::Lines;
+
+    #[test]
+    fn a_rebuild_keeps_what_people_gave_to_documents() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
+        std::fs::create_dir(&sources).unwrap();
+        for name in ["a.txt", "b.txt"] {
+            std::fs::write(sources.join(name), name).unwrap();
+        }
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let mut options = IndexOptions::default();
+        let paths = [sources.clone()];
+        writer.index(&paths, &options, &mut |_| ()).unwrap();
+        writer.tag("b.txt", &["kept"], &[]).unwrap();
+        writer.commit().unwrap();
+        let before = Kb::open(&path).unwrap().document("b.txt").unwrap();
+        options.rebuild = true;
+        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        assert_eq!((report.unchanged, report.has_changes()), (2, false));
+        let kb = Kb::open(&path).unwrap();
+        assert_eq!(kb.document("b.txt").unwrap(), before);
+        assert_eq!(kb.document(&before.handle).unwrap(), before);
+        std::fs::remove_file(sources.join("a.txt")).unwrap();
+        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        assert_eq!(report.removed, ["a.txt"]);
+        std::fs::remove_file(sources.join("b.txt")).unwrap();
+        let refused = writer.index(&paths, &options, &mut |_| ()).unwrap_err();
+        assert_eq!(refused.code(), "ROOT_VANISHED");
+        assert!(
+            Kb::open(&path)
+                .unwrap()
+                .verify(true, &mut |_, _| ())
+                .unwrap()
+                .problems
+                .is_empty()
+        );
+    }
 
     #[test]
     fn an_added_document_is_the_same_after_the_folder_is_indexed_again() {

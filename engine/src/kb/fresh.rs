@@ -8,12 +8,18 @@ use crate::ingest::walk::now_ms;
 use crate::kb::write::PROGRAM;
 use crate::store::meta::{ChunkerRecord, EmbedderRecord, Manifest, Meta, ProbeRecord};
 
-/// New rows must come from the model that made the old ones.
+/// New rows must come from the model and the analyser that made the old ones.
 pub(super) fn check_model(meta: &Meta) -> Result<()> {
     let model = embed::built_in();
     if meta.embedder.id != model.id() || meta.embedder.hash != model.hash() {
         return Err(Error::EmbeddingModelUnavailable {
             needs: meta.embedder.id.clone(),
+        });
+    }
+    if meta.analyser != ANALYSER_ID {
+        return Err(Error::FormatUnsupported {
+            needs: format!("a writer with the analyser {}", meta.analyser),
+            reads: format!("and writes {ANALYSER_ID}"),
         });
     }
     Ok(())

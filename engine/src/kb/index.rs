@@ -1,10 +1,11 @@
 //! Folders and files -> the .kb: what changed is read and written, the rest stays.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::catalog::Catalog;
-use crate::container::{Container, ContainerWriter, SlotIdentity, Transaction};
+use crate::container::{Container, ContainerWriter, SlotIdentity, Snapshot, Transaction};
 use crate::embed;
 use crate::error::{Error, Result};
 use crate::index::text::ANALYSER_ID;
@@ -13,12 +14,12 @@ use crate::ingest::changes::{Candidate, Changes, Held};
 use crate::ingest::pipeline::{self, Outcome};
 use crate::ingest::prepare::Preparer;
 use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
-use crate::ingest::roots::{self, Known, Resolved};
+use crate::ingest::roots::{self, Known, Resolved, Root, Scope};
 use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
 use crate::kb::carry;
 use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
 use crate::kb::read::Kb;
-use crate::kb::write::{KbWriter, Open};
+use crate::kb::write::{KbWriter, Open, PROGRAM};
 use crate::store::meta::{Meta, RootRecord, SealRecord};
 use crate::store::skipped::{self, SkippedRecord};
 
@@ -116,23 +117,18 @@ impl KbWriter {
         let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
         let mut meta = fresh_meta()?;
         let mut manifest = first_manifest();
-        let mut resolved = None;
-        let mut carried = Vec::new();
+        let mut before = None;
         match Container::open(&self.path) {
             Ok(existing) => {
                 let mut preparer =
                     Preparer::new(embed::built_in(), embed::built_in().quantiser_range());
                 existing.read(|snapshot| {
                     let catalog = Catalog::load(snapshot)?;
-                    let first_parts = carry::first_parts(snapshot, &catalog)?;
-                    let known = Known {
-                        roots: &catalog.meta.roots,
-                        next_root: catalog.manifest.next_root,
-                        first_parts: Some(&first_parts),
-                    };
-                    let found = roots::resolve(paths, known, options.prune)?;
-                    carried = carry::others(snapshot, &catalog, &found.roots, &mut preparer)?;
-                    resolved = Some(found);
+                    let resolved = resolve(snapshot, &catalog, paths, options)?;
+                    let (documents, roots) = (&catalog.documents, &resolved.roots);
+                    let held = Held::read(snapshot, documents, roots, false)?;
+                    let carried = carry::others(snapshot, &catalog, roots, &mut preparer)?;
+                    before = Some((resolved, held, carried));
                     meta.created_ms = catalog.meta.created_ms;
                     // Numbers go on, so that none ever means two things.
                     manifest.clone_from(&catalog.manifest);
@@ -143,15 +139,16 @@ impl KbWriter {
             Err(Error::PathNotFound { .. }) => {}
             Err(error) => return Err(error),
         }
-        let resolved = match resolved {
-            Some(resolved) => resolved,
+        let (resolved, held, carried) = match before {
+            Some((resolved, held, carried)) => (resolved, Some(held), carried),
             None => {
                 let nothing = Known {
                     roots: &[],
                     next_root: 1,
                     first_parts: None,
+                    samples: &[],
                 };
-                roots::resolve(paths, nothing, false)?
+                (roots::resolve(paths, nothing, false)?, None, Vec::new())
             }
         };
         progress(Progress::at(Stage::Walk));
@@ -159,13 +156,26 @@ impl KbWriter {
         let walked = walk_roots(&resolved, options)?;
         manifest.next_root = resolved.next_root;
         meta.roots = looked_at(&resolved, now);
-        let changes = Changes::all(walked);
+        let (changes, mut kept) = match held {
+            Some(held) => {
+                held.refuse_vanished(&resolved.roots, &walked, options)?;
+                Changes::anew(&held, walked)
+            }
+            None => (Changes::all(walked), HashMap::new()),
+        };
         let mut run = Run::new(&changes, progress);
         let mut batch = Batch::new(meta, manifest, now);
+        let suffixes = carried.iter().map(|other| other.suffix().to_owned());
+        let own = kept.values().map(|(_, kept)| kept.suffix.clone());
+        batch.reserve(suffixes.chain(own).collect());
         let mut transaction = writer.begin()?;
         let mut carried = carried.iter().peekable();
         let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
         let candidates = &changes.candidates;
+        let options = &IndexOptions {
+            rebuild: true,
+            ..options.clone()
+        };
         pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
             let path = candidate.file.document_path.as_str();
             while let Some(other) = carried.next_if(|other| other.path() < path) {
@@ -174,12 +184,18 @@ impl KbWriter {
             if carried.peek().is_some_and(|other| other.path() == path) {
                 let reason = "a document from elsewhere has this path".to_owned();
                 let path = path.to_owned();
-                let outcome = Outcome::Skipped(Skipped { path, reason }, [0; 32]);
+                let outcome = Outcome::Unread(Skipped { path, reason });
                 run.done(candidate, &outcome);
                 return Ok(());
             }
             run.done(candidate, &outcome);
-            write(&mut batch, &mut transaction, candidate, outcome)
+            match (outcome, kept.remove(path)) {
+                (Outcome::Prepared(prepared), Some((id, kept))) => {
+                    batch.carry(&mut transaction, id, &prepared, kept)
+                }
+                // The file is made of what is there; what cannot be read is not in it.
+                (outcome, _) => write(&mut batch, &mut transaction, candidate, outcome, false),
+            }
         })?;
         for other in carried {
             other.write(&mut batch, &mut transaction)?;
@@ -224,9 +240,11 @@ impl Kb {
             prune: true,
             ..options.clone()
         };
-        let catalog = self.container().read(Catalog::load)?;
+        let (identity, catalog) = self
+            .container()
+            .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
         let resolved = roots::assume(folders, &catalog.meta.roots)?;
-        let found = Found::of(self.container(), resolved, &options)?;
+        let found = Found::of(self.container(), identity, resolved, &options)?;
         let mut report = found.would_be(&options)?;
         report.elapsed = started.elapsed();
         Ok(report)
@@ -245,26 +263,30 @@ struct Found {
 
 impl Found {
     fn look(base: &Container, paths: &[PathBuf], options: &IndexOptions) -> Result<Found> {
-        let resolved = base.read(|snapshot| {
+        let (identity, resolved) = base.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
-            let first_parts = carry::first_parts(snapshot, &catalog)?;
-            let known = Known {
-                roots: &catalog.meta.roots,
-                next_root: catalog.manifest.next_root,
-                first_parts: Some(&first_parts),
-            };
-            roots::resolve(paths, known, options.prune)
+            let resolved = resolve(snapshot, &catalog, paths, options)?;
+            Ok((snapshot.identity(), resolved))
         })?;
-        Found::of(base, resolved, options)
+        Found::of(base, identity, resolved, options)
     }
 
-    fn of(base: &Container, resolved: Resolved, options: &IndexOptions) -> Result<Found> {
+    /// `identity`: the commit for which the roots were resolved. What another writer commits while
+    /// the disk is walked makes a difference to it, and then all this counts for nothing.
+    fn of(
+        base: &Container,
+        identity: SlotIdentity,
+        resolved: Resolved,
+        options: &IndexOptions,
+    ) -> Result<Found> {
         let at_ms = now_ms();
         let walked = walk_roots(&resolved, options)?;
-        let (identity, catalog, held) = base.read(|snapshot| {
+        let (catalog, held) = base.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
-            let held = Held::read(snapshot, &catalog.documents, &resolved.roots)?;
-            Ok((snapshot.identity(), catalog, held))
+            let same_program = catalog.meta.writer == PROGRAM;
+            let (documents, roots) = (&catalog.documents, &resolved.roots);
+            let held = Held::read(snapshot, documents, roots, same_program)?;
+            Ok((catalog, held))
         })?;
         let changes = Changes::find(held, &resolved.roots, walked, options)?;
         Ok(Found {
@@ -307,6 +329,24 @@ impl Found {
     }
 }
 
+/// The roots that `paths` are of, in a file of that commit.
+fn resolve(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    paths: &[PathBuf],
+    options: &IndexOptions,
+) -> Result<Resolved> {
+    let first_parts = carry::first_parts(snapshot, catalog)?;
+    let samples = carry::samples(snapshot, catalog)?;
+    let known = Known {
+        roots: &catalog.meta.roots,
+        next_root: catalog.manifest.next_root,
+        first_parts: Some(&first_parts),
+        samples: &samples,
+    };
+    roots::resolve(paths, known, options.prune)
+}
+
 /// Whether this program would write the same records and rows as the one that wrote the file.
 fn can_continue(meta: &Meta) -> bool {
     let fresh = fresh_meta();
@@ -330,7 +370,14 @@ fn looked_at(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> {
     let records = resolved.records.iter().cloned();
     records
         .map(|mut record| {
-            if resolved.roots.iter().any(|root| root.id == record.id) {
+            // A look at a part says nothing of the rest.
+            let whole = |root: &Root| match &root.scope {
+                Scope::Whole => true,
+                Scope::Files(names) => names.len() == record.files.len(),
+                Scope::Parts(_) => false,
+            };
+            let mut roots = resolved.roots.iter();
+            if roots.any(|root| root.id == record.id && whole(root)) {
                 record.indexed_ms = at_ms;
             }
             record
@@ -358,6 +405,7 @@ fn apply(
         ..
     } = catalog;
     meta.roots = looked_at(&resolved, at_ms);
+    PROGRAM.clone_into(&mut meta.writer);
     manifest.next_root = resolved.next_root;
     let mut run = Run::new(&changes, progress);
     let mut batch = Batch::new(meta, manifest, now_ms());
@@ -366,7 +414,7 @@ fn apply(
     let candidates = &changes.candidates;
     pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
         run.done(candidate, &outcome);
-        write(&mut batch, &mut transaction, candidate, outcome)
+        write(&mut batch, &mut transaction, candidate, outcome, true)
     })?;
     for (_, id) in &changes.removed {
         batch.remove(&mut transaction, *id)?;
@@ -381,28 +429,29 @@ fn apply(
     Ok(run.report(&changes, &meta))
 }
 
-/// Writes what became of one file.
+/// Writes what became of one file; `in_place`: into the file that knows its document.
 fn write(
     batch: &mut Batch,
     transaction: &mut Transaction<'_>,
     candidate: &Candidate,
     outcome: Outcome,
+    in_place: bool,
 ) -> Result<()> {
     let file = &candidate.file;
-    if candidate.skipped.is_some() && !matches!(outcome, Outcome::Skipped(..)) {
+    let known = candidate.known.filter(|_| in_place);
+    if candidate.skipped.is_some() && matches!(outcome, Outcome::Prepared(_)) {
         skipped::remove(transaction, &file.document_path)?;
     }
-    match (outcome, candidate.known) {
+    match (outcome, known) {
         (Outcome::Prepared(prepared), None) => {
             batch.add(transaction, &prepared, Vec::new()).map(|_| ())
         }
         (Outcome::Prepared(prepared), Some(known)) => {
             batch.replace(transaction, known.id, &prepared, None)
         }
-        (Outcome::Same, Some(known)) => {
-            batch.touch(transaction, known.id, file.size_bytes, file.modified_ms)
-        }
-        (Outcome::Same, None) => Ok(()),
+        (Outcome::Same, Some(known)) => batch.touch(transaction, known.id, file.modified_ms),
+        // What cannot be read now stays as it was read last.
+        (Outcome::Same, None) | (Outcome::Unread(_), _) => Ok(()),
         (Outcome::Skipped(skipped, hash), known) => {
             if let Some(known) = known {
                 batch.remove(transaction, known.id)?;
@@ -449,9 +498,14 @@ impl<'r> Run<'r> {
             (Outcome::Prepared(prepared), known) => {
                 report.source_bytes += prepared.source.size_bytes;
                 match known {
+                    Some(known) if known.hash == prepared.source.hash => report.unchanged += 1,
                     Some(_) => report.updated.push(path.clone()),
                     None => report.added.push(path.clone()),
                 }
+            }
+            (Outcome::Unread(skipped), known) => {
+                report.skipped.push(skipped.clone());
+                report.unchanged += u64::from(known.is_some());
             }
             (Outcome::Same, _) => {
                 report.source_bytes += candidate.file.size_bytes;

@@ -23,18 +23,29 @@ pub(super) fn merge_small(writer: &mut ContainerWriter, base: &Container) -> Res
         let Some(chosen) = merge::choose(&sizes) else {
             break;
         };
-        let mut transaction = writer.begin()?;
-        let mut is_repeated = false;
-        // Nobody else commits, so what is read stands.
-        base.read(|snapshot| {
-            if std::mem::replace(&mut is_repeated, true) {
-                return Err(Error::SnapshotExpired);
-            }
-            merge_some(&mut transaction, snapshot, &chosen)
-        })?;
-        transaction.commit()?;
+        merge_once(writer, base, &chosen)?;
     }
     Ok(())
+}
+
+/// Nobody else commits, so what is read stands; only that the file has grown is found out late, and
+/// then all is done once more.
+fn merge_once(writer: &mut ContainerWriter, base: &Container, chosen: &[SegmentId]) -> Result<()> {
+    let mut open = Some(writer.begin()?);
+    let mut is_repeated = false;
+    let merged = base.read(|snapshot| match &mut open {
+        Some(transaction) if !is_repeated => {
+            is_repeated = true;
+            merge_some(transaction, snapshot, chosen)
+        }
+        // Half of it is in the transaction already.
+        _ => Err(Error::SnapshotExpired),
+    });
+    let transaction = open.take().ok_or(Error::WriterFailed)?;
+    match merged {
+        Ok(()) => transaction.commit().map(|_| ()),
+        Err(error) => Err(error),
+    }
 }
 
 fn sizes(catalog: &Catalog) -> Vec<Size> {

@@ -10,7 +10,7 @@ use crate::ingest::merge;
 use crate::ingest::report::{Progress, Stage};
 use crate::ingest::walk::now_ms;
 use crate::kb::fresh::first_manifest;
-use crate::kb::write::KbWriter;
+use crate::kb::write::{KbWriter, PROGRAM};
 use crate::store::blocks::Compression;
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
 use crate::store::{documents, outline};
@@ -62,11 +62,15 @@ impl KbWriter {
         };
         let bytes_before = source.len_bytes();
         let _hold = source.hold();
+        let mut is_first = true;
         let (root, documents) = source.read(|snapshot| {
             // Another file is written than the one that is read, and only its last attempt counts.
             let mut fresh = match writer.take() {
-                Some(first) => first,
-                None => ContainerWriter::create(target, &self.opener())?,
+                Some(first) if std::mem::take(&mut is_first) => first,
+                failed => {
+                    drop(failed);
+                    ContainerWriter::create(target, &self.opener())?
+                }
             };
             let mut transaction = fresh.begin()?;
             let sealed = write(&mut transaction, snapshot, progress)?;
@@ -140,6 +144,7 @@ fn write(
     let roots = catalog.meta.roots.iter().map(without_place).collect();
     let meta = Meta {
         roots,
+        writer: PROGRAM.to_owned(),
         ..catalog.meta.clone()
     };
     meta.write(transaction)?;

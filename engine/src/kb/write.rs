@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::catalog::Catalog;
 use crate::container::{Container, ContainerWriter, Opener};
 use crate::embed;
@@ -225,6 +227,8 @@ impl KbWriter {
         cut: Cut,
         may_replace: bool,
     ) -> Result<bool> {
+        let mut document = document;
+        document.path = document.path.nfc().collect();
         let path = document.path.clone();
         check_path(&path)?;
         check_outline(&document)?;
@@ -315,6 +319,9 @@ impl KbWriter {
             _ => {
                 let (id, record) = stored.ok_or_else(|| not_found(name))?;
                 let tags = tags::changed(&record.tags, &add, &remove);
+                if tags == record.tags {
+                    return Ok(tags);
+                }
                 let change = Pending::Tag {
                     id,
                     tags: tags.clone(),
@@ -336,6 +343,7 @@ impl KbWriter {
     }
 
     fn find(&self, name: &str) -> Result<(String, Option<(DocumentId, DocumentRecord)>)> {
+        let name = &*name.nfc().collect::<String>();
         if let Some((path, pending)) = self.pending.get_key_value(name) {
             return match pending {
                 Pending::Remove { .. } => Err(not_found(name)),
@@ -434,8 +442,11 @@ impl KbWriter {
         let (meta, manifest) = match &open.base {
             Some(base) => {
                 // All records, so that nothing is added to what no reader could answer from.
-                let Catalog { meta, manifest, .. } = base.read(Catalog::load)?;
+                let Catalog {
+                    mut meta, manifest, ..
+                } = base.read(Catalog::load)?;
                 check_model(&meta)?;
+                PROGRAM.clone_into(&mut meta.writer);
                 (meta, manifest)
             }
             None => (fresh_meta()?, first_manifest()),
@@ -464,10 +475,10 @@ impl KbWriter {
         let Some(base) = &open.base else {
             return open.writer.finish();
         };
-        if self.merges {
-            super::merge::merge_small(&mut open.writer, base)?;
-        }
-        self.open = Some(open);
+        // What was committed stays committed: a merge that fails is left to the next commit, and to
+        // a writer that opens the file anew.
+        let is_merged = !self.merges || super::merge::merge_small(&mut open.writer, base).is_ok();
+        self.open = is_merged.then_some(open);
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use roaring::RoaringBitmap;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
@@ -95,7 +96,10 @@ impl Values<'_> {
         let mut passing = vec![RoaringBitmap::new(); rows.len()];
         for given in self.given {
             let known = (self.canonical)(given);
-            let value = known.map_or_else(|| given.to_lowercase(), str::to_owned);
+            let value = known.map_or_else(
+                || given.trim().to_lowercase().nfc().collect(),
+                str::to_owned,
+            );
             let mut found = false;
             for (segment, passing) in catalog.segments.iter().zip(&mut passing) {
                 if let Some(mut with) = facets::rows_with(snapshot, segment.id, self.facet, &value)?
@@ -127,7 +131,13 @@ impl Values<'_> {
     ) -> Result<()> {
         let mut present = Vec::new();
         for segment in &catalog.segments {
-            present.extend(facets::values(snapshot, segment.id, self.facet)?);
+            for value in facets::values(snapshot, segment.id, self.facet)? {
+                let rows = facets::rows_with(snapshot, segment.id, self.facet, &value)?;
+                let deleted = segment.deleted_rows();
+                if rows.is_some_and(|rows| deleted.is_none_or(|deleted| !rows.is_subset(deleted))) {
+                    present.push(value);
+                }
+            }
         }
         present.sort();
         present.dedup();

@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
@@ -29,6 +31,7 @@ pub fn document(
     file: Option<&Path>,
     name: &str,
 ) -> Result<DocumentId> {
+    let name = &*name.nfc().collect::<String>();
     let decoded;
     let wanted = match name.strip_prefix(SCHEME) {
         Some(address) => {

@@ -1,5 +1,6 @@
 //! What is kept of each document: tables `docs`, `doc_by_path` and `doc_by_suffix`.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use wincode::{SchemaRead, SchemaWrite};
@@ -226,8 +227,13 @@ pub fn remove(
 }
 
 /// A suffix for a new document of that path that no document has so far, changes of this
-/// transaction included. The same path in a file without a clash gets the same suffix.
-pub fn free_suffix(transaction: &mut Transaction<'_>, path: &str) -> Result<String> {
+/// transaction included, and that is not `reserved`. The same path in a file without a clash gets the
+/// same suffix.
+pub fn free_suffix(
+    transaction: &mut Transaction<'_>,
+    path: &str,
+    reserved: &HashSet<String>,
+) -> Result<String> {
     let mut candidates = handles::suffixes(path);
     loop {
         let candidate = candidates.next().ok_or_else(|| Error::TooLarge {
@@ -235,6 +241,9 @@ pub fn free_suffix(transaction: &mut Transaction<'_>, path: &str) -> Result<Stri
             size: u64::MAX,
             limit: u64::from(u32::MAX),
         })?;
+        if reserved.contains(&candidate) {
+            continue;
+        }
         let key = Key::Str(&candidate);
         if transaction.get(tables::DOC_BY_SUFFIX, key)?.is_none() {
             return Ok(candidate);
