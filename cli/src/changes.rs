@@ -10,10 +10,13 @@ const SHOWN_PATHS: usize = 20;
 /// One changed document: its sign for people, its word for programs, its path.
 type Change<'r> = (char, &'static str, &'r str);
 
-/// `added 3, updated 1, removed 2, unchanged 2294, left out 12`, or `nothing changed`.
+/// `added 3, updated 1, removed 2, unchanged 2294, left out 12`, or `nothing changed, left out 12`.
 pub(crate) fn counts(report: &Report) -> String {
     if !report.has_changes() {
-        return "nothing changed".to_owned();
+        return match report.skipped.len() {
+            0 => "nothing changed".to_owned(),
+            left_out => format!("nothing changed, left out {left_out}"),
+        };
     }
     format!(
         "added {}, updated {}, removed {}, unchanged {}, left out {}",
