@@ -207,7 +207,7 @@ fn the_same_documents_answer_the_same_from_one_segment_or_eight() {
     });
     assert!(tied, "the queries must meet ties");
     let mut numbers = Numbers(7);
-    for commits in [1, 2, 3, 8, 40] {
+    for commits in [1, 2, 3, 8, 43] {
         numbers.shuffle(&mut documents);
         let (_folder, kb) = added(&documents, commits);
         assert_same_content(&kb, &right_kb, names(&documents));
