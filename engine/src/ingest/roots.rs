@@ -448,9 +448,10 @@ impl Table<'_> {
     }
 }
 
-/// What of `entry` belongs to an older root below it.
+/// What of `entry` belongs to another root below it. A path inside a whole root is a part of it, so a
+/// root that lies there was there before.
 fn foreign(entry: &Entry, other: &Entry) -> Vec<PathBuf> {
-    if other.record.id >= entry.record.id || !other.folder.starts_with(&entry.folder) {
+    if other.folder == entry.folder || !other.folder.starts_with(&entry.folder) {
         return Vec::new();
     }
     match other.is_whole() {
@@ -578,13 +579,24 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_an_older_root_is_foreign_to_a_newer_one_around_it() {
+    fn what_lies_in_another_root_is_foreign_to_the_one_around_it() {
         let tree = Tree::new(&["two/docs/a", "two/b", "one.md"]);
         let given = ["two/docs", "one.md", ""];
         let resolved = tree.resolve(&given, &Resolved::default(), false).unwrap();
         assert_eq!(resolved.roots.len(), 2, "the last folder takes its file");
         let around = &resolved.roots[1];
         assert_eq!(around.foreign, BTreeSet::from([tree.at("two/docs")]));
+        // Also when the outer one was there first, with some files only.
+        let files = tree
+            .resolve(&["two/b"], &Resolved::default(), false)
+            .unwrap();
+        let inner = tree.resolve(&["two/docs"], &files, false).unwrap();
+        let whole = tree.resolve(&["two"], &inner, false).unwrap();
+        assert_eq!(whole.roots[0].id, 1);
+        assert_eq!(
+            whole.roots[0].foreign,
+            BTreeSet::from([tree.at("two/docs")])
+        );
     }
 
     #[test]

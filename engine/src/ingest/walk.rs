@@ -153,7 +153,23 @@ impl Walker<'_> {
                 Err(error) => self.skip_error(root, &error),
             }
         }
+        self.tell_of_missing_parts(root);
         Ok(())
+    }
+
+    /// Names the files that were asked for and that the rules of their folder leave out.
+    fn tell_of_missing_parts(&mut self, root: &Root) {
+        let Scope::Parts(parts) = &root.scope else {
+            return;
+        };
+        for part in parts {
+            let path = root.folder.join(part);
+            let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+            if is_file && !self.seen.contains(&path) {
+                let reason = "hidden, or left out by an ignore file of its folder";
+                self.skip(root, &path, reason.to_owned());
+            }
+        }
     }
 
     fn add_entry(
@@ -264,7 +280,8 @@ fn filter(root: &Root) -> impl Fn(&ignore::DirEntry) -> bool + Send + Sync + 'st
             let mut parts = parts.iter();
             parts.any(|part| path.starts_with(part) || part.starts_with(path))
         });
-        wanted && !is_own_file(entry.file_name()) && !foreign.contains(path)
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        wanted && (is_folder || !is_own_file(entry.file_name())) && !foreign.contains(path)
     }
 }
 
@@ -388,6 +405,7 @@ mod tests {
             ".k.kb.tmp",
             "k.kb.tmp",
             "a.kbx",
+            "folder.kb/inside",
             "big",
         ] {
             write(top, name, "text");
@@ -397,7 +415,10 @@ mod tests {
         write(top, ".kbignore", "private/\n");
         write(top, "big", &"x".repeat(1001));
         let walked = walked(&[top.to_owned()]);
-        assert_eq!(paths(&walked), ["a.kbx", "a/kept.log", "a/x.md", "b.txt"]);
+        assert_eq!(
+            paths(&walked),
+            ["a.kbx", "a/kept.log", "a/x.md", "b.txt", "folder.kb/inside"]
+        );
         assert_eq!(
             skipped(&walked),
             [("big", "1001 bytes, more than the limit of 1000")]
@@ -452,6 +473,23 @@ mod tests {
         assert_eq!(paths(&walked(&[top.join("x/.hidden")])), [".hidden"]);
         let both = [top.join("x/.hidden"), top.join("x")];
         assert_eq!(paths(&walked(&both)), ["other"]);
+    }
+
+    #[test]
+    fn a_file_that_was_asked_for_and_is_left_out_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path();
+        for name in [".hidden", "seen"] {
+            write(top, name, "");
+        }
+        let given = [top.to_owned(), top.join(".hidden"), top.join("seen")];
+        assert_eq!(paths(&walked(&given)), ["seen"]);
+        let mut whole = roots(&given[..1]);
+        let parts = [".hidden", "seen"].map(PathBuf::from);
+        whole[0].scope = Scope::Parts(parts.into_iter().collect());
+        let walked = walk(&whole, &OPTIONS).unwrap();
+        assert_eq!(paths(&walked), ["seen"]);
+        assert_eq!(skipped(&walked)[0].0, ".hidden");
     }
 
     #[test]
