@@ -143,7 +143,7 @@ pub(crate) fn is_built_for(target: &Path, path: &Path) -> bool {
     };
     let own = name(target);
     let stem = own.strip_suffix(".kb").unwrap_or(&own);
-    path.parent() == target.parent() && name(path).starts_with(&format!(".{stem}.kb.tmp"))
+    path.parent() == target.parent() && name(path) == format!(".{stem}.kb.tmp")
 }
 
 /// `<folder name>.kb`, or the name of a file with that ending.

@@ -91,6 +91,11 @@ impl fmt::Display for Class {
     }
 }
 
+/// Bytes as hexadecimal digits, for people and JSON.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// One heading of a document: a node of its outline, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {

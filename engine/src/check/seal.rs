@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::catalog::Catalog;
 use crate::check::content_root::content_root;
 use crate::check::problems::Problems;
-use crate::check::verify::hex;
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::store::meta::SealRecord;
+use crate::types::hex;
 
 /// Compares a sealed file with its record. Nothing to do for a file that is not sealed.
 ///

@@ -8,6 +8,7 @@ use crate::check::{VerifyReport, deep};
 use crate::container::{Container, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::meta::SealRecord;
+use crate::types::hex;
 
 /// Reads the newest commit of a file and says what is wrong with it. Every page and extent is compared
 /// with its checksum; with `deep` everything that the file says twice is compared as well. It asks
@@ -106,9 +107,4 @@ fn contents(
     }
     report.problems = problems.into_list();
     Ok(report)
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

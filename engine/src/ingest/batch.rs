@@ -69,7 +69,7 @@ impl Batch {
         transaction: &mut Transaction<'_>,
         prepared: &Prepared,
         tags: Vec<String>,
-    ) -> Result<DocumentId> {
+    ) -> Result<()> {
         let kept = Kept {
             suffix: documents::free_suffix(transaction, &prepared.document.path, &self.reserved)?,
             tags,
@@ -77,8 +77,7 @@ impl Batch {
         };
         let id = DocumentId(self.manifest.next_document);
         self.manifest.next_document += 1;
-        self.write(transaction, id, prepared, kept)?;
-        Ok(id)
+        self.write(transaction, id, prepared, kept)
     }
 
     /// Writes the new content of a document; it keeps number, handle and, unless others are given,
@@ -100,23 +99,13 @@ impl Batch {
         self.write(transaction, id, prepared, kept)
     }
 
-    /// Writes a document of the file that is written anew; number, handle, tags stay.
-    pub fn carry(
-        &mut self,
-        transaction: &mut Transaction<'_>,
-        id: DocumentId,
-        prepared: &Prepared,
-        kept: Kept,
-    ) -> Result<()> {
-        self.write(transaction, id, prepared, kept)
-    }
-
-    /// Keeps suffixes of handles for documents that are still to be carried.
+    /// Keeps suffixes of handles for documents that are still to be written.
     pub fn reserve(&mut self, suffixes: HashSet<String>) {
         self.reserved = suffixes;
     }
 
-    fn write(
+    /// Writes a document under a number that is its own: what is `kept` of it stays.
+    pub fn write(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,

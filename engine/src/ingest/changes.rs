@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::ingest::report::{IndexOptions, Skipped};
-use crate::ingest::roots::Root;
+use crate::ingest::root::Root;
 use crate::ingest::segment::Kept;
 use crate::ingest::walk::{SourceFile, Walked};
 use crate::store::documents::{DocumentRecord, Documents};
@@ -139,11 +139,10 @@ impl Changes {
                 .chunks(share)
                 .map(|share| scope.spawn(|| share.iter().map(is_same).collect::<Vec<bool>>()))
                 .collect();
+            let found = unclear.chunks(share).zip(shares);
             // A share that could not be compared is read again below.
-            let found = shares.into_iter().map(|share| share.join());
-            found
-                .flat_map(std::result::Result::unwrap_or_default)
-                .collect()
+            let found = found.map(|(share, of)| of.join().unwrap_or(vec![false; share.len()]));
+            found.flatten().collect()
         });
         self.candidates = clear;
         for (number, candidate) in unclear.into_iter().enumerate() {

@@ -13,6 +13,7 @@ pub mod merge;
 pub mod pipeline;
 pub mod prepare;
 pub mod report;
+pub mod root;
 pub mod roots;
 pub mod segment;
 pub mod walk;

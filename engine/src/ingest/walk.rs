@@ -22,7 +22,7 @@ use ignore::{WalkBuilder, WalkState};
 use crate::error::{Error, Result};
 use crate::ingest::git;
 use crate::ingest::report::Skipped;
-use crate::ingest::roots::{Root, Scope};
+use crate::ingest::root::{Root, Scope};
 
 /// Limits of a walk.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use crate::container::{Snapshot, Transaction};
 use crate::error::Result;
 use crate::ingest::batch::Batch;
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
-use crate::ingest::roots::Root;
+use crate::ingest::root::Root;
 use crate::ingest::segment::Kept;
 use crate::store::documents::DocumentRecord;
 use crate::store::outline;
@@ -36,7 +36,7 @@ impl Carried {
 
     /// Writes it as it was.
     pub(super) fn write(&self, batch: &mut Batch, transaction: &mut Transaction<'_>) -> Result<()> {
-        batch.carry(transaction, self.id, &self.prepared, self.kept.clone())
+        batch.write(transaction, self.id, &self.prepared, self.kept.clone())
     }
 }
 

@@ -8,13 +8,13 @@ use crate::catalog::Catalog;
 use crate::container::{Container, ContainerWriter, SlotIdentity, Snapshot, Transaction};
 use crate::embed;
 use crate::error::{Error, Result};
-use crate::index::text::ANALYSER_ID;
 use crate::ingest::batch::Batch;
 use crate::ingest::changes::{Candidate, Changes, Held};
 use crate::ingest::pipeline::{self, Outcome};
 use crate::ingest::prepare::Preparer;
 use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
-use crate::ingest::roots::{self, Known, Resolved, Root, Scope};
+use crate::ingest::root::{Root, Scope};
+use crate::ingest::roots::{self, Known, Resolved};
 use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
 use crate::kb::carry;
 use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
@@ -73,7 +73,7 @@ impl KbWriter {
         progress(Progress::at(Stage::Walk));
         let mut found = Found::look(base, paths, options)?;
         if found.is_nothing() {
-            return Ok(found.into_report());
+            return found.would_be(options);
         }
         if base.read(SealRecord::read)?.is_some() {
             // A sealed file knows neither where its folders are nor what was left out: only other
@@ -191,7 +191,7 @@ impl KbWriter {
             run.done(candidate, &outcome);
             match (outcome, kept.remove(path)) {
                 (Outcome::Prepared(prepared), Some((id, kept))) => {
-                    batch.carry(&mut transaction, id, &prepared, kept)
+                    batch.write(&mut transaction, id, &prepared, kept)
                 }
                 // The file is made of what is there; what cannot be read is not in it.
                 (outcome, _) => write(&mut batch, &mut transaction, candidate, outcome, false),
@@ -303,18 +303,6 @@ impl Found {
         self.changes.is_empty() && self.resolved.records == self.catalog.meta.roots
     }
 
-    fn into_report(self) -> Report {
-        let meta = &self.catalog.meta;
-        Report {
-            documents: meta.documents,
-            chunks: meta.chunks,
-            text_bytes: meta.text_bytes,
-            unchanged: self.changes.unchanged,
-            skipped: self.changes.skipped,
-            ..Report::default()
-        }
-    }
-
     /// The report of an index run that stops before it writes.
     fn would_be(self, options: &IndexOptions) -> Result<Report> {
         let mut nobody = |_: Progress| ();
@@ -349,10 +337,7 @@ fn resolve(
 
 /// Whether this program would write the same records and rows as the one that wrote the file.
 fn can_continue(meta: &Meta) -> bool {
-    let fresh = fresh_meta();
-    check_model(meta).is_ok()
-        && meta.analyser == ANALYSER_ID
-        && fresh.is_ok_and(|fresh| fresh.chunker == meta.chunker)
+    check_model(meta).is_ok() && fresh_meta().is_ok_and(|fresh| fresh.chunker == meta.chunker)
 }
 
 fn walk_roots(resolved: &Resolved, options: &IndexOptions) -> Result<Walked> {
@@ -443,9 +428,7 @@ fn write(
         skipped::remove(transaction, &file.document_path)?;
     }
     match (outcome, known) {
-        (Outcome::Prepared(prepared), None) => {
-            batch.add(transaction, &prepared, Vec::new()).map(|_| ())
-        }
+        (Outcome::Prepared(prepared), None) => batch.add(transaction, &prepared, Vec::new()),
         (Outcome::Prepared(prepared), Some(known)) => {
             batch.replace(transaction, known.id, &prepared, None)
         }

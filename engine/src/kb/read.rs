@@ -10,7 +10,7 @@ use crate::container::{Container, SlotIdentity, Snapshot};
 use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
-use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes, hex};
+use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
 use crate::kb::sizes;
 use crate::search::request::Request;
 use crate::search::resolve::{self, Nearest};
@@ -19,7 +19,7 @@ use crate::search::{self, Parts};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
 use crate::store::outline;
-use crate::types::{ChunkSpan, DocumentId, Lines};
+use crate::types::{ChunkSpan, DocumentId, Lines, hex};
 
 /// An open .kb for reading. Any number of threads may share one; each call answers from one commit,
 /// and the next call sees the newest.

@@ -14,7 +14,7 @@ use crate::kb::write::{KbWriter, PROGRAM};
 use crate::store::blocks::Compression;
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
 use crate::store::{documents, outline};
-use crate::types::{DocumentId, SegmentId};
+use crate::types::{DocumentId, SegmentId, hex};
 
 /// What sealing did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl KbWriter {
         let sealed = Container::open(target)?;
         Ok(SealReport {
             path: target.to_path_buf(),
-            content_root: crate::kb::facts::hex(&root),
+            content_root: hex(&root),
             documents,
             bytes_before,
             bytes_after: sealed.len_bytes(),

@@ -455,9 +455,7 @@ impl KbWriter {
         let mut transaction = open.writer.begin()?;
         for change in pending.into_values() {
             match change {
-                Pending::Add { prepared, tags } => {
-                    batch.add(&mut transaction, &prepared, tags)?;
-                }
+                Pending::Add { prepared, tags } => batch.add(&mut transaction, &prepared, tags)?,
                 Pending::Replace { id, prepared, tags } => {
                     batch.replace(&mut transaction, id, &prepared, Some(tags))?;
                 }
