@@ -55,6 +55,8 @@ pub struct Changes {
     pub skipped: Vec<Skipped>,
     /// Paths that the .kb remembers as left out and that are gone.
     pub forgotten: Vec<String>,
+    /// Paths of documents whose files could not be looked at.
+    pub unread: Vec<String>,
 }
 
 impl Changes {
@@ -76,6 +78,7 @@ impl Changes {
     /// Everything is to be read, and what is known of the documents stays: number, handle, tags and
     /// when each came, by path.
     pub fn anew(held: &Held, walked: Walked) -> (Changes, HashMap<String, (DocumentId, Kept)>) {
+        let unread = walked.unread.clone();
         let mut changes = Changes::all(walked);
         let mut kept = HashMap::new();
         for (path, (id, record)) in &held.documents {
@@ -99,8 +102,14 @@ impl Changes {
             .documents
             .iter()
             .filter(|(path, _)| !there.contains(path.as_str()));
-        let removed = gone.map(|(path, (id, _))| (path.clone(), *id)).collect();
-        changes.removed = removed;
+        let (mut removed, mut unseen) = (Vec::new(), Vec::new());
+        for (path, (id, _)) in gone {
+            match unread.iter().any(|unread| is_below(path, unread)) {
+                true => unseen.push(path.clone()),
+                false => removed.push((path.clone(), *id)),
+            }
+        }
+        (changes.removed, changes.unread) = (removed, unseen);
         changes.removed.sort();
         (changes, kept)
     }
@@ -161,6 +170,21 @@ impl Changes {
         let by_path =
             |a: &Candidate, b: &Candidate| a.file.document_path.cmp(&b.file.document_path);
         self.candidates.sort_by(by_path);
+    }
+
+    /// Refuses to go on where a folder that could not be read hides documents.
+    ///
+    /// # Errors
+    /// [`Error::Io`] naming the first.
+    pub fn refuse_unread(&self) -> Result<()> {
+        match self.unread.first() {
+            None => Ok(()),
+            Some(path) => Err(Error::Io {
+                action: "index or compare",
+                path: path.into(),
+                source: std::io::Error::other("its folder cannot be read"),
+            }),
+        }
     }
 
     /// Whether nothing must be read, removed or forgotten.
@@ -330,10 +354,11 @@ impl Held {
         let is_unread = |path: &str| walked.unread.iter().any(|unread| is_below(path, unread));
         for (path, (id, _)) in self.documents {
             match is_unread(&path) {
-                true => changes.unchanged += 1,
+                true => changes.unread.push(path),
                 false => changes.removed.push((path, id)),
             }
         }
+        changes.unchanged += changes.unread.len() as u64;
         changes.removed.sort();
         changes.forgotten = self.skipped.into_keys().collect();
         changes

@@ -35,7 +35,8 @@ impl KbWriter {
     /// # Errors
     /// [`Error::PathNotFound`]; [`Error::RootVanished`] when no file is left of what the .kb has
     /// documents of; [`Error::IndexLocked`]; [`Error::Cancelled`] when asked to stop;
-    /// [`Error::Storage`], [`Error::Io`]. The old state stands after every error.
+    /// [`Error::Storage`], [`Error::Io`], the latter also when a file cannot be read whose document a
+    /// rebuild would lose. The old state stands after every error.
     pub fn index(
         &mut self,
         paths: &[PathBuf],
@@ -163,6 +164,7 @@ impl KbWriter {
             }
             None => (Changes::all(walked), HashMap::new()),
         };
+        changes.refuse_unread()?;
         let mut run = Run::new(&changes, progress);
         let mut batch = Batch::new(meta, manifest, now);
         let suffixes = carried.iter().map(|other| other.suffix().to_owned());
@@ -193,7 +195,8 @@ impl KbWriter {
                 (Outcome::Prepared(prepared), Some((id, kept))) => {
                     batch.write(&mut transaction, id, &prepared, kept)
                 }
-                // The file is made of what is there; what cannot be read is not in it.
+                // Its document would be lost with the old file.
+                (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),
                 (outcome, _) => write(&mut batch, &mut transaction, candidate, outcome, false),
             }
         })?;
@@ -232,7 +235,8 @@ impl Kb {
     /// written.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] when a folder belongs to no root; as [`Kb::check_sources`].
+    /// [`Error::InvalidArgument`] when a folder belongs to no root; [`Error::Io`] when a file that
+    /// must be compared cannot be read; as [`Kb::check_sources`].
     pub fn compare_sources(&self, folders: &[PathBuf], options: &IndexOptions) -> Result<Report> {
         let started = Instant::now();
         let options = IndexOptions {
@@ -245,9 +249,19 @@ impl Kb {
             .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
         let resolved = roots::assume(folders, &catalog.meta.roots)?;
         let found = Found::of(self.container(), identity, resolved, &options)?;
-        let mut report = found.would_be(&options)?;
+        found.changes.refuse_unread()?;
+        let mut report = found.would_be_or(&options, |skipped| Err(unreadable(skipped)))?;
         report.elapsed = started.elapsed();
         Ok(report)
+    }
+}
+
+/// A document's file could not be read, and everything depends on it.
+fn unreadable(skipped: &Skipped) -> Error {
+    Error::Io {
+        action: "index or compare",
+        path: PathBuf::from(&skipped.path),
+        source: std::io::Error::other(skipped.reason.clone()),
     }
 }
 
@@ -305,13 +319,25 @@ impl Found {
 
     /// The report of an index run that stops before it writes.
     fn would_be(self, options: &IndexOptions) -> Result<Report> {
+        self.would_be_or(options, |_| Ok(()))
+    }
+
+    /// The same; `unread` decides of documents whose files cannot be read.
+    fn would_be_or(
+        self,
+        options: &IndexOptions,
+        unread: impl Fn(&Skipped) -> Result<()>,
+    ) -> Result<Report> {
         let mut nobody = |_: Progress| ();
         let mut run = Run::new(&self.changes, &mut nobody);
         let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
         let candidates = &self.changes.candidates;
         pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
             run.done(candidate, &outcome);
-            Ok(())
+            match (&outcome, candidate.known) {
+                (Outcome::Unread(skipped), Some(_)) => unread(skipped),
+                _ => Ok(()),
+            }
         })?;
         Ok(run.report(&self.changes, &self.catalog.meta))
     }
@@ -523,5 +549,56 @@ impl<'r> Run<'r> {
         report.removed.extend(gone);
         report.removed.sort();
         report
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_now_keeps_its_document_and_is_no_proof() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
+        for name in ["a.txt", "sub/b.txt", "sub/c.txt"] {
+            let file = sources.join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, name).unwrap();
+        }
+        let paths = [sources.clone()];
+        let options = IndexOptions::default();
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.index(&paths, &options, &mut |_| ()).unwrap();
+        let base = Container::open(&path).unwrap();
+        // As root reads everything, the walk is told what it could not read.
+        let blind = |unread: &str| {
+            let found = Found::look(&base, &paths, &options).unwrap();
+            let held = |snapshot: &Snapshot<'_>| {
+                let documents = &found.catalog.documents;
+                Held::read(snapshot, documents, &found.resolved.roots, true)
+            };
+            let mut walked = walk_roots(&found.resolved, &options).unwrap();
+            walked
+                .files
+                .retain(|file| !file.document_path.starts_with(unread));
+            walked.unread.push(unread.to_owned());
+            let roots = &found.resolved.roots;
+            let find = Changes::find(base.read(held).unwrap(), roots, walked.clone(), &options);
+            (
+                find.unwrap(),
+                Changes::anew(&base.read(held).unwrap(), walked).0,
+            )
+        };
+        for (unread, hidden) in [("sub", 2), ("sub/b.txt", 1)] {
+            let (changes, anew) = blind(unread);
+            assert!(changes.is_empty(), "{changes:?}");
+            assert_eq!((changes.unchanged, changes.unread.len()), (3, hidden));
+            assert_eq!((anew.removed.len(), anew.unread.len()), (0, hidden));
+            for refused in [changes.refuse_unread(), anew.refuse_unread()] {
+                assert!(refused.unwrap_err().to_string().contains("sub/"));
+            }
+        }
+        let (changes, _) = blind("no such folder");
+        assert!(changes.refuse_unread().is_ok());
     }
 }
