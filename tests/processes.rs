@@ -4,6 +4,8 @@
 //! The file describes itself: every commit replaces all documents, each of which says its number and
 //! the generation, and ends in a sum of its text. A reader takes all of them in one request.
 //!
+//! Where strace is, the system itself refuses one write, sync or growth after another of the real binary.
+//!
 //! `KB_KILLS=200` sets the number of SIGKILLs, `KB_READERS=64` that of readers.
 
 use std::path::Path;
@@ -358,4 +360,107 @@ fn a_second_writer_is_told_who_writes_and_waits_if_it_may() {
     });
     let kb = Kb::open(&file).expect("it opens");
     assert_eq!(kb.info().expect("info").documents as usize, DOCUMENTS + 2);
+}
+
+/// Whether this machine lets a process be traced.
+#[cfg(target_os = "linux")]
+fn strace_works() -> bool {
+    let mut strace = Command::new("strace");
+    strace.args(["-o", "/dev/null", "true"]);
+    let status = strace.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// What `kb` does when the system refuses the `nth` call: its status, and whether it came that far.
+#[cfg(target_os = "linux")]
+fn refused(folder: &Path, call: &str, error: &str, nth: usize, kb: &[&str]) -> (Option<i32>, bool) {
+    let log = folder.join("strace.log");
+    let status = Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(&log)
+        .args(["-e", &format!("trace={call}"), "-e"])
+        .arg(format!("inject={call}:error={error}:when={nth}"))
+        .arg(kb_binary())
+        .args(kb)
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("strace starts");
+    let log = std::fs::read_to_string(&log).expect("a log");
+    (status.code(), log.contains("INJECTED"))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_system_refuses_calls_of_the_real_binary_and_the_old_state_or_the_new_stands() {
+    if !strace_works() {
+        println!("skipped: strace is not here or may not trace");
+        return;
+    }
+    let folder = memory_folder();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("sources")).expect("folder");
+    let write = |generation| {
+        for document in 0..DOCUMENTS {
+            let path = at("sources").join(name_of(document));
+            std::fs::write(path, text_of(document, generation)).expect("file");
+        }
+    };
+    write(1);
+    let mut writer = KbWriter::open_or_create(at("before.kb")).expect("writer");
+    let options = IndexOptions::default();
+    let indexed = writer.index(&[at("sources")], &options, &mut |_| ());
+    indexed.expect("indexed");
+    drop(writer);
+    write(2);
+    let before = std::fs::read(at("before.kb")).expect("bytes");
+    let is_long = std::env::var("KB_CRASH_STATES").is_ok();
+    let stride = if is_long { 1 } else { 9 };
+    let commands = [
+        ["index", "--force-hash", "-o", "live.kb", "sources"].as_slice(),
+        &["seal", "live.kb"],
+    ];
+    let (mut tried, mut failed) = (0, 0);
+    for kb in commands {
+        for (call, error) in [
+            ("pwrite64", "ENOSPC"),
+            ("pwrite64", "EIO"),
+            ("ftruncate", "ENOSPC"),
+            ("fdatasync", "EIO"),
+            ("fsync", "EIO"),
+            ("rename", "EIO"),
+        ] {
+            for nth in (1..).step_by(stride) {
+                std::fs::write(at("live.kb"), &before).expect("file");
+                let (status, came) = refused(folder.path(), call, error, nth, kb);
+                if !came {
+                    break;
+                }
+                tried += 1;
+                let place = format!("{kb:?}: {call} {nth} refused with {error}, {status:?}");
+                let kb = Kb::open(at("live.kb")).unwrap_or_else(|error| panic!("{place}: {error}"));
+                let found = generation(&kb).unwrap_or_else(|error| panic!("{place}: {error}"));
+                assert!([1, 2].contains(&found), "{place}");
+                match status {
+                    Some(0) => assert!(found == 2 || kb_is_sealed(&kb), "{place}"),
+                    Some(2) => failed += 1,
+                    _ => panic!("{place}"),
+                }
+                drop(kb);
+                let mut writer = KbWriter::open_or_create(at("live.kb")).expect("writer");
+                writer.add_bytes("again.txt", b"again").expect("added");
+                writer
+                    .commit()
+                    .unwrap_or_else(|error| panic!("{place}, then: {error}"));
+            }
+        }
+    }
+    println!("strace: {tried} calls refused, {failed} runs ended with an error");
+    assert!(tried > 10 && failed > 5, "{tried} {failed}");
+}
+
+#[cfg(target_os = "linux")]
+fn kb_is_sealed(kb: &Kb) -> bool {
+    kb.info().expect("info").content_root.is_some()
 }
