@@ -12,6 +12,7 @@ mod processes;
 mod refuse;
 mod rooms;
 mod seal;
+mod search;
 mod spec;
 mod support;
 mod verify;

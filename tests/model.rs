@@ -131,7 +131,7 @@ fn requests() -> Vec<Request> {
                     k,
                     mode,
                     filters: filters.clone(),
-                    explain: false,
+                    ..Request::new("")
                 });
             }
         }

@@ -5,13 +5,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use kb_engine::{Class, FORMAT_VERSION, Lines, Mode};
+use kb_engine::{FORMAT_VERSION, Lines, Page};
 
+mod searching;
 mod writing;
 
+pub(crate) use searching::*;
 pub(crate) use writing::*;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -93,6 +94,35 @@ pub(crate) struct FileFlag {
     pub(crate) file: Option<PathBuf>,
 }
 
+/// An answer in parts.
+#[derive(Debug, Args)]
+pub(crate) struct PageFlags {
+    /// Stop before the answer has more tokens than that, at 4 bytes a token
+    ///
+    /// What is left can be had with --continue. One item is always printed.
+    #[arg(long, value_name = "N", help_heading = "Parts")]
+    pub(crate) max_tokens: Option<u32>,
+
+    /// Go on where an earlier answer to the same command stopped
+    #[arg(long = "continue", value_name = "TOKEN", help_heading = "Parts")]
+    pub(crate) continuation: Option<String>,
+}
+
+impl PageFlags {
+    /// Whether a part is asked for.
+    pub(crate) fn asked(&self) -> bool {
+        self.max_tokens.is_some() || self.continuation.is_some()
+    }
+
+    pub(crate) fn page(&self) -> Page {
+        Page {
+            max_tokens: self.max_tokens,
+            continuation: self.continuation.clone(),
+            note: None,
+        }
+    }
+}
+
 /// Output for programs.
 #[derive(Debug, Args)]
 pub(crate) struct JsonFlag {
@@ -102,73 +132,6 @@ pub(crate) struct JsonFlag {
     #[arg(long)]
     pub(crate) json: bool,
 }
-
-/// Find the passages that answer a question
-///
-/// QUERY is plain words: a question, an identifier, an error message. Unless told otherwise, words
-/// and meaning both count. Every answer names document and lines, so that `kb get` can show more.
-#[derive(Debug, Args)]
-#[command(after_help = SEARCH_EXAMPLES)]
-pub(crate) struct SearchArguments {
-    /// The question, quoted or not; `-` reads it from standard input
-    ///
-    /// Put `--` before a word that begins with a dash.
-    #[arg(required = true, value_name = "QUERY")]
-    pub(crate) query: Vec<String>,
-
-    #[command(flatten)]
-    pub(crate) file: FileFlag,
-
-    /// How many answers at most
-    #[arg(short, value_name = "N", default_value_t = 10)]
-    pub(crate) k: usize,
-
-    /// What counts: words, meaning, or both
-    #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = modes())]
-    pub(crate) mode: Mode,
-
-    /// Only documents whose path matches, as `src/**/*.rs` or `*.md` (repeatable)
-    ///
-    /// A pattern without `/` also matches file names. Quote it, or the shell will expand it.
-    #[arg(long, value_name = "GLOB", help_heading = "Filters")]
-    pub(crate) path: Vec<String>,
-
-    /// Only files of this type: markdown, html, rust, or an extension (repeatable)
-    #[arg(long = "type", value_name = "TYPE", help_heading = "Filters")]
-    pub(crate) file_type: Vec<String>,
-
-    /// Only this programming language: rust, python, or a short name (repeatable)
-    #[arg(long, value_name = "LANG", help_heading = "Filters")]
-    pub(crate) lang: Vec<String>,
-
-    /// Only this class: doc (prose), code, data (repeatable)
-    #[arg(long, value_name = "CLASS", help_heading = "Filters", value_parser = classes())]
-    pub(crate) class: Vec<Class>,
-
-    /// Only documents with this tag (repeatable)
-    #[arg(long, value_name = "TAG", help_heading = "Filters")]
-    pub(crate) tag: Vec<String>,
-
-    /// Print whole chunks instead of their best lines
-    #[arg(long)]
-    pub(crate) full: bool,
-
-    /// Show how the scores came about
-    #[arg(long)]
-    pub(crate) explain: bool,
-
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
-}
-
-const SEARCH_EXAMPLES: &str = "\
-Examples:
-  kb search how are files locked
-  kb search 'connection reset by peer' --mode keyword
-  kb search retry with backoff --lang rust --path 'net/**' -k 3
-  kb search -f ~/notes.kb --class doc --full meeting with Ada
-  kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
-  git log -1 --format=%s | kb search -";
 
 /// Print the text of a document, or some of its lines
 ///
@@ -190,6 +153,9 @@ pub(crate) struct GetArguments {
     pub(crate) lines: Option<Lines>,
 
     #[command(flatten)]
+    pub(crate) page: PageFlags,
+
+    #[command(flatten)]
     pub(crate) json: JsonFlag,
 }
 
@@ -208,6 +174,9 @@ pub(crate) struct OutlineArguments {
 
     #[command(flatten)]
     pub(crate) file: FileFlag,
+
+    #[command(flatten)]
+    pub(crate) page: PageFlags,
 
     #[command(flatten)]
     pub(crate) json: JsonFlag,
@@ -232,6 +201,9 @@ pub(crate) struct LsArguments {
 
     #[command(flatten)]
     pub(crate) file: FileFlag,
+
+    #[command(flatten)]
+    pub(crate) page: PageFlags,
 
     #[command(flatten)]
     pub(crate) json: JsonFlag,
@@ -277,16 +249,6 @@ pub(crate) struct ManArguments {
     /// The verb
     #[arg(value_name = "VERB")]
     pub(crate) verb: Option<String>,
-}
-
-fn modes() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
-        .map(|name| Mode::from_name(&name).unwrap_or_default())
-}
-
-fn classes() -> impl TypedValueParser<Value = Class> {
-    PossibleValuesParser::new(Class::ALL.map(Class::name))
-        .map(|name| Class::from_name(&name).unwrap_or(Class::Data))
 }
 
 /// Reads `A-B`, `A-` (to the end) or `A` (one line); lines count from 1.
@@ -366,17 +328,6 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_query_may_stand_between_flags_unquoted() {
-        let parsed =
-            Arguments::try_parse_from(words("kb search how do I -k 3 lock --class doc files"));
-        let Verb::Search(search) = parsed.unwrap().verb else {
-            panic!("another verb")
-        };
-        assert_eq!(search.query.join(" "), "how do I lock files");
-        assert_eq!((search.k, search.class), (3, vec![Class::Doc]));
     }
 
     #[test]

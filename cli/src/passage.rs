@@ -28,8 +28,8 @@ pub(crate) struct Layout {
 }
 
 /// The block of one hit, each line ended.
-pub(crate) fn render(hit: &Hit, layout: &Layout) -> String {
-    let mut block = header(hit, layout);
+pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
+    let mut block = header(hit, file, layout);
     if layout.explain {
         block.push_str(&score_parts(hit, layout.style));
     }
@@ -40,39 +40,81 @@ pub(crate) fn render(hit: &Hit, layout: &Layout) -> String {
             hit.best_first_line.unwrap_or(hit.lines.first),
         ),
     };
-    let digits = hit.lines.last.to_string().len();
-    for (line_number, line) in lines_of(&hit.text, range, first_line, hit.lines.last) {
-        // Lines that the original does not have get room but no number.
-        let number = match hit.best_first_line {
-            Some(_) => format!("{line_number:>digits$}"),
-            None => " ".repeat(digits),
-        };
-        let margin = format!("  {}  ", layout.style.line_number(&number));
-        let columns = layout
-            .columns
-            .map(|columns| columns.saturating_sub(digits + 4));
-        let shown = marked_line(&hit.text, line, &hit.marks, layout.style, columns);
-        block.push_str(margin.as_str());
-        block.push_str(&shown);
-        block.truncate(block.trim_end_matches(' ').len());
-        block.push('\n');
+    let last_number = hit.lines.last.saturating_add(line_count(&hit.after));
+    let margin = Margin {
+        layout,
+        digits: last_number.to_string().len(),
+        is_numbered: hit.best_first_line.is_some(),
+    };
+    // A chunk that begins within a line shares it with what is before, and likewise at its end.
+    let shares = |text: &str| u32::from(!text.is_empty() && !text.ends_with('\n'));
+    let first_before = (hit.lines.first + shares(&hit.before))
+        .saturating_sub(line_count(&hit.before))
+        .max(1);
+    let first_after = (hit.lines.last + 1).saturating_sub(shares(&hit.text));
+    let around = |text: &str, first: u32| lines_of(text, 0..text.len(), first, last_number);
+    if layout.full {
+        let lines = around(&hit.before, first_before);
+        margin.push(&mut block, &hit.before, lines, &[]);
+    }
+    let lines = lines_of(&hit.text, range, first_line, hit.lines.last);
+    margin.push(&mut block, &hit.text, lines, &hit.marks);
+    if layout.full {
+        let lines = around(&hit.after, first_after);
+        margin.push(&mut block, &hit.after, lines, &[]);
     }
     block
 }
 
+fn line_count(text: &str) -> u32 {
+    u32::try_from(text.lines().count()).unwrap_or(u32::MAX)
+}
+
+/// Writes lines behind their numbers.
+struct Margin<'l> {
+    layout: &'l Layout,
+    /// Columns of the longest number.
+    digits: usize,
+    /// Lines that the original does not have get room but no number.
+    is_numbered: bool,
+}
+
+impl Margin<'_> {
+    fn push(
+        &self,
+        block: &mut String,
+        text: &str,
+        lines: Vec<(u32, Range<usize>)>,
+        marks: &[Range<usize>],
+    ) {
+        let (style, digits) = (self.layout.style, self.digits);
+        for (line_number, line) in lines {
+            let number = match self.is_numbered {
+                true => format!("{line_number:>digits$}"),
+                false => " ".repeat(digits),
+            };
+            let columns = self.layout.columns;
+            let columns = columns.map(|columns| columns.saturating_sub(digits + 4));
+            block.push_str(&format!("  {}  ", style.line_number(&number)));
+            block.push_str(&marked_line(text, line, marks, style, columns));
+            block.truncate(block.trim_end_matches(' ').len());
+            block.push('\n');
+        }
+    }
+}
+
 /// `path:first-last  title > section  score`.
-fn header(hit: &Hit, layout: &Layout) -> String {
+fn header(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
     let style = layout.style;
     let shown = |text: &str| match layout.columns {
         Some(_) => escape_line(text).into_owned(),
         None => text.to_owned(),
     };
-    let place = format!(
-        "{}:{}-{}",
-        shown(&hit.document),
-        hit.lines.first,
-        hit.lines.last
-    );
+    let lines = format!("{}-{}", hit.lines.first, hit.lines.last);
+    let place = match file {
+        Some(file) => format!("{} {}:{lines}", shown(file), shown(&hit.document)),
+        None => format!("{}:{lines}", shown(&hit.document)),
+    };
     let score = format!("{:.2}", hit.score);
     let crumbs: Vec<String> = breadcrumbs(hit).iter().map(|crumb| shown(crumb)).collect();
     let crumbs = match layout.columns {
@@ -296,7 +338,9 @@ mod tests {
         marks.sort_by_key(|mark| mark.start);
         let lines = text.lines().count() as u32;
         Hit {
+            file: 0,
             document: "docs/guide.md".to_owned(),
+            handle: "guide-k3f9qa".to_owned(),
             title: "Guide".to_owned(),
             section: vec!["Guide".to_owned(), "File  locks".to_owned()],
             score: 0.612_345,
@@ -313,6 +357,11 @@ mod tests {
             file_type: "markdown".to_owned(),
             language: String::new(),
             class: Class::Doc,
+            tags: Vec::new(),
+            modified_ms: 0,
+            size_bytes: 0,
+            before: String::new(),
+            after: String::new(),
             text: text.to_owned(),
             marks,
             best_lines: 0..text.len(),
@@ -321,6 +370,9 @@ mod tests {
                 segment: SegmentId(1),
                 row: 0,
             },
+            chunk_index: 0,
+            chunks: 1,
+            matches: 1,
             terms: vec![TermScore {
                 term: "lock".to_owned(),
                 frequency: 2,
@@ -340,7 +392,7 @@ mod tests {
 
     #[test]
     fn a_hit_names_its_place_and_shows_its_lines_with_numbers() {
-        let shown = render(&hit("\none lock\n\n  two\n\n", &[]), &layout(None));
+        let shown = render(&hit("\none lock\n\n  two\n\n", &[]), None, &layout(None));
         let expected = "docs/guide.md:9-13  Guide > File locks  0.61\n  \
                         10  one lock\n  11\n  12    two\n";
         assert_eq!(shown, expected);
@@ -350,7 +402,7 @@ mod tests {
     fn lines_that_the_original_does_not_have_get_no_number() {
         let mut hit = hit("one\ntwo\n", &[]);
         hit.best_first_line = None;
-        let shown = render(&hit, &layout(None));
+        let shown = render(&hit, None, &layout(None));
         assert!(shown.ends_with("0.61\n      one\n      two\n"), "{shown}");
         assert!(shown.starts_with("docs/guide.md:9-10 "), "{shown}");
     }
@@ -361,7 +413,7 @@ mod tests {
             style: Style { color: true },
             ..layout(None)
         };
-        let shown = render(&hit("a lock, two locks", &["lock"]), &colored);
+        let shown = render(&hit("a lock, two locks", &["lock"]), None, &colored);
         let line = shown.lines().nth(1).unwrap();
         assert!(line.ends_with("a \u{1b}[1;31mlock\u{1b}[0m, two \u{1b}[1;31mlock\u{1b}[0ms"));
     }
@@ -371,9 +423,10 @@ mod tests {
         let mut hit = hit("one\ntwo\nthree\n", &[]);
         hit.best_lines = 4..8;
         hit.best_first_line = Some(10);
-        assert!(render(&hit, &layout(None)).ends_with("0.61\n  10  two\n"));
+        assert!(render(&hit, None, &layout(None)).ends_with("0.61\n  10  two\n"));
         let full = render(
             &hit,
+            None,
             &Layout {
                 full: true,
                 ..layout(None)
@@ -389,7 +442,7 @@ mod tests {
     fn a_long_line_is_clipped_around_its_marks_on_a_terminal_only() {
         let text = format!("{} needle {}", "x".repeat(300), "y".repeat(300));
         let hit = hit(&text, &["needle"]);
-        let shown = render(&hit, &layout(Some(60)));
+        let shown = render(&hit, None, &layout(Some(60)));
         let line = shown.lines().nth(1).unwrap();
         assert_eq!(width(line), 60, "{line}");
         assert!(line.contains("x needle y"), "{line}");
@@ -397,13 +450,13 @@ mod tests {
             line.starts_with("  9  \u{2026}x") && line.ends_with("y\u{2026}"),
             "{line}"
         );
-        assert!(render(&hit, &layout(None)).contains(&text));
+        assert!(render(&hit, None, &layout(None)).contains(&text));
     }
 
     #[test]
     fn a_long_line_keeps_its_start_when_the_marks_fit_with_it() {
         let text = format!("a needle {}", "y".repeat(300));
-        let shown = render(&hit(&text, &["needle"]), &layout(Some(40)));
+        let shown = render(&hit(&text, &["needle"]), None, &layout(Some(40)));
         assert!(
             shown
                 .lines()
@@ -416,7 +469,7 @@ mod tests {
 
     #[test]
     fn wide_characters_count_two_columns() {
-        let shown = render(&hit(&"\u{6f22}".repeat(100), &[]), &layout(Some(40)));
+        let shown = render(&hit(&"\u{6f22}".repeat(100), &[]), None, &layout(Some(40)));
         assert!(width(shown.lines().nth(1).unwrap()) <= 40, "{shown}");
     }
 
@@ -424,13 +477,13 @@ mod tests {
     fn escape_sequences_are_shown_on_a_terminal_and_raw_in_a_pipe() {
         let mut hit = hit("a\u{1b}[31m\tb", &[]);
         hit.title = "evil\u{1b}]0;title\u{7}".to_owned();
-        let terminal = render(&hit, &layout(Some(200)));
+        let terminal = render(&hit, None, &layout(Some(200)));
         assert!(
             !terminal.contains('\u{1b}') && !terminal.contains('\t'),
             "{terminal:?}"
         );
         assert!(terminal.contains("a\\u{1b}[31m"), "{terminal:?}");
-        assert!(render(&hit, &layout(None)).contains("a\u{1b}[31m\tb"));
+        assert!(render(&hit, None, &layout(None)).contains("a\u{1b}[31m\tb"));
     }
 
     #[test]
@@ -440,7 +493,7 @@ mod tests {
             .map(str::to_owned)
             .to_vec();
         let header = |hit: &Hit, columns| {
-            let shown = render(hit, &layout(Some(columns)));
+            let shown = render(hit, None, &layout(Some(columns)));
             shown.lines().next().unwrap().to_owned()
         };
         assert_eq!(
@@ -461,6 +514,7 @@ mod tests {
     fn explaining_shows_the_parts_that_there_are() {
         let shown = render(
             &hit("x", &[]),
+            None,
             &Layout {
                 explain: true,
                 ..layout(None)
@@ -477,8 +531,8 @@ mod tests {
         let mut hit = hit("\u{e9}\u{e9}\u{e9}", &[]);
         hit.marks = vec![1..3, 90..99];
         hit.best_lines = 1..5;
-        assert!(render(&hit, &layout(Some(30))).starts_with("docs/guide.md:9-9"));
+        assert!(render(&hit, None, &layout(Some(30))).starts_with("docs/guide.md:9-9"));
         hit.best_lines = 0..6;
-        assert!(render(&hit, &layout(Some(30))).contains("\u{e9}\u{e9}\u{e9}"));
+        assert!(render(&hit, None, &layout(Some(30))).contains("\u{e9}\u{e9}\u{e9}"));
     }
 }

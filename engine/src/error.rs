@@ -115,6 +115,17 @@ pub enum Error {
         /// How many lines it has.
         lines: u32,
     },
+    /// A continuation that no answer to this question gave.
+    #[error("the continuation is not valid here: {reason}; ask again without it")]
+    InvalidContinuation {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The file changed since the answer that is to be continued.
+    #[error(
+        "the .kb changed since the answer that is to be continued; ask again without the continuation"
+    )]
+    ContinuationStale,
     /// The file names an embedding model that this program cannot reproduce.
     #[error(
         "this .kb was made with the embedding model {needs}, which this program does not have; `--mode keyword` works"
@@ -169,6 +180,8 @@ impl Error {
             Error::FolderNotFound { .. } => "FOLDER_NOT_FOUND",
             Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
             Error::InvalidRange { .. } => "INVALID_RANGE",
+            Error::InvalidContinuation { .. } => "INVALID_CONTINUATION_TOKEN",
+            Error::ContinuationStale => "CONTINUATION_STALE",
             Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",
             Error::RootVanished { .. } => "ROOT_VANISHED",
             Error::TooLarge { .. } => "FILE_TOO_LARGE",

@@ -58,9 +58,15 @@ pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use error::{Error, Result};
 #[cfg(feature = "ingest")]
 pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
-pub use kb::{DocumentInfo, DocumentText, Entry, Info, Kb, Outline, RootInfo, Sizes};
+pub use kb::{
+    ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Info, Kb, Outline, RootInfo, Sizes,
+    search_files,
+};
 #[cfg(feature = "ingest")]
 pub use kb::{KbWriter, Original, SealReport, document_of};
-pub use search::request::{Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request};
+pub use search::page::{Page, Paging};
+pub use search::request::{
+    CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request, Scope, Sort,
+};
 pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};

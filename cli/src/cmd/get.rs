@@ -1,16 +1,16 @@
 //! `kb get`: the text of a document, or some of its lines.
 
-use kb_engine::{DocumentText, Error};
+use kb_engine::{DocumentText, Error, Paging};
 
 use crate::args::{GetArguments, parse_lines};
-use crate::cmd::{Opened, document_object};
+use crate::cmd::{Opened, document_object, tell_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
 pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb get", arguments.file.file.as_deref())?;
-    let found = opened.ask(text_of(&opened, arguments))?;
+    let (found, paging) = opened.ask(text_of(&opened, arguments))?;
     if arguments.json.json {
         let object = document_object(&found.document)
             .field("start_line", found.lines.first)
@@ -21,19 +21,21 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
     } else {
         output.document_text(&found.text)?;
     }
+    tell_rest(&arguments.page, arguments.json.json, &paging, output)?;
     Ok(Exit::Found)
 }
 
 /// Also understands `PATH:A-B`, where no document has all of that as its name.
-fn text_of(opened: &Opened, arguments: &GetArguments) -> kb_engine::Result<DocumentText> {
+fn text_of(opened: &Opened, arguments: &GetArguments) -> kb_engine::Result<(DocumentText, Paging)> {
     let name = arguments.document.as_str();
-    let whole = opened.kb.text(name, arguments.lines);
+    let page = arguments.page.page();
+    let whole = opened.kb.text_page(name, arguments.lines, &page);
     if arguments.lines.is_some() || !matches!(whole, Err(Error::DocumentNotFound { .. })) {
         return whole;
     }
     match name.rsplit_once(':') {
         Some((path, range)) => match parse_lines(range) {
-            Ok(lines) => opened.kb.text(path, Some(lines)),
+            Ok(lines) => opened.kb.text_page(path, Some(lines), &page),
             Err(_) => whole,
         },
         None => whole,

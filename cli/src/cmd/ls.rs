@@ -3,7 +3,7 @@
 use kb_engine::{DocumentInfo, Entry};
 
 use crate::args::LsArguments;
-use crate::cmd::{Opened, document_object};
+use crate::cmd::{Opened, document_object, tell_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{bytes, plural};
@@ -19,35 +19,32 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
         .map(|folder| folder.trim_end_matches('/'));
     let folder = folder.map(|folder| folder.strip_prefix("./").unwrap_or(folder));
     let folder = folder.filter(|folder| !folder.is_empty() && *folder != ".");
-    let mut found = false;
-    let mut waiting = vec![folder.map(str::to_owned)];
-    while let Some(folder) = waiting.pop() {
-        let entries = opened.ask(opened.kb.list(folder.as_deref()))?;
-        let mut below = Vec::new();
+    let page = arguments.page.page();
+    let paging = if arguments.recursive {
+        let (documents, paging) = opened.ask(opened.kb.documents_page(folder, &page))?;
+        for document in &documents {
+            show_document(document, arguments, output)?;
+        }
+        (!documents.is_empty()).then_some(paging)
+    } else {
+        let (entries, paging) = opened.ask(opened.kb.list_page(folder, &page))?;
         for entry in &entries {
             match entry {
-                Entry::Folder { path, .. } if arguments.recursive => below.push(Some(path.clone())),
                 Entry::Folder {
                     path,
                     documents,
                     size_bytes,
-                } => {
-                    show_folder(path, *documents, *size_bytes, arguments, output)?;
-                    found = true;
-                }
-                Entry::Document(document) => {
-                    show_document(document, arguments, output)?;
-                    found = true;
-                }
+                } => show_folder(path, *documents, *size_bytes, arguments, output)?,
+                Entry::Document(document) => show_document(document, arguments, output)?,
             }
         }
-        // The last one pushed is taken first: reading order is kept by pushing backwards.
-        waiting.extend(below.into_iter().rev());
-    }
-    if !found {
+        (!entries.is_empty()).then_some(paging)
+    };
+    let Some(paging) = paging else {
         output.note(&format!("{} holds no documents", opened.file.display()));
         return Ok(Exit::Nothing);
-    }
+    };
+    tell_rest(&arguments.page, arguments.json.json, &paging, output)?;
     Ok(Exit::Found)
 }
 

@@ -17,11 +17,13 @@ pub(crate) mod watch;
 
 use std::path::{Path, PathBuf};
 
-use kb_engine::{DocumentInfo, Kb};
+use kb_engine::{DocumentInfo, Kb, Paging};
 
+use crate::args::PageFlags;
 use crate::failure::Failure;
 use crate::json::Object;
 use crate::locate::locate;
+use crate::output::Output;
 
 /// The open file of a command that reads, and what its errors need to know.
 pub(crate) struct Opened {
@@ -49,6 +51,34 @@ impl Opened {
     pub(crate) fn ask<T>(&self, answer: kb_engine::Result<T>) -> Result<T, Failure> {
         answer.map_err(|error| Failure::from_engine(error, &self.verb, &self.file))
     }
+}
+
+/// What is left of an answer that was asked for in parts, and how to get it.
+pub(crate) fn tell_rest(
+    asked: &PageFlags,
+    json: bool,
+    paging: &Paging,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if !asked.asked() {
+        return Ok(());
+    }
+    if json {
+        let continuation = paging.continuation.clone();
+        let object = Object::new()
+            .field("tokens", paging.tokens)
+            .field("over_budget", paging.over_budget)
+            .field("has_more", continuation.is_some())
+            .field("continuation", continuation);
+        return output.json(Object::new().object("paging", object));
+    }
+    if let Some(token) = &paging.continuation {
+        output.flush()?;
+        output.hint(&format!(
+            "there is more: the same command with --continue {token}"
+        ));
+    }
+    Ok(())
 }
 
 /// The fields that every object about a document begins with.

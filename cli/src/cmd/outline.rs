@@ -1,7 +1,7 @@
 //! `kb outline`: the headings of a document.
 
 use crate::args::OutlineArguments;
-use crate::cmd::Opened;
+use crate::cmd::{Opened, tell_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{plural, shell_word};
@@ -10,7 +10,8 @@ use crate::output::Output;
 
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
-    let outline = opened.ask(opened.kb.outline(&arguments.document))?;
+    let page = arguments.page.page();
+    let (outline, paging) = opened.ask(opened.kb.outline_page(&arguments.document, &page))?;
     let document = &outline.document;
     if outline.headings.is_empty() {
         output.note(&format!("{} has no headings", document.path));
@@ -31,6 +32,7 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
                     .field("start_byte", heading.start),
             )?;
         }
+        tell_rest(&arguments.page, true, &paging, output)?;
         return Ok(Exit::Found);
     }
     let style = output.stdout_style();
@@ -49,5 +51,6 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
             output.name(&heading.title)
         ))?;
     }
+    tell_rest(&arguments.page, false, &paging, output)?;
     Ok(Exit::Found)
 }

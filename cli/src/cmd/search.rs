@@ -1,11 +1,14 @@
 //! `kb search`: a question in plain words, passages as the answer.
 
 use std::io::Read;
+use std::path::Path;
 
-use kb_engine::{Explanation, Filters, Hit, Mode, QUERY_LIMIT_BYTES, Request, Response};
+use kb_engine::{
+    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Request, Response, search_files,
+};
 
 use crate::args::SearchArguments;
-use crate::cmd::Opened;
+use crate::cmd::{Opened, tell_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{count, plural, shell_word};
@@ -21,36 +24,67 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         query: query(arguments)?,
         k: arguments.k,
         mode: arguments.mode,
+        scope: arguments.scope,
+        sort: arguments.sort,
         filters: Filters {
             tags: arguments.tag.clone(),
             paths: arguments.path.clone(),
+            folders: arguments.folder.clone(),
             types: arguments.file_type.clone(),
             languages: arguments.lang.clone(),
             classes: arguments.class.clone(),
+            modified_since_ms: arguments.since,
+            ..Filters::default()
         },
+        min_score: arguments.min_score,
+        context: (arguments.before, arguments.after),
+        join: !arguments.no_join,
+        page: arguments.page.page(),
         explain: arguments.explain,
+        ..Request::new("")
     };
-    let opened = Opened::new("kb search", arguments.file.file.as_deref())?;
-    let response = opened.ask(opened.kb.search(&request))?;
+    let given: Vec<Option<&Path>> = match arguments.file.as_slice() {
+        [] => vec![None],
+        files => files.iter().map(|file| Some(file.as_path())).collect(),
+    };
+    let opened = given
+        .into_iter()
+        .map(|given| Opened::new("kb search", given));
+    let opened = opened.collect::<Result<Vec<Opened>, Failure>>()?;
+    let Some(first) = opened.first() else {
+        return Ok(Exit::Nothing);
+    };
+    let files: Vec<&Kb> = opened.iter().map(|opened| &opened.kb).collect();
+    let response = first.ask(search_files(&files, &request))?;
     for warning in &response.warnings {
         output.warning(warning);
     }
+    // Of several files each answer says which.
+    let names: Vec<String> = match opened.as_slice() {
+        [_] => Vec::new(),
+        several => several
+            .iter()
+            .map(|one| one.file.display().to_string())
+            .collect(),
+    };
     if arguments.json.json {
         for hit in &response.hits {
-            output.json(hit_object(hit, arguments.explain))?;
+            let file = names.get(hit.file).map(String::as_str);
+            output.json(hit_object(hit, file, arguments))?;
         }
     } else {
         let layout = Layout {
             style: output.stdout_style(),
             columns: output.columns(),
-            full: arguments.full,
+            full: arguments.full || request.context != (0, 0),
             explain: arguments.explain,
         };
         for (position, hit) in response.hits.iter().enumerate() {
             if position > 0 {
                 output.line("")?;
             }
-            output.write(&render(hit, &layout))?;
+            let file = names.get(hit.file).map(String::as_str);
+            output.write(&render(hit, file, &layout))?;
         }
     }
     if let Some(explanation) = &response.explanation {
@@ -63,9 +97,15 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         }
     }
     if response.hits.is_empty() {
-        tell_nothing_found(&request, &response, &opened, output);
+        tell_nothing_found(&request, &response, first, output);
         return Ok(Exit::Nothing);
     }
+    tell_rest(
+        &arguments.page,
+        arguments.json.json,
+        &response.paging,
+        output,
+    )?;
     Ok(Exit::Found)
 }
 
@@ -111,10 +151,15 @@ fn tell_nothing_found(
     });
 }
 
-fn hit_object(hit: &Hit, explain: bool) -> Object {
+fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Object {
     let optional = |part: Option<f32>| part.map_or(serde_json::Value::Null, score);
-    let object = Object::new()
+    let mut object = Object::new();
+    if let Some(file) = file {
+        object = object.field("file", file);
+    }
+    let mut object = object
         .field("document", &*hit.document)
+        .field("handle", &*hit.handle)
         .field("title", &*hit.title)
         .field("section", hit.section.clone())
         .field("score", score(hit.score))
@@ -127,8 +172,20 @@ fn hit_object(hit: &Hit, explain: bool) -> Object {
         .field("file_type", &*hit.file_type)
         .field("language", &*hit.language)
         .field("class", hit.class.name())
+        .field("tags", hit.tags.clone())
+        .field("modified_ms", hit.modified_ms)
+        .field("size_bytes", hit.size_bytes)
+        .field("chunk_index", hit.chunk_index)
+        .field("chunks", hit.chunks)
+        .field("matches", hit.matches)
         .field("text", &*hit.text);
-    if !explain {
+    if arguments.before > 0 {
+        object = object.field("before", &*hit.before);
+    }
+    if arguments.after > 0 {
+        object = object.field("after", &*hit.after);
+    }
+    if !arguments.explain {
         return object;
     }
     let terms = hit.terms.iter().map(|term| {
@@ -174,6 +231,7 @@ fn explanation_text(response: &Response, explanation: &Explanation) -> String {
         Mode::Hybrid => format!("{:.2} x keyword + {weight:.2} x vector", 1.0 - weight),
         Mode::Keyword => "keyword".to_owned(),
         Mode::Semantic => "vector".to_owned(),
+        Mode::Title => "title".to_owned(),
     };
     let mut lines = vec![
         String::new(),

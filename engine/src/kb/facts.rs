@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::store::meta::RootRecord;
-use crate::types::{Class, Heading, Lines};
+use crate::types::{ChunkSpan, Class, Heading, Lines};
 
 /// What the .kb knows of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,23 @@ pub struct DocumentText {
     pub document: DocumentInfo,
     /// Lines of the original that `text` covers.
     pub lines: Lines,
+    /// Whether the text has other lines than the original (HTML): `lines` are then those of the chunks
+    /// it is made of.
+    pub has_own_lines: bool,
     /// The text.
+    pub text: String,
+}
+
+/// One chunk of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChunkText {
+    /// Number in the document, from 0.
+    pub index: u32,
+    /// Its bytes and lines.
+    pub at: ChunkSpan,
+    /// Headings above it, outermost first.
+    pub section: Vec<String>,
+    /// Its text.
     pub text: String,
 }
 

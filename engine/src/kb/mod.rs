@@ -3,6 +3,7 @@
 //! Everything a front offers is a method here; fronts translate words and formats, no more.
 
 #[cfg(feature = "ingest")]
+mod ask;
 mod carry;
 mod facts;
 #[cfg(feature = "ingest")]
@@ -11,6 +12,7 @@ mod fresh;
 mod index;
 #[cfg(feature = "ingest")]
 mod merge;
+mod pages;
 mod read;
 #[cfg(feature = "ingest")]
 mod seal;
@@ -21,7 +23,8 @@ mod verify;
 #[cfg(feature = "ingest")]
 mod write;
 
-pub use facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
+pub use ask::{FILES_LIMIT, search_files};
+pub use facts::{ChunkText, DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
 pub use read::Kb;
 #[cfg(feature = "ingest")]
 pub use seal::SealReport;

@@ -12,10 +12,7 @@ use crate::error::{Error, Result};
 use crate::index::text::Analyser;
 use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
 use crate::kb::sizes;
-use crate::search::request::Request;
 use crate::search::resolve::{self, Nearest};
-use crate::search::response::Response;
-use crate::search::{self, Parts};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
 use crate::store::outline;
@@ -30,16 +27,16 @@ pub struct Kb {
     /// What was loaded of the commit that answered last.
     loaded: Mutex<Option<(SlotIdentity, Arc<Loaded>)>>,
     /// Analysers with warm caches, one for each thread that is asking.
-    analysers: Mutex<Vec<Analyser>>,
+    pub(super) analysers: Mutex<Vec<Analyser>>,
 }
 
 /// What is kept of one commit between calls.
 #[derive(Debug)]
-struct Loaded {
+pub(super) struct Loaded {
     /// Its records.
-    catalog: Catalog,
+    pub(super) catalog: Catalog,
     /// The model of the file; `None` when this program cannot reproduce it.
-    model: Option<&'static dyn Embedder>,
+    pub(super) model: Option<&'static dyn Embedder>,
 }
 
 impl Kb {
@@ -84,14 +81,17 @@ impl Kb {
     }
 
     /// Runs `request` on one commit until its answer stands.
-    fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
+    pub(super) fn read<T>(
+        &self,
+        mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>,
+    ) -> Result<T> {
         self.container.read(|snapshot| {
             let loaded = self.loaded(snapshot)?;
             request(snapshot, &loaded.catalog)
         })
     }
 
-    fn loaded(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Loaded>> {
+    pub(super) fn loaded(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Loaded>> {
         let identity = snapshot.identity();
         let mut kept = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, loaded)) = kept.as_ref()
@@ -105,51 +105,6 @@ impl Kb {
         let loaded = Arc::new(Loaded { catalog, model });
         *kept = Some((identity, Arc::clone(&loaded)));
         Ok(loaded)
-    }
-
-    /// Answers a request.
-    ///
-    /// ```
-    /// # fn main() -> kb_engine::Result<()> {
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let path = folder.path().join("notes.kb");
-    /// # let mut writer = kb_engine::KbWriter::open_or_create(&path)?;
-    /// # writer.add_bytes("tides.md", b"The moon pulls the sea.")?;
-    /// # writer.commit()?;
-    /// let kb = kb_engine::Kb::open(&path)?;
-    /// let response = kb.search(&kb_engine::Request::new("moon and sea"))?;
-    /// assert_eq!(response.hits[0].document, "tides.md");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] for a blank query, `k` out of range or an unknown filter value;
-    /// [`Error::EmbeddingModelUnavailable`] for a semantic request without the model of the file;
-    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
-    pub fn search(&self, request: &Request) -> Result<Response> {
-        request.validate()?;
-        let mut analyser = {
-            let mut kept = self
-                .analysers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            kept.pop().unwrap_or_default()
-        };
-        let response = self.container.read(|snapshot| {
-            let loaded = self.loaded(snapshot)?;
-            let parts = Parts {
-                snapshot,
-                catalog: &loaded.catalog,
-                model: loaded.model,
-            };
-            search::search(&parts, request, &mut analyser)
-        });
-        self.analysers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(analyser);
-        response
     }
 
     /// What is known of one document. `name`: its path, or the end of its path if only one document
@@ -173,60 +128,71 @@ impl Kb {
     pub fn text(&self, name: &str, lines: Option<Lines>) -> Result<DocumentText> {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let segment = catalog.segment(record.segment())?.bind(snapshot)?;
-            let mut blocks = segment.blocks()?;
-            let all = Lines {
-                first: 1.min(record.lines),
-                last: record.lines,
-            };
-            let Some(asked) = lines else {
-                let mut text = String::new();
-                blocks.append(record.first_row, record.rows, &mut text)?;
-                if text.len() as u64 != u64::from(record.text_bytes) {
-                    return Err(Error::damaged(format!("the text of {:?}", record.path)));
-                }
-                let document = DocumentInfo::from_record(record)?;
-                return Ok(DocumentText {
-                    document,
-                    lines: all,
-                    text,
-                });
-            };
-            if asked.first == 0 || asked.first > asked.last || asked.first > record.lines {
-                return Err(Error::InvalidRange {
-                    asked: format!("{}-{}", asked.first, asked.last),
-                    path: record.path,
-                    lines: record.lines,
-                });
+            if let Some(asked) = lines {
+                return self.lines_of_document(snapshot, catalog, record, asked);
             }
             let mut text = String::new();
-            let mut found: Option<Lines> = None;
-            for row in record.first_row..record.first_row.saturating_add(record.rows) {
-                let at = segment.chunks().get(row)?.at.lines;
-                if at.last < asked.first || at.first > asked.last {
-                    continue;
-                }
-                let first = found.map_or(at.first, |found| found.first.min(at.first));
-                found = Some(Lines {
-                    first,
-                    last: at.last,
-                });
-                blocks.append(row, 1, &mut text)?;
-            }
-            let mut lines = found.unwrap_or(all);
-            if !record.line_map {
-                let wanted = Lines {
-                    first: asked.first,
-                    last: asked.last.min(record.lines),
-                };
-                text = lines_of(&text, lines.first, wanted);
-                lines = wanted;
+            let segment = catalog.segment(record.segment())?.bind(snapshot)?;
+            let mut blocks = segment.blocks()?;
+            blocks.append(record.first_row, record.rows, &mut text)?;
+            if text.len() as u64 != u64::from(record.text_bytes) {
+                return Err(Error::damaged(format!("the text of {:?}", record.path)));
             }
             Ok(DocumentText {
+                lines: all_lines(&record),
+                has_own_lines: record.line_map,
                 document: DocumentInfo::from_record(record)?,
-                lines,
                 text,
             })
+        })
+    }
+
+    /// The lines `asked` of a document; where the text has other lines than the original, whole chunks
+    /// that touch them.
+    pub(super) fn lines_of_document(
+        &self,
+        snapshot: &Snapshot<'_>,
+        catalog: &Catalog,
+        record: DocumentRecord,
+        asked: Lines,
+    ) -> Result<DocumentText> {
+        if asked.first == 0 || asked.first > asked.last || asked.first > record.lines {
+            return Err(Error::InvalidRange {
+                asked: format!("{}-{}", asked.first, asked.last),
+                path: record.path,
+                lines: record.lines,
+            });
+        }
+        let segment = catalog.segment(record.segment())?.bind(snapshot)?;
+        let mut blocks = segment.blocks()?;
+        let mut text = String::new();
+        let mut found: Option<Lines> = None;
+        for row in record.first_row..record.first_row.saturating_add(record.rows) {
+            let at = segment.chunks().get(row)?.at.lines;
+            if at.last < asked.first || at.first > asked.last {
+                continue;
+            }
+            let first = found.map_or(at.first, |found| found.first.min(at.first));
+            found = Some(Lines {
+                first,
+                last: at.last,
+            });
+            blocks.append(row, 1, &mut text)?;
+        }
+        let mut lines = found.unwrap_or(all_lines(&record));
+        if !record.line_map {
+            let wanted = Lines {
+                first: asked.first,
+                last: asked.last.min(record.lines),
+            };
+            text = lines_of(&text, lines.first, wanted);
+            lines = wanted;
+        }
+        Ok(DocumentText {
+            lines,
+            has_own_lines: record.line_map,
+            document: DocumentInfo::from_record(record)?,
+            text,
         })
     }
 
@@ -265,51 +231,67 @@ impl Kb {
     /// # Errors
     /// [`Error::FolderNotFound`] with the nearest names.
     pub fn list(&self, folder: Option<&str>) -> Result<Vec<Entry>> {
-        let folder = folder
-            .unwrap_or("")
-            .trim_start_matches("./")
-            .trim_matches('/');
-        let folder = if folder == "." { "" } else { folder };
-        let prefix = if folder.is_empty() {
-            String::new()
-        } else {
-            format!("{folder}/")
-        };
-        self.read(|snapshot, catalog| {
-            let mut folders: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-            let mut documents = Vec::new();
-            catalog.documents.each_path(snapshot, &prefix, |path, id| {
-                let Some(rest) = path.strip_prefix(&prefix) else {
-                    return Ok(ControlFlow::Break(()));
-                };
-                let record = catalog.documents.get(snapshot, id)?;
-                match rest.split_once('/') {
-                    Some((child, _)) => {
-                        let below = folders.entry(format!("{prefix}{child}")).or_default();
-                        below.0 += 1;
-                        // Sizes are what records claim.
-                        below.1 = u64::saturating_add(below.1, record.size_bytes);
-                    }
-                    None => documents.push(Entry::Document(DocumentInfo::from_record(record)?)),
+        self.read(|snapshot, catalog| self.entries(snapshot, catalog, folder))
+    }
+
+    /// What a folder holds.
+    pub(super) fn entries(
+        &self,
+        snapshot: &Snapshot<'_>,
+        catalog: &Catalog,
+        folder: Option<&str>,
+    ) -> Result<Vec<Entry>> {
+        let prefix = Kb::folder_prefix(folder);
+        let mut folders: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        let mut documents = Vec::new();
+        catalog.documents.each_path(snapshot, &prefix, |path, id| {
+            let Some(rest) = path.strip_prefix(&prefix) else {
+                return Ok(ControlFlow::Break(()));
+            };
+            let record = catalog.documents.get(snapshot, id)?;
+            match rest.split_once('/') {
+                Some((child, _)) => {
+                    let below = folders.entry(format!("{prefix}{child}")).or_default();
+                    below.0 += 1;
+                    // Sizes are what records claim.
+                    below.1 = u64::saturating_add(below.1, record.size_bytes);
                 }
-                Ok(ControlFlow::Continue(()))
-            })?;
-            if folders.is_empty() && documents.is_empty() && !prefix.is_empty() {
-                let nearest = nearest_folders(snapshot, catalog, folder)?;
-                return Err(Error::FolderNotFound {
-                    name: folder.to_owned(),
-                    nearest,
-                });
+                None => documents.push(Entry::Document(DocumentInfo::from_record(record)?)),
             }
-            let folders =
-                folders
-                    .into_iter()
-                    .map(|(path, (documents, size_bytes))| Entry::Folder {
-                        path,
-                        documents,
-                        size_bytes,
-                    });
-            Ok(folders.chain(documents).collect())
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if folders.is_empty() && documents.is_empty() && !prefix.is_empty() {
+            return Err(Kb::no_folder(snapshot, catalog, &prefix)?);
+        }
+        let folders = folders
+            .into_iter()
+            .map(|(path, (documents, size_bytes))| Entry::Folder {
+                path,
+                documents,
+                size_bytes,
+            });
+        Ok(folders.chain(documents).collect())
+    }
+
+    /// What the paths of documents in a folder begin with; empty for the top.
+    pub(super) fn folder_prefix(folder: Option<&str>) -> String {
+        let folder = folder.unwrap_or("").trim_start_matches("./");
+        match folder.trim_matches('/') {
+            "" | "." => String::new(),
+            folder => format!("{folder}/"),
+        }
+    }
+
+    /// The error for a folder without documents.
+    pub(super) fn no_folder(
+        snapshot: &Snapshot<'_>,
+        catalog: &Catalog,
+        prefix: &str,
+    ) -> Result<Error> {
+        let folder = prefix.trim_end_matches('/');
+        Ok(Error::FolderNotFound {
+            name: folder.to_owned(),
+            nearest: nearest_folders(snapshot, catalog, folder)?,
         })
     }
 
@@ -363,7 +345,7 @@ impl Kb {
         })
     }
 
-    fn resolved(
+    pub(super) fn resolved(
         &self,
         snapshot: &Snapshot<'_>,
         catalog: &Catalog,
@@ -414,6 +396,13 @@ fn nearest_folders(
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(nearest.finish())
+}
+
+fn all_lines(record: &DocumentRecord) -> Lines {
+    Lines {
+        first: 1.min(record.lines),
+        last: record.lines,
+    }
 }
 
 /// Lines `wanted` of a text whose first line has the number `first`.

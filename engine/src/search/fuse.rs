@@ -1,6 +1,6 @@
 //! Candidates -> one score each.
 
-use crate::types::ChunkId;
+use crate::search::files::At;
 
 /// Weight of the vector part in the fused score when the model knows every word of the query. Chosen on the development sets by leaving one set
 /// out at a time; `cargo xtask eval --sweep` prints the choice.
@@ -16,7 +16,7 @@ pub fn vector_weight(known_share: f32) -> f32 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
     /// The chunk.
-    pub chunk: ChunkId,
+    pub at: At,
     /// Keyword part.
     pub keyword: f32,
     /// Vector part.

@@ -3,9 +3,12 @@
 //! The only place where words, vectors and stored text meet for reading. It does not write, does not
 //! know files or folders, and formats nothing for a front.
 
+pub mod files;
 pub mod filter;
 pub mod fuse;
 pub mod order;
+pub mod page;
+pub mod passages;
 pub mod plan;
 pub mod render;
 pub mod request;
@@ -15,72 +18,67 @@ pub mod retrieve;
 
 use std::time::Instant;
 
-use crate::catalog::{BoundSegment, Catalog, Segment};
-use crate::container::Snapshot;
-use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::text::{Analyser, Query};
+use crate::search::files::{At, Files, Parts};
 use crate::search::fuse::Scored;
+use crate::search::page::{Budget, Origin};
+use crate::search::passages::Passage;
 use crate::search::plan::Plan;
 use crate::search::render::Renderer;
 use crate::search::request::Request;
-use crate::search::response::{Explanation, Response, Step, TermScore, TermStatistics};
+use crate::search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 use crate::search::retrieve::Candidates;
-use crate::types::ChunkId;
 
-/// What a search reads.
-#[derive(Debug)]
-pub struct Parts<'p> {
-    /// The commit.
-    pub snapshot: &'p Snapshot<'p>,
-    /// Its records.
-    pub catalog: &'p Catalog,
-    /// The model of the file; `None` when this program cannot reproduce it.
-    pub model: Option<&'p dyn Embedder>,
-}
-
-/// Answers a request.
+/// Answers a request to one or several files. The scores of several files are those that one file
+/// with all their documents would give.
 ///
 /// # Errors
 /// [`crate::Error::InvalidArgument`] for what the request gets wrong,
-/// [`crate::Error::EmbeddingModelUnavailable`] for a semantic request without the model,
-/// [`crate::Error::Damaged`] for what the file gets wrong.
-pub fn search(parts: &Parts<'_>, request: &Request, analyser: &mut Analyser) -> Result<Response> {
+/// [`crate::Error::InvalidContinuation`] and [`crate::Error::ContinuationStale`] for a continuation of
+/// something else, [`crate::Error::EmbeddingModelUnavailable`] for a semantic request without the
+/// model, [`crate::Error::Damaged`] for what the file gets wrong.
+pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -> Result<Response> {
     request.validate()?;
+    let origin = origin(parts, request);
+    let start = origin.start(&request.page)?;
     let mut warnings = Vec::new();
     let mut clock = Clock::start();
-    let bound = parts
-        .catalog
-        .segments
-        .iter()
-        .map(|segment: &Segment| segment.bind(parts.snapshot))
-        .collect::<Result<Vec<BoundSegment<'_>>>>()?;
-
-    let plan = plan::plan(
-        request,
-        parts.snapshot,
-        parts.catalog,
-        &bound,
-        parts.model,
-        analyser,
-        &mut warnings,
-    )?;
+    let files = Files::bind(parts)?;
+    let plan = plan::plan(request, &files, analyser, &mut warnings)?;
     clock.step("plan");
-    let candidates = retrieve::retrieve(&plan, parts.snapshot, parts.catalog, &bound)?;
+    let candidates = retrieve::retrieve(&plan, &files)?;
     clock.step("retrieve");
-    let ranked = fuse(parts, &plan, &candidates, &bound)?;
+    let ranked = fuse(&candidates, request, &files)?;
+    let start_at = usize::try_from(start).unwrap_or(usize::MAX);
+    // One more tells whether the answer goes on.
+    let wanted = start_at.saturating_add(request.k).saturating_add(1);
+    let found = passages::passages(&ranked, request, &files, wanted)?;
     clock.step("fuse");
-    let hits = render(parts, request, &plan, ranked, &bound, analyser)?;
+    if start > 0 && found.len() <= start_at {
+        return Err(Origin::out_of_range());
+    }
+    let mut budget = Budget::new(&request.page);
+    let hits = render(
+        &files,
+        request,
+        &plan,
+        found.get(start_at..).unwrap_or_default(),
+        &mut budget,
+        analyser,
+    )?;
     clock.step("render");
 
     let searched_chunks = match &plan.rows {
         Some(rows) => rows.iter().map(roaring::RoaringBitmap::len).sum(),
-        None => parts.catalog.statistics.chunks,
+        None => files.statistics().chunks,
     };
+    let next = start_at + hits.len();
     let explanation = request
         .explain
-        .then(|| explain(parts.catalog, &plan, &candidates, clock.steps));
+        .then(|| explain(&files, &plan, &candidates, clock.steps));
     Ok(Response {
+        paging: budget.paging(&origin, (found.len() > next).then_some(next as u64)),
         hits,
         mode: plan.mode,
         searched_chunks,
@@ -89,70 +87,94 @@ pub fn search(parts: &Parts<'_>, request: &Request, analyser: &mut Analyser) -> 
     })
 }
 
-fn fuse(
-    parts: &Parts<'_>,
-    plan: &Plan<'_>,
-    candidates: &Candidates,
-    bound: &[BoundSegment<'_>],
-) -> Result<Vec<Scored>> {
+/// Answers several requests, each as [`search`] would.
+///
+/// # Errors
+/// As [`search`], for the first that fails.
+pub fn search_many(
+    parts: &[Parts<'_>],
+    requests: &[Request],
+    analyser: &mut Analyser,
+) -> Result<Vec<Response>> {
+    let answers = requests.iter();
+    answers
+        .map(|request| search(parts, request, analyser))
+        .collect()
+}
+
+/// What a continuation of the answer belongs to. Budget and looks may change from page to page.
+fn origin(parts: &[Parts<'_>], request: &Request) -> Origin {
+    let files: Vec<([u8; 16], u64)> = parts
+        .iter()
+        .map(|part| (part.uuid, part.catalog.manifest.generation))
+        .collect();
+    let options = format!(
+        "{:?} {:?} {:?} {} {} {} {:?}",
+        request.mode,
+        request.scope,
+        request.sort,
+        request.k,
+        request.min_score,
+        request.join,
+        request.filters
+    );
+    Origin::new("search", &files, [request.query.as_str(), &options])
+}
+
+/// All candidates with a score, best first.
+fn fuse(candidates: &Candidates, request: &Request, files: &Files<'_>) -> Result<Vec<Scored>> {
     let hits = candidates
         .list
         .iter()
-        .filter(|scored| scored.score > 0.0)
+        .filter(|scored| scored.score > 0.0 && scored.score >= request.min_score)
         .copied()
         .collect();
     order::best(
         hits,
-        plan.k,
-        |scored: &Scored| order::score_key(scored.score),
-        |scored| scored.chunk,
-        |chunk| order::place(parts.snapshot, parts.catalog, bound, chunk),
+        usize::MAX,
+        |scored: &Scored| scored.score,
+        |scored| scored.at,
+        |at| files.place(at),
     )
 }
 
+/// The first `k` passages as hits, as many as the budget lets through.
 fn render(
-    parts: &Parts<'_>,
+    files: &Files<'_>,
     request: &Request,
     plan: &Plan<'_>,
-    ranked: Vec<Scored>,
-    bound: &[BoundSegment<'_>],
+    found: &[Passage],
+    budget: &mut Budget,
     analyser: &mut Analyser,
-) -> Result<Vec<response::Hit>> {
+) -> Result<Vec<Hit>> {
     let mut terms: Vec<(String, f32)> = Vec::new();
     match &plan.words {
         Some(words) => {
-            terms.extend(
-                words
-                    .terms()
-                    .iter()
-                    .map(|term| (term.term.clone(), term.idf)),
-            );
+            let weighted = words.terms().iter();
+            terms.extend(weighted.map(|term| (term.term.clone(), term.idf)));
         }
         // No keyword part, but the words of the query still show where a hit speaks of them.
         None => analyser.analyse(plan.query, |term, _| terms.push((term.to_owned(), 1.0))),
     }
-    let mut renderer = Renderer::new(parts.snapshot, parts.catalog, bound, analyser, terms);
-    let mut hits = Vec::with_capacity(ranked.len());
-    for scored in &ranked {
+    let mut renderer = Renderer::new(files, request, plan.mode, analyser, terms);
+    let mut hits = Vec::with_capacity(found.len().min(request.k));
+    for passage in found.iter().take(request.k) {
         let terms = match (&plan.words, request.explain) {
-            (Some(words), true) => term_scores(words, bound, scored.chunk)?,
+            (Some(words), true) => term_scores(words, passage.best.at)?,
             _ => Vec::new(),
         };
-        hits.push(renderer.hit(scored, plan.mode, terms)?);
+        let hit = renderer.hit(passage, terms)?;
+        if !budget.take(hit.cost_bytes()) {
+            break;
+        }
+        hits.push(hit);
     }
     Ok(hits)
 }
 
 /// What each term gave to a hit, as shares of the keyword part.
-fn term_scores(
-    words: &Query<'_>,
-    bound: &[BoundSegment<'_>],
-    chunk: ChunkId,
-) -> Result<Vec<TermScore>> {
-    let position = bound
-        .iter()
-        .position(|bound| bound.segment.id == chunk.segment);
-    let parts = words.explain(position.unwrap_or(usize::MAX), chunk.row)?;
+fn term_scores(words: &Query<'_>, at: At) -> Result<Vec<TermScore>> {
+    let parts = words.explain(at.segment, at.row)?;
     let scored = parts.into_iter().filter_map(|(term, frequency, score)| {
         let term = words.terms().get(term)?.term.clone();
         Some(TermScore {
@@ -165,12 +187,17 @@ fn term_scores(
 }
 
 fn explain(
-    catalog: &Catalog,
+    files: &Files<'_>,
     plan: &Plan<'_>,
     candidates: &Candidates,
     steps: Vec<Step>,
 ) -> Explanation {
-    let statistics = &catalog.statistics;
+    let statistics = files.statistics();
+    let models = files.parts.iter();
+    let mut models: Vec<&str> = models
+        .map(|part| part.catalog.meta.embedder.id.as_str())
+        .collect();
+    models.dedup();
     Explanation {
         terms: plan
             .words
@@ -182,10 +209,10 @@ fn explain(
                 idf: term.idf,
             })
             .collect(),
-        vector_weight: plan.vector_weight,
+        vector_weight: plan.vector(0).weight,
         model_words_known: plan.model_words.0,
         model_words: plan.model_words.1,
-        model: catalog.meta.embedder.id.clone(),
+        model: models.join(", "),
         chunks: statistics.chunks,
         mean_length: statistics.mean_length(),
         keyword_candidates: candidates.from_keyword,

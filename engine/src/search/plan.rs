@@ -1,20 +1,22 @@
-//! Request -> plan: the analysed query, its vector, the rows that may answer, how many candidates.
+//! Request -> plan: the analysed query, its vectors, the rows that may answer, how many candidates.
 
 use roaring::RoaringBitmap;
 
-use crate::catalog::{BoundSegment, Catalog};
-use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::index::text::{Analyser, Query as WordQuery, QuerySegment};
+use crate::index::text::{Analyser, Query as WordQuery};
 use crate::index::vector::quantise::Query as VectorQuery;
+use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
 use crate::search::fuse::vector_weight;
-use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request};
+use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request, Scope};
 
 /// Candidates that each index gives at least: deeper lists find what only both parts together rank
-/// high.
+/// high, and all pages of an answer come from them.
 pub const MIN_CANDIDATES: usize = 100;
+
+/// Chunks that a document has among the candidates, on average, when documents are asked for.
+const CHUNKS_PER_DOCUMENT: usize = 4;
 
 /// What is going to be done.
 #[derive(Debug)]
@@ -23,26 +25,55 @@ pub struct Plan<'b> {
     pub query: &'b str,
     /// The mode that answers; the request's, or keyword when there is no vector to ask with.
     pub mode: Mode,
-    /// Hits wanted.
-    pub k: usize,
     /// Candidates wanted from each index.
     pub candidates: usize,
     /// The query as words; none when the mode has no such part.
     pub words: Option<WordQuery<'b>>,
-    /// The query as a vector; none when the mode or the model has none.
-    pub vector: Option<VectorQuery>,
-    /// Weight of the vector part.
-    pub vector_weight: f32,
+    /// The query as a vector of the model of each file.
+    vectors: Vec<FileVector>,
     /// Words of the query that the model knows, and all.
     pub model_words: (usize, usize),
-    /// Rows that may answer.
+    /// Rows that may answer, by position of the segment.
     pub rows: Rows,
 }
+
+/// The query in the model of one file.
+#[derive(Debug, Clone, Default)]
+pub struct FileVector {
+    /// None when the mode or this program has no such part, or the model knows no word of the query.
+    pub query: Option<VectorQuery>,
+    /// Weight of the vector part, 0..1.
+    pub weight: f32,
+}
+
+/// Of a file that has no vector part.
+static NO_VECTOR: FileVector = FileVector {
+    query: None,
+    weight: 0.0,
+};
 
 impl Plan<'_> {
     /// The rows of the segment at `position` that may answer; `None`: all.
     pub fn filter(&self, position: usize) -> Option<&RoaringBitmap> {
         self.rows.as_ref().and_then(|rows| rows.get(position))
+    }
+
+    /// The query in the model of a file.
+    pub fn vector(&self, file: usize) -> &FileVector {
+        self.vectors.get(file).unwrap_or(&NO_VECTOR)
+    }
+
+    /// Whether any file is asked for meaning.
+    pub fn has_vectors(&self) -> bool {
+        self.vectors.iter().any(|vector| vector.query.is_some())
+    }
+
+    /// The keyword part of a BM25 score: its share of the most that the query could reach, 0..1.
+    pub fn keyword_share(&self, score: f32) -> f32 {
+        match &self.words {
+            Some(words) if words.idf_sum() > 0.0 => (score / words.idf_sum()).min(1.0),
+            _ => 0.0,
+        }
     }
 }
 
@@ -53,51 +84,61 @@ impl Plan<'_> {
 /// filter errors as in [`filter::apply`].
 pub fn plan<'b>(
     request: &'b Request,
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    bound: &'b [BoundSegment<'_>],
-    model: Option<&dyn Embedder>,
+    files: &'b Files<'b>,
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
 ) -> Result<Plan<'b>> {
     let query = searched_part(&request.query, warnings);
-    let rows = filter::apply(snapshot, catalog, &request.filters, warnings)?;
+    let rows = rows(files, request, warnings)?;
+    let wanted = match request.scope {
+        Scope::Chunks => request.k,
+        Scope::Documents => request.k.saturating_mul(CHUNKS_PER_DOCUMENT),
+    };
     let mut plan = Plan {
         query,
         mode: request.mode,
-        k: request.k,
-        // With one part alone its best k are the answer.
-        candidates: match request.mode {
-            Mode::Hybrid => request.k.max(MIN_CANDIDATES),
-            Mode::Semantic | Mode::Keyword => request.k,
-        },
+        candidates: wanted.max(MIN_CANDIDATES),
         words: None,
-        vector: None,
-        vector_weight: 0.0,
+        vectors: Vec::new(),
         model_words: (0, 0),
         rows,
     };
     if request.mode != Mode::Semantic {
-        let segments = bound
-            .iter()
-            .map(|segment| {
-                Ok(QuerySegment {
-                    reader: segment.words()?,
-                    deleted: segment.segment.deleted_rows(),
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        plan.words = Some(WordQuery::new(
-            analyser,
-            query,
-            &segments,
-            catalog.statistics,
-        )?);
+        let words = WordQuery::new(analyser, query, &files.words()?, files.statistics())?;
+        plan.words = Some(words);
     }
     if request.mode != Mode::Keyword {
-        add_vector(&mut plan, query, catalog, model, warnings)?;
+        add_vectors(&mut plan, query, files, warnings)?;
     }
     Ok(plan)
+}
+
+/// The rows that pass the filters, of all files. A file that does not know a value keeps none, unless
+/// no file knows it.
+fn rows(files: &Files<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
+    let mut all = Vec::with_capacity(files.segments.len());
+    let (mut refused, mut is_filtered) = (None, false);
+    for part in files.parts {
+        let (snapshot, catalog) = (part.snapshot, part.catalog);
+        match filter::apply(snapshot, catalog, &request.filters, warnings) {
+            Ok(None) => return Ok(None),
+            Ok(Some(rows)) => {
+                all.extend(rows);
+                is_filtered = true;
+            }
+            Err(error @ Error::InvalidArgument { .. }) => {
+                let nothing = catalog.segments.iter().map(|_| RoaringBitmap::new());
+                all.extend(nothing);
+                refused = Some(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    warnings.dedup();
+    match refused {
+        Some(error) if !is_filtered => Err(error),
+        _ => Ok(Some(all)),
+    }
 }
 
 fn searched_part<'q>(query: &'q str, warnings: &mut Vec<String>) -> &'q str {
@@ -113,46 +154,62 @@ fn searched_part<'q>(query: &'q str, warnings: &mut Vec<String>) -> &'q str {
         .unwrap_or_default()
 }
 
-fn add_vector(
+fn add_vectors(
     plan: &mut Plan<'_>,
     query: &str,
-    catalog: &Catalog,
-    model: Option<&dyn Embedder>,
+    files: &Files<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<()> {
-    let record = &catalog.meta.embedder;
-    let Some(model) = model else {
-        if plan.mode == Mode::Semantic {
-            return Err(Error::EmbeddingModelUnavailable {
-                needs: record.id.clone(),
-            });
+    let mut numbers: Option<(&str, Vec<f32>)> = None;
+    for part in files.parts {
+        let record = &part.catalog.meta.embedder;
+        let Some(model) = part.model else {
+            if plan.mode == Mode::Semantic {
+                return Err(Error::EmbeddingModelUnavailable {
+                    needs: record.id.clone(),
+                });
+            }
+            warnings.push(format!(
+                "this file needs the embedding model {}, which this program does not have: words only",
+                record.id
+            ));
+            plan.vectors.push(FileVector::default());
+            continue;
+        };
+        let vector = match &numbers {
+            Some((id, vector)) if *id == record.id => vector.clone(),
+            _ => embedded(model, query)?,
+        };
+        let coverage = model.coverage(query);
+        plan.model_words = (coverage.known_words, coverage.words);
+        let segment = part.catalog.segments.first();
+        let stride = segment.map_or(0, |segment| segment.records.vectors.stride as usize);
+        let asked = VectorQuery::new(&vector, record.quantiser_range, stride);
+        if plan.mode == Mode::Semantic && asked.is_none() {
+            warnings.push(format!(
+                "the model {} knows no word of the query",
+                record.id
+            ));
         }
-        warnings.push(format!(
-            "this file needs the embedding model {}, which this program does not have: words only",
-            record.id
-        ));
+        let weight = match (plan.mode, &asked) {
+            (_, None) => 0.0,
+            (Mode::Semantic, Some(_)) => 1.0,
+            (_, Some(_)) => vector_weight(coverage.known_share()),
+        };
+        plan.vectors.push(FileVector {
+            query: asked,
+            weight,
+        });
+        numbers = Some((&record.id, vector));
+    }
+    if plan.mode == Mode::Hybrid && files.parts.iter().all(|part| part.model.is_none()) {
         plan.mode = Mode::Keyword;
-        return Ok(());
-    };
-    let mut vector = vec![0.0; model.dim()];
-    model.embed_queries(&[query], &mut vector)?;
-    let coverage = model.coverage(query);
-    plan.model_words = (coverage.known_words, coverage.words);
-    let stride = catalog
-        .segments
-        .first()
-        .map_or(0, |segment| segment.records.vectors.stride as usize);
-    plan.vector = VectorQuery::new(&vector, record.quantiser_range, stride);
-    plan.vector_weight = match (plan.mode, &plan.vector) {
-        (Mode::Semantic, _) => 1.0,
-        (_, Some(_)) => vector_weight(coverage.known_share()),
-        (_, None) => 0.0,
-    };
-    if plan.mode == Mode::Semantic && plan.vector.is_none() {
-        warnings.push(format!(
-            "the model {} knows no word of the query",
-            record.id
-        ));
     }
     Ok(())
+}
+
+fn embedded(model: &dyn Embedder, query: &str) -> Result<Vec<f32>> {
+    let mut vector = vec![0.0; model.dim()];
+    model.embed_queries(&[query], &mut vector)?;
+    Ok(vector)
 }

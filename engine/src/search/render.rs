@@ -1,42 +1,40 @@
-//! Ranked chunks -> hits: text, title, place, marked words.
+//! Passages -> hits: text, title, place, marked words, lines around.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::catalog::{BoundSegment, Catalog};
-use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
-use crate::search::fuse::Scored;
-use crate::search::request::Mode;
+use crate::search::files::Files;
+use crate::search::passages::Passage;
+use crate::search::request::{Mode, Request};
 use crate::search::response::{Hit, TermScore};
 use crate::store::blocks::BlockReader;
-use crate::store::chunks::Chunk;
 use crate::store::documents::DocumentRecord;
-use crate::store::outline;
-use crate::types::{DocumentId, Heading, SegmentId};
+use crate::store::{handles, outline};
+use crate::types::{ChunkId, DocumentId, Heading, Lines, Span};
 
 /// How many lines a hit shows first.
 const BEST_LINES: usize = 4;
 
-/// Turns ranked chunks into hits; keeps documents and blocks that several hits share.
+/// Turns passages into hits; keeps documents and blocks that several hits share.
 pub struct Renderer<'r> {
-    /// The commit.
-    snapshot: &'r Snapshot<'r>,
-    /// Its records.
-    catalog: &'r Catalog,
-    /// Its columns.
-    bound: &'r [BoundSegment<'r>],
+    /// What is asked.
+    files: &'r Files<'r>,
+    /// How hits are to look.
+    request: &'r Request,
+    /// Which scores they have.
+    mode: Mode,
     /// Finds the words of the query in text.
     analyser: &'r mut Analyser,
     /// Terms of the query: number and weight of a mark.
     terms: FxHashMap<String, (u32, f32)>,
-    /// Documents seen, with their headings.
-    documents: HashMap<DocumentId, (DocumentRecord, Vec<Heading>)>,
+    /// Documents seen, by file and number, with their headings.
+    documents: HashMap<(usize, DocumentId), (DocumentRecord, Vec<Heading>)>,
     /// A reader of text for each segment seen.
-    blocks: HashMap<SegmentId, BlockReader<'r>>,
+    blocks: HashMap<usize, BlockReader<'r>>,
 }
 
 impl std::fmt::Debug for Renderer<'_> {
@@ -50,9 +48,9 @@ impl std::fmt::Debug for Renderer<'_> {
 impl<'r> Renderer<'r> {
     /// `terms`: the distinct analysed words of the query, each with its idf.
     pub fn new(
-        snapshot: &'r Snapshot<'r>,
-        catalog: &'r Catalog,
-        bound: &'r [BoundSegment<'r>],
+        files: &'r Files<'r>,
+        request: &'r Request,
+        mode: Mode,
         analyser: &'r mut Analyser,
         terms: impl IntoIterator<Item = (String, f32)>,
     ) -> Renderer<'r> {
@@ -61,9 +59,9 @@ impl<'r> Renderer<'r> {
             .zip(0..)
             .map(|((term, idf), n)| (term, (n, idf)));
         Renderer {
-            snapshot,
-            catalog,
-            bound,
+            files,
+            request,
+            mode,
             analyser,
             terms: numbered.collect(),
             documents: HashMap::new(),
@@ -71,82 +69,168 @@ impl<'r> Renderer<'r> {
         }
     }
 
-    /// The chunk row of a ranked chunk.
-    pub fn chunk(&self, scored: &Scored) -> Result<Chunk> {
-        self.bound(scored.chunk.segment)?
-            .chunks()
-            .get(scored.chunk.row)
-    }
-
-    /// The hit of a ranked chunk; parts that `mode` does not have are left out.
-    pub fn hit(&mut self, scored: &Scored, mode: Mode, terms: Vec<TermScore>) -> Result<Hit> {
-        let chunk = self.chunk(scored)?;
-        let text = self.text(scored)?;
-        if text.len() as u64 != u64::from(chunk.at.span.len()) {
-            return Err(Error::damaged("a chunk and its text differ in length"));
+    /// The hit of a passage; parts of the score that the mode does not have are left out.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn hit(&mut self, passage: &Passage, terms: Vec<TermScore>) -> Result<Hit> {
+        let at = passage.best.at;
+        let located = self.files.segment(at.segment)?;
+        let segment = located.bound.segment.id;
+        let stored = self.stored(passage)?;
+        let file = located.file;
+        let whole = self.text(at.segment, passage.rows.clone())?;
+        if whole.len() as u64 != u64::from(stored.span.len()) {
+            return Err(Error::damaged("a passage and its text differ in length"));
         }
-        let marks = self.marks(&text);
-        let best_lines = best_lines(&text, &marks);
-        let before = text.get(..best_lines.start).unwrap_or_default();
-        let best_first_line = chunk
-            .at
-            .lines
-            .first
-            .saturating_add(before.bytes().filter(|byte| *byte == b'\n').count() as u32)
-            .min(chunk.at.lines.last);
-        let marks = marks.into_iter().map(|mark| mark.range).collect();
-        let (document, headings) = self.document(chunk.document)?;
-        Ok(Hit {
+        let (before, after) = self.around(&stored, at.segment, &passage.rows)?;
+        let marks = self.marks(&whole);
+        let best_lines = best_lines(&whole, &marks);
+        let request = self.request;
+        let mode = self.mode;
+        let (document, headings) = self.document(file, stored.document)?;
+        let mut hit = Hit {
+            file,
             document: document.path.clone(),
+            handle: handles::handle(&document.title, &document.path, &document.suffix),
             title: document.title.clone(),
-            section: outline::section_at(headings, chunk.at.span.start)
+            section: outline::section_at(headings, stored.best_start)
                 .into_iter()
                 .map(str::to_owned)
                 .collect(),
-            score: scored.score,
-            keyword_score: (mode != Mode::Semantic).then_some(scored.keyword),
-            vector_score: (mode != Mode::Keyword).then_some(scored.vector),
-            lines: chunk.at.lines,
-            span: chunk.at.span,
+            score: passage.best.score,
+            keyword_score: matches!(mode, Mode::Hybrid | Mode::Keyword)
+                .then_some(passage.best.keyword),
+            vector_score: matches!(mode, Mode::Hybrid | Mode::Semantic)
+                .then_some(passage.best.vector),
+            lines: stored.lines,
+            span: stored.span,
             file_type: document.file_type.clone(),
             language: document.language.clone(),
             class: document.class()?,
-            text,
-            marks,
+            tags: document.tags.clone(),
+            modified_ms: document.modified_ms,
+            size_bytes: document.size_bytes,
+            text: whole,
+            before,
+            after,
+            marks: marks.into_iter().map(|mark| mark.range).collect(),
             best_lines,
-            best_first_line: (!document.line_map).then_some(best_first_line),
-            chunk: scored.chunk,
+            best_first_line: None,
+            chunk: ChunkId {
+                segment,
+                row: at.row,
+            },
+            chunk_index: at.row.saturating_sub(document.first_row),
+            chunks: passage.rows.end.saturating_sub(passage.rows.start),
+            matches: passage.matches,
             terms,
+        };
+        // Where the text has other lines than the original, only the lines of chunks are known.
+        let has_line_map = document.line_map;
+        if let Some(characters) = request.preview {
+            cut(&mut hit, characters, has_line_map);
+        }
+        hit.best_first_line = (!has_line_map).then(|| {
+            let before = hit.text.get(..hit.best_lines.start).unwrap_or_default();
+            let line = hit.lines.first.saturating_add(line_ends(before));
+            line.min(hit.lines.last)
+        });
+        Ok(hit)
+    }
+
+    /// What the chunk rows of a passage say.
+    fn stored(&self, passage: &Passage) -> Result<Stored> {
+        let rows = &passage.rows;
+        let located = self.files.segment(passage.best.at.segment)?;
+        if let (Some(document), true) = (passage.document, rows.is_empty()) {
+            return Ok(Stored {
+                document,
+                span: Span { start: 0, end: 0 },
+                lines: Lines { first: 0, last: 0 },
+                best_start: 0,
+            });
+        }
+        let chunks = located.bound.chunks();
+        let first = chunks.get(rows.start)?;
+        let last = chunks.get(rows.end.saturating_sub(1))?;
+        let best = chunks.get(passage.best.at.row)?;
+        Ok(Stored {
+            document: first.document,
+            span: Span {
+                start: first.at.span.start,
+                end: last.at.span.end,
+            },
+            lines: Lines {
+                first: first.at.lines.first,
+                last: last.at.lines.last,
+            },
+            best_start: best.at.span.start,
         })
     }
 
-    fn bound(&self, segment: SegmentId) -> Result<&'r BoundSegment<'r>> {
-        self.bound
-            .iter()
-            .find(|bound| bound.segment.id == segment)
-            .ok_or_else(|| Error::damaged(format!("segment {} is not live", segment.0)))
-    }
-
-    fn text(&mut self, scored: &Scored) -> Result<String> {
-        let segment = scored.chunk.segment;
+    /// Text of rows of one document.
+    fn text(&mut self, segment: usize, rows: Range<u32>) -> Result<String> {
+        let mut text = String::new();
+        if rows.is_empty() {
+            return Ok(text);
+        }
         if !self.blocks.contains_key(&segment) {
-            let reader = self.bound(segment)?.blocks()?;
+            let reader = self.files.segment(segment)?.bound.blocks()?;
             self.blocks.insert(segment, reader);
         }
+        let count = rows.end - rows.start;
         match self.blocks.get_mut(&segment) {
-            Some(reader) => reader.chunk(scored.chunk.row),
-            None => Err(Error::damaged("a segment without text")),
+            Some(reader) => reader.append(rows.start, count, &mut text)?,
+            None => return Err(Error::damaged("a segment without text")),
         }
+        Ok(text)
     }
 
-    fn document(&mut self, id: DocumentId) -> Result<&(DocumentRecord, Vec<Heading>)> {
-        if !self.documents.contains_key(&id) {
-            let record = self.catalog.documents.get(self.snapshot, id)?;
-            let headings = outline::get(self.snapshot, id)?;
-            self.documents.insert(id, (record, headings));
+    /// The lines asked for before and after a passage, as far as its document has them.
+    fn around(
+        &mut self,
+        stored: &Stored,
+        segment: usize,
+        rows: &Range<u32>,
+    ) -> Result<(String, String)> {
+        let (lines_before, lines_after) = self.request.context;
+        if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
+            return Ok(Default::default());
+        }
+        let file = self.files.segment(segment)?.file;
+        let (document, _) = self.document(file, stored.document)?;
+        let first_row = document.first_row;
+        let end_row = document.first_row.saturating_add(document.rows);
+        let mut before = String::new();
+        let mut row = rows.start;
+        // One line end more than lines: the one that ends the line before them.
+        while row > first_row && line_ends(&before) <= lines_before && lines_before > 0 {
+            row -= 1;
+            before.insert_str(0, &self.text(segment, row..row + 1)?);
+        }
+        let mut after = String::new();
+        let mut row = rows.end;
+        while row < end_row && line_ends(&after) < lines_after {
+            after.push_str(&self.text(segment, row..row + 1)?);
+            row += 1;
+        }
+        let skip = before.split_inclusive('\n').count();
+        let skip = skip.saturating_sub(lines_before as usize);
+        let before = before.split_inclusive('\n').skip(skip).collect();
+        let after = after.split_inclusive('\n');
+        Ok((before, after.take(lines_after as usize).collect()))
+    }
+
+    fn document(&mut self, file: usize, id: DocumentId) -> Result<&(DocumentRecord, Vec<Heading>)> {
+        let key = (file, id);
+        if !self.documents.contains_key(&key) {
+            let record = self.files.document(file, id)?;
+            let headings = outline::get(self.files.part(file)?.snapshot, id)?;
+            self.documents.insert(key, (record, headings));
         }
         self.documents
-            .get(&id)
+            .get(&key)
             .ok_or_else(|| Error::damaged("a document vanished"))
     }
 
@@ -179,6 +263,71 @@ impl<'r> Renderer<'r> {
         });
         marks
     }
+}
+
+/// Where a passage stands.
+struct Stored {
+    document: DocumentId,
+    span: Span,
+    lines: Lines,
+    /// First byte of its best chunk.
+    best_start: u32,
+}
+
+fn line_ends(text: &str) -> u32 {
+    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
+    u32::try_from(ends).unwrap_or(u32::MAX)
+}
+
+/// Cuts the text of a hit to so many characters around its best lines; span and lines follow, the
+/// lines only where those of the text are those of the original.
+fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) {
+    let range = preview(&hit.text, &hit.best_lines, characters);
+    let before = hit.text.get(..range.start).unwrap_or_default();
+    let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
+    if !has_line_map {
+        let last = hit.lines.last;
+        hit.lines.first = hit.lines.first.saturating_add(line_ends(before)).min(last);
+        let ends = line_ends(shown.strip_suffix('\n').unwrap_or(&shown));
+        hit.lines.last = hit.lines.first.saturating_add(ends).min(last);
+    }
+    let start = u32::try_from(range.start).unwrap_or(u32::MAX);
+    hit.span.start = hit.span.start.saturating_add(start);
+    let len = u32::try_from(shown.len()).unwrap_or(u32::MAX);
+    hit.span.end = hit.span.start.saturating_add(len);
+    let inside = |part: &Range<usize>| {
+        let (start, end) = (part.start.max(range.start), part.end.min(range.end));
+        (start < end).then(|| start - range.start..end - range.start)
+    };
+    hit.marks = hit.marks.iter().filter_map(inside).collect();
+    hit.best_lines = inside(&hit.best_lines).unwrap_or(0..0);
+    hit.text = shown;
+}
+
+/// The part of a text of so many characters that holds the best lines, or as much of them as fits;
+/// what is left over goes to the text after them, then to that before.
+fn preview(text: &str, best: &Range<usize>, characters: usize) -> Range<usize> {
+    let forward = |from: usize, count: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        let end = rest.char_indices().nth(count);
+        from + end.map_or(rest.len(), |(at, _)| at)
+    };
+    let end = forward(best.start, characters);
+    let taken = text
+        .get(best.start..end)
+        .unwrap_or_default()
+        .chars()
+        .count();
+    let before = text.get(..best.start).unwrap_or_default();
+    let start = match characters.saturating_sub(taken) {
+        0 => best.start,
+        left => before
+            .char_indices()
+            .rev()
+            .nth(left - 1)
+            .map_or(0, |(at, _)| at),
+    };
+    start..end
 }
 
 /// A word of the query in the text of a hit.
@@ -271,6 +420,17 @@ mod tests {
         ];
         let range = best_lines(text, &marks);
         assert!(text[range.clone()].contains("six") && text[range].contains("seven"));
+    }
+
+    #[test]
+    fn a_preview_begins_with_the_best_lines_and_is_filled_up() {
+        let text = "a\u{e9}cd\nefgh\nijkl\n";
+        let part = |best: Range<usize>, characters| &text[preview(text, &best, characters)];
+        assert_eq!(part(6..11, 3), "efg");
+        assert_eq!(part(6..11, 8), "efgh\nijk");
+        assert_eq!(part(6..11, 13), "cd\nefgh\nijkl\n");
+        assert_eq!(part(0..6, 100), text);
+        assert_eq!(part(0..0, 2), "a\u{e9}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a caller asks: the request, its filters and defaults.
 
 use crate::error::{Error, Result};
+use crate::search::page::Page;
 use crate::types::Class;
 
 /// Longest query that is read, in bytes; the rest of a longer one is ignored with a warning.
@@ -9,7 +10,10 @@ pub const QUERY_LIMIT_BYTES: usize = 8 << 10;
 /// Most hits that one request may ask for.
 pub const K_LIMIT: usize = 10_000;
 
-/// Which indexes answer.
+/// Most lines of context on each side of a hit.
+pub const CONTEXT_LIMIT_LINES: u32 = 1000;
+
+/// What answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Words and meaning, fused. The default.
@@ -19,11 +23,13 @@ pub enum Mode {
     Semantic,
     /// Words only.
     Keyword,
+    /// Documents by title, file name, handle and tags: every word must match one of them.
+    Title,
 }
 
 impl Mode {
     /// All modes.
-    pub const ALL: [Mode; 3] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword];
+    pub const ALL: [Mode; 4] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword, Mode::Title];
 
     /// The word used in options and output.
     pub fn name(self) -> &'static str {
@@ -31,12 +37,72 @@ impl Mode {
             Mode::Hybrid => "hybrid",
             Mode::Semantic => "semantic",
             Mode::Keyword => "keyword",
+            Mode::Title => "title",
         }
     }
 
     /// The mode of that word.
     pub fn from_name(name: &str) -> Option<Mode> {
         Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// The order of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// Best score first; equal scores by path, then start byte. The default.
+    #[default]
+    Score,
+    /// The same hits, those of the document modified last first.
+    Recency,
+    /// The same hits, by path, then start byte.
+    Path,
+}
+
+impl Sort {
+    /// All orders.
+    pub const ALL: [Sort; 3] = [Sort::Score, Sort::Recency, Sort::Path];
+
+    /// The word used in options and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Score => "score",
+            Sort::Recency => "recency",
+            Sort::Path => "path",
+        }
+    }
+
+    /// The order of that word.
+    pub fn from_name(name: &str) -> Option<Sort> {
+        Sort::ALL.into_iter().find(|sort| sort.name() == name)
+    }
+}
+
+/// What one hit stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// A passage: a chunk, or neighbouring chunks that are about equally good. The default.
+    #[default]
+    Chunks,
+    /// A document, shown by its best chunk.
+    Documents,
+}
+
+impl Scope {
+    /// All scopes.
+    pub const ALL: [Scope; 2] = [Scope::Chunks, Scope::Documents];
+
+    /// The word used in options and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Chunks => "chunks",
+            Scope::Documents => "documents",
+        }
+    }
+
+    /// The scope of that word.
+    pub fn from_name(name: &str) -> Option<Scope> {
+        Scope::ALL.into_iter().find(|scope| scope.name() == name)
     }
 }
 
@@ -54,30 +120,48 @@ pub struct Filters {
     pub classes: Vec<Class>,
     /// Tags that people gave documents.
     pub tags: Vec<String>,
+    /// Folders: documents in them and below.
+    pub folders: Vec<String>,
+    /// Documents modified at or after that time, milliseconds since 1970.
+    pub modified_since_ms: Option<i64>,
+    /// Kinds of symbols: `function`, `class`.
+    pub symbol_kinds: Vec<String>,
+    /// Globs over names of symbols.
+    pub symbol_names: Vec<String>,
 }
 
 impl Filters {
     /// Whether every chunk may answer.
     pub fn is_empty(&self) -> bool {
-        self.paths.is_empty()
-            && self.types.is_empty()
-            && self.languages.is_empty()
-            && self.classes.is_empty()
-            && self.tags.is_empty()
+        *self == Filters::default()
     }
 }
 
-/// One question to a .kb.
+/// One question to one or several .kb files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Plain words; never a syntax error.
+    /// Words, with `"phrases"`, `+word`, `-word` and `title:`, `path:`, `tag:`; never a syntax error.
     pub query: String,
-    /// How many hits at most, `1..=`[`K_LIMIT`].
+    /// How many hits at most, in one page, `1..=`[`K_LIMIT`].
     pub k: usize,
-    /// Which indexes answer.
+    /// What answers.
     pub mode: Mode,
+    /// What one hit stands for.
+    pub scope: Scope,
+    /// Their order.
+    pub sort: Sort,
     /// Which chunks may answer.
     pub filters: Filters,
+    /// Hits below this score, 0..1, are left out.
+    pub min_score: f32,
+    /// Lines of the document to show before and after each hit, at most [`CONTEXT_LIMIT_LINES`].
+    pub context: (u32, u32),
+    /// Whether neighbouring chunks that are about equally good make one hit.
+    pub join: bool,
+    /// Cut the text of a hit to that many characters around its best lines.
+    pub preview: Option<usize>,
+    /// How much of the answer is wanted at once, and where to go on.
+    pub page: Page,
     /// Whether the answer shows how it came about.
     pub explain: bool,
 }
@@ -89,7 +173,14 @@ impl Request {
             query: query.into(),
             k: 10,
             mode: Mode::default(),
+            scope: Scope::default(),
+            sort: Sort::default(),
             filters: Filters::default(),
+            min_score: 0.0,
+            context: (0, 0),
+            join: true,
+            preview: None,
+            page: Page::default(),
             explain: false,
         }
     }
@@ -97,20 +188,31 @@ impl Request {
     /// Refuses what no answer can be given to.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] when the query is blank or `k` is out of range.
+    /// [`Error::InvalidArgument`] when the query is blank or a number is out of range.
     pub fn validate(&self) -> Result<()> {
+        let invalid = |argument, reason| Err(Error::InvalidArgument { argument, reason });
         if self.query.trim().is_empty() {
-            return Err(Error::InvalidArgument {
-                argument: "query",
-                reason: "it is empty; give at least one word".to_owned(),
-            });
+            let reason = "it is empty; give at least one word".to_owned();
+            return invalid("query", reason);
         }
         if self.k == 0 || self.k > K_LIMIT {
-            return Err(Error::InvalidArgument {
-                argument: "k",
-                reason: format!("{} given; allowed are 1 to {K_LIMIT}", self.k),
-            });
+            let reason = format!("{} given; allowed are 1 to {K_LIMIT}", self.k);
+            return invalid("k", reason);
         }
-        Ok(())
+        if !(0.0..=1.0).contains(&self.min_score) {
+            let reason = format!("{} given; allowed are 0 to 1", self.min_score);
+            return invalid("min_score", reason);
+        }
+        let (before, after) = self.context;
+        if before.max(after) > CONTEXT_LIMIT_LINES {
+            let given = before.max(after);
+            let reason = format!("{given} lines given; allowed are 0 to {CONTEXT_LIMIT_LINES}");
+            return invalid("context", reason);
+        }
+        if self.preview == Some(0) {
+            let reason = "0 characters given; at least 1".to_owned();
+            return invalid("preview", reason);
+        }
+        self.page.validate()
     }
 }

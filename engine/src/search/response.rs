@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
+use crate::search::page::Paging;
 use crate::search::request::Mode;
 use crate::types::{ChunkId, Class, Lines, Span};
 
 /// The answer to one request, best hit first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
-    /// At most `k` hits, best first; equal scores by path, then start byte.
+    /// At most `k` hits, in the order asked for.
     pub hits: Vec<Hit>,
+    /// Their tokens, and how to go on.
+    pub paging: Paging,
     /// The mode that answered; keyword when a semantic part was impossible.
     pub mode: Mode,
     /// How many chunks the filters let through.
@@ -20,16 +23,20 @@ pub struct Response {
     pub explanation: Option<Explanation>,
 }
 
-/// A chunk with its scores and where it stands.
+/// A passage with its scores and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
+    /// Position of its file in the request; 0 where one file was asked.
+    pub file: usize,
     /// Path of the document inside the .kb.
     pub document: String,
+    /// Handle of the document.
+    pub handle: String,
     /// Title of the document.
     pub title: String,
-    /// Headings above the chunk, outermost first.
+    /// Headings above the best chunk, outermost first.
     pub section: Vec<String>,
-    /// Fused score, 0..1, comparable between requests.
+    /// Score of the best chunk, 0..1, comparable between requests.
     pub score: f32,
     /// Keyword part, 0..1; `None` when the mode has no such part.
     pub keyword_score: Option<f32>,
@@ -45,8 +52,18 @@ pub struct Hit {
     pub language: String,
     /// Class of the document.
     pub class: Class,
-    /// Text of the chunk.
+    /// Tags that people gave the document.
+    pub tags: Vec<String>,
+    /// Modification time of the original, milliseconds since 1970; 0 when unknown.
+    pub modified_ms: i64,
+    /// Size of the original file in bytes.
+    pub size_bytes: u64,
+    /// Text of the passage, or the preview of it that was asked for.
     pub text: String,
+    /// The lines asked for before the passage.
+    pub before: String,
+    /// The lines asked for after it.
+    pub after: String,
     /// Byte ranges of `text` that match words of the query, in order, not overlapping.
     pub marks: Vec<Range<usize>>,
     /// Byte range of `text`: the few whole lines that show best why it was found.
@@ -54,8 +71,15 @@ pub struct Hit {
     /// Original line number of the first of the best lines; `None` where the text has other lines
     /// than the original (HTML), so that only `lines` says where the chunk stands.
     pub best_first_line: Option<u32>,
-    /// Which chunk it is; valid for this state of the file.
+    /// The best chunk of it; valid for this state of the file.
     pub chunk: ChunkId,
+    /// Number of that chunk in its document, from 0.
+    pub chunk_index: u32,
+    /// How many chunks the passage has; 0 for a document without text.
+    pub chunks: u32,
+    /// How many candidates it stands for: chunks of the passage, or of the document when documents
+    /// were asked for.
+    pub matches: u32,
     /// The parts of the keyword score by term, when asked for.
     pub terms: Vec<TermScore>,
 }
@@ -70,6 +94,21 @@ pub struct TermScore {
     /// What it adds to the keyword score.
     pub score: f32,
 }
+
+impl Hit {
+    /// Bytes that the hit counts as in a token budget: its texts and names, and
+    /// [`HIT_OVERHEAD_BYTES`] for its numbers.
+    pub fn cost_bytes(&self) -> u64 {
+        let names = [&self.document, &self.handle, &self.title];
+        let texts = [&self.text, &self.before, &self.after];
+        let strings = names.into_iter().chain(texts).chain(&self.section);
+        let bytes: usize = strings.map(String::len).sum();
+        bytes as u64 + HIT_OVERHEAD_BYTES
+    }
+}
+
+/// What scores, lines and the names of fields take in an answer, in bytes.
+pub const HIT_OVERHEAD_BYTES: u64 = 160;
 
 /// How an answer came about.
 #[derive(Debug, Clone, PartialEq)]

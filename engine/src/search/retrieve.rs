@@ -2,15 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::{BoundSegment, Catalog};
-use crate::container::Snapshot;
 use crate::error::Result;
-use crate::index::text::Query as WordQuery;
-use crate::index::vector::quantise::Query as VectorQuery;
+use crate::search::files::{At, Files};
 use crate::search::fuse::{Scored, fused};
 use crate::search::order;
 use crate::search::plan::Plan;
-use crate::types::ChunkId;
 
 /// The candidates of one request.
 #[derive(Debug, Default)]
@@ -25,33 +21,14 @@ pub struct Candidates {
 
 /// Asks both indexes and completes the parts: a part is never taken as 0 because a chunk was missing
 /// from the other list.
-pub fn retrieve(
-    plan: &Plan<'_>,
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    bound: &[BoundSegment<'_>],
-) -> Result<Candidates> {
-    let place = |chunk| order::place(snapshot, catalog, bound, chunk);
-    let by_keyword = order::best(
-        keyword_lists(plan, bound)?,
-        plan.candidates,
-        |(score, _)| order::score_key(*score),
-        |(_, chunk)| *chunk,
-        place,
-    )?;
-    let by_vector = order::best(
-        vector_lists(plan, bound)?,
-        plan.candidates,
-        |(product, _)| i64::from(*product),
-        |(_, chunk)| *chunk,
-        place,
-    )?;
+pub fn retrieve(plan: &Plan<'_>, files: &Files<'_>) -> Result<Candidates> {
+    let by_keyword = by_keyword(plan, files)?;
+    let by_vector = by_vector(plan, files)?;
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
-    let list = match (&plan.words, &plan.vector) {
-        (Some(words), Some(_)) => both_parts(plan, words, &by_keyword, &by_vector, bound)?,
-        (Some(words), None) => scored_by_keyword(words, &by_keyword, plan.vector_weight),
-        (None, Some(query)) => scored_by_vector(query, &by_vector, plan.vector_weight),
-        (None, None) => Vec::new(),
+    let list = match (&plan.words, plan.has_vectors()) {
+        (Some(_), false) => alone(&by_keyword, |score| (plan.keyword_share(score), 0.0)),
+        (None, _) => alone(&by_vector, |score| (0.0, score)),
+        (Some(_), true) => complete(plan, files, &by_keyword, &by_vector)?,
     };
     Ok(Candidates {
         list,
@@ -60,123 +37,111 @@ pub fn retrieve(
     })
 }
 
+/// A list where the other part does not exist.
+fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
+    let scored = list.iter().map(|(score, at)| {
+        let (keyword, vector) = parts(*score);
+        Scored {
+            at: *at,
+            keyword,
+            vector,
+            score: keyword.max(vector),
+        }
+    });
+    scored.collect()
+}
+
+type List = Vec<(f32, At)>;
+
 /// The union of both lists, both parts computed for every chunk.
-fn both_parts(
+fn complete(
     plan: &Plan<'_>,
-    words: &WordQuery<'_>,
-    by_keyword: &[(f32, ChunkId)],
-    by_vector: &[(i32, ChunkId)],
-    bound: &[BoundSegment<'_>],
+    files: &Files<'_>,
+    by_keyword: &List,
+    by_vector: &List,
 ) -> Result<Vec<Scored>> {
-    let chunks = by_keyword.iter().map(|(_, chunk)| *chunk);
-    let union: BTreeSet<ChunkId> = chunks
-        .chain(by_vector.iter().map(|(_, chunk)| *chunk))
-        .collect();
+    let chunks = by_keyword.iter().chain(by_vector).map(|(_, at)| *at);
+    let union: Vec<At> = chunks.collect::<BTreeSet<At>>().into_iter().collect();
     let mut list = Vec::with_capacity(union.len());
-    for (position, segment) in bound.iter().enumerate() {
-        let id = segment.segment.id;
-        let of_segment = union.iter().filter(|chunk| chunk.segment == id);
-        let rows: Vec<u32> = of_segment.map(|chunk| chunk.row).collect();
-        let keywords = words.score_rows(position, &rows)?;
-        let vectors = segment.vectors()?;
-        for (row, keyword) in rows.into_iter().zip(keywords) {
-            let vector = match &plan.vector {
-                Some(query) => query.score(vectors.product(query, row)?),
+    for of_segment in union.chunk_by(|a, b| a.segment == b.segment) {
+        let Some(position) = of_segment.first().map(|at| at.segment) else {
+            continue;
+        };
+        let located = files.segment(position)?;
+        let rows: Vec<u32> = of_segment.iter().map(|at| at.row).collect();
+        let keywords = match &plan.words {
+            Some(words) => words.score_rows(position, &rows)?,
+            None => vec![0.0; rows.len()],
+        };
+        let of_file = plan.vector(located.file);
+        let vectors = located.bound.vectors()?;
+        for (at, keyword) in of_segment.iter().zip(keywords) {
+            let vector = match &of_file.query {
+                Some(query) => query.score(vectors.product(query, at.row)?),
                 None => 0.0,
             };
-            let keyword = share(keyword, words);
-            let score = fused(keyword, vector, plan.vector_weight);
+            let keyword = plan.keyword_share(keyword);
             list.push(Scored {
-                chunk: ChunkId { segment: id, row },
+                at: *at,
                 keyword,
                 vector,
-                score,
+                score: fused(keyword, vector, of_file.weight),
             });
         }
     }
     Ok(list)
 }
 
-/// The keyword part: BM25 over the most that the query could reach.
-fn share(score: f32, words: &WordQuery<'_>) -> f32 {
-    let most = words.idf_sum();
-    if most > 0.0 {
-        (score / most).min(1.0)
-    } else {
-        0.0
-    }
-}
-
-fn scored_by_keyword(words: &WordQuery<'_>, list: &[(f32, ChunkId)], weight: f32) -> Vec<Scored> {
-    let scored = list.iter().map(|(score, chunk)| {
-        let keyword = share(*score, words);
-        Scored {
-            chunk: *chunk,
-            keyword,
-            vector: 0.0,
-            score: fused(keyword, 0.0, weight),
-        }
-    });
-    scored.collect()
-}
-
-fn scored_by_vector(query: &VectorQuery, list: &[(i32, ChunkId)], weight: f32) -> Vec<Scored> {
-    let scored = list.iter().map(|(product, chunk)| {
-        let vector = query.score(*product);
-        Scored {
-            chunk: *chunk,
-            keyword: 0.0,
-            vector,
-            score: fused(0.0, vector, weight),
-        }
-    });
-    scored.collect()
-}
-
-/// The best rows of every segment by words. What a segment found raises the floor for the next.
-fn keyword_lists(plan: &Plan<'_>, bound: &[BoundSegment<'_>]) -> Result<Vec<(f32, ChunkId)>> {
-    let mut found: Vec<(f32, ChunkId)> = Vec::new();
+/// The best rows of all segments by words. What a segment found raises the floor for the next.
+fn by_keyword(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
+    let mut found: List = Vec::new();
     let Some(words) = &plan.words else {
         return Ok(found);
     };
     let mut floor = 0.0;
-    for (position, segment) in bound.iter().enumerate() {
+    for position in 0..files.segments.len() {
         let top = words.top_k(position, plan.candidates, plan.filter(position), floor)?;
         if let Some(last) = top.get(plan.candidates - 1) {
             floor = last.score.max(floor);
         }
-        let id = segment.segment.id;
-        found.extend(top.into_iter().map(|hit| {
-            (
-                hit.score,
-                ChunkId {
-                    segment: id,
-                    row: hit.row,
-                },
-            )
-        }));
+        let at = |row| At {
+            segment: position,
+            row,
+        };
+        found.extend(top.into_iter().map(|hit| (hit.score, at(hit.row))));
     }
-    Ok(found)
+    best(plan, files, found)
 }
 
-/// The nearest rows of every segment.
-fn vector_lists(plan: &Plan<'_>, bound: &[BoundSegment<'_>]) -> Result<Vec<(i32, ChunkId)>> {
-    let mut found = Vec::new();
-    let Some(query) = &plan.vector else {
-        return Ok(found);
-    };
-    for (position, segment) in bound.iter().enumerate() {
-        let top = segment.vectors()?.top_k(
+/// The nearest rows of all segments.
+fn by_vector(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
+    let mut found: List = Vec::new();
+    for (position, located) in files.segments.iter().enumerate() {
+        let Some(query) = &plan.vector(located.file).query else {
+            continue;
+        };
+        let top = located.bound.vectors()?.top_k(
             query,
             plan.candidates,
             plan.filter(position),
-            segment.segment.deleted_rows(),
+            located.bound.segment.deleted_rows(),
         )?;
-        let id = segment.segment.id;
-        found.extend(
-            top.into_iter()
-                .map(|(product, row)| (product, ChunkId { segment: id, row })),
-        );
+        let at = |row| At {
+            segment: position,
+            row,
+        };
+        let scored = top.into_iter();
+        found.extend(scored.map(|(product, row)| (query.score(product), at(row))));
     }
-    Ok(found)
+    best(plan, files, found)
+}
+
+fn best(plan: &Plan<'_>, files: &Files<'_>, found: List) -> Result<List> {
+    order::best(
+        found,
+        plan.candidates,
+        |(score, _)| *score,
+        |(_, at)| *at,
+        |at| files.place(at),
+    )
 }

@@ -1,0 +1,250 @@
+//! The flags of `kb search`.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use kb_engine::{Class, Mode, Scope, Sort};
+
+use super::{JsonFlag, PageFlags};
+
+/// Find the passages that answer a question
+///
+/// QUERY is plain words: a question, an identifier, an error message. Unless told otherwise, words
+/// and meaning both count. Every answer names document and lines, so that `kb get` can show more.
+///
+/// In a query, "exact words" in double quotes must stand like that, +word must be there, -word must
+/// not, and title:word, path:word and tag:word must be in the title, path or tags of the document.
+/// Everything else is words.
+#[derive(Debug, Args)]
+#[command(after_help = SEARCH_EXAMPLES)]
+pub(crate) struct SearchArguments {
+    /// The question, quoted or not; `-` reads it from standard input
+    ///
+    /// Put `--` before a word that begins with a dash.
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+
+    /// The .kb file to ask (repeatable: several files answer as one)
+    ///
+    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
+    /// nearest folder above that has one.
+    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Vec<PathBuf>,
+
+    /// How many answers at most
+    #[arg(short, value_name = "N", default_value_t = 10)]
+    pub(crate) k: usize,
+
+    /// What counts: words and meaning, one of them, or titles
+    ///
+    /// `title` finds documents: every word must be in the title, file name, handle or tags.
+    #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = modes())]
+    pub(crate) mode: Mode,
+
+    /// What one answer is: a passage (chunks) or a document
+    #[arg(long, value_name = "SCOPE", default_value = Scope::default().name(), value_parser = scopes())]
+    pub(crate) scope: Scope,
+
+    /// Which answer comes first: the best (score), the one changed last (recency), or by path
+    #[arg(long, value_name = "ORDER", default_value = Sort::default().name(), value_parser = orders())]
+    pub(crate) sort: Sort,
+
+    /// Leave out answers that score less, from 0 to 1
+    #[arg(
+        long,
+        value_name = "SCORE",
+        default_value_t = 0.0,
+        hide_default_value = true
+    )]
+    pub(crate) min_score: f32,
+
+    /// Only documents whose path matches, as `src/**/*.rs` or `*.md` (repeatable)
+    ///
+    /// A pattern without `/` also matches file names. Quote it, or the shell will expand it.
+    #[arg(long, value_name = "GLOB", help_heading = "Filters")]
+    pub(crate) path: Vec<String>,
+
+    /// Only documents in this folder and below it (repeatable)
+    #[arg(long, value_name = "FOLDER", help_heading = "Filters")]
+    pub(crate) folder: Vec<String>,
+
+    /// Only files of this type: markdown, html, rust, or an extension (repeatable)
+    #[arg(long = "type", value_name = "TYPE", help_heading = "Filters")]
+    pub(crate) file_type: Vec<String>,
+
+    /// Only this programming language: rust, python, or a short name (repeatable)
+    #[arg(long, value_name = "LANG", help_heading = "Filters")]
+    pub(crate) lang: Vec<String>,
+
+    /// Only this class: doc (prose), code, data (repeatable)
+    #[arg(long, value_name = "CLASS", help_heading = "Filters", value_parser = classes())]
+    pub(crate) class: Vec<Class>,
+
+    /// Only documents with this tag (repeatable)
+    #[arg(long, value_name = "TAG", help_heading = "Filters")]
+    pub(crate) tag: Vec<String>,
+
+    /// Only documents modified since: 2026-11-30, or 12h, 7d, 3w ago
+    #[arg(long, value_name = "WHEN", help_heading = "Filters", value_parser = parse_since)]
+    pub(crate) since: Option<i64>,
+
+    /// Print whole passages instead of their best lines
+    #[arg(long)]
+    pub(crate) full: bool,
+
+    /// Lines of the document before each answer; implies --full
+    #[arg(
+        short = 'B',
+        long,
+        value_name = "LINES",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    pub(crate) before: u32,
+
+    /// Lines of the document after each answer; implies --full
+    #[arg(
+        short = 'A',
+        long,
+        value_name = "LINES",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    pub(crate) after: u32,
+
+    /// Leave neighbouring chunks apart that are about equally good
+    #[arg(long)]
+    pub(crate) no_join: bool,
+
+    /// Show how the scores came about
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    #[command(flatten)]
+    pub(crate) page: PageFlags,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  kb search how are files locked
+  kb search 'connection reset by peer' --mode keyword
+  kb search '\"fn main\" -test path:examples'
+  kb search retry with backoff --lang rust --folder net -k 3
+  kb search -f ~/notes.kb -f work.kb --class doc --full meeting with Ada
+  kb search --mode title release notes --sort recency
+  kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
+  git log -1 --format=%s | kb search -";
+
+fn modes() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
+        .map(|name| Mode::from_name(&name).unwrap_or_default())
+}
+
+fn scopes() -> impl TypedValueParser<Value = Scope> {
+    PossibleValuesParser::new(Scope::ALL.map(Scope::name))
+        .map(|name| Scope::from_name(&name).unwrap_or_default())
+}
+
+fn orders() -> impl TypedValueParser<Value = Sort> {
+    PossibleValuesParser::new(Sort::ALL.map(Sort::name))
+        .map(|name| Sort::from_name(&name).unwrap_or_default())
+}
+
+fn classes() -> impl TypedValueParser<Value = Class> {
+    PossibleValuesParser::new(Class::ALL.map(Class::name))
+        .map(|name| Class::from_name(&name).unwrap_or(Class::Data))
+}
+
+/// Reads a day (UTC) or a span of time before now; milliseconds since 1970.
+fn parse_since(text: &str) -> Result<i64, String> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    since(text, now.unwrap_or(Duration::ZERO).as_secs())
+        .map(|seconds| seconds.saturating_mul(1000))
+        .ok_or_else(|| {
+            format!("{text:?} is no time; give a day, 2026-11-30, or a span: 12h, 7d, 3w")
+        })
+}
+
+/// Seconds since 1970.
+fn since(text: &str, now: u64) -> Option<i64> {
+    let now = i64::try_from(now).ok()?;
+    for (unit, seconds) in [("h", 3600), ("d", 86_400), ("w", 7 * 86_400)] {
+        if let Some(count) = text.strip_suffix(unit) {
+            let count: u32 = count.parse().ok()?;
+            return now.checked_sub(i64::from(count).checked_mul(seconds)?);
+        }
+    }
+    let mut parts = text.split('-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() || year.len() != 4 || month.len() != 2 || day.len() != 2 {
+        return None;
+    }
+    let (year, month): (i64, i64) = (year.parse().ok()?, month.parse().ok()?);
+    let day: i64 = day.parse().ok()?;
+    let days = days_since_1970(year, month, day);
+    let is_day = (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && days < days_since_1970(year + month / 12, month % 12 + 1, 1);
+    is_day.then_some(days * 86_400)
+}
+
+/// Days of the Gregorian calendar, for any month 1 to 12 (H. Hinnant, "chrono-compatible low-level
+/// date algorithms", days_from_civil).
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year - era * 400;
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Arguments, Verb};
+
+    #[test]
+    fn a_query_may_stand_between_flags_unquoted() {
+        let line = "kb search how do I -k 3 lock --class doc files -f a.kb -f b.kb -A 2";
+        let parsed = Arguments::try_parse_from(line.split(' '));
+        let Verb::Search(search) = parsed.unwrap().verb else {
+            panic!("another verb")
+        };
+        assert_eq!(search.query.join(" "), "how do I lock files");
+        assert_eq!((search.k, search.class), (3, vec![Class::Doc]));
+        assert_eq!(search.file, ["a.kb", "b.kb"].map(PathBuf::from));
+        assert_eq!((search.before, search.after), (0, 2));
+    }
+
+    #[test]
+    fn days_and_spans_are_read_and_others_refused() {
+        let day = 86_400;
+        assert_eq!(since("1970-01-01", 0), Some(0));
+        assert_eq!(since("2000-03-01", 0), Some(11_017 * day));
+        assert_eq!(since("2024-02-29", 0), Some(19_782 * day));
+        assert_eq!(since("2026-12-31", 0), Some(20_818 * day));
+        assert_eq!(since("7d", 1_000_000), Some(1_000_000 - 7 * day));
+        assert_eq!(since("2h", 10_000), Some(2800));
+        for wrong in [
+            "",
+            "d",
+            "-1d",
+            "7",
+            "2026-13-01",
+            "2026-02-29",
+            "2026-00-01",
+            "26-01-01",
+            "2026-01-01-",
+        ] {
+            assert_eq!(since(wrong, 1_000_000), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Ranked chunks -> what one hit stands for: a chunk, neighbouring chunks, or a document.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::Result;
+use crate::search::files::{At, Files};
+use crate::search::fuse::Scored;
+use crate::search::request::{Request, Scope, Sort};
+use crate::types::DocumentId;
+
+/// A neighbour joins a passage whose best chunk scores at most that much more.
+const JOIN_SHARE: f32 = 0.75;
+
+/// Longest passage that chunks are joined to, in bytes: about a thousand tokens.
+const JOIN_LIMIT_BYTES: u32 = 4096;
+
+/// What one hit stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// Its best chunk with its scores.
+    pub best: Scored,
+    /// Rows of the segment of the best chunk that are shown; empty for a document without text.
+    pub rows: Range<u32>,
+    /// The document, where there is no row to read it from.
+    pub document: Option<DocumentId>,
+    /// How many of the candidates it stands for.
+    pub matches: u32,
+}
+
+impl Passage {
+    fn of_chunk(best: Scored) -> Passage {
+        Passage {
+            rows: best.at.row..best.at.row.saturating_add(1),
+            best,
+            document: None,
+            matches: 1,
+        }
+    }
+}
+
+/// Turns ranked chunks, best first, into the passages that a request asks for, in its order, as far as
+/// `wanted` passages need it; the same ones whatever `wanted` is.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub fn passages(
+    ranked: &[Scored],
+    request: &Request,
+    files: &Files<'_>,
+    wanted: usize,
+) -> Result<Vec<Passage>> {
+    let enough = match request.sort {
+        Sort::Score => wanted,
+        // Whoever comes first is known when all are.
+        Sort::Recency | Sort::Path => usize::MAX,
+    };
+    let mut found = match request.scope {
+        Scope::Documents => documents(ranked, files)?,
+        Scope::Chunks if request.join => joined(ranked, files, enough)?,
+        Scope::Chunks => {
+            let chunks = ranked.iter().take(enough);
+            chunks.copied().map(Passage::of_chunk).collect()
+        }
+    };
+    sort(&mut found, request.sort, files)?;
+    Ok(found)
+}
+
+/// Sorts passages that are in the order of their scores.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub fn sort(found: &mut Vec<Passage>, sort: Sort, files: &Files<'_>) -> Result<()> {
+    if sort == Sort::Score {
+        return Ok(());
+    }
+    let mut placed = Vec::with_capacity(found.len());
+    for passage in found.drain(..) {
+        let file = files.segment(passage.best.at.segment)?.file;
+        let id = match passage.document {
+            Some(id) => id,
+            None => files.document_of(passage.best.at)?,
+        };
+        let record = files.document(file, id)?;
+        let newest = match sort {
+            Sort::Recency => std::cmp::Reverse(record.modified_ms),
+            Sort::Score | Sort::Path => std::cmp::Reverse(0),
+        };
+        placed.push(((newest, record.path, passage.rows.start, file), passage));
+    }
+    placed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found.extend(placed.into_iter().map(|(_, passage)| passage));
+    Ok(())
+}
+
+/// One passage a document: its best chunk, and how many of its chunks are candidates.
+fn documents(ranked: &[Scored], files: &Files<'_>) -> Result<Vec<Passage>> {
+    let mut found: Vec<Passage> = Vec::new();
+    let mut seen: FxHashMap<(usize, DocumentId), usize> = FxHashMap::default();
+    for scored in ranked {
+        let file = files.segment(scored.at.segment)?.file;
+        let document = files.document_of(scored.at)?;
+        let next = found.len();
+        let at = *seen.entry((file, document)).or_insert(next);
+        match found.get_mut(at) {
+            Some(passage) => passage.matches += 1,
+            None => found.push(Passage::of_chunk(*scored)),
+        }
+    }
+    Ok(found)
+}
+
+/// Chunks with those neighbours that are nearly as good. A chunk belongs to the first passage that
+/// takes it.
+fn joined(ranked: &[Scored], files: &Files<'_>, wanted: usize) -> Result<Vec<Passage>> {
+    let scores: FxHashMap<At, f32> = ranked
+        .iter()
+        .map(|scored| (scored.at, scored.score))
+        .collect();
+    let mut taken: FxHashSet<At> = FxHashSet::default();
+    let mut found = Vec::new();
+    for scored in ranked {
+        if found.len() >= wanted {
+            break;
+        }
+        if taken.contains(&scored.at) {
+            continue;
+        }
+        let mut passage = Passage::of_chunk(*scored);
+        let least = scored.score * JOIN_SHARE;
+        let segment = scored.at.segment;
+        let joins = |row: u32| {
+            let at = At { segment, row };
+            let score = scores.get(&at).filter(|score| **score >= least)?;
+            (!taken.contains(&at)).then_some(*score)
+        };
+        loop {
+            let before = passage.rows.start.checked_sub(1);
+            let before = before.and_then(|row| Some((joins(row)?, row)));
+            let after = joins(passage.rows.end).map(|score| (score, passage.rows.end));
+            // The better neighbour first, the one after it of equal ones: a text is read on.
+            let next = match (before, after) {
+                (Some(before), Some(after)) if before.0 > after.0 => [Some(before), Some(after)],
+                (before, after) => [after, before],
+            };
+            let mut rows = next.into_iter().flatten().map(|(_, row)| row);
+            let fits = |row: &u32| is_one_passage(files, segment, &passage.rows, *row);
+            let mut chosen = None;
+            for row in rows.by_ref() {
+                if fits(&row)? {
+                    chosen = Some(row);
+                    break;
+                }
+            }
+            let Some(row) = chosen else {
+                break;
+            };
+            passage.rows = passage.rows.start.min(row)..passage.rows.end.max(row + 1);
+            passage.matches += 1;
+        }
+        taken.extend(passage.rows.clone().map(|row| At { segment, row }));
+        found.push(passage);
+    }
+    Ok(found)
+}
+
+/// Whether `rows` and its neighbour `row` are of one document and not too long together.
+fn is_one_passage(files: &Files<'_>, segment: usize, rows: &Range<u32>, row: u32) -> Result<bool> {
+    let chunks = files.segment(segment)?.bound.chunks();
+    let first = chunks.get(rows.start.min(row))?;
+    let last = chunks.get(rows.end.saturating_sub(1).max(row))?;
+    let bytes = last.at.span.end.saturating_sub(first.at.span.start);
+    Ok(first.document == last.document && bytes <= JOIN_LIMIT_BYTES)
+}

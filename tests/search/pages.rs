@@ -1,0 +1,241 @@
+//! Answers in parts: together they are the whole, and a continuation leads nowhere else.
+
+use std::ops::Range;
+
+use kb_engine::{Entry, Kb, KbWriter, Lines, Page, Paging, Request};
+
+use super::{facts, one_file, requests};
+
+/// All parts of an answer, and how many there were.
+fn all_parts<T>(
+    max_tokens: Option<u32>,
+    mut ask: impl FnMut(&Page) -> (Vec<T>, Paging),
+) -> (Vec<T>, usize) {
+    let mut page = Page {
+        max_tokens,
+        ..Page::default()
+    };
+    let (mut all, mut parts) = (Vec::new(), 0);
+    loop {
+        let (items, paging) = ask(&page);
+        parts += 1;
+        assert!(
+            !items.is_empty() || paging.continuation.is_none(),
+            "an empty part goes on"
+        );
+        if let Some(max) = max_tokens {
+            let is_over = paging.tokens > u64::from(max);
+            assert_eq!(is_over, paging.over_budget);
+            assert!(
+                !is_over || items.len() == 1,
+                "{} items over the budget",
+                items.len()
+            );
+        }
+        all.extend(items);
+        page.continuation = paging.continuation;
+        if page.continuation.is_none() {
+            return (all, parts);
+        }
+        assert!(parts < 100_000, "no end");
+    }
+}
+
+fn budgets() -> impl Iterator<Item = Option<u32>> {
+    [1, 50, 400, 2000, 20_000]
+        .into_iter()
+        .map(Some)
+        .chain([None])
+}
+
+#[test]
+fn the_parts_of_a_search_are_the_whole_answer() {
+    let (_folder, kb) = one_file();
+    for request in requests() {
+        let whole = Request {
+            k: 1000,
+            ..request.clone()
+        };
+        let whole = facts(&kb.search(&whole).expect("an answer").hits);
+        assert!(!whole.is_empty(), "{request:?}");
+        for (max_tokens, k) in budgets().zip([3, 7, 10, 2, 100, 1]) {
+            let (hits, parts) = all_parts(max_tokens, |page| {
+                let request = Request {
+                    k,
+                    page: page.clone(),
+                    ..request.clone()
+                };
+                let response = kb.search(&request).expect("an answer");
+                assert!(response.hits.len() <= k);
+                (response.hits, response.paging)
+            });
+            assert_eq!(facts(&hits), whole, "{request:?} {k} {max_tokens:?}");
+            assert!(
+                parts >= whole.len().div_ceil(k),
+                "{request:?} {k} {max_tokens:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_parts_of_lists_and_texts_are_the_whole() {
+    let (_folder, kb) = one_file();
+    let documents = super::documents();
+    for max_tokens in budgets() {
+        for folder in [None, Some("guide"), Some("guide/deep")] {
+            let (entries, _) = all_parts(max_tokens, |page| {
+                kb.list_page(folder, page).expect("a list")
+            });
+            assert_eq!(entries, kb.list(folder).expect("a list"));
+            let (found, _) = all_parts(max_tokens, |page| {
+                kb.documents_page(folder, page).expect("a list")
+            });
+            let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
+            let mut paths: Vec<&String> = documents.iter().map(|(path, _)| path).collect();
+            paths.retain(|path| path.starts_with(&prefix));
+            paths.sort();
+            assert!(found.iter().map(|document| &document.path).eq(paths));
+        }
+        for (name, text) in documents.iter().step_by(5) {
+            let (pieces, _) = all_parts(max_tokens, |page| {
+                let (told, paging) = kb.text_page(name, None, page).expect("a text");
+                if let Some(lines) = lines_of(text, &told.text) {
+                    assert_eq!(told.lines, lines, "{name} {max_tokens:?}");
+                }
+                (vec![told.text], paging)
+            });
+            assert_eq!(pieces.concat(), *text);
+            let lines = Lines { first: 3, last: 20 };
+            let whole = kb.text(name, Some(lines)).expect("lines").text;
+            let (pieces, _) = all_parts(max_tokens, |page| {
+                let (told, paging) = kb.text_page(name, Some(lines), page).expect("lines");
+                assert!(told.lines.first >= 3 && told.lines.last <= 20);
+                (vec![told.text], paging)
+            });
+            assert_eq!(pieces.concat(), whole);
+            let (headings, _) = all_parts(max_tokens, |page| {
+                let (told, paging) = kb.outline_page(name, page).expect("an outline");
+                (told.headings, paging)
+            });
+            assert_eq!(headings, kb.outline(name).expect("an outline").headings);
+            let (chunks, _) = all_parts(max_tokens, |page| {
+                kb.chunks_page(name, page).expect("chunks")
+            });
+            let spans: Vec<_> = chunks.iter().map(|chunk| chunk.at).collect();
+            assert_eq!(spans, kb.chunks(name).expect("chunks"));
+            let texts: String = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+            assert_eq!(texts, *text);
+            assert!(
+                chunks
+                    .iter()
+                    .zip(0..)
+                    .all(|(chunk, index)| chunk.index == index)
+            );
+        }
+    }
+}
+
+/// The lines of `text` that `part` covers, if it stands at one place only.
+fn lines_of(text: &str, part: &str) -> Option<Lines> {
+    let mut starts = text.match_indices(part).map(|(at, _)| at);
+    let (start, None) = (starts.next()?, starts.next()) else {
+        return None;
+    };
+    let line = |at: usize| text[..at].matches('\n').count() as u32 + 1;
+    let shown = part.strip_suffix('\n').unwrap_or(part);
+    Some(Lines {
+        first: line(start),
+        last: line(start + shown.len()),
+    })
+}
+
+#[test]
+fn a_text_is_cut_at_the_end_of_a_line_where_one_fits() {
+    let (_folder, kb) = one_file();
+    let (name, text) = &super::documents()[5];
+    let page = Page {
+        max_tokens: Some(60),
+        ..Page::default()
+    };
+    let (told, paging) = kb.text_page(name, None, &page).expect("a text");
+    assert!(told.text.ends_with('\n') && told.text.len() <= 240);
+    assert!(paging.continuation.is_some() && told.text.len() < text.len());
+    let next = text[told.text.len()..].split_inclusive('\n').next();
+    assert!(
+        told.text.len() + next.expect("a line").len() > 240,
+        "another line had fitted"
+    );
+}
+
+#[test]
+fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
+    let (folder, kb) = one_file();
+    let other = Kb::open(folder.path().join("all.kb")).expect("it opens");
+    let asked = Request {
+        k: 2,
+        ..Request::new("storm lamp")
+    };
+    let token = |range: Range<usize>| {
+        let mut request = asked.clone();
+        for _ in range {
+            let answer = kb.search(&request).expect("an answer");
+            request.page.continuation = answer.paging.continuation;
+        }
+        request.page.continuation.expect("a continuation")
+    };
+    let given = token(0..1);
+    assert_eq!(given, token(0..1), "the same again");
+    let with = |kb: &Kb, request: Request, token: &str| {
+        let page = Page {
+            continuation: Some(token.to_owned()),
+            ..Page::default()
+        };
+        kb.search(&Request { page, ..request })
+            .map(|answer| answer.hits)
+    };
+    assert_eq!(
+        with(&other, asked.clone(), &given).expect("it goes on"),
+        with(&kb, asked.clone(), &given).expect("it goes on")
+    );
+    let code =
+        |kb: &Kb, request: Request, token: &str| with(kb, request, token).unwrap_err().code();
+    let question = Request {
+        k: 2,
+        ..Request::new("storm")
+    };
+    assert_eq!(code(&kb, question, &given), "INVALID_CONTINUATION_TOKEN");
+    let options = Request {
+        min_score: 0.01,
+        ..asked.clone()
+    };
+    assert_eq!(code(&kb, options, &given), "INVALID_CONTINUATION_TOKEN");
+    for cut in [0, 1, given.len() - 1] {
+        assert_eq!(
+            code(&kb, asked.clone(), &given[..cut]),
+            "INVALID_CONTINUATION_TOKEN"
+        );
+    }
+    let page = Page {
+        continuation: Some(given.clone()),
+        ..Page::default()
+    };
+    let error = kb.list_page(None, &page).unwrap_err();
+    assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
+    let strange = super::file(&folder, "b.kb", &super::documents(), 1);
+    assert_eq!(
+        code(&strange, asked.clone(), &given),
+        "INVALID_CONTINUATION_TOKEN"
+    );
+
+    let mut writer = KbWriter::open_or_create(folder.path().join("all.kb")).expect("writer");
+    writer.add_bytes("new.txt", b"a storm lamp").expect("added");
+    writer.commit().expect("committed");
+    assert_eq!(code(&kb, asked.clone(), &given), "CONTINUATION_STALE");
+    let fresh = kb.list(None).expect("a list");
+    assert!(
+        fresh
+            .iter()
+            .any(|entry| matches!(entry, Entry::Document(d) if d.path == "new.txt"))
+    );
+}
