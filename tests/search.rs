@@ -1,5 +1,6 @@
 //! What a search answers: pages, passages, orders, several files, several questions.
 
+mod bad_input;
 mod pages;
 
 use kb_engine::{Filters, Hit, Kb, KbWriter, Mode, Request, Response, Scope, Sort, search_files};
@@ -120,7 +121,7 @@ pub(crate) fn facts(hits: &[Hit]) -> Vec<String> {
     hits.iter().map(fact).collect()
 }
 
-fn ask(kb: &Kb, request: &Request) -> Response {
+pub(crate) fn ask(kb: &Kb, request: &Request) -> Response {
     kb.search(request).expect("an answer")
 }
 

@@ -69,4 +69,5 @@ pub use search::request::{
     CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request, Scope, Sort,
 };
 pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
+pub use search::verdict::{Evidence, Verdict};
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use kb_engine::{
-    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Request, Response, search_files,
+    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Request, Response, Verdict,
+    search_files,
 };
 
 use crate::args::SearchArguments;
@@ -58,6 +59,9 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     let response = first.ask(search_files(&files, &request))?;
     for warning in &response.warnings {
         output.warning(warning);
+    }
+    if response.verdict == Verdict::NothingRelevant && !response.hits.is_empty() {
+        output.warning("nothing here seems to speak of that; these are the nearest passages");
     }
     // Of several files each answer says which.
     let names: Vec<String> = match opened.as_slice() {
@@ -211,6 +215,7 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
     });
     let object = Object::new()
         .field("mode", response.mode.name())
+        .field("verdict", response.verdict.name())
         .field("chunks", explanation.chunks)
         .field("searched_chunks", response.searched_chunks)
         .field("mean_length", score(explanation.mean_length))
@@ -251,6 +256,16 @@ fn explanation_text(response: &Response, explanation: &Explanation) -> String {
             explanation.model, explanation.model_words_known, explanation.model_words
         ),
     ];
+    let evidence = &explanation.evidence;
+    let best = |part: Option<f32>| part.map_or("none".to_owned(), |part| format!("{part:.3}"));
+    lines.push(format!(
+        "verdict: {} (best keyword {}, best vector {}, {:.1} of {:.1} idf in one chunk)",
+        response.verdict.name(),
+        best(evidence.keyword),
+        best(evidence.vector),
+        evidence.matched_idf,
+        evidence.query_idf
+    ));
     lines.extend(explanation.terms.iter().map(|term| {
         format!(
             "term {}: in {}, idf {:.3}",

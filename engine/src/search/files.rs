@@ -1,5 +1,7 @@
 //! The files that one request asks, as one run of segments.
 
+use std::ops::Range;
+
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
@@ -30,22 +32,15 @@ pub struct At {
     pub row: u32,
 }
 
-/// A segment and whose it is.
-#[derive(Debug)]
-pub struct Located<'b> {
-    /// Position of the file in the request.
-    pub file: usize,
-    /// Its columns.
-    pub bound: BoundSegment<'b>,
-}
-
 /// All segments of all files, file by file, each by ascending number.
 #[derive(Debug)]
 pub struct Files<'b> {
     /// The files, in the order of the request.
     pub parts: &'b [Parts<'b>],
     /// Their segments.
-    pub segments: Vec<Located<'b>>,
+    pub segments: Vec<BoundSegment<'b>>,
+    /// Where the segments of each file end.
+    ends: Vec<usize>,
 }
 
 impl<'b> Files<'b> {
@@ -54,14 +49,35 @@ impl<'b> Files<'b> {
     /// # Errors
     /// [`Error::Damaged`].
     pub fn bind(parts: &'b [Parts<'b>]) -> Result<Files<'b>> {
-        let mut segments = Vec::new();
-        for (file, part) in parts.iter().enumerate() {
+        let (mut segments, mut ends) = (Vec::new(), Vec::new());
+        for part in parts {
             for segment in &part.catalog.segments {
-                let bound = segment.bind(part.snapshot)?;
-                segments.push(Located { file, bound });
+                segments.push(segment.bind(part.snapshot)?);
             }
+            ends.push(segments.len());
         }
-        Ok(Files { parts, segments })
+        Ok(Files {
+            parts,
+            segments,
+            ends,
+        })
+    }
+
+    /// Positions of the segments of a file.
+    pub fn positions(&self, file: usize) -> Range<usize> {
+        let before = file.checked_sub(1).and_then(|before| self.ends.get(before));
+        let start = before.copied().unwrap_or(0);
+        start..self.ends.get(file).copied().unwrap_or(start)
+    }
+
+    /// The segments of a file.
+    pub fn of_file(&self, file: usize) -> &[BoundSegment<'b>] {
+        self.segments.get(self.positions(file)).unwrap_or_default()
+    }
+
+    /// The file of the segment at a position.
+    pub fn file_of(&self, position: usize) -> usize {
+        self.ends.partition_point(|end| *end <= position)
     }
 
     /// Statistics of the live chunks of all files: a word weighs the same in each of them.
@@ -77,10 +93,10 @@ impl<'b> Files<'b> {
 
     /// What the keyword index is asked with.
     pub fn words(&'b self) -> Result<Vec<QuerySegment<'b>>> {
-        let segments = self.segments.iter().map(|located| {
+        let segments = self.segments.iter().map(|bound| {
             Ok(QuerySegment {
-                reader: located.bound.words()?,
-                deleted: located.bound.segment.deleted_rows(),
+                reader: bound.words()?,
+                deleted: bound.segment.deleted_rows(),
             })
         });
         segments.collect()
@@ -93,14 +109,14 @@ impl<'b> Files<'b> {
     }
 
     /// A segment by its position.
-    pub fn segment(&self, position: usize) -> Result<&Located<'b>> {
+    pub fn segment(&self, position: usize) -> Result<&BoundSegment<'b>> {
         let segment = self.segments.get(position);
         segment.ok_or_else(|| Error::damaged("a chunk of no segment"))
     }
 
     /// The document of a chunk.
     pub fn document_of(&self, at: At) -> Result<DocumentId> {
-        self.segment(at.segment)?.bound.chunks().document(at.row)
+        self.segment(at.segment)?.chunks().document(at.row)
     }
 
     /// The record of a document of a file.
@@ -114,9 +130,9 @@ impl<'b> Files<'b> {
     /// # Errors
     /// [`Error::Damaged`] when its row or document is missing.
     pub fn place(&self, at: At) -> Result<(String, u32, usize)> {
-        let located = self.segment(at.segment)?;
-        let chunk = located.bound.chunks().get(at.row)?;
-        let record = self.document(located.file, chunk.document)?;
-        Ok((record.path, chunk.at.span.start, located.file))
+        let chunk = self.segment(at.segment)?.chunks().get(at.row)?;
+        let file = self.file_of(at.segment);
+        let record = self.document(file, chunk.document)?;
+        Ok((record.path, chunk.at.span.start, file))
     }
 }

@@ -15,6 +15,7 @@ pub mod request;
 pub mod resolve;
 pub mod response;
 pub mod retrieve;
+pub mod verdict;
 
 use std::time::Instant;
 
@@ -29,6 +30,7 @@ use crate::search::render::Renderer;
 use crate::search::request::Request;
 use crate::search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 use crate::search::retrieve::Candidates;
+use crate::search::verdict::Evidence;
 
 /// Answers a request to one or several files. The scores of several files are those that one file
 /// with all their documents would give.
@@ -49,6 +51,7 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     clock.step("plan");
     let candidates = retrieve::retrieve(&plan, &files)?;
     clock.step("retrieve");
+    let evidence = evidence(&plan, &candidates, &files)?;
     let ranked = fuse(&candidates, request, &files)?;
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
     // One more tells whether the answer goes on.
@@ -76,11 +79,12 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     let next = start_at + hits.len();
     let explanation = request
         .explain
-        .then(|| explain(&files, &plan, &candidates, clock.steps));
+        .then(|| explain(&files, &plan, &candidates, evidence, clock.steps));
     Ok(Response {
         paging: budget.paging(&origin, (found.len() > next).then_some(next as u64)),
         hits,
         mode: plan.mode,
+        verdict: verdict::judge(&evidence),
         searched_chunks,
         warnings,
         explanation,
@@ -120,6 +124,47 @@ fn origin(parts: &[Parts<'_>], request: &Request) -> Origin {
     );
     Origin::new("search", &files, [request.query.as_str(), &options])
 }
+
+/// What the best candidates show of the question.
+fn evidence(plan: &Plan<'_>, candidates: &Candidates, files: &Files<'_>) -> Result<Evidence> {
+    let list = &candidates.list;
+    let mut evidence = Evidence {
+        chunks: files.statistics().chunks,
+        ..Evidence::default()
+    };
+    if plan.has_vectors() {
+        let largest = list.iter().map(|scored| scored.vector).fold(0.0, f32::max);
+        evidence.vector = Some(largest);
+    }
+    let Some(words) = plan
+        .words
+        .as_ref()
+        .filter(|words| !words.terms().is_empty())
+    else {
+        return Ok(evidence);
+    };
+    evidence.query_idf = words.terms().iter().map(|term| term.idf).sum();
+    let best = list.iter().map(|scored| scored.keyword).fold(0.0, f32::max);
+    evidence.keyword = Some(best);
+    if best > 0.0 {
+        // Of several the one that has most, so that it does not matter which segment comes first.
+        for scored in list
+            .iter()
+            .filter(|scored| scored.keyword == best)
+            .take(MOST_TIED)
+        {
+            let has = words.explain(scored.at.segment, scored.at.row)?;
+            let idf = |(term, _, _): &(usize, u32, f32)| {
+                words.terms().get(*term).map_or(0.0, |term| term.idf)
+            };
+            evidence.matched_idf = evidence.matched_idf.max(has.iter().map(idf).sum());
+        }
+    }
+    Ok(evidence)
+}
+
+/// Chunks of the same largest keyword part that are looked at; copies of one text are alike.
+const MOST_TIED: usize = 10;
 
 /// All candidates with a score, best first.
 fn fuse(candidates: &Candidates, request: &Request, files: &Files<'_>) -> Result<Vec<Scored>> {
@@ -190,6 +235,7 @@ fn explain(
     files: &Files<'_>,
     plan: &Plan<'_>,
     candidates: &Candidates,
+    evidence: Evidence,
     steps: Vec<Step>,
 ) -> Explanation {
     let statistics = files.statistics();
@@ -217,6 +263,7 @@ fn explain(
         mean_length: statistics.mean_length(),
         keyword_candidates: candidates.from_keyword,
         vector_candidates: candidates.from_vector,
+        evidence,
         steps,
     }
 }

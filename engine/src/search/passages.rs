@@ -78,7 +78,7 @@ pub fn sort(found: &mut Vec<Passage>, sort: Sort, files: &Files<'_>) -> Result<(
     }
     let mut placed = Vec::with_capacity(found.len());
     for passage in found.drain(..) {
-        let file = files.segment(passage.best.at.segment)?.file;
+        let file = files.file_of(passage.best.at.segment);
         let id = match passage.document {
             Some(id) => id,
             None => files.document_of(passage.best.at)?,
@@ -100,7 +100,7 @@ fn documents(ranked: &[Scored], files: &Files<'_>) -> Result<Vec<Passage>> {
     let mut found: Vec<Passage> = Vec::new();
     let mut seen: FxHashMap<(usize, DocumentId), usize> = FxHashMap::default();
     for scored in ranked {
-        let file = files.segment(scored.at.segment)?.file;
+        let file = files.file_of(scored.at.segment);
         let document = files.document_of(scored.at)?;
         let next = found.len();
         let at = *seen.entry((file, document)).or_insert(next);
@@ -168,7 +168,7 @@ fn joined(ranked: &[Scored], files: &Files<'_>, wanted: usize) -> Result<Vec<Pas
 
 /// Whether `rows` and its neighbour `row` are of one document and not too long together.
 fn is_one_passage(files: &Files<'_>, segment: usize, rows: &Range<u32>, row: u32) -> Result<bool> {
-    let chunks = files.segment(segment)?.bound.chunks();
+    let chunks = files.segment(segment)?.chunks();
     let first = chunks.get(rows.start.min(row))?;
     let last = chunks.get(rows.end.saturating_sub(1).max(row))?;
     let bytes = last.at.span.end.saturating_sub(first.at.span.start);

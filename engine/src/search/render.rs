@@ -75,10 +75,9 @@ impl<'r> Renderer<'r> {
     /// [`Error::Damaged`].
     pub fn hit(&mut self, passage: &Passage, terms: Vec<TermScore>) -> Result<Hit> {
         let at = passage.best.at;
-        let located = self.files.segment(at.segment)?;
-        let segment = located.bound.segment.id;
+        let segment = self.files.segment(at.segment)?.segment.id;
         let stored = self.stored(passage)?;
-        let file = located.file;
+        let file = self.files.file_of(at.segment);
         let whole = self.text(at.segment, passage.rows.clone())?;
         if whole.len() as u64 != u64::from(stored.span.len()) {
             return Err(Error::damaged("a passage and its text differ in length"));
@@ -142,7 +141,6 @@ impl<'r> Renderer<'r> {
     /// What the chunk rows of a passage say.
     fn stored(&self, passage: &Passage) -> Result<Stored> {
         let rows = &passage.rows;
-        let located = self.files.segment(passage.best.at.segment)?;
         if let (Some(document), true) = (passage.document, rows.is_empty()) {
             return Ok(Stored {
                 document,
@@ -151,7 +149,7 @@ impl<'r> Renderer<'r> {
                 best_start: 0,
             });
         }
-        let chunks = located.bound.chunks();
+        let chunks = self.files.segment(passage.best.at.segment)?.chunks();
         let first = chunks.get(rows.start)?;
         let last = chunks.get(rows.end.saturating_sub(1))?;
         let best = chunks.get(passage.best.at.row)?;
@@ -176,7 +174,7 @@ impl<'r> Renderer<'r> {
             return Ok(text);
         }
         if !self.blocks.contains_key(&segment) {
-            let reader = self.files.segment(segment)?.bound.blocks()?;
+            let reader = self.files.segment(segment)?.blocks()?;
             self.blocks.insert(segment, reader);
         }
         let count = rows.end - rows.start;
@@ -198,7 +196,7 @@ impl<'r> Renderer<'r> {
         if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
             return Ok(Default::default());
         }
-        let file = self.files.segment(segment)?.file;
+        let file = self.files.file_of(segment);
         let (document, _) = self.document(file, stored.document)?;
         let first_row = document.first_row;
         let end_row = document.first_row.saturating_add(document.rows);

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::search::page::Paging;
 use crate::search::request::Mode;
+use crate::search::verdict::{Evidence, Verdict};
 use crate::types::{ChunkId, Class, Lines, Span};
 
 /// The answer to one request, best hit first.
@@ -15,6 +16,8 @@ pub struct Response {
     pub paging: Paging,
     /// The mode that answered; keyword when a semantic part was impossible.
     pub mode: Mode,
+    /// Whether the file speaks of what was asked.
+    pub verdict: Verdict,
     /// How many chunks the filters let through.
     pub searched_chunks: u64,
     /// What the caller should know, one sentence each.
@@ -131,6 +134,8 @@ pub struct Explanation {
     pub keyword_candidates: usize,
     /// Candidates from the vector index.
     pub vector_candidates: usize,
+    /// What the verdict rests on.
+    pub evidence: Evidence,
     /// The steps taken, with what each cost, in the order taken.
     pub steps: Vec<Step>,
 }

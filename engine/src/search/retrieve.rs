@@ -67,14 +67,14 @@ fn complete(
         let Some(position) = of_segment.first().map(|at| at.segment) else {
             continue;
         };
-        let located = files.segment(position)?;
+        let bound = files.segment(position)?;
         let rows: Vec<u32> = of_segment.iter().map(|at| at.row).collect();
         let keywords = match &plan.words {
             Some(words) => words.score_rows(position, &rows)?,
             None => vec![0.0; rows.len()],
         };
-        let of_file = plan.vector(located.file);
-        let vectors = located.bound.vectors()?;
+        let of_file = plan.vector(files.file_of(position));
+        let vectors = bound.vectors()?;
         for (at, keyword) in of_segment.iter().zip(keywords) {
             let vector = match &of_file.query {
                 Some(query) => query.score(vectors.product(query, at.row)?),
@@ -116,15 +116,15 @@ fn by_keyword(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
 /// The nearest rows of all segments.
 fn by_vector(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
     let mut found: List = Vec::new();
-    for (position, located) in files.segments.iter().enumerate() {
-        let Some(query) = &plan.vector(located.file).query else {
+    for (position, bound) in files.segments.iter().enumerate() {
+        let Some(query) = &plan.vector(files.file_of(position)).query else {
             continue;
         };
-        let top = located.bound.vectors()?.top_k(
+        let top = bound.vectors()?.top_k(
             query,
             plan.candidates,
             plan.filter(position),
-            located.bound.segment.deleted_rows(),
+            bound.segment.deleted_rows(),
         )?;
         let at = |row| At {
             segment: position,

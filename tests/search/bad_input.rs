@@ -1,0 +1,135 @@
+//! Questions that have no good answer: each gets the right one or its own clear error.
+
+use kb_engine::{Filters, Kb, KbWriter, Mode, Request, Scope};
+
+use super::{ask, one_file};
+
+fn filtered(filters: Filters) -> Request {
+    Request {
+        filters,
+        ..Request::new("storm lamp")
+    }
+}
+
+fn strings(count: usize, make: impl Fn(usize) -> String) -> Vec<String> {
+    (0..count).map(make).collect()
+}
+
+#[test]
+fn filters_that_keep_nothing_and_ten_thousand_values_are_answered() {
+    let (_folder, kb) = one_file();
+    for mode in Mode::ALL {
+        let nothing = Request {
+            mode,
+            ..filtered(Filters {
+                paths: vec!["no/such/**".to_owned()],
+                ..Filters::default()
+            })
+        };
+        let told = ask(&kb, &nothing);
+        assert!(
+            told.hits.is_empty() && told.searched_chunks == 0,
+            "{mode:?}"
+        );
+        let many = Request {
+            mode,
+            ..filtered(Filters {
+                paths: strings(10_000, |n| format!("{n:05}*.md"))
+                    .into_iter()
+                    .chain(["guide/**".to_owned()])
+                    .collect(),
+                ..Filters::default()
+            })
+        };
+        let told = ask(&kb, &many);
+        let inside = |hit: &kb_engine::Hit| hit.document.starts_with("guide/");
+        assert!(told.hits.iter().all(inside), "{mode:?}");
+        assert!(mode == Mode::Title || !told.hits.is_empty(), "{mode:?}");
+    }
+    let unknown = filtered(Filters {
+        types: strings(10_000, |n| format!("kind{n}")),
+        ..Filters::default()
+    });
+    assert_eq!(kb.search(&unknown).unwrap_err().code(), "INVALID_ARGUMENT");
+}
+
+#[test]
+fn long_queries_and_queries_of_nothing_are_answered() {
+    let (_folder, kb) = one_file();
+    let megabyte = "storm lamp \"fog horn\" -x +y title:z ".repeat(30_000);
+    let quotes = "\"".repeat(100_000);
+    let dashes = "- ".repeat(100_000);
+    let controls: String = (0..32)
+        .map(char::from)
+        .chain(['\u{7f}', '\u{feff}', 'x'])
+        .collect();
+    for query in [
+        &megabyte,
+        &quotes,
+        &dashes,
+        &controls,
+        "the of and",
+        "zzzz qqqq",
+        "\u{0}a",
+    ] {
+        for mode in Mode::ALL {
+            for scope in Scope::ALL {
+                let request = Request {
+                    mode,
+                    scope,
+                    k: 10_000,
+                    ..Request::new(query)
+                };
+                let told = ask(&kb, &request);
+                if query.len() > 8192 {
+                    assert!(
+                        told.warnings.iter().any(|text| text.contains("8192")),
+                        "{mode:?}"
+                    );
+                }
+                if query == "zzzz qqqq" && mode != Mode::Semantic && mode != Mode::Hybrid {
+                    assert!(told.hits.is_empty(), "{mode:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_whose_rows_are_all_deleted_and_an_empty_one_answer_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&path)
+        .expect("writer")
+        .without_merges();
+    writer.commit().expect("committed");
+    let check = || {
+        let kb = Kb::open(&path).expect("it opens");
+        for mode in Mode::ALL {
+            let request = Request {
+                mode,
+                k: 500,
+                ..Request::new("storm lamp \"storm lamp\" path:a")
+            };
+            assert!(ask(&kb, &request).hits.is_empty(), "{mode:?}");
+            let plain = Request {
+                mode,
+                ..Request::new("storm lamp")
+            };
+            assert!(ask(&kb, &plain).hits.is_empty(), "{mode:?}");
+        }
+    };
+    check();
+    let names: Vec<String> = (0..40).map(|number| format!("{number}.txt")).collect();
+    for name in &names {
+        writer
+            .add_bytes(name, b"a storm lamp on the shore")
+            .expect("added");
+    }
+    writer.commit().expect("committed");
+    for name in &names {
+        writer.remove(name).expect("removed");
+    }
+    writer.commit().expect("committed");
+    check();
+}
