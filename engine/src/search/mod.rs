@@ -3,6 +3,7 @@
 //! The only place where words, vectors and stored text meet for reading. It does not write, does not
 //! know files or folders, and formats nothing for a front.
 
+mod clock;
 pub mod files;
 pub mod filter;
 pub mod fuse;
@@ -17,10 +18,9 @@ pub mod response;
 pub mod retrieve;
 pub mod verdict;
 
-use std::time::Instant;
-
 use crate::error::Result;
 use crate::index::text::{Analyser, Query};
+use crate::search::clock::Clock;
 use crate::search::files::{At, Files, Parts};
 use crate::search::fuse::Scored;
 use crate::search::page::{Budget, Origin};
@@ -49,8 +49,7 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     let files = Files::bind(parts)?;
     let plan = plan::plan(request, &files, analyser, &mut warnings)?;
     clock.step("plan");
-    let candidates = retrieve::retrieve(&plan, &files)?;
-    clock.step("retrieve");
+    let candidates = retrieve::retrieve(&plan, &files, &mut clock)?;
     let evidence = evidence(&plan, &candidates, &files)?;
     let ranked = fuse(&candidates, request, &files)?;
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
@@ -70,7 +69,7 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
         &mut budget,
         analyser,
     )?;
-    clock.step("render");
+    clock.step("text");
 
     let searched_chunks = match &plan.rows {
         Some(rows) => rows.iter().map(roaring::RoaringBitmap::len).sum(),
@@ -265,27 +264,5 @@ fn explain(
         vector_candidates: candidates.from_vector,
         evidence,
         steps,
-    }
-}
-
-/// Times the steps of one request, for the explanation only: no answer depends on it.
-struct Clock {
-    last: Instant,
-    steps: Vec<Step>,
-}
-
-impl Clock {
-    fn start() -> Clock {
-        Clock {
-            last: Instant::now(),
-            steps: Vec::new(),
-        }
-    }
-
-    fn step(&mut self, name: &'static str) {
-        let now = Instant::now();
-        let micros = u64::try_from((now - self.last).as_micros()).unwrap_or(u64::MAX);
-        self.steps.push(Step { name, micros });
-        self.last = now;
     }
 }

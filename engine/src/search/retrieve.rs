@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::Result;
+use crate::search::clock::Clock;
 use crate::search::files::{At, Files};
 use crate::search::fuse::{Scored, fused};
 use crate::search::order;
@@ -21,9 +22,15 @@ pub struct Candidates {
 
 /// Asks both indexes and completes the parts: a part is never taken as 0 because a chunk was missing
 /// from the other list.
-pub fn retrieve(plan: &Plan<'_>, files: &Files<'_>) -> Result<Candidates> {
+pub(super) fn retrieve(
+    plan: &Plan<'_>,
+    files: &Files<'_>,
+    clock: &mut Clock,
+) -> Result<Candidates> {
     let by_keyword = by_keyword(plan, files)?;
+    clock.step("keyword");
     let by_vector = by_vector(plan, files)?;
+    clock.step("vector");
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
     let list = match (&plan.words, plan.has_vectors()) {
         (Some(_), false) => alone(&by_keyword, |score| (plan.keyword_share(score), 0.0)),
