@@ -236,13 +236,14 @@ fn tables_and_columns_are_those_of_the_code() {
         (text::POSTINGS, "postings"),
         (text::LENGTHS, "lengths"),
         (vector::ROWS, "vector rows"),
-        (vector::ROW_SUMS, "row sums"),
+        (vector::CODES, "sign codes"),
     ];
     let mut coded: BTreeMap<u16, String> = coded
         .into_iter()
         .map(|(column, name)| (column.0, name.to_owned()))
         .collect();
     coded.insert(19, "reserved".to_owned());
+    coded.insert(33, "reserved".to_owned());
     assert_eq!(told, coded);
     let chunk_row = kb_engine::store::chunks::ROW_BYTES;
     assert!(page.contains(&format!("| 1 chunks | {chunk_row} bytes:")));
@@ -270,12 +271,12 @@ fn numbers_of_the_registry_are_those_of_the_code() {
             class.name().into(),
         ]
     }));
-    let codec = vector::CODEC_I8.to_string();
-    coded.push([
-        "vector codec".into(),
-        codec,
-        "signed bytes, one scale".into(),
-    ]);
+    for (codec, what) in [
+        (vector::CODEC_I8, "signed bytes, one scale"),
+        (vector::CODEC_I4, "nibbles, one scale"),
+    ] {
+        coded.push(["vector codec".into(), codec.to_string(), what.into()]);
+    }
     assert_eq!(rows(section(&page, "## Numbers of values")), coded);
 
     let features: Vec<(String, u64)> = rows(section(&page, "### Feature bits"))

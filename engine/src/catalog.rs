@@ -75,6 +75,7 @@ impl Catalog {
     /// As [`Catalog::load`].
     pub fn load_after(snapshot: &Snapshot<'_>, before: Option<&Catalog>) -> Result<Catalog> {
         let meta = Meta::read(snapshot)?;
+        vector::check_codec(meta.embedder.codec)?;
         // Its segments ascend strictly: none is loaded twice, or a million times.
         let manifest = Manifest::read(snapshot)?;
         let documents = Documents::locate(snapshot)?;
@@ -84,6 +85,11 @@ impl Catalog {
             let id = SegmentId(*number);
             let known = before.and_then(|before| before.segment(id).ok());
             let segment = Segment::load(snapshot, id, known)?;
+            if segment.records.vectors.codec != meta.embedder.codec {
+                return Err(Error::damaged(format!(
+                    "the vectors of segment {number} are stored in another way than the file says"
+                )));
+            }
             statistics.chunks += u64::from(segment.live_rows());
             statistics.total_length = statistics
                 .total_length
@@ -214,6 +220,7 @@ impl Segment {
             postings: column(text::POSTINGS)?,
             lengths: column(text::LENGTHS)?,
             rows: column(vector::ROWS)?,
+            codes: column(vector::CODES)?,
         })
     }
 }
@@ -230,6 +237,7 @@ pub struct BoundSegment<'s> {
     postings: BoundColumn<'s>,
     lengths: BoundColumn<'s>,
     rows: BoundColumn<'s>,
+    codes: BoundColumn<'s>,
 }
 
 impl BoundSegment<'_> {
@@ -255,7 +263,8 @@ impl BoundSegment<'_> {
 
     /// Vectors.
     pub fn vectors(&self) -> Result<vector::reader::Reader<'_>> {
-        vector::reader::Reader::new(&self.segment.records.vectors, view(&self.rows))
+        let record = &self.segment.records.vectors;
+        vector::reader::Reader::new(record, view(&self.rows), view(&self.codes))
     }
 }
 

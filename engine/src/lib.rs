@@ -56,6 +56,7 @@ pub mod types;
 pub use check::VerifyReport;
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use error::{Error, Result};
+pub use index::vector::{Codec as VectorCodec, Facts as VectorFacts, Scan};
 #[cfg(feature = "ingest")]
 pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 pub use kb::{

@@ -114,6 +114,7 @@ fn random_bytes_in_any_column_are_refused_or_harmless() {
         POSTINGS,
         LENGTHS,
         vector::ROWS,
+        vector::CODES,
     ];
     let mut refused = 0;
     for seed in 0..RANDOM_FILES {
@@ -150,6 +151,7 @@ fn columns_of_other_sizes_are_refused_or_harmless() {
         POSTINGS,
         LENGTHS,
         vector::ROWS,
+        vector::CODES,
     ] {
         for len in [1, 2, 15, 24, 64, 4032] {
             let mut content = Content::of_golden();

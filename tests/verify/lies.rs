@@ -4,7 +4,7 @@ use kb_engine::Kb;
 use kb_engine::container::column::ExtentSink;
 use kb_engine::container::{Key, Transaction};
 use kb_engine::index::text::LENGTHS;
-use kb_engine::index::vector::{ROW_SUMS, ROWS};
+use kb_engine::index::vector::{CODES, ROWS};
 use kb_engine::store::documents::{self};
 use kb_engine::store::facets::{self, Facet};
 use kb_engine::store::meta::SealRecord;
@@ -434,15 +434,17 @@ fn lies_of_indexes_and_columns_are_named() {
                 },
             ),
             (
-                "vectors of segment 1: row 0 has another sum",
+                "vectors of segment 1: the codes of rows from 0 are not their signs",
                 |held, transaction| {
-                    held.column(transaction, ROWS, |bytes| bytes[7] = 5 + bytes[7] / 2);
+                    held.column(transaction, ROWS, |bytes| {
+                        bytes[7] = if bytes[7].cast_signed() > 0 { 0xff } else { 1 };
+                    });
                 },
             ),
             (
-                "vectors of segment 1: row 2 has another sum",
+                "vectors of segment 1: the codes of rows from 0 are not their signs",
                 |held, transaction| {
-                    held.column(transaction, ROW_SUMS, |bytes| bytes[8] ^= 1);
+                    held.column(transaction, CODES, |bytes| bytes[8] ^= 1);
                 },
             ),
             (
@@ -463,10 +465,10 @@ fn lies_of_indexes_and_columns_are_named() {
                     held.segment(transaction, |segment| segment.columns.reverse());
                 },
             ),
-            ("segment 1: column 33 has", |held, transaction| {
+            ("segment 1: column 34 has", |held, transaction| {
                 held.segment(transaction, |segment| {
-                    let sums = segment.columns.last_mut().expect("columns");
-                    sums.width = 2;
+                    let codes = segment.columns.last_mut().expect("columns");
+                    codes.width = 2;
                 });
             }),
         ],

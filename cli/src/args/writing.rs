@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
+use kb_engine::VectorCodec;
 
 use super::{FileFlag, JsonFlag};
 use crate::human;
@@ -74,6 +75,12 @@ pub(crate) struct IndexArguments {
     /// Read every file and write the whole .kb anew
     #[arg(long)]
     pub(crate) rebuild: bool,
+
+    /// How vectors are stored in a new file, or with --rebuild [default: as the file has them, else i8]
+    ///
+    /// i4 takes half the bytes of i8 and answers nearly as well.
+    #[arg(long, value_name = "CODEC")]
+    pub(crate) vectors: Option<VectorsArgument>,
 
     /// Worker threads; 0 is one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -275,6 +282,12 @@ pub(crate) struct SealArguments {
     #[arg(short, long, value_name = "OUT.kb", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
+    /// How vectors are stored [default: as the file has them]
+    ///
+    /// i4 takes half the bytes of i8 and answers nearly as well; the way back is to index again.
+    #[arg(long, value_name = "CODEC")]
+    pub(crate) vectors: Option<VectorsArgument>,
+
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
 
@@ -282,10 +295,29 @@ pub(crate) struct SealArguments {
     pub(crate) json: JsonFlag,
 }
 
+/// How vectors are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VectorsArgument {
+    /// 8 bits a dimension
+    I8,
+    /// 4 bits a dimension
+    I4,
+}
+
+impl VectorsArgument {
+    pub(crate) fn codec(self) -> VectorCodec {
+        match self {
+            VectorsArgument::I8 => VectorCodec::I8,
+            VectorsArgument::I4 => VectorCodec::I4,
+        }
+    }
+}
+
 const SEAL_EXAMPLES: &str = "\
 Examples:
   kb seal notes.kb                      in its place
-  kb seal notes.kb -o notes-1.0.kb      beside it";
+  kb seal notes.kb -o notes-1.0.kb      beside it
+  kb seal notes.kb --vectors i4         with vectors of half the size";
 
 /// Check a file against its checksums and promises, or against the folders it was made from
 ///

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use kb_engine::{Error, IndexOptions, Kb, KbWriter, Report, Skipped};
 
-use crate::args::IndexArguments;
+use crate::args::{IndexArguments, VectorsArgument};
 use crate::changes;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -71,6 +71,7 @@ fn options(arguments: &IndexArguments, cancel: &Arc<AtomicBool>) -> IndexOptions
         force_hash: arguments.force_hash,
         prune: arguments.prune,
         rebuild: arguments.rebuild,
+        vectors: arguments.vectors.map(VectorsArgument::codec),
         cancel: Some(Arc::clone(cancel)),
     }
 }

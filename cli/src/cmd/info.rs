@@ -66,6 +66,7 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
             "model",
             format!("{}, {} dimensions{available}", info.model, info.dim),
         ),
+        ("vectors", info.vectors.name().to_owned()),
         ("analyser", info.analyser.clone()),
         ("created", time(info.created_ms)),
         ("updated", time(info.updated_ms)),
@@ -179,6 +180,7 @@ fn info_object(file: &str, info: &Info) -> Object {
         .field("file_bytes", info.file_bytes)
         .field("model", &*info.model)
         .field("dim", info.dim)
+        .field("vectors", info.vectors.name())
         .field("model_available", info.model_available)
         .field("analyser", &*info.analyser)
         .field("content_root", optional(&info.content_root))

@@ -2,7 +2,7 @@
 
 use kb_engine::{Kb, KbWriter, SealReport};
 
-use crate::args::SealArguments;
+use crate::args::{SealArguments, VectorsArgument};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{bytes, percent};
@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         ));
     }
     Kb::open(&file).map_err(|error| Failure::from_engine(error, "kb seal", &file))?;
+    let vectors = arguments.vectors.map(VectorsArgument::codec);
     let meter = Meter::new(output.stderr_is_terminal());
     let sealed = wait_for_writer(
         arguments.wait.limit(),
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         |wait| {
             let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
             let out = out.map(|out| out.as_path());
-            writer.seal(out, &mut |progress| meter.show(progress))
+            writer.seal_as(out, vectors, &mut |progress| meter.show(progress))
         },
     );
     meter.clear();

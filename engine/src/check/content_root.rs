@@ -2,7 +2,7 @@
 //! which they came, the number of threads, segments and commits, and the machine.
 //!
 //! ```text
-//! content root = blake3( "kb content root 1\n", head, document, document, ... )
+//! content root = blake3( "kb content root 2\n", head, document, document, ... )
 //! ```
 //! Head and documents are records (`format-spec/tables.md`), each preceded by its length as u64
 //! little-endian; documents in the order of their path bytes. Times, numbers of documents, roots and
@@ -20,7 +20,7 @@ use crate::store::outline;
 use crate::types::DocumentId;
 
 /// What the hash begins with.
-const DOMAIN: &[u8] = b"kb content root 1\n";
+const DOMAIN: &[u8] = b"kb content root 2\n";
 
 /// Version of the records below.
 const VERSION: u8 = 1;
@@ -57,7 +57,7 @@ struct Canonical {
     outline: Vec<(u8, String, u32, u32)>,
     /// End, first line and last line of each chunk.
     chunks: Vec<(u32, u32, u32)>,
-    /// blake3 of the vector rows, `dim` bytes each.
+    /// blake3 of the vector rows as nibbles, whatever the codec of the file.
     vectors: [u8; 32],
 }
 
@@ -86,7 +86,7 @@ pub fn content_root(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<[u8; 3
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
     catalog.documents.each_path(snapshot, "", |_, id| {
         let record = catalog.documents.get(snapshot, id)?;
-        let canonical = canonical(snapshot, &bound, embedder.dim, id, record)?;
+        let canonical = canonical(snapshot, &bound, id, record)?;
         add(&mut hasher, &encode_record(VERSION, &canonical)?);
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
@@ -101,7 +101,6 @@ fn add(hasher: &mut blake3::Hasher, record: &[u8]) {
 fn canonical(
     snapshot: &Snapshot<'_>,
     bound: &[BoundSegment<'_>],
-    dim: u32,
     id: DocumentId,
     record: DocumentRecord,
 ) -> Result<Canonical> {
@@ -116,9 +115,7 @@ fn canonical(
     for row in record.first_row..record.first_row.saturating_add(record.rows) {
         let at = bound.chunks().get(row)?.at;
         chunks.push((at.span.end, at.lines.first, at.lines.last));
-        let numbers = vectors.row(row)?.get(..dim as usize).unwrap_or_default();
-        bytes.clear();
-        bytes.extend(numbers.iter().map(|number| number.to_le_bytes()[0]));
+        vectors.i4_row(row, &mut bytes)?;
         hasher.update(&bytes);
     }
     let outline = outline::get(snapshot, id)?;

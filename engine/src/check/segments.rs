@@ -29,6 +29,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         }
     }
     let lengths = records.text.lengths.width;
+    let block_bytes = vector::codes::block_bytes(records.vectors.dim);
     for (number, width, rows) in [
         (tables::CHUNKS, chunks::ROW_BYTES, Some(rows)),
         (tables::BLOCKS, blocks::ROW_BYTES, None),
@@ -37,7 +38,11 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         (text::POSTINGS, 0, None),
         (text::LENGTHS, lengths, Some(rows)),
         (vector::ROWS, records.vectors.stride, Some(rows)),
-        (vector::ROW_SUMS, 4, Some(rows)),
+        (
+            vector::CODES,
+            block_bytes,
+            Some(vector::codes::blocks(rows)),
+        ),
     ] {
         let is_right = |column: &ColumnRecord| {
             let len_bytes = rows.map(|rows| u64::from(rows) * u64::from(width));

@@ -129,6 +129,7 @@ impl Batch {
                 let embedder = &self.meta.embedder;
                 self.open.insert(SegmentWriter::new(
                     SegmentId(number),
+                    embedder.codec,
                     embedder.dim,
                     embedder.quantiser_range,
                 )?)

@@ -116,6 +116,15 @@ pub fn documents_of(
     Ok(found)
 }
 
+/// How a merged segment is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// Of its text.
+    pub compression: Compression,
+    /// Of its vectors: that of the segments, or nibbles for signed bytes.
+    pub codec: u8,
+}
+
 /// Writes `documents`, in the order of their paths, from the segments that hold them into a new
 /// segment. Their records are changed to say so; the caller writes them. `written` hears of each.
 ///
@@ -126,7 +135,7 @@ pub fn write_segment(
     segment: SegmentId,
     bound: &[BoundSegment<'_>],
     documents: &mut [(DocumentId, DocumentRecord)],
-    compression: Compression,
+    form: Form,
     written: &mut dyn FnMut(&DocumentRecord),
 ) -> Result<SegmentRecord> {
     let Some(first) = bound.first().map(|bound| &bound.segment.records.vectors) else {
@@ -143,8 +152,8 @@ pub fn write_segment(
         });
     }
     let mut chunks = ChunkWriter::new(segment);
-    let mut blocks = BlockWriter::new(segment, compression)?;
-    let mut vectors = vector::writer::Writer::new(segment, first.dim, first.range);
+    let mut blocks = BlockWriter::new(segment, form.compression)?;
+    let mut vectors = vector::writer::Writer::new(segment, form.codec, first.dim, first.range);
     let mut facets = FacetsWriter::default();
     let mut text_bytes = 0;
     let mut piece = String::new();

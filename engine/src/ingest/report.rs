@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::index::vector::Codec;
 
 /// How an index run reads its sources.
 #[derive(Debug, Clone)]
@@ -19,6 +20,9 @@ pub struct IndexOptions {
     pub prune: bool,
     /// Read every file and write the whole .kb anew.
     pub rebuild: bool,
+    /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
+    /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
+    pub vectors: Option<Codec>,
     /// Set to true by another thread to stop; the file stays as it was.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -31,6 +35,7 @@ impl Default for IndexOptions {
             force_hash: false,
             prune: false,
             rebuild: false,
+            vectors: None,
             cancel: None,
         }
     }

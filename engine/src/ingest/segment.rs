@@ -55,14 +55,14 @@ pub struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// An empty segment for vectors of `dim` numbers, quantised with `range`.
-    pub fn new(segment: SegmentId, dim: u32, range: f32) -> Result<SegmentWriter> {
+    /// An empty segment for vectors of `dim` numbers, quantised with `range`, in rows of `codec`.
+    pub fn new(segment: SegmentId, codec: u8, dim: u32, range: f32) -> Result<SegmentWriter> {
         Ok(SegmentWriter {
             segment,
             chunks: ChunkWriter::new(segment),
             blocks: BlockWriter::new(segment, Compression::Fast)?,
             words: text::Writer::new(segment),
-            vectors: vector::writer::Writer::new(segment, dim, range),
+            vectors: vector::writer::Writer::new(segment, codec, dim, range),
             facets: FacetsWriter::default(),
             documents: 0,
             text_bytes: 0,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Result;
+use crate::index::vector::Codec;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::store::meta::RootRecord;
@@ -145,6 +146,8 @@ pub struct Info {
     pub model: String,
     /// Dimensions of its vectors.
     pub dim: u32,
+    /// How they are stored.
+    pub vectors: Codec,
     /// Whether this program can reproduce that model.
     pub model_available: bool,
     /// Id of the analyser.

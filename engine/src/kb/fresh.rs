@@ -3,6 +3,7 @@
 use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
 use crate::index::text::ANALYSER_ID;
+use crate::index::vector::{CODEC_I8, Codec};
 use crate::ingest::chunk;
 use crate::ingest::walk::now_ms;
 use crate::kb::write::PROGRAM;
@@ -23,6 +24,22 @@ pub(super) fn check_model(meta: &Meta) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Rows of one file are stored in one way, whatever is asked for later.
+pub(super) fn check_codec(meta: &Meta, asked: Option<Codec>) -> Result<()> {
+    let has = Codec::of(meta.embedder.codec)?;
+    match asked {
+        Some(asked) if asked != has => Err(Error::InvalidArgument {
+            argument: "vectors",
+            reason: format!(
+                "the file has {} and not {}; --rebuild writes it anew",
+                has.name(),
+                asked.name()
+            ),
+        }),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn first_manifest() -> Manifest {
@@ -56,6 +73,7 @@ pub(super) fn fresh_meta() -> Result<Meta> {
             dim: model.dim() as u32,
             quantiser_range: model.quantiser_range(),
             probes,
+            codec: CODEC_I8,
         },
         analyser: ANALYSER_ID.to_owned(),
         chunker: ChunkerRecord {

@@ -17,7 +17,7 @@ use crate::ingest::root::{Root, Scope};
 use crate::ingest::roots::{self, Known, Resolved};
 use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
 use crate::kb::carry;
-use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
+use crate::kb::fresh::{check_codec, check_model, first_manifest, fresh_meta};
 use crate::kb::read::Kb;
 use crate::kb::write::{KbWriter, Open, PROGRAM};
 use crate::store::meta::{Meta, RootRecord, SealRecord};
@@ -52,7 +52,10 @@ impl KbWriter {
                 Ok(catalog) if options.rebuild || !can_continue(&catalog.meta) => {
                     self.build(paths, options, progress)
                 }
-                Ok(_) => self.update(&base, paths, options, progress),
+                Ok(catalog) => {
+                    check_codec(&catalog.meta, options.vectors)?;
+                    self.update(&base, paths, options, progress)
+                }
                 // What cannot be read must not be replaced: it may hold what only it has.
                 Err(error) => Err(error),
             },
@@ -131,6 +134,7 @@ impl KbWriter {
                     let carried = carry::others(snapshot, &catalog, roots, &mut preparer)?;
                     before = Some((resolved, held, carried));
                     meta.created_ms = catalog.meta.created_ms;
+                    meta.embedder.codec = catalog.meta.embedder.codec;
                     // Numbers go on, so that none ever means two things.
                     manifest.clone_from(&catalog.manifest);
                     manifest.segments.clear();
@@ -152,6 +156,9 @@ impl KbWriter {
                 (roots::resolve(paths, nothing, false)?, None, Vec::new())
             }
         };
+        if let Some(codec) = options.vectors {
+            meta.embedder.codec = codec.number();
+        }
         progress(Progress::at(Stage::Walk));
         let now = now_ms();
         let walked = walk_roots(&resolved, options)?;

@@ -4,7 +4,7 @@
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::ingest::merge::{self, Size};
+use crate::ingest::merge::{self, Form, Size};
 use crate::store::blocks::Compression;
 use crate::store::meta::Manifest;
 use crate::store::{documents, segments};
@@ -82,7 +82,10 @@ fn merge_some(
         SegmentId(number),
         &bound,
         &mut merged,
-        Compression::Fast,
+        Form {
+            compression: Compression::Fast,
+            codec: catalog.meta.embedder.codec,
+        },
         &mut |_| (),
     )?;
     for (id, record) in &merged {

@@ -10,6 +10,7 @@ use crate::container::{Container, SlotIdentity, Snapshot};
 use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
+use crate::index::vector::Codec;
 use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
 use crate::kb::sizes;
 use crate::search::resolve::{self, Nearest};
@@ -329,6 +330,7 @@ impl Kb {
                 file_bytes: self.container.len_bytes(),
                 model: meta.embedder.id.clone(),
                 dim: meta.embedder.dim,
+                vectors: Codec::of(meta.embedder.codec)?,
                 model_available: model_of(catalog).is_some(),
                 analyser: meta.analyser.clone(),
                 deleted_chunks: catalog

@@ -6,10 +6,11 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::check::content_root::content_root;
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::ingest::merge;
+use crate::index::vector::Codec;
+use crate::ingest::merge::{self, Form};
 use crate::ingest::report::{Progress, Stage};
 use crate::ingest::walk::now_ms;
-use crate::kb::fresh::first_manifest;
+use crate::kb::fresh::{check_codec, first_manifest};
 use crate::kb::write::{KbWriter, PROGRAM};
 use crate::store::blocks::Compression;
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
@@ -47,6 +48,19 @@ impl KbWriter {
         output: Option<&Path>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SealReport> {
+        self.seal_as(output, None, progress)
+    }
+
+    /// As [`KbWriter::seal`]; vectors are stored as `vectors` says, without it as the file has them.
+    ///
+    /// # Errors
+    /// As [`KbWriter::seal`]; [`Error::InvalidArgument`] for signed bytes from a file of nibbles.
+    pub fn seal_as(
+        &mut self,
+        output: Option<&Path>,
+        vectors: Option<Codec>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<SealReport> {
         if self.has_pending() {
             self.commit()?;
         }
@@ -73,7 +87,7 @@ impl KbWriter {
                 }
             };
             let mut transaction = fresh.begin()?;
-            let sealed = write(&mut transaction, snapshot, progress)?;
+            let sealed = write(&mut transaction, snapshot, vectors, progress)?;
             transaction.commit()?;
             writer = Some(fresh);
             Ok(sealed)
@@ -93,9 +107,15 @@ impl KbWriter {
 fn write(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
+    vectors: Option<Codec>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<([u8; 32], u64)> {
     let catalog = Catalog::load(snapshot)?;
+    let mut embedder = catalog.meta.embedder.clone();
+    if vectors != Some(Codec::I4) {
+        check_codec(&catalog.meta, vectors)?;
+    }
+    embedder.codec = vectors.map_or(embedder.codec, Codec::number);
     let root = content_root(snapshot, &catalog)?;
     let bound = catalog
         .segments
@@ -128,7 +148,10 @@ fn write(
             SegmentId(manifest.next_segment),
             &bound,
             &mut listed,
-            Compression::Best,
+            Form {
+                compression: Compression::Best,
+                codec: embedder.codec,
+            },
             &mut |record| {
                 done.files_done += 1;
                 done.bytes_done += u64::from(record.text_bytes);
@@ -144,6 +167,7 @@ fn write(
     let roots = catalog.meta.roots.iter().map(without_place).collect();
     let meta = Meta {
         roots,
+        embedder,
         writer: PROGRAM.to_owned(),
         ..catalog.meta.clone()
     };

@@ -73,7 +73,7 @@ fn section_of(column: ColumnId) -> &'static str {
         tables::TEXT | tables::BLOCKS => "text",
         tables::CHUNKS => "chunks",
         text::DICTIONARY | text::POSTINGS | text::LENGTHS => "keyword index",
-        vector::ROWS | vector::ROW_SUMS => "vectors",
+        vector::ROWS | vector::CODES => "vectors",
         _ => "container",
     }
 }

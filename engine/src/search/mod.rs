@@ -112,10 +112,11 @@ fn origin(parts: &[Parts<'_>], request: &Request) -> Origin {
         .map(|part| (part.uuid, part.catalog.manifest.generation))
         .collect();
     let options = format!(
-        "{:?} {:?} {:?} {} {} {} {:?}",
+        "{:?} {:?} {:?} {:?} {} {} {} {:?}",
         request.mode,
         request.scope,
         request.sort,
+        request.scan,
         request.k,
         request.min_score,
         request.join,
@@ -262,6 +263,7 @@ fn explain(
         mean_length: statistics.mean_length(),
         keyword_candidates: candidates.from_keyword,
         vector_candidates: candidates.from_vector,
+        vectors: candidates.vectors,
         evidence,
         steps,
     }

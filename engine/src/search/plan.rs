@@ -5,6 +5,7 @@ use roaring::RoaringBitmap;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::text::{Analyser, Query as WordQuery};
+use crate::index::vector::Scan;
 use crate::index::vector::quantise::Query as VectorQuery;
 use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
@@ -35,6 +36,8 @@ pub struct Plan<'b> {
     pub model_words: (usize, usize),
     /// Rows that may answer, by position of the segment.
     pub rows: Rows,
+    /// How vectors are searched.
+    pub scan: Scan,
 }
 
 /// The query in the model of one file.
@@ -102,6 +105,7 @@ pub fn plan<'b>(
         vectors: Vec::new(),
         model_words: (0, 0),
         rows,
+        scan: request.scan,
     };
     if request.mode != Mode::Semantic {
         let words = WordQuery::new(analyser, query, &files.words()?, files.statistics())?;
@@ -182,9 +186,7 @@ fn add_vectors(
         };
         let coverage = model.coverage(query);
         plan.model_words = (coverage.known_words, coverage.words);
-        let segment = part.catalog.segments.first();
-        let stride = segment.map_or(0, |segment| segment.records.vectors.stride as usize);
-        let asked = VectorQuery::new(&vector, record.quantiser_range, stride);
+        let asked = VectorQuery::new(&vector, record.quantiser_range);
         if plan.mode == Mode::Semantic && asked.is_none() {
             warnings.push(format!(
                 "the model {} knows no word of the query",

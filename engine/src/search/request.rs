@@ -1,6 +1,7 @@
 //! What a caller asks: the request, its filters and defaults.
 
 use crate::error::{Error, Result};
+use crate::index::vector::Scan;
 use crate::search::page::Page;
 use crate::types::Class;
 
@@ -160,6 +161,8 @@ pub struct Request {
     pub join: bool,
     /// Cut the text of a hit to that many characters around its best lines.
     pub preview: Option<usize>,
+    /// How vectors are searched; for comparisons.
+    pub scan: Scan,
     /// How much of the answer is wanted at once, and where to go on.
     pub page: Page,
     /// Whether the answer shows how it came about.
@@ -180,6 +183,7 @@ impl Request {
             context: (0, 0),
             join: true,
             preview: None,
+            scan: Scan::Auto,
             page: Page::default(),
             explain: false,
         }

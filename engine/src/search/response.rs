@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::index::vector::Facts;
 use crate::search::page::Paging;
 use crate::search::request::Mode;
 use crate::search::verdict::{Evidence, Verdict};
@@ -134,6 +135,8 @@ pub struct Explanation {
     pub keyword_candidates: usize,
     /// Candidates from the vector index.
     pub vector_candidates: usize,
+    /// How the vector index found them.
+    pub vectors: Facts,
     /// What the verdict rests on.
     pub evidence: Evidence,
     /// The steps taken, with what each cost, in the order taken.

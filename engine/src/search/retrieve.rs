@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::catalog::BoundSegment;
 use crate::error::Result;
+use crate::index::vector::{Facts, Part, nearest_explained};
 use crate::search::clock::Clock;
 use crate::search::files::{At, Files};
 use crate::search::fuse::{Scored, fused};
@@ -18,6 +20,8 @@ pub struct Candidates {
     pub from_keyword: usize,
     /// How many came from the vector index.
     pub from_vector: usize,
+    /// What the vector index did for them.
+    pub vectors: Facts,
 }
 
 /// Asks both indexes and completes the parts: a part is never taken as 0 because a chunk was missing
@@ -29,7 +33,7 @@ pub(super) fn retrieve(
 ) -> Result<Candidates> {
     let by_keyword = by_keyword(plan, files)?;
     clock.step("keyword");
-    let by_vector = by_vector(plan, files)?;
+    let (by_vector, vectors) = by_vector(plan, files)?;
     clock.step("vector");
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
     let list = match (&plan.words, plan.has_vectors()) {
@@ -41,6 +45,7 @@ pub(super) fn retrieve(
         list,
         from_keyword,
         from_vector,
+        vectors,
     })
 }
 
@@ -82,11 +87,11 @@ fn complete(
         };
         let of_file = plan.vector(files.file_of(position));
         let vectors = bound.vectors()?;
-        for (at, keyword) in of_segment.iter().zip(keywords) {
-            let vector = match &of_file.query {
-                Some(query) => query.score(vectors.product(query, at.row)?),
-                None => 0.0,
-            };
+        let vectors = match &of_file.query {
+            Some(query) => vectors.scores(query, &rows)?,
+            None => vec![0.0; rows.len()],
+        };
+        for ((at, keyword), vector) in of_segment.iter().zip(keywords).zip(vectors) {
             let keyword = plan.keyword_share(keyword);
             list.push(Scored {
                 at: *at,
@@ -120,27 +125,38 @@ fn by_keyword(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
     best(plan, files, found)
 }
 
-/// The nearest rows of all segments.
-fn by_vector(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
-    let mut found: List = Vec::new();
-    for (position, bound) in files.segments.iter().enumerate() {
-        let Some(query) = &plan.vector(files.file_of(position)).query else {
+/// The nearest rows of all segments, and how they were found.
+fn by_vector(plan: &Plan<'_>, files: &Files<'_>) -> Result<(List, Facts)> {
+    let (mut found, mut facts) = (List::new(), Facts::default());
+    for file in 0..files.parts.len() {
+        let Some(query) = &plan.vector(file).query else {
             continue;
         };
-        let top = bound.vectors()?.top_k(
-            query,
-            plan.candidates,
-            plan.filter(position),
-            bound.segment.deleted_rows(),
-        )?;
-        let at = |row| At {
-            segment: position,
-            row,
-        };
-        let scored = top.into_iter();
-        found.extend(scored.map(|(product, row)| (query.score(product), at(row))));
+        let bound = files.of_file(file);
+        let readers = bound.iter().map(BoundSegment::vectors);
+        let readers = readers.collect::<Result<Vec<_>>>()?;
+        let first = files.positions(file).start;
+        let parts: Vec<Part<'_>> = readers
+            .iter()
+            .zip(bound)
+            .enumerate()
+            .map(|(position, (reader, bound))| Part {
+                reader,
+                filter: plan.filter(first + position),
+                deleted: bound.segment.deleted_rows(),
+            })
+            .collect();
+        let (near, of_file) = nearest_explained(&parts, query, plan.candidates, plan.scan)?;
+        facts.add(&of_file);
+        found.extend(near.into_iter().map(|near| {
+            let at = At {
+                segment: first + near.part,
+                row: near.row,
+            };
+            (near.score, at)
+        }));
     }
-    best(plan, files, found)
+    Ok((best(plan, files, found)?, facts))
 }
 
 fn best(plan: &Plan<'_>, files: &Files<'_>, found: List) -> Result<List> {

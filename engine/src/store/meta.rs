@@ -53,6 +53,8 @@ pub struct EmbedderRecord {
     pub quantiser_range: f32,
     /// Texts with vectors that a reader must be able to reproduce.
     pub probes: Vec<ProbeRecord>,
+    /// How all segments store rows: 1 signed bytes, 2 nibbles.
+    pub codec: u8,
 }
 
 /// How text was cut into chunks.

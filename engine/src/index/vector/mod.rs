@@ -1,14 +1,24 @@
 //! Room 2c: vector -> nearest chunks.
 //!
-//! One row of signed bytes a chunk, in row order, scanned from the map. Exact over what is stored:
-//! the only loss against the vectors of the model is the rounding to a byte. It knows rows, not
-//! documents; filters come in as bitmaps of rows.
+//! One row of signed bytes or of nibbles a chunk, in row order, and its signs apart from it. Search
+//! reads the signs of all rows and then the rows that they make likely, or all rows, from the map.
+//! It knows rows, not documents; filters come in as bitmaps of rows.
 
+pub mod allowed;
+pub mod codes;
 pub mod distance;
+#[cfg(test)]
+mod fixture;
+pub mod kernels;
+pub mod nearest;
 pub mod quantise;
 pub mod reader;
 pub mod topk;
 pub mod writer;
+
+pub use nearest::{
+    Facts, Near, Part, Scan, nearest, nearest_among, nearest_explained, nearest_many,
+};
 
 use wincode::{SchemaRead, SchemaWrite};
 
@@ -16,13 +26,54 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnId;
 use crate::error::{Error, Result};
 
-/// Rows of signed bytes, padded with zeros to a multiple of 64.
+/// Rows of signed bytes, padded with zeros to a multiple of 64, or of nibbles, to one of 32.
 pub const ROWS: ColumnId = ColumnId(32);
-/// Sum of each row, i32: kernels that need unsigned operands subtract it.
-pub const ROW_SUMS: ColumnId = ColumnId(33);
+/// Sign codes in blocks of 64 rows: see [`codes`].
+pub const CODES: ColumnId = ColumnId(34);
 
 /// Codec number of signed bytes with one scale for the whole file.
 pub const CODEC_I8: u8 = 1;
+/// Codec number of nibbles, made from signed bytes by [`quantise::to_i4`].
+pub const CODEC_I4: u8 = 2;
+
+/// How rows are stored, as people choose it: one way for a whole file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Codec {
+    /// Signed bytes: the nearest rows are those of the model in nearly all places.
+    I8,
+    /// Nibbles: half of the bytes.
+    I4,
+}
+
+impl Codec {
+    /// Its number in records.
+    pub fn number(self) -> u8 {
+        match self {
+            Codec::I8 => CODEC_I8,
+            Codec::I4 => CODEC_I4,
+        }
+    }
+
+    /// The codec of that number.
+    ///
+    /// # Errors
+    /// [`Error::FormatUnsupported`] for another number.
+    pub fn of(number: u8) -> Result<Codec> {
+        check_codec(number)?;
+        Ok(match number {
+            CODEC_I4 => Codec::I4,
+            _ => Codec::I8,
+        })
+    }
+
+    /// What fronts call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Codec::I8 => "i8",
+            Codec::I4 => "i4",
+        }
+    }
+}
 
 /// Version of the column layout.
 const VECTOR_VERSION: u8 = 1;
@@ -33,11 +84,11 @@ pub const DIM_LIMIT: u32 = 8192;
 /// What a segment says of its vectors.
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
 pub struct VectorRecord {
-    /// How rows are stored: [`CODEC_I8`].
+    /// How rows are stored: [`CODEC_I8`] or [`CODEC_I4`].
     pub codec: u8,
     /// Dimensions.
     pub dim: u32,
-    /// Bytes of a row: `dim` rounded up to a multiple of 64.
+    /// Bytes of a row: `dim` rounded up to a multiple of 64; of nibbles half of that.
     pub stride: u32,
     /// Rows.
     pub rows: u32,
@@ -58,15 +109,10 @@ impl VectorRecord {
     /// that contradict each other.
     pub fn decode(bytes: &[u8]) -> Result<VectorRecord> {
         let record: VectorRecord = decode_record("a vector index", VECTOR_VERSION, bytes)?;
-        if record.codec != CODEC_I8 {
-            return Err(Error::FormatUnsupported {
-                needs: format!("vector codec {}", record.codec),
-                reads: format!("codec {CODEC_I8}"),
-            });
-        }
+        check_codec(record.codec)?;
         let sound = record.dim > 0
             && record.dim <= DIM_LIMIT
-            && record.stride == stride(record.dim)
+            && record.stride == row_bytes(record.codec, record.dim)
             && record.range.is_finite()
             && record.range > 0.0;
         if !sound {
@@ -78,7 +124,29 @@ impl VectorRecord {
     }
 }
 
+/// Whether rows of that codec can be read.
+///
+/// # Errors
+/// [`Error::FormatUnsupported`] for another one than [`CODEC_I8`] and [`CODEC_I4`].
+pub fn check_codec(codec: u8) -> Result<()> {
+    match codec {
+        CODEC_I8 | CODEC_I4 => Ok(()),
+        _ => Err(Error::FormatUnsupported {
+            needs: format!("vector codec {codec}"),
+            reads: format!("codecs {CODEC_I8} and {CODEC_I4}"),
+        }),
+    }
+}
+
 /// Bytes of a row of `dim` signed bytes.
 pub fn stride(dim: u32) -> u32 {
     dim.next_multiple_of(64)
+}
+
+/// Bytes of a row of `dim` numbers in a codec.
+pub fn row_bytes(codec: u8, dim: u32) -> u32 {
+    match codec {
+        CODEC_I4 => stride(dim) / 2,
+        _ => stride(dim),
+    }
 }

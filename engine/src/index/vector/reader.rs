@@ -1,23 +1,24 @@
-//! Columns -> nearest rows.
-
-use std::ops::Range;
-
-use roaring::RoaringBitmap;
+//! Columns -> rows, their scores, and what verify asks of them.
 
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
-use crate::index::vector::VectorRecord;
-use crate::index::vector::distance::{as_signed, dot};
-use crate::index::vector::quantise::Query;
-use crate::index::vector::topk::{Candidate, TopK};
+use crate::index::vector::codes::{Block, block_bytes, blocks};
+use crate::index::vector::distance::as_signed;
+use crate::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels, prefetch};
+use crate::index::vector::quantise::{Query, nibbles, to_i4};
+use crate::index::vector::{CODEC_I4, VectorRecord, stride};
 
 /// The vectors of one segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
-    /// Rows of signed bytes.
+    /// Rows of signed bytes or of nibbles.
     rows: ColumnView<'a>,
-    /// How many.
+    /// Blocks of sign codes.
+    codes: ColumnView<'a>,
+    /// How many rows.
     count: u32,
+    /// How they are stored.
+    codec: u8,
     /// Dimensions.
     dim: u32,
     /// Bytes of a row.
@@ -26,22 +27,41 @@ pub struct Reader<'a> {
     range: f32,
 }
 
+/// Rows whose bytes are fetched ahead of the one that is scored.
+const AHEAD: usize = 12;
+
 impl<'a> Reader<'a> {
-    /// Over the column written by [`super::writer::Writer`].
+    /// Over the columns written by [`super::writer::Writer`].
     ///
     /// # Errors
-    /// [`Error::Damaged`] when record and column disagree about the number of rows.
-    pub fn new(record: &VectorRecord, rows: ColumnView<'a>) -> Result<Reader<'a>> {
-        if rows.rows() != u64::from(record.rows) {
+    /// [`Error::Damaged`] when record and columns disagree about the number of rows.
+    pub fn new(
+        record: &VectorRecord,
+        rows: ColumnView<'a>,
+        codes: ColumnView<'a>,
+    ) -> Result<Reader<'a>> {
+        if rows.rows() != u64::from(record.rows)
+            || rows.len_bytes() != u64::from(record.rows) * u64::from(record.stride)
+        {
             return Err(Error::damaged(format!(
                 "a vector index of {} rows has a column of {}",
                 record.rows,
                 rows.rows()
             )));
         }
+        let expected = u64::from(blocks(record.rows)) * u64::from(block_bytes(record.dim));
+        if codes.len_bytes() != expected {
+            return Err(Error::damaged(format!(
+                "a vector index of {} rows has {} bytes of codes",
+                record.rows,
+                codes.len_bytes()
+            )));
+        }
         Ok(Reader {
             rows,
+            codes,
             count: record.rows,
+            codec: record.codec,
             dim: record.dim,
             stride: record.stride as usize,
             range: record.range,
@@ -53,381 +73,337 @@ impl<'a> Reader<'a> {
         self.count
     }
 
+    /// How they are stored.
+    pub fn codec(&self) -> u8 {
+        self.codec
+    }
+
     /// Dimensions and range of the quantiser: rows of readers that agree in both can be compared.
     pub(super) fn quantiser(&self) -> (u32, f32) {
         (self.dim, self.range)
     }
 
-    /// The bytes of one row, padded to a multiple of 64.
+    /// Whether a query is as wide as the rows.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it is not.
+    pub(super) fn check_query(&self, query: &Query) -> Result<()> {
+        match query.row().len() == stride(self.dim) as usize {
+            true => Ok(()),
+            false => Err(Error::damaged("query and rows have different widths")),
+        }
+    }
+
+    /// The bytes of one row as they are stored.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row.
-    pub fn row(&self, row: u32) -> Result<&'a [i8]> {
-        self.rows.row(u64::from(row)).map(as_signed)
+    pub fn row(&self, row: u32) -> Result<&'a [u8]> {
+        self.rows
+            .bytes(u64::from(row) * self.stride as u64, self.stride)
     }
 
-    /// The k rows of the largest product above 0 among those in `filter` (all rows without one) that
-    /// are not in `deleted`, best first; of equal products the lower row.
-    ///
-    /// Reads every such row once: about 0.01 ms per thousand rows of 192 bytes, and no longer for
-    /// a dense filter than without one.
+    /// Writes one row as nibbles, whatever the codec.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the filter has rows beyond the segment, the query has another width,
-    /// or an extent fails its checks.
-    pub fn top_k(
+    /// As [`Reader::row`].
+    pub fn i4_row(&self, row: u32, packed: &mut Vec<u8>) -> Result<()> {
+        let bytes = self.row(row)?;
+        match self.codec {
+            CODEC_I4 => {
+                packed.clear();
+                packed.extend_from_slice(bytes);
+            }
+            _ => to_i4(as_signed(bytes), self.dim as usize, packed),
+        }
+        Ok(())
+    }
+
+    /// What one row stands for, about a unit vector: `dim` numbers. A row as a question.
+    ///
+    /// # Errors
+    /// As [`Reader::row`].
+    pub fn vector(&self, row: u32) -> Result<Vec<f32>> {
+        let bytes = self.row(row)?;
+        let dim = self.dim as usize;
+        let unit = self.range / 127.0;
+        Ok(match self.codec {
+            CODEC_I4 => nibbles(bytes)
+                .take(dim)
+                .map(|nibble| (2.0 * f32::from(nibble) - 15.0) * 5.5 * unit)
+                .collect(),
+            _ => as_signed(bytes)
+                .iter()
+                .take(dim)
+                .map(|byte| f32::from(*byte) * unit)
+                .collect(),
+        })
+    }
+
+    /// The score of one row: the cosine with the query, 0 to 1.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there is no such row or the query has another width.
+    pub fn score(&self, query: &Query, row: u32) -> Result<f32> {
+        self.check_query(query)?;
+        let product = query.product(self.codec, self.row(row)?);
+        Ok(query.score(self.codec, product))
+    }
+
+    /// The scores of some rows, in their order. Ascending rows are read fastest.
+    ///
+    /// # Errors
+    /// As [`Reader::score`].
+    pub fn scores(&self, query: &Query, rows: &[u32]) -> Result<Vec<f32>> {
+        let mut scores = Vec::with_capacity(rows.len());
+        self.products(query, rows.iter().copied(), |_, product| {
+            scores.push(query.score(self.codec, product));
+        })?;
+        Ok(scores)
+    }
+
+    /// Tells `each` the integer product of each of some rows.
+    pub(super) fn products(
         &self,
         query: &Query,
-        k: usize,
-        filter: Option<&RoaringBitmap>,
-        deleted: Option<&RoaringBitmap>,
-    ) -> Result<Vec<Candidate>> {
-        if query.row.len() != self.stride {
-            return Err(Error::damaged("query and rows have different widths"));
+        rows: impl Iterator<Item = u32>,
+        mut each: impl FnMut(u32, i32),
+    ) -> Result<()> {
+        self.check_query(query)?;
+        let mut cursor = self.row_cursor();
+        let mut found = Vec::with_capacity(rows.size_hint().0);
+        for row in rows {
+            let bytes = cursor.from(u64::from(row))?.get(..self.stride);
+            found.push((row, bytes.unwrap_or_default()));
         }
-        let beyond = |filter: &RoaringBitmap| filter.max().is_some_and(|row| row >= self.count);
-        if filter.is_some_and(beyond) {
-            return Err(Error::damaged("a filter names a row beyond the segment"));
-        }
-        let mut scan = Scan {
-            reader: self,
-            query: &query.row,
-            top: TopK::new(k, 0),
-            first: 0,
-            piece: &[],
-        };
-        match (filter, deleted) {
-            (None, None) => scan.run(0..self.count, |_| true)?,
-            (Some(filter), None) => scan.runs(runs_of(filter), |row| filter.contains(row))?,
-            (Some(filter), Some(deleted)) => {
-                let both = filter - deleted;
-                scan.runs(runs_of(&both), |row| both.contains(row))?;
+        for (at, (row, bytes)) in found.iter().enumerate() {
+            if let Some((_, later)) = found.get(at + AHEAD) {
+                prefetch(later);
             }
-            (None, Some(deleted)) => scan.runs(runs_outside(deleted, self.count), |row| {
-                !deleted.contains(row)
-            })?,
+            each(*row, query.product(self.codec, bytes));
         }
-        Ok(scan.top.finish())
+        Ok(())
     }
 
-    /// The product of the query with one row.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when there is no such row.
-    pub fn product(&self, query: &Query, row: u32) -> Result<i32> {
-        Ok(dot(&query.row, self.row(row)?))
+    /// The integer products of the rows of a block, all 64 or up to the last row.
+    pub(super) fn block_products(
+        &self,
+        cursor: &mut Cursor<'a>,
+        query: &Query,
+        block: u32,
+        products: &mut [i32; BLOCK_ROWS],
+    ) -> Result<()> {
+        self.block_pieces(cursor, block, products, |rows, products| {
+            kernels().products(self.codec, query.one(), rows, products)
+        })
     }
 
-    /// Reads all rows and compares what is told twice: the bytes after the last dimension are 0,
-    /// no byte is -128, and `sums`, the column [`super::ROW_SUMS`], has the sum of each row.
+    /// The same for sixteen queries.
+    pub(super) fn block_products_of_lanes(
+        &self,
+        cursor: &mut Cursor<'a>,
+        lanes: &Lanes,
+        block: u32,
+        products: &mut [[i32; LANES]; BLOCK_ROWS],
+    ) -> Result<()> {
+        self.block_pieces(cursor, block, products, |rows, products| {
+            kernels().products_of_lanes(self.codec, lanes, rows, products)
+        })
+    }
+
+    /// Hands the rows of a block over, in two pieces when an extent ends within it.
+    fn block_pieces<T>(
+        &self,
+        cursor: &mut Cursor<'a>,
+        block: u32,
+        products: &mut [T; BLOCK_ROWS],
+        kernel: impl Fn(&[u8], &mut [T]) -> usize,
+    ) -> Result<()> {
+        let first = u64::from(block) * BLOCK_ROWS as u64;
+        let rows = u64::from(self.count).saturating_sub(first);
+        let rows = usize::try_from(rows).map_or(BLOCK_ROWS, |rows| rows.min(BLOCK_ROWS));
+        let mut done = 0;
+        while done < rows {
+            let bytes = cursor.from(first + done as u64)?;
+            let room = products.get_mut(done..rows).unwrap_or_default();
+            match kernel(bytes, room) {
+                0 => return Err(Error::damaged("query and rows have different widths")),
+                some => done += some,
+            }
+        }
+        Ok(())
+    }
+
+    /// To walk over the rows.
+    pub(super) fn row_cursor(&self) -> Cursor<'a> {
+        Cursor::new(self.rows, self.stride)
+    }
+
+    /// To walk over the blocks of codes.
+    pub(super) fn code_cursor(&self) -> Cursor<'a> {
+        Cursor::new(self.codes, block_bytes(self.dim) as usize)
+    }
+
+    /// Reads all rows and codes and compares what is told twice: what lies after the last dimension
+    /// is 0, no byte is -128, and the blocks of codes have the signs of the rows and zeros for rows
+    /// that are not there.
     ///
     /// # Errors
-    /// [`Error::Damaged`] naming the first row where this does not hold.
-    pub fn check(&self, sums: ColumnView<'_>) -> Result<()> {
-        if sums.rows() != u64::from(self.count) {
-            return Err(Error::damaged(format!(
-                "a vector index of {} rows has {} row sums",
-                self.count,
-                sums.rows()
-            )));
-        }
+    /// [`Error::Damaged`] naming the first row or block where this does not hold.
+    pub fn check(&self) -> Result<()> {
+        let mut codes = self.code_cursor();
+        let mut block = Block::new(self.dim);
+        let block_bytes = block.bytes().len();
         for row in 0..self.count {
-            let damaged = |what| Error::damaged(format!("vector of row {row}: {what}"));
             let bytes = self.row(row)?;
-            let padding = bytes.get(self.dim as usize..).unwrap_or_default();
-            if padding.iter().any(|byte| *byte != 0) {
-                return Err(damaged("bytes after the last dimension are not 0"));
+            self.check_row(bytes)
+                .map_err(|what| Error::damaged(format!("row {row} {what}")))?;
+            block.push(self.codec, bytes, self.dim as usize);
+            if block.is_full() || row + 1 == self.count {
+                let number = row / BLOCK_ROWS as u32;
+                let stored = codes.from(u64::from(number))?.get(..block_bytes);
+                if stored != Some(block.bytes()) {
+                    return Err(Error::damaged(format!(
+                        "the codes of rows from {} are not their signs",
+                        u64::from(number) * BLOCK_ROWS as u64
+                    )));
+                }
+                block.clear();
             }
-            if bytes.contains(&i8::MIN) {
-                return Err(damaged("a byte is below -127"));
-            }
-            let stored = sums.row(u64::from(row))?.first_chunk::<4>();
-            if stored.map(|sum| i32::from_le_bytes(*sum)) != Some(row_sum(bytes)) {
-                return Err(damaged("the stored sum is another one"));
-            }
+        }
+        Ok(())
+    }
+
+    fn check_row(&self, bytes: &[u8]) -> std::result::Result<(), &'static str> {
+        let dim = self.dim as usize;
+        let padded = match self.codec {
+            CODEC_I4 => nibbles(bytes).skip(dim).all(|nibble| nibble == 0),
+            _ => bytes.iter().skip(dim).all(|byte| *byte == 0),
+        };
+        if !padded {
+            return Err("is not padded with zeros");
+        }
+        if self.codec != CODEC_I4 && as_signed(bytes).contains(&i8::MIN) {
+            return Err("has a number below -127");
         }
         Ok(())
     }
 }
 
-/// Walks over runs of rows, ascending.
-struct Scan<'r, 'a> {
-    /// The rows.
-    reader: &'r Reader<'a>,
-    /// What they are compared with.
-    query: &'r [i8],
-    /// The best so far.
-    top: TopK,
-    /// First row of `piece`.
-    first: u32,
-    /// Rows up to the end of an extent.
+/// Rows of one column, found without a search as long as they lie in one extent.
+#[derive(Debug)]
+pub(super) struct Cursor<'a> {
+    /// The column.
+    view: ColumnView<'a>,
+    /// Bytes of a row.
+    width: usize,
+    /// Row at which `piece` begins.
+    first: u64,
+    /// Bytes from there to the end of an extent.
     piece: &'a [u8],
 }
 
-/// Runs of the rows of a bitmap.
-fn runs_of(rows: &RoaringBitmap) -> impl Iterator<Item = Range<u32>> {
-    let mut rows = rows.iter();
-    let runs = std::iter::from_fn(move || rows.next_range());
-    runs.map(|run| *run.start()..run.end().saturating_add(1))
-}
-
-/// Runs of the rows below `count` that are not in a bitmap; some may be empty.
-fn runs_outside(rows: &RoaringBitmap, count: u32) -> impl Iterator<Item = Range<u32>> {
-    let mut next = 0;
-    let end = std::iter::once(count..count);
-    runs_of(rows).chain(end).map_while(move |run| {
-        let start = next;
-        next = run.end;
-        (start <= count).then(|| start..run.start.min(count))
-    })
-}
-
-/// Gaps of up to that many rows between two runs are scanned with them: a processor cannot foresee
-/// where short runs end, and reads memory best in one stream.
-const SCANNED_GAP: u32 = 8;
-
-impl Scan<'_, '_> {
-    /// Offers the rows of ascending runs. `allowed` tells whether a row is in one of them.
-    fn runs(
-        &mut self,
-        runs: impl Iterator<Item = Range<u32>>,
-        allowed: impl Fn(u32) -> bool,
-    ) -> Result<()> {
-        let mut joined = 0..0;
-        for run in runs {
-            if run.start <= joined.end + SCANNED_GAP {
-                joined.end = run.end;
-            } else {
-                self.run(joined, &allowed)?;
-                joined = run;
-            }
+impl<'a> Cursor<'a> {
+    fn new(view: ColumnView<'a>, width: usize) -> Cursor<'a> {
+        Cursor {
+            view,
+            width,
+            first: 0,
+            piece: &[],
         }
-        self.run(joined, &allowed)
     }
 
-    #[inline]
-    fn run(&mut self, rows: Range<u32>, allowed: impl Fn(u32) -> bool) -> Result<()> {
-        let stride = self.reader.stride;
-        let mut next = rows.start;
-        while next < rows.end {
-            let skip = (next - self.first) as usize * stride;
-            let Some(piece) = self.piece.get(skip..).filter(|piece| piece.len() >= stride) else {
-                self.open_piece(next)?;
-                continue;
-            };
-            let wanted = (rows.end - next) as usize;
-            for bytes in piece.chunks_exact(stride).take(wanted) {
-                let product = dot(self.query, as_signed(bytes));
-                if product > self.top.threshold() && allowed(next) {
-                    self.top.offer(product, next);
-                }
-                next += 1;
-            }
+    /// All bytes from a row to the end of the extent that it lies in, at least one row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there is no such row, or its extent fails its checks.
+    pub(super) fn from(&mut self, row: u64) -> Result<&'a [u8]> {
+        if let Some(rows) = row.checked_sub(self.first)
+            && let Ok(rows) = usize::try_from(rows)
+            && let Some(rest) = self.piece.get(rows.saturating_mul(self.width)..)
+            && rest.len() >= self.width
+        {
+            return Ok(rest);
         }
-        Ok(())
-    }
-
-    /// Makes `row` the first of the piece.
-    #[cold]
-    fn open_piece(&mut self, row: u32) -> Result<()> {
-        let stride = self.reader.stride;
-        self.piece = self.reader.rows.from(u64::from(row) * stride as u64)?;
+        self.piece = self.view.from(row * self.width as u64)?;
         self.first = row;
-        if self.piece.len() < stride {
-            return Err(Error::damaged("a vector is cut off"));
+        match self.piece.len() >= self.width {
+            true => Ok(self.piece),
+            false => Err(Error::damaged("a vector is cut off")),
         }
-        Ok(())
     }
-}
-
-/// What the column [`super::ROW_SUMS`] says of a row.
-pub(super) fn row_sum(row: &[i8]) -> i32 {
-    row.iter().map(|byte| i32::from(*byte)).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::column::{ColumnId, ColumnRecord, MemoryExtents, extent_starts};
+    use crate::container::column::ColumnId;
+    use crate::index::vector::fixture::{RANGE, Segment, unit};
     use crate::index::vector::writer::Writer;
-    use crate::index::vector::{ROW_SUMS, ROWS};
-    use crate::types::SegmentId;
-    use proptest::prelude::*;
-
-    const RANGE: f32 = 0.305;
-
-    fn unit(seed: u64, dim: usize) -> Vec<f32> {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        let mut vector: Vec<f32> = (0..dim)
-            .map(|_| {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
-                ((state >> 33) as f32 / (1u64 << 31) as f32) - 0.5
-            })
-            .collect();
-        let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-        vector.iter_mut().for_each(|x| *x /= norm);
-        vector
-    }
-
-    fn index(vectors: &[Vec<f32>], dim: u32) -> (MemoryExtents, VectorRecord, [ColumnRecord; 2]) {
-        let mut sink = MemoryExtents::default();
-        let mut writer = Writer::new(SegmentId(1), dim, RANGE);
-        for vector in vectors {
-            writer.push(&mut sink, &Writer::row(vector, RANGE)).unwrap();
-        }
-        let (record, columns) = writer.finish(&mut sink).unwrap();
-        (sink, record, columns)
-    }
-
-    #[test]
-    fn the_nearest_rows_are_those_of_an_exact_search_with_and_without_a_filter() {
-        let vectors: Vec<_> = (0..12_000).map(|seed| unit(seed, 100)).collect();
-        let (sink, record, columns) = index(&vectors, 100);
-        assert_eq!(record.stride, 128);
-        let starts = extent_starts(&columns[0]);
-        let view = ColumnView::new(&starts, record.stride, &sink.columns[&ROWS]);
-        let reader = Reader::new(&record, view).unwrap();
-        let filter: RoaringBitmap = (0..12_000).filter(|row| row % 7 == 3).collect();
-        for seed in 0..5 {
-            let target = unit(seed * 1000, 100);
-            let query = Query::new(&target, RANGE, 128).unwrap();
-            let found = reader.top_k(&query, 10, None, None).unwrap();
-            assert_eq!(
-                found[0].1,
-                (seed * 1000) as u32,
-                "a vector is nearest to itself"
-            );
-            let mut all: Vec<Candidate> = (0..12_000)
-                .map(|row| (reader.product(&query, row).unwrap(), row))
-                .filter(|(product, _)| *product > 0)
-                .collect();
-            all.sort_by_key(|(product, row)| (-product, *row));
-            assert_eq!(found, all[..10]);
-            all.retain(|(_, row)| filter.contains(*row));
-            assert_eq!(
-                reader.top_k(&query, 10, Some(&filter), None).unwrap(),
-                all[..10]
-            );
-        }
-    }
-
-    #[test]
-    fn row_sums_are_stored_beside_the_rows() {
-        let (sink, _, columns) = index(&[unit(1, 64), unit(2, 64)], 64);
-        let starts = extent_starts(&columns[1]);
-        let sums = ColumnView::new(&starts, 4, &sink.columns[&ROW_SUMS]);
-        for (row, vector) in [unit(1, 64), unit(2, 64)].iter().enumerate() {
-            let expected: i32 = Writer::row(vector, RANGE)
-                .iter()
-                .map(|b| i32::from(*b))
-                .sum();
-            let stored = sums.row(row as u64).unwrap();
-            assert_eq!(i32::from_le_bytes(stored.try_into().unwrap()), expected);
-        }
-    }
-
-    fn view<'s>(sink: &'s MemoryExtents, column: ColumnId, starts: &'s [u64]) -> ColumnView<'s> {
-        let width = if column == ROW_SUMS { 4 } else { 64 };
-        ColumnView::new(starts, width, &sink.columns[&column])
-    }
-
-    #[test]
-    fn a_filter_with_rows_beyond_the_segment_is_refused_and_deleted_ones_are_not() {
-        let vectors: Vec<_> = (0..10).map(|seed| unit(seed, 64)).collect();
-        let (sink, record, columns) = index(&vectors, 64);
-        let starts = extent_starts(&columns[0]);
-        let reader = Reader::new(&record, view(&sink, ROWS, &starts)).unwrap();
-        let query = Query::new(&vectors[3], RANGE, 64).unwrap();
-        let rows: RoaringBitmap = [3, 10, u32::MAX].into_iter().collect();
-        let error = reader.top_k(&query, 5, Some(&rows), None).unwrap_err();
-        assert_eq!(error.code(), "DAMAGED");
-        let best = reader.top_k(&query, 5, None, Some(&rows)).unwrap();
-        assert!(!best.is_empty() && best.iter().all(|(_, row)| *row != 3));
-    }
+    use crate::index::vector::{CODEC_I8, CODES, ROWS};
 
     #[test]
     fn each_lie_about_a_vector_is_named() {
-        let vectors: Vec<_> = (0..50).map(|seed| unit(seed, 60)).collect();
-        let lie = |column: ColumnId, at: usize, byte: u8| {
-            let (mut sink, record, columns) = index(&vectors, 60);
-            let payload = &mut sink.columns.get_mut(&column).unwrap()[0];
-            payload[at] = byte;
-            let starts = columns.each_ref().map(extent_starts);
-            let reader = Reader::new(&record, view(&sink, ROWS, &starts[0])).unwrap();
-            reader.check(view(&sink, ROW_SUMS, &starts[1]))
+        let rows: Vec<_> = (0..100)
+            .map(|seed| Writer::row(&unit(seed, 60), RANGE))
+            .collect();
+        let lie = |codec: u8, column: ColumnId, at: usize, byte: Option<u8>| {
+            let mut segment = Segment::of(codec, 60, rows.iter());
+            let payload = &mut segment.sink.columns.get_mut(&column).unwrap()[0];
+            payload[at] = byte.unwrap_or(payload[at] ^ 1);
+            segment.reader().check()
         };
-        let (sink, _, _) = index(&vectors, 60);
-        let sums = &sink.columns[&ROW_SUMS][0];
-        lie(ROW_SUMS, 0, sums[0]).unwrap();
-        for (column, at, byte, what) in [
+        for codec in [CODEC_I8, CODEC_I4] {
+            Segment::of(codec, 60, rows.iter())
+                .reader()
+                .check()
+                .unwrap();
+        }
+        let codes = "the codes of rows from";
+        for (codec, column, at, byte, what) in [
+            (CODEC_I8, ROWS, 64 * 7 + 60, Some(1), "row 7 is not padded"),
+            (CODEC_I8, ROWS, 64 * 8 - 1, Some(1), "row 7 is not padded"),
             (
+                CODEC_I8,
                 ROWS,
-                64 * 7 + 60,
-                1,
-                "row 7: bytes after the last dimension",
+                64 * 9 + 5,
+                Some(0x80),
+                "row 9 has a number below",
             ),
-            (ROWS, 64 * 8 - 1, 1, "row 7: bytes after the last dimension"),
-            (ROWS, 64 * 9 + 5, 0x80, "row 9: a byte is below"),
-            (ROWS, 64 * 9 + 5, 0x7f, "row 9: the stored sum"),
-            (ROW_SUMS, 4 * 49, sums[4 * 49] ^ 1, "row 49: the stored sum"),
+            (CODEC_I8, CODES, 5, None, codes),
+            // The last dimension of the last row, a row that is not there, a dimension neither.
+            (CODEC_I8, CODES, 512 + 14 * 32 + 3, Some(0), codes),
+            (CODEC_I8, CODES, 512 + 36, None, codes),
+            (CODEC_I8, CODES, 512 + 15 * 32, None, codes),
+            (
+                CODEC_I4,
+                ROWS,
+                32 * 7 + 31,
+                Some(0x10),
+                "row 7 is not padded",
+            ),
+            (CODEC_I4, ROWS, 32 * 7 + 5, Some(0x80), codes),
+            (CODEC_I4, CODES, 5, None, codes),
         ] {
-            let error = lie(column, at, byte).unwrap_err();
+            let error = lie(codec, column, at, byte).expect_err(what);
             assert_eq!(error.code(), "DAMAGED");
             assert!(error.to_string().contains(what), "{what}: {error}");
         }
-        let (sink, record, columns) = index(&vectors, 60);
-        let starts = extent_starts(&columns[0]);
-        let reader = Reader::new(&record, view(&sink, ROWS, &starts)).unwrap();
-        let error = reader
-            .check(view(&sink, ROW_SUMS, &[0, 49 * 4]))
-            .unwrap_err();
-        assert!(error.to_string().contains("49 row sums"), "{error}");
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-
-        #[test]
-        fn filters_and_deleted_rows_give_what_looking_at_each_row_gives(
-            components in prop::collection::vec(-0.3f32..0.3, 64),
-            count in 1u32..40_000,
-            k in prop_oneof![1usize..30, 1usize..50_000],
-            keep in prop::option::of(prop_oneof![Just(1u64), Just(10), Just(50), Just(99), Just(100)]),
-            gone in prop::option::of(prop_oneof![Just(0u64), Just(1), Just(50), Just(100)]),
-            run in prop_oneof![Just(1u32), 1u32..3000],
-            seed in any::<u64>(),
-        ) {
-            // A few vectors over and over: there are many ties.
-            let vectors: Vec<_> = (0..97).map(|seed| Writer::row(&unit(seed, 64), RANGE)).collect();
-            let mut sink = MemoryExtents::default();
-            let mut writer = Writer::new(SegmentId(1), 64, RANGE);
-            for row in 0..count {
-                writer.push(&mut sink, &vectors[row as usize * 31 % 97]).unwrap();
-            }
-            let (record, columns) = writer.finish(&mut sink).unwrap();
-            let starts = extent_starts(&columns[0]);
-            let reader = Reader::new(&record, view(&sink, ROWS, &starts)).unwrap();
-            let Some(query) = Query::new(&components, RANGE, 64) else { return Ok(()) };
-            let some = |share: u64, salt: u64| -> RoaringBitmap {
-                let random = |row: u32| {
-                    (u64::from(row / run) ^ seed ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
-                };
-                (0..count).filter(|row| random(*row) % 100 < share).collect()
-            };
-            let filter = keep.map(|share| some(share, 1));
-            let deleted = gone.map(|share| some(share, 2));
-            let mut expected: Vec<Candidate> = (0..count)
-                .filter(|row| filter.as_ref().is_none_or(|rows| rows.contains(*row)))
-                .filter(|row| !deleted.as_ref().is_some_and(|rows| rows.contains(*row)))
-                .map(|row| (reader.product(&query, row).unwrap(), row))
-                .filter(|(product, _)| *product > 0)
-                .collect();
-            expected.sort_by_key(|(product, row)| (-product, *row));
-            expected.truncate(k);
-            let found = reader.top_k(&query, k, filter.as_ref(), deleted.as_ref()).unwrap();
-            prop_assert_eq!(found, expected);
+    #[test]
+    fn columns_of_another_length_are_refused() {
+        let rows = vec![Writer::row(&unit(1, 60), RANGE); 65];
+        let segment = Segment::of(CODEC_I8, 60, rows.iter());
+        let new = |rows: &[u64], codes: &[u64]| {
+            let rows = ColumnView::new(rows, 64, &segment.sink.columns[&ROWS]);
+            let codes = ColumnView::new(codes, 512, &segment.sink.columns[&CODES]);
+            Reader::new(&segment.record, rows, codes).map(|_| ())
+        };
+        new(&[0, 65 * 64], &[0, 1024]).unwrap();
+        for (rows, codes) in [(64 * 64, 1024), (65 * 64 + 1, 1024), (65 * 64, 512)] {
+            let error = new(&[0, rows], &[0, codes]).unwrap_err();
+            assert_eq!(error.code(), "DAMAGED", "{rows} {codes}");
         }
     }
 }

@@ -2,33 +2,38 @@
 
 use crate::container::column::{ColumnRecord, ColumnWriter, ExtentSink};
 use crate::error::{Error, Result};
-use crate::index::vector::quantise::quantise;
-use crate::index::vector::reader::{Reader, row_sum};
-use crate::index::vector::{CODEC_I8, ROW_SUMS, ROWS, VectorRecord, stride};
+use crate::index::vector::codes::{Block, block_bytes};
+use crate::index::vector::distance::as_signed;
+use crate::index::vector::quantise::{quantise, to_i4};
+use crate::index::vector::reader::Reader;
+use crate::index::vector::{CODEC_I4, CODEC_I8, CODES, ROWS, VectorRecord, row_bytes, stride};
 use crate::types::SegmentId;
 
 /// Writes the vectors of a segment.
 #[derive(Debug)]
 pub struct Writer {
-    /// Rows of signed bytes.
+    /// Rows.
     rows: ColumnWriter,
-    /// Their sums.
-    sums: ColumnWriter,
+    /// Blocks of their signs.
+    codes: ColumnWriter,
+    /// The block that is not full.
+    block: Block,
     /// What the segment will say of them.
     record: VectorRecord,
-    /// The row being written, as unsigned bytes.
+    /// The row being written, as it is stored.
     bytes: Vec<u8>,
 }
 
 impl Writer {
-    /// Empty columns for vectors of `dim` numbers, quantised with `range`.
-    pub fn new(segment: SegmentId, dim: u32, range: f32) -> Writer {
-        let stride = stride(dim);
+    /// Empty columns for vectors of `dim` numbers, quantised with `range`, in rows of `codec`.
+    pub fn new(segment: SegmentId, codec: u8, dim: u32, range: f32) -> Writer {
+        let stride = row_bytes(codec, dim);
         Writer {
             rows: ColumnWriter::rows(segment, ROWS, stride),
-            sums: ColumnWriter::rows(segment, ROW_SUMS, 4),
+            codes: ColumnWriter::rows(segment, CODES, block_bytes(dim)),
+            block: Block::new(dim),
             record: VectorRecord {
-                codec: CODEC_I8,
+                codec,
                 dim,
                 stride,
                 rows: 0,
@@ -45,23 +50,40 @@ impl Writer {
         row
     }
 
-    /// Appends the next row, `stride` bytes.
+    /// Appends the next row: signed bytes, `dim` rounded up to a multiple of 64.
     pub fn push(&mut self, sink: &mut dyn ExtentSink, row: &[i8]) -> Result<()> {
-        self.bytes.clear();
-        self.bytes
-            .extend(row.iter().map(|byte| byte.cast_unsigned()));
-        self.rows.push(sink, &self.bytes)?;
-        self.sums.push(sink, &row_sum(row).to_le_bytes())?;
+        let mut bytes = std::mem::take(&mut self.bytes);
+        if self.record.codec == CODEC_I4 {
+            to_i4(row, self.record.dim as usize, &mut bytes);
+        } else {
+            bytes.clear();
+            bytes.extend(row.iter().map(|byte| byte.cast_unsigned()));
+        }
+        let pushed = self.push_stored(sink, &bytes);
+        self.bytes = bytes;
+        pushed
+    }
+
+    /// Appends a row in the form of the codec.
+    fn push_stored(&mut self, sink: &mut dyn ExtentSink, bytes: &[u8]) -> Result<()> {
+        let dim = self.record.dim as usize;
+        self.rows.push(sink, bytes)?;
+        self.block.push(self.record.codec, bytes, dim);
+        if self.block.is_full() {
+            self.codes.push(sink, self.block.bytes())?;
+            self.block.clear();
+        }
         self.record.rows += 1;
         Ok(())
     }
 
-    /// Appends a row of another segment as it is: what a merge does for each row that it keeps, in
-    /// their new order. The columns are the same to the byte as those of a fresh segment.
+    /// Appends a row of another segment: what a merge does for each row that it keeps, in their new
+    /// order. The columns are the same to the byte as those of a fresh segment.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row, or the other segment has other dimensions or
-    /// another quantiser, which no file has. What the sink says.
+    /// another quantiser, which no file has; [`Error::InvalidArgument`] for rows of nibbles where
+    /// signed bytes are written: what was rounded away is in no file. What the sink says.
     pub fn copy(&mut self, sink: &mut dyn ExtentSink, source: &Reader<'_>, row: u32) -> Result<()> {
         let (dim, range) = source.quantiser();
         if dim != self.record.dim || range.to_bits() != self.record.range.to_bits() {
@@ -70,12 +92,26 @@ impl Writer {
                 self.record.dim, self.record.range
             )));
         }
-        self.push(sink, source.row(row)?)
+        match (source.codec(), self.record.codec) {
+            (CODEC_I8, CODEC_I4) => self.push(sink, as_signed(source.row(row)?)),
+            (from, to) if from == to => self.push_stored(sink, source.row(row)?),
+            _ => Err(Error::InvalidArgument {
+                argument: "vectors",
+                reason: "rows of 4 bits cannot become rows of 8: index again with --rebuild"
+                    .to_owned(),
+            }),
+        }
     }
 
     /// Writes what is left.
-    pub fn finish(self, sink: &mut dyn ExtentSink) -> Result<(VectorRecord, [ColumnRecord; 2])> {
-        let columns = [self.rows.finish(sink)?, self.sums.finish(sink)?];
+    pub fn finish(
+        mut self,
+        sink: &mut dyn ExtentSink,
+    ) -> Result<(VectorRecord, [ColumnRecord; 2])> {
+        if !self.block.is_empty() {
+            self.codes.push(sink, self.block.bytes())?;
+        }
+        let columns = [self.rows.finish(sink)?, self.codes.finish(sink)?];
         Ok((self.record, columns))
     }
 }
@@ -83,68 +119,64 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::column::{ColumnView, MemoryExtents, extent_starts};
+    use crate::container::column::MemoryExtents;
+    use crate::index::vector::fixture::{RANGE, Segment, unit};
 
     fn row(seed: u32) -> Vec<i8> {
-        let vector: Vec<f32> = (0..100)
-            .map(|i| ((seed * 31 + i * 7) % 101) as f32 / 200.0 - 0.25)
-            .collect();
-        Writer::row(&vector, 0.305)
+        Writer::row(&unit(u64::from(seed), 100), RANGE)
     }
 
     #[test]
     fn rows_copied_in_another_order_are_those_of_a_fresh_segment() {
-        let mut segments = Vec::new();
-        for segment in 0..3u32 {
-            let mut sink = MemoryExtents::default();
-            let mut writer = Writer::new(SegmentId(segment), 100, 0.305);
-            for i in 0..9000 {
-                writer.push(&mut sink, &row(segment * 10_000 + i)).unwrap();
+        for (from, to) in [
+            (CODEC_I8, CODEC_I8),
+            (CODEC_I8, CODEC_I4),
+            (CODEC_I4, CODEC_I4),
+        ] {
+            let segments: Vec<Segment> = (0..3u32)
+                .map(|segment| {
+                    let rows: Vec<_> = (0..9000).map(|i| row(segment * 10_000 + i)).collect();
+                    Segment::of(from, 100, rows.iter())
+                })
+                .collect();
+            let (mut copied, mut fresh) = (MemoryExtents::default(), MemoryExtents::default());
+            let mut copier = Writer::new(SegmentId(9), to, 100, RANGE);
+            let mut writer = Writer::new(SegmentId(9), to, 100, RANGE);
+            for i in (0..9000).filter(|i| i % 4 != 1) {
+                let segment = i * 7 % 3;
+                let source = segments[segment as usize].reader();
+                copier.copy(&mut copied, &source, i).unwrap();
+                writer.push(&mut fresh, &row(segment * 10_000 + i)).unwrap();
             }
-            let (record, columns) = writer.finish(&mut sink).unwrap();
-            segments.push((sink, record, extent_starts(&columns[0])));
+            let source = segments[0].reader();
+            let error = copier.copy(&mut copied, &source, 9000).unwrap_err();
+            assert_eq!(error.code(), "DAMAGED");
+            let (copied_facts, fresh_facts) = (
+                copier.finish(&mut copied).unwrap(),
+                writer.finish(&mut fresh).unwrap(),
+            );
+            assert_eq!(copied_facts, fresh_facts);
+            assert!(copied.columns == fresh.columns);
         }
-        let readers: Vec<Reader<'_>> = segments
-            .iter()
-            .map(|(sink, record, starts)| {
-                let view = ColumnView::new(starts, record.stride, &sink.columns[&ROWS]);
-                Reader::new(record, view).unwrap()
-            })
-            .collect();
-        let (mut copied, mut fresh) = (MemoryExtents::default(), MemoryExtents::default());
-        let mut copier = Writer::new(SegmentId(9), 100, 0.305);
-        let mut writer = Writer::new(SegmentId(9), 100, 0.305);
-        for i in (0..9000).filter(|i| i % 4 != 1) {
-            let segment = i * 7 % 3;
-            copier
-                .copy(&mut copied, &readers[segment as usize], i)
-                .unwrap();
-            writer.push(&mut fresh, &row(segment * 10_000 + i)).unwrap();
-        }
-        let error = copier.copy(&mut copied, &readers[0], 9000).unwrap_err();
-        assert_eq!(error.code(), "DAMAGED");
-        let (copied_facts, fresh_facts) = (
-            copier.finish(&mut copied).unwrap(),
-            writer.finish(&mut fresh).unwrap(),
-        );
-        assert_eq!(copied_facts, fresh_facts);
-        assert!(copied.columns == fresh.columns);
     }
 
     #[test]
     fn rows_of_another_quantiser_are_refused() {
-        let mut sink = MemoryExtents::default();
-        let mut writer = Writer::new(SegmentId(1), 100, 0.305);
-        writer.push(&mut sink, &row(1)).unwrap();
-        let (record, columns) = writer.finish(&mut sink).unwrap();
-        let starts = extent_starts(&columns[0]);
-        let view = ColumnView::new(&starts, record.stride, &sink.columns[&ROWS]);
-        let reader = Reader::new(&record, view).unwrap();
+        let segment = Segment::of(CODEC_I8, 100, [row(1)].iter());
         for (dim, range) in [(100, 0.304), (101, 0.305), (228, 0.305)] {
-            let mut other = Writer::new(SegmentId(2), dim, range);
+            let mut other = Writer::new(SegmentId(2), CODEC_I8, dim, range);
             let mut sink = MemoryExtents::default();
-            let error = other.copy(&mut sink, &reader, 0).unwrap_err();
+            let error = other.copy(&mut sink, &segment.reader(), 0).unwrap_err();
             assert_eq!(error.code(), "DAMAGED", "{dim} {range}");
         }
+    }
+
+    #[test]
+    fn nibbles_do_not_become_bytes_again() {
+        let segment = Segment::of(CODEC_I4, 100, [row(1)].iter());
+        let mut writer = Writer::new(SegmentId(2), CODEC_I8, 100, RANGE);
+        let mut sink = MemoryExtents::default();
+        let error = writer.copy(&mut sink, &segment.reader(), 0).unwrap_err();
+        assert_eq!(error.code(), "INVALID_ARGUMENT");
     }
 }

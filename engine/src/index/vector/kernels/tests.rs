@@ -1,0 +1,164 @@
+//! Every form against the reference.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::index::vector::quantise::Query;
+use crate::index::vector::{CODEC_I8, distance};
+
+/// All forms but the reference.
+fn forms() -> Vec<Kernels> {
+    let mut all = Kernels::all();
+    assert_eq!(all.pop().map(|last| last.name), Some("scalar"));
+    all
+}
+
+/// Bytes that are extreme more often than not.
+fn bytes(len: usize) -> impl Strategy<Value = Vec<u8>> {
+    let one = prop_oneof![
+        any::<u8>(),
+        Just(0x7f),
+        Just(0x81),
+        Just(0x80),
+        Just(0),
+        Just(0xff)
+    ];
+    prop::collection::vec(one, len)
+}
+
+fn query_row(width: usize) -> impl Strategy<Value = Vec<i8>> {
+    let one = prop_oneof![-127i8..=127, Just(127), Just(-127)];
+    prop::collection::vec(one, width)
+}
+
+/// A query whose bytes are given: its largest component is 127 units.
+fn query_of(row: &[i8]) -> Query {
+    let mut vector: Vec<f32> = row.iter().map(|byte| f32::from(*byte)).collect();
+    vector[0] = 127.0;
+    Query::new(&vector, 1.0).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn products_equal_the_reference(
+        (query, rows) in (1usize..6, 0usize..23).prop_flat_map(|(chunks, rows)| {
+            (query_row(64 * chunks), bytes(64 * chunks * rows))
+        }),
+        cut in 0usize..70,
+    ) {
+        let query = query_of(&query);
+        let rows = &rows[..rows.len().saturating_sub(cut)];
+        for codec in [CODEC_I8, CODEC_I4] {
+            let mut expected = vec![7; 50];
+            let count = scalar::KERNELS.products(codec, query.one(), rows, &mut expected);
+            for form in forms() {
+                let mut products = vec![7; 50];
+                let told = form.products(codec, query.one(), rows, &mut products);
+                prop_assert_eq!((form.name, told, &products), (form.name, count, &expected));
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_lanes_equal_those_of_each_query(
+        (queries, rows) in (1usize..4, 0usize..20, 1usize..17).prop_flat_map(|(chunks, rows, n)| {
+            (prop::collection::vec(query_row(64 * chunks), n), bytes(64 * chunks * rows))
+        }),
+    ) {
+        let queries: Vec<Query> = queries.iter().map(|row| query_of(row)).collect();
+        let lanes = Lanes::new(&queries);
+        for codec in [CODEC_I8, CODEC_I4] {
+            for form in Kernels::all() {
+                let mut products = vec![[7; LANES]; 45];
+                let count = form.products_of_lanes(codec, &lanes, &rows, &mut products);
+                for (lane, query) in queries.iter().enumerate() {
+                    let mut expected = vec![7; 45];
+                    let same = scalar::KERNELS.products(codec, query.one(), &rows, &mut expected);
+                    prop_assert_eq!(count, same);
+                    let of_lane: Vec<i32> =
+                        products[..count].iter().map(|products| products[lane]).collect();
+                    prop_assert_eq!((form.name, &of_lane[..]), (form.name, &expected[..count]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_codes_equal_the_reference(
+        (tables, block) in (1usize..9).prop_flat_map(|groups| {
+            let tables = prop::collection::vec(prop::array::uniform16(0u8..64), 8 * groups);
+            (tables, bytes(256 * groups))
+        }),
+        share in 0u32..=4,
+    ) {
+        let tables: Vec<u8> = tables.iter().flat_map(|table| [*table, *table].concat()).collect();
+        let threshold = (tables.len() as u32 * share / 4) as u16;
+        let mut expected = [0; BLOCK_ROWS];
+        let reached = scalar::KERNELS.code_sums(&tables, &block, threshold, &mut expected);
+        for form in forms() {
+            let mut sums = [1; BLOCK_ROWS];
+            let told = form.code_sums(&tables, &block, threshold, &mut sums);
+            prop_assert_eq!((form.name, told, sums), (form.name, reached, expected));
+        }
+    }
+
+    #[test]
+    fn the_reference_equals_the_pairwise_oracle(
+        (query, row) in (1usize..6).prop_flat_map(|chunks| {
+            (query_row(64 * chunks), bytes(64 * chunks))
+        }),
+    ) {
+        let query = query_of(&query);
+        let mut product = [0];
+        scalar::KERNELS.products(CODEC_I8, query.one(), &row, &mut product);
+        prop_assert_eq!(product[0], distance::dot(query.row(), distance::as_signed(&row)));
+    }
+}
+
+#[test]
+fn the_widest_rows_of_extremes_do_not_overflow() {
+    let width = 8192;
+    for sign in [127.0, -127.0] {
+        let query = Query::new(&vec![sign; width], 1.0).unwrap();
+        let lanes = Lanes::new(&[query.clone()]);
+        for byte in [0x7f, 0x80, 0x81, 0xff, 0] {
+            let rows = vec![byte; width];
+            for codec in [CODEC_I8, CODEC_I4] {
+                let mut expected = [0; 2];
+                scalar::KERNELS.products(codec, query.one(), &rows, &mut expected);
+                for form in forms() {
+                    let mut products = [0; 2];
+                    form.products(codec, query.one(), &rows, &mut products);
+                    assert_eq!(products, expected, "{} {byte}", form.name);
+                    let mut products = [[0; LANES]; 1];
+                    form.products_of_lanes(codec, &lanes, &rows, &mut products);
+                    assert_eq!(products[0][0], expected[0], "{} {byte}", form.name);
+                }
+            }
+        }
+        let block = vec![0xff; 32 * width / 4];
+        let mut expected = [0; BLOCK_ROWS];
+        scalar::KERNELS.code_sums(query.tables(), &block, 1, &mut expected);
+        for form in forms() {
+            let mut sums = [1; BLOCK_ROWS];
+            let told = form.code_sums(query.tables(), &block, expected[0], &mut sums);
+            assert_eq!((told, sums), (u64::MAX, expected), "{}", form.name);
+        }
+    }
+}
+
+#[test]
+fn lengths_that_do_not_fit_are_no_rows() {
+    for form in Kernels::all() {
+        let row = [1i8; 60];
+        let query = OneQuery { row: &row, sum: 60 };
+        assert_eq!(form.products(CODEC_I8, query, &[0; 600], &mut [0; 4]), 0);
+        let none = OneQuery { row: &[], sum: 0 };
+        assert_eq!(form.products(CODEC_I8, none, &[0; 600], &mut [0; 4]), 0);
+        let mut sums = [0; BLOCK_ROWS];
+        assert_eq!(form.code_sums(&[0; 256], &[0; 512], 0, &mut sums), 0);
+        assert_eq!(form.code_sums(&[0; 288], &[0; 288], 0, &mut sums), 0);
+    }
+}

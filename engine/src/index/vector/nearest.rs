@@ -1,0 +1,448 @@
+//! The nearest rows of all segments of a file to a question, or to many.
+//!
+//! **Exact**: the product with every row that may answer. **Two stages**: first what the signs of
+//! every such row say, then the exact product of the best. The first stage is cut by value: every
+//! row whose sum reaches the c-th best of all segments together is a candidate. So the answer
+//! depends on the rows alone, not on how they are split into segments.
+
+use roaring::RoaringBitmap;
+
+use crate::error::{Error, Result};
+use crate::index::vector::allowed::Allowed;
+use crate::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
+use crate::index::vector::quantise::Query;
+use crate::index::vector::reader::Reader;
+use crate::index::vector::topk::TopK;
+
+/// The rows of one segment that may answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// The segment.
+    pub reader: &'a Reader<'a>,
+    /// Only these; all without one.
+    pub filter: Option<&'a RoaringBitmap>,
+    /// None of these.
+    pub deleted: Option<&'a RoaringBitmap>,
+}
+
+/// How rows are looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scan {
+    /// Whichever is faster for the number of rows that may answer.
+    #[default]
+    Auto,
+    /// All of them.
+    Exact,
+    /// Signs first.
+    TwoStage,
+}
+
+/// A row that is near.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Near {
+    /// Its segment: an index into the parts.
+    pub part: usize,
+    /// The row.
+    pub row: u32,
+    /// The cosine, above 0 and at most 1.
+    pub score: f32,
+}
+
+/// What a search looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Whether signs were read first.
+    pub two_stage: bool,
+    /// Rows that could answer.
+    pub rows: u64,
+    /// Rows whose exact product was taken.
+    pub scored: u64,
+}
+
+impl Facts {
+    /// Adds what was looked at in another file.
+    pub fn add(&mut self, other: &Facts) {
+        self.two_stage |= other.two_stage;
+        self.rows += other.rows;
+        self.scored += other.scored;
+    }
+}
+
+/// Candidates of the first stage when `k` rows are wanted: `40 k + 400`.
+///
+/// Measured on 114 600 chunks of code and prose, questions of people and sentences of chunks:
+/// 64 k find 0.994 and 0.990 of the ten nearest rows, 40 k find 0.997 and 0.995 of the hundred.
+pub fn candidates(k: usize) -> usize {
+    k.saturating_mul(40).saturating_add(400)
+}
+
+/// Fewer rows than that are all looked at: it is as fast and exact.
+const EXACT_ROWS: u64 = 4096;
+
+/// A block with fewer rows that may answer is read row by row.
+const DENSE: u32 = 16;
+
+/// The `k` nearest rows of all parts, best first; equal scores by part, then row.
+///
+/// Of the rows that tie with the k-th score all are returned, but at most `k` of each part, the
+/// lower rows first: the caller may order ties between parts as it likes. Rows whose score is 0 are
+/// not near.
+///
+/// Exact: about 10 ns a row of 192 dimensions; in two stages about 1 ns a row and 30 ns for each of
+/// [`candidates`].
+///
+/// # Errors
+/// [`Error::Damaged`] when a filter has rows beyond its segment, the query has another width than
+/// the rows, parts differ in codec, or an extent fails its checks.
+pub fn nearest(parts: &[Part<'_>], query: &Query, k: usize, how: Scan) -> Result<Vec<Near>> {
+    Ok(nearest_explained(parts, query, k, how)?.0)
+}
+
+/// As [`nearest`], with what was looked at.
+///
+/// # Errors
+/// As [`nearest`].
+pub fn nearest_explained(
+    parts: &[Part<'_>],
+    query: &Query,
+    k: usize,
+    how: Scan,
+) -> Result<(Vec<Near>, Facts)> {
+    let asked = Asked::new(parts, std::slice::from_ref(query))?;
+    let two_stage = asked.in_two_stages(k, how);
+    let (list, scored) = match two_stage {
+        true => asked.two_stages(query, k, candidates(k))?,
+        false => asked.exact(query, k)?,
+    };
+    let facts = Facts {
+        two_stage,
+        rows: asked.rows,
+        scored,
+    };
+    Ok((list, facts))
+}
+
+/// As [`nearest`] in two stages with another number of candidates: to measure what it costs and
+/// what it finds.
+///
+/// # Errors
+/// As [`nearest`].
+pub fn nearest_among(
+    parts: &[Part<'_>],
+    query: &Query,
+    k: usize,
+    candidates: usize,
+) -> Result<Vec<Near>> {
+    let asked = Asked::new(parts, std::slice::from_ref(query))?;
+    Ok(asked.two_stages(query, k, candidates)?.0)
+}
+
+/// What [`nearest`] says for each query; exact searches read each row once for sixteen of them.
+///
+/// # Errors
+/// As [`nearest`].
+pub fn nearest_many(
+    parts: &[Part<'_>],
+    queries: &[Query],
+    k: usize,
+    how: Scan,
+) -> Result<Vec<Vec<Near>>> {
+    let asked = Asked::new(parts, queries)?;
+    let mut lists = Vec::with_capacity(queries.len());
+    let two_stages = asked.in_two_stages(k, how);
+    for some in queries.chunks(LANES) {
+        match some {
+            [query] if !two_stages => lists.push(asked.exact(query, k)?.0),
+            some if !two_stages => lists.extend(asked.exact_of_lanes(some, k)?),
+            some => {
+                for query in some {
+                    lists.push(asked.two_stages(query, k, candidates(k))?.0);
+                }
+            }
+        }
+    }
+    Ok(lists)
+}
+
+/// Parts with their rows spelled out.
+struct Asked<'p> {
+    parts: &'p [Part<'p>],
+    allowed: Vec<Allowed>,
+    /// Rows that may answer, of all parts.
+    rows: u64,
+    codec: u8,
+}
+
+/// The best of one part: product and row.
+type Kept = (i32, usize, u32);
+
+impl<'p> Asked<'p> {
+    fn new(parts: &'p [Part<'p>], queries: &[Query]) -> Result<Asked<'p>> {
+        let codec = parts.first().map_or(0, |part| part.reader.codec());
+        let mut allowed = Vec::with_capacity(parts.len());
+        for part in parts {
+            if part.reader.codec() != codec {
+                return Err(Error::damaged("segments of one file differ in codec"));
+            }
+            for query in queries {
+                part.reader.check_query(query)?;
+            }
+            let rows = part.reader.rows();
+            allowed.push(Allowed::new(rows, part.filter, part.deleted)?);
+        }
+        Ok(Asked {
+            parts,
+            rows: allowed.iter().map(Allowed::count).sum(),
+            allowed,
+            codec,
+        })
+    }
+
+    fn in_two_stages(&self, k: usize, how: Scan) -> bool {
+        match how {
+            Scan::Exact => false,
+            Scan::TwoStage => true,
+            Scan::Auto => self.rows > EXACT_ROWS.max(2 * candidates(k) as u64),
+        }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (usize, &'p Reader<'p>, &Allowed)> {
+        let parts = self.parts.iter().zip(&self.allowed).enumerate();
+        parts.map(|(number, (part, allowed))| (number, part.reader, allowed))
+    }
+
+    fn exact(&self, query: &Query, k: usize) -> Result<(Vec<Near>, u64)> {
+        let mut kept = Vec::new();
+        let mut floor = 0;
+        let mut products = [0; BLOCK_ROWS];
+        for (part, reader, allowed) in self.parts() {
+            let mut top = TopK::new(k, floor);
+            let mut cursor = reader.row_cursor();
+            let mut sparse: Vec<u32> = Vec::new();
+            for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
+                let word = allowed.word(block);
+                let first = block * BLOCK_ROWS as u32;
+                if word.count_ones() < DENSE {
+                    sparse.extend(bits(word).map(|bit| first + bit));
+                    continue;
+                }
+                // Rows are offered in ascending order.
+                let rows = sparse.drain(..);
+                reader.products(query, rows, |row, product| top.offer(product, row))?;
+                reader.block_products(&mut cursor, query, block, &mut products)?;
+                for (bit, product) in (0..).zip(&products) {
+                    if *product > top.threshold() && word >> bit & 1 == 1 {
+                        top.offer(*product, first + bit);
+                    }
+                }
+            }
+            let rows = sparse.drain(..);
+            reader.products(query, rows, |row, product| top.offer(product, row))?;
+            floor = keep(&mut kept, part, top, k, floor);
+        }
+        Ok((self.finish(query, k, kept), self.rows))
+    }
+
+    fn exact_of_lanes(&self, queries: &[Query], k: usize) -> Result<Vec<Vec<Near>>> {
+        let lanes = Lanes::new(queries);
+        let mut kept: Vec<Vec<Kept>> = vec![Vec::new(); queries.len()];
+        let mut products = [[0; LANES]; BLOCK_ROWS];
+        for (part, reader, allowed) in self.parts() {
+            let mut tops: Vec<TopK> = queries.iter().map(|_| TopK::new(k, 0)).collect();
+            let mut cursor = reader.row_cursor();
+            // What a product must exceed; in lanes without a query none does.
+            let mut floors = [i32::MAX; LANES];
+            for (floor, top) in floors.iter_mut().zip(&tops) {
+                *floor = top.threshold();
+            }
+            for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
+                let word = allowed.word(block);
+                if word == 0 {
+                    continue;
+                }
+                reader.block_products_of_lanes(&mut cursor, &lanes, block, &mut products)?;
+                let first = block * BLOCK_ROWS as u32;
+                for (bit, products) in (0..).zip(&products) {
+                    let pairs = products.iter().zip(&floors);
+                    let above = pairs.fold(false, |any, (product, floor)| any | (product > floor));
+                    if !above || word >> bit & 1 == 0 {
+                        continue;
+                    }
+                    let lanes = tops.iter_mut().zip(products).zip(&mut floors);
+                    for ((top, product), floor) in lanes {
+                        top.offer(*product, first + bit);
+                        *floor = top.threshold();
+                    }
+                }
+            }
+            for (kept, top) in kept.iter_mut().zip(tops) {
+                keep(kept, part, top, k, 0);
+            }
+        }
+        let lists = queries.iter().zip(kept);
+        Ok(lists
+            .map(|(query, kept)| self.finish(query, k, kept))
+            .collect())
+    }
+
+    fn two_stages(&self, query: &Query, k: usize, candidates: usize) -> Result<(Vec<Near>, u64)> {
+        let mut likely = Likely::new(query, candidates);
+        let tables = query.tables();
+        let block_bytes = tables.len();
+        let mut sums = [0; BLOCK_ROWS];
+        for (part, reader, allowed) in self.parts() {
+            let mut cursor = reader.code_cursor();
+            for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
+                let word = allowed.word(block);
+                if word == 0 {
+                    continue;
+                }
+                let codes = cursor.from(u64::from(block))?;
+                let codes = codes.get(..block_bytes).unwrap_or_default();
+                let reached = kernels().code_sums(tables, codes, likely.threshold, &mut sums);
+                for bit in bits(reached & word) {
+                    let sum = sums.get(bit as usize).copied().unwrap_or_default();
+                    likely.offer(sum, part, block * BLOCK_ROWS as u32 + bit);
+                }
+            }
+        }
+        let likely = likely.finish();
+        let scored = likely.len() as u64;
+        let mut kept = Vec::new();
+        let mut floor = 0;
+        for (part, reader, _) in self.parts() {
+            let start = likely.partition_point(|row| row.part < part);
+            let end = likely.partition_point(|row| row.part <= part);
+            let rows = likely.get(start..end).unwrap_or_default();
+            let mut top = TopK::new(k, floor);
+            let rows = rows.iter().map(|row| row.row);
+            reader.products(query, rows, |row, product| top.offer(product, row))?;
+            floor = keep(&mut kept, part, top, k, floor);
+        }
+        Ok((self.finish(query, k, kept), scored))
+    }
+
+    /// Best first, without those that score less than the k-th.
+    fn finish(&self, query: &Query, k: usize, mut kept: Vec<Kept>) -> Vec<Near> {
+        kept.sort_unstable_by_key(|(product, part, row)| (-product, *part, *row));
+        let mut list: Vec<Near> = kept
+            .into_iter()
+            .map(|(product, part, row)| Near {
+                part,
+                row,
+                score: query.score(self.codec, product),
+            })
+            .collect();
+        // Products above 1 are one score, whose rows are in order too.
+        list.sort_by(|a, b| {
+            let by_score = b.score.total_cmp(&a.score);
+            by_score.then((a.part, a.row).cmp(&(b.part, b.row)))
+        });
+        if let Some(last) = k.checked_sub(1).and_then(|last| list.get(last)) {
+            let least = last.score;
+            list.truncate(list.partition_point(|near| near.score >= least));
+        }
+        list
+    }
+}
+
+/// Takes over the best of a part. A row of a later part matters when it reaches the k-th of one
+/// part: the answer is what its product must exceed.
+fn keep(kept: &mut Vec<Kept>, part: usize, top: TopK, k: usize, floor: i32) -> i32 {
+    let best = top.finish();
+    let last = k.checked_sub(1).and_then(|last| best.get(last));
+    let reached = last.map_or(0, |(product, _)| product - 1);
+    kept.extend(best.iter().map(|(product, row)| (*product, part, *row)));
+    floor.max(reached)
+}
+
+/// The bits of a word, ascending.
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros());
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+/// A row that its signs make likely.
+#[derive(Debug, Clone, Copy)]
+struct LikelyRow {
+    sum: u16,
+    part: usize,
+    row: u32,
+}
+
+/// All rows whose sum reaches the c-th best so far.
+struct Likely {
+    /// c.
+    wanted: usize,
+    /// Rows of each sum.
+    counts: Vec<u32>,
+    /// The least sum that still matters: never above the c-th best of all.
+    threshold: u16,
+    /// Rows since it was last raised.
+    fresh: usize,
+    /// Rows that reached the threshold when they came.
+    rows: Vec<LikelyRow>,
+    /// How many there may be before those below the threshold are dropped.
+    trim_at: usize,
+}
+
+impl Likely {
+    fn new(query: &Query, wanted: usize) -> Likely {
+        let tables = query.tables().as_chunks::<32>().0.iter();
+        let most: usize = tables
+            .map(|table| usize::from(table.iter().max().copied().unwrap_or(0)))
+            .sum();
+        Likely {
+            wanted,
+            counts: vec![0; most + 1],
+            threshold: 0,
+            fresh: 0,
+            rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
+            trim_at: wanted.saturating_mul(4),
+        }
+    }
+
+    #[inline]
+    fn offer(&mut self, sum: u16, part: usize, row: u32) {
+        if let Some(count) = self.counts.get_mut(usize::from(sum)) {
+            *count += 1;
+        }
+        self.rows.push(LikelyRow { sum, part, row });
+        self.fresh += 1;
+        if self.fresh > self.wanted / 4 {
+            self.raise();
+        }
+    }
+
+    /// Raises the threshold to the c-th best sum so far.
+    #[cold]
+    fn raise(&mut self) {
+        self.fresh = 0;
+        let mut reached = 0;
+        for (sum, count) in self.counts.iter().enumerate().rev() {
+            reached += *count as usize;
+            if reached >= self.wanted {
+                self.threshold = u16::try_from(sum).unwrap_or(u16::MAX);
+                break;
+            }
+        }
+        if self.rows.len() >= self.trim_at {
+            self.rows.retain(|row| row.sum >= self.threshold);
+            // Where most rows tie, trimming must not become the work.
+            self.trim_at = 2 * self.rows.len().max(self.wanted);
+        }
+    }
+
+    /// In the order of parts and rows.
+    fn finish(mut self) -> Vec<LikelyRow> {
+        self.raise();
+        self.rows.retain(|row| row.sum >= self.threshold);
+        self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests;
