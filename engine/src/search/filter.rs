@@ -1,16 +1,19 @@
 //! Filters -> the rows that may answer, one bitmap a segment, before any ranking.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use roaring::RoaringBitmap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Listed, Segment};
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
+use crate::search::glob::{Globs, folders_of};
 use crate::search::request::Filters;
+use crate::search::resolve;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
 
@@ -32,18 +35,7 @@ pub fn apply(
     if filters.is_empty() {
         return Ok(None);
     }
-    let mut rows: Vec<RoaringBitmap> = catalog
-        .segments
-        .iter()
-        .map(|segment| {
-            let mut all = RoaringBitmap::new();
-            all.insert_range(0..segment.rows());
-            if let Some(deleted) = segment.deleted_rows() {
-                all -= deleted;
-            }
-            all
-        })
-        .collect();
+    let mut rows = live_rows(catalog);
     let types = Values {
         argument: "type",
         facet: Facet::Type,
@@ -66,8 +58,39 @@ pub fn apply(
     };
     tags.keep(snapshot, catalog, &mut rows, warnings)?;
     keep_classes(snapshot, catalog, &filters.classes, &mut rows)?;
-    keep_paths(snapshot, catalog, &filters.paths, &mut rows)?;
+    keep_folders(snapshot, catalog, &filters.folders, &mut rows)?;
+    keep_documents(snapshot, catalog, filters, &mut rows)?;
+    for (argument, given) in [
+        ("symbol kind", &filters.symbol_kinds),
+        ("symbol name", &filters.symbol_names),
+    ] {
+        if !given.is_empty() {
+            warnings.push(format!(
+                "no document has a {argument}: this file has no symbols"
+            ));
+            rows.iter_mut().for_each(RoaringBitmap::clear);
+        }
+    }
     Ok(Some(rows))
+}
+
+/// Folders up to this many are found by halving the rows of each segment: that reads some tens of
+/// records, where the directory reads all.
+const FEW_FOLDERS: usize = 16;
+
+/// Values of a facet up to this many are asked for one by one.
+const FEW_VALUES: usize = 16;
+
+/// Values that a message lists.
+const MOST_SHOWN: usize = 50;
+
+/// A value as it was given.
+#[derive(Debug, Clone, Copy)]
+struct Given<'f> {
+    /// By the caller.
+    given: &'f str,
+    /// The word that this program has for it.
+    known: Option<&'static str>,
 }
 
 /// The values asked for of one facet whose values have aliases.
@@ -93,73 +116,88 @@ impl Values<'_> {
         if self.given.is_empty() {
             return Ok(());
         }
-        let mut passing = vec![RoaringBitmap::new(); rows.len()];
+        let mut asked: FxHashMap<String, Given<'_>> = FxHashMap::default();
         for given in self.given {
             let known = (self.canonical)(given);
-            let value = known.map_or_else(
-                || given.trim().to_lowercase().nfc().collect(),
-                str::to_owned,
-            );
-            let mut found = false;
-            for (segment, passing) in catalog.segments.iter().zip(&mut passing) {
-                if let Some(mut with) = facets::rows_with(snapshot, segment.id, self.facet, &value)?
+            let value = known.map_or_else(|| normal(given), str::to_owned);
+            asked.entry(value).or_insert(Given { given, known });
+        }
+        let mut passing = vec![RoaringBitmap::new(); rows.len()];
+        let mut found: FxHashSet<String> = FxHashSet::default();
+        for (segment, passing) in catalog.segments.iter().zip(&mut passing) {
+            let live = live(segment);
+            let values = match asked.len() > FEW_VALUES {
+                // Cheaper than to ask for many that are not there.
+                true => facets::values(snapshot, segment.id, self.facet)?,
+                false => asked.keys().cloned().collect(),
+            };
+            for value in values.into_iter().filter(|value| asked.contains_key(value)) {
+                if let Some(with) = facets::rows_with(snapshot, segment.id, self.facet, &value)?
+                    && !with.is_disjoint(&live)
                 {
-                    if let Some(deleted) = segment.deleted_rows() {
-                        with -= deleted;
-                    }
-                    found |= !with.is_empty();
                     *passing |= with;
+                    found.insert(value);
                 }
             }
-            if !found {
-                self.missing(snapshot, catalog, given, known, warnings)?;
-            }
         }
-        for (rows, passing) in rows.iter_mut().zip(&passing) {
-            *rows &= passing;
+        keep(rows, &passing);
+        let mut missing: Vec<_> = asked
+            .into_iter()
+            .filter(|(value, _)| !found.contains(value))
+            .collect();
+        missing.sort_by(|a, b| a.0.cmp(&b.0));
+        match missing.is_empty() {
+            true => Ok(()),
+            false => self.missing(snapshot, catalog, &missing, warnings),
         }
-        Ok(())
     }
 
+    /// Warns of values that no document has; refuses those that nobody knows.
     fn missing(
         &self,
         snapshot: &Snapshot<'_>,
         catalog: &Catalog,
-        given: &str,
-        known: Option<&str>,
+        missing: &[(String, Given<'_>)],
         warnings: &mut Vec<String>,
     ) -> Result<()> {
-        let mut present = Vec::new();
+        let mut present = BTreeSet::new();
         for segment in &catalog.segments {
+            let live = live(segment);
             for value in facets::values(snapshot, segment.id, self.facet)? {
                 let rows = facets::rows_with(snapshot, segment.id, self.facet, &value)?;
-                let deleted = segment.deleted_rows();
-                if rows.is_some_and(|rows| deleted.is_none_or(|deleted| !rows.is_subset(deleted))) {
-                    present.push(value);
+                if rows.is_some_and(|rows| !rows.is_disjoint(&live)) {
+                    present.insert(value);
                 }
             }
         }
-        present.sort();
-        present.dedup();
-        let list = if present.is_empty() {
-            "none".to_owned()
-        } else {
-            present.join(", ")
-        };
-        if let Some(value) = known {
-            let argument = self.argument;
-            warnings.push(format!(
-                "no document has {argument} {value:?}; this file has: {list}"
-            ));
-            return Ok(());
+        let mut list: Vec<String> = present.iter().take(MOST_SHOWN).cloned().collect();
+        if present.len() > MOST_SHOWN {
+            list.push(format!("and {} more", present.len() - MOST_SHOWN));
         }
-        Err(Error::InvalidArgument {
-            argument: self.argument,
-            reason: format!(
-                "{given:?} is no known {}; this file has: {list}",
-                self.argument
-            ),
-        })
+        let list = match list.is_empty() {
+            true => "none".to_owned(),
+            false => list.join(", "),
+        };
+        let argument = self.argument;
+        if let Some((_, unknown)) = missing.iter().find(|(_, given)| given.known.is_none()) {
+            return Err(Error::InvalidArgument {
+                argument,
+                reason: format!(
+                    "{:?} is no known {argument}; this file has: {list}",
+                    unknown.given
+                ),
+            });
+        }
+        let shown: Vec<String> = missing
+            .iter()
+            .take(MOST_SHOWN)
+            .map(|(value, _)| format!("{value:?}"))
+            .collect();
+        let shown = shown.join(", ");
+        warnings.push(format!(
+            "no document has {argument} {shown}; this file has: {list}"
+        ));
+        Ok(())
     }
 }
 
@@ -185,139 +223,310 @@ fn keep_classes(
     Ok(())
 }
 
-fn keep_paths(
+/// The rows of the documents that `passes`, one bitmap a segment, deleted ones included.
+///
+/// # Errors
+/// [`Error::Damaged`] when the documents cannot be read.
+pub(super) fn rows_of_documents(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
-    globs: &[String],
+    mut passes: impl FnMut(&Listed<'_>) -> bool,
+) -> Result<Vec<RoaringBitmap>> {
+    let mut passing = vec![RoaringBitmap::new(); catalog.segments.len()];
+    for document in catalog.directory(snapshot)?.iter() {
+        let segment = document.segment();
+        if let (Some(passing), Some(of)) = (passing.get_mut(segment), catalog.segments.get(segment))
+            && passes(&document)
+        {
+            let rows = document.rows();
+            passing.insert_range(rows.start..rows.end.min(of.rows()));
+        }
+    }
+    Ok(passing)
+}
+
+/// The rows that have a tag, as people type it, one bitmap a segment.
+///
+/// # Errors
+/// [`Error::Damaged`] when a bitmap does not decode.
+pub(super) fn rows_with_tag(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    tag: &str,
+) -> Result<Vec<RoaringBitmap>> {
+    let tag = normal(tag);
+    let with = catalog.segments.iter().map(|segment| {
+        let with = facets::rows_with(snapshot, segment.id, Facet::Tag, &tag)?;
+        Ok(with.unwrap_or_default())
+    });
+    with.collect()
+}
+
+/// The rows of all segments that are not deleted.
+pub(super) fn live_rows(catalog: &Catalog) -> Vec<RoaringBitmap> {
+    catalog.segments.iter().map(live).collect()
+}
+
+fn live(segment: &Segment) -> RoaringBitmap {
+    let mut all = RoaringBitmap::new();
+    all.insert_range(0..segment.rows());
+    if let Some(deleted) = segment.deleted_rows() {
+        all -= deleted;
+    }
+    all
+}
+
+/// A value as people type it -> as facets keep it.
+fn normal(value: &str) -> String {
+    value.trim().to_lowercase().nfc().collect()
+}
+
+fn keep(rows: &mut [RoaringBitmap], passing: &[RoaringBitmap]) {
+    for (rows, passing) in rows.iter_mut().zip(passing) {
+        *rows &= passing;
+    }
+}
+
+fn keep_documents(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    filters: &Filters,
     rows: &mut [RoaringBitmap],
 ) -> Result<()> {
-    if globs.is_empty() {
+    if filters.paths.is_empty() && filters.modified_since_ms.is_none() {
         return Ok(());
     }
-    let matcher = compile(globs)?;
-    let mut passing = vec![RoaringBitmap::new(); rows.len()];
-    catalog
-        .documents
-        .each_path(snapshot, &common_start(globs), |path, id| {
-            if matcher.is_match(path) {
-                let record = catalog.documents.get(snapshot, id)?;
-                let position = catalog
-                    .segments
-                    .iter()
-                    .position(|segment| segment.id == record.segment());
-                if let Some(passing) = position.and_then(|position| passing.get_mut(position)) {
-                    let end = record.first_row.saturating_add(record.rows);
-                    passing.insert_range(record.first_row..end);
-                }
-            }
-            Ok(ControlFlow::Continue(()))
+    let globs = Globs::new(&filters.paths)?;
+    let since = filters.modified_since_ms;
+    let passing = rows_of_documents(snapshot, catalog, |document| {
+        let modified = document.modified_ms();
+        since.is_none_or(|since| modified != 0 && modified >= since)
+            && (filters.paths.is_empty() || globs.is_match(document.path()))
+    })?;
+    keep(rows, &passing);
+    Ok(())
+}
+
+/// Keeps what lies below any of the folders.
+fn keep_folders(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    folders: &[String],
+    rows: &mut [RoaringBitmap],
+) -> Result<()> {
+    if folders.is_empty() {
+        return Ok(());
+    }
+    let mut wanted: FxHashSet<String> = FxHashSet::default();
+    for folder in folders {
+        let name: String = folder
+            .trim_start_matches("./")
+            .trim_matches('/')
+            .nfc()
+            .collect();
+        if name.is_empty() || name == "." {
+            return Ok(());
+        }
+        let inside = format!("{name}/");
+        let mut found = false;
+        catalog.documents.each_path(snapshot, &inside, |path, _| {
+            found = path.starts_with(&inside);
+            Ok(ControlFlow::Break(()))
         })?;
-    for (rows, passing) in rows.iter_mut().zip(&passing) {
+        if !found {
+            let nearest = resolve::nearest_folders(snapshot, catalog, &name)?;
+            return Err(Error::FolderNotFound { name, nearest });
+        }
+        wanted.insert(name);
+    }
+    if wanted.len() > FEW_FOLDERS || catalog.has_directory() {
+        let passing = rows_of_documents(snapshot, catalog, |document| {
+            folders_of(document.path()).any(|folder| wanted.contains(folder))
+        })?;
+        keep(rows, &passing);
+        return Ok(());
+    }
+    for (segment, rows) in catalog.segments.iter().zip(rows) {
+        let live = live(segment);
+        let bound = segment.bind(snapshot)?;
+        let mut passing = RoaringBitmap::new();
+        for folder in &wanted {
+            let path_of = |row| {
+                let document = bound.chunks().document(row)?;
+                Ok(catalog.documents.get(snapshot, document)?.path)
+            };
+            // `0` comes right after `/`: everything in the folder lies between the two.
+            let start = first_at(&live, &format!("{folder}/"), path_of)?;
+            let end = first_at(&live, &format!("{folder}0"), path_of)?;
+            passing.insert_range(start..end.max(start));
+        }
         *rows &= passing;
     }
     Ok(())
 }
 
-fn compile(globs: &[String]) -> Result<GlobSet> {
-    let invalid = |glob: &str, error: globset::Error| Error::InvalidArgument {
-        argument: "path",
-        reason: format!("{glob:?} is no glob: {}", error.kind()),
-    };
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        for pattern in patterns(glob) {
-            let built = GlobBuilder::new(&pattern).literal_separator(true).build();
-            set.add(built.map_err(|error| invalid(glob, error))?);
+/// The first of the live rows whose path is `path` or comes after it; one past all rows when there
+/// is none. Rows of a segment are in the order of paths; those of deleted documents have no record.
+fn first_at(
+    live: &RoaringBitmap,
+    path: &str,
+    path_of: impl Fn(u32) -> Result<String>,
+) -> Result<u32> {
+    let count = |len: u64| u32::try_from(len).unwrap_or(u32::MAX);
+    let (mut low, mut high) = (0, count(live.len()));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let Some(row) = live.select(middle) else {
+            break;
+        };
+        if path_of(row)?.as_str() < path {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    set.build()
-        .map_err(|error| invalid(&globs.join(" "), error))
-}
-
-/// What a glob of a request stands for: a name without `/` matches at any depth, and a plain folder
-/// stands for all below it.
-fn patterns(glob: &str) -> Vec<String> {
-    let glob = glob.trim_start_matches("./");
-    let folder = glob.trim_end_matches('/');
-    if folder.contains(META) {
-        let anchored = folder.contains('/');
-        let pattern = if anchored {
-            folder.to_owned()
-        } else {
-            format!("**/{folder}")
-        };
-        return if glob.ends_with('/') {
-            vec![format!("{pattern}/**")]
-        } else {
-            vec![pattern]
-        };
-    }
-    let mut patterns = vec![folder.to_owned(), format!("{folder}/**")];
-    if !folder.contains('/') {
-        patterns.push(format!("**/{folder}"));
-    }
-    patterns
-}
-
-/// Characters that make a pattern of a path.
-const META: [char; 5] = ['*', '?', '[', '{', '\\'];
-
-/// The longest text with which every path that can match begins: a scan starts there.
-fn common_start(globs: &[String]) -> String {
-    match globs {
-        [glob] if glob.contains('/') && glob.contains(META) => {
-            let glob = glob.trim_start_matches("./");
-            let end = glob.find(META).unwrap_or(glob.len());
-            glob.get(..end).unwrap_or_default().to_owned()
-        }
-        _ => String::new(),
-    }
+    let beyond = live.max().map_or(0, |last| last.saturating_add(1));
+    Ok(live.select(low).unwrap_or(beyond))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::container::Container;
+    use crate::kb::KbWriter;
 
-    fn matches(glob: &str, path: &str) -> bool {
-        compile(&[glob.to_owned()]).unwrap().is_match(path)
+    /// Paths of the documents that pass, in two segments with a deleted document.
+    fn passing(filters: &Filters, with_directory: bool) -> Result<(Vec<String>, Vec<String>)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("filter.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
+        let commits: [&[&str]; 2] = [
+            &[
+                "a/b/one.md",
+                "a-b/two.md",
+                "a/three.md",
+                "gone/x.md",
+                "a0/four.md",
+            ],
+            &["a/b/c/five.md", "z.md", "b/six.md"],
+        ];
+        for documents in commits {
+            for document in documents {
+                writer.add_bytes(document, b"some walrus text").unwrap();
+            }
+            writer.commit().unwrap();
+        }
+        writer.remove("gone/x.md").unwrap();
+        writer.tag("z.md", &["last"], &[]).unwrap();
+        writer.commit().unwrap();
+        Container::open(&path).unwrap().read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            if with_directory {
+                assert_eq!(catalog.directory(snapshot)?.len(), 7);
+            }
+            let mut warnings = Vec::new();
+            let rows = apply(snapshot, &catalog, filters, &mut warnings)?;
+            let rows = rows.unwrap_or_else(|| live_rows(&catalog));
+            let mut paths = Vec::new();
+            for (segment, rows) in catalog.segments.iter().zip(&rows) {
+                let bound = segment.bind(snapshot)?;
+                for row in rows {
+                    let document = bound.chunks().document(row)?;
+                    paths.push(catalog.documents.get(snapshot, document)?.path);
+                }
+            }
+            paths.sort();
+            Ok((paths, warnings))
+        })
+    }
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
     }
 
     #[test]
-    fn a_glob_without_a_slash_matches_names_at_any_depth() {
-        assert!(matches("*.rs", "a/b/c.rs"));
-        assert!(matches("*.rs", "c.rs"));
-        assert!(!matches("*.rs", "c.rst"));
-        assert!(matches("lib.rs", "engine/src/lib.rs"));
-    }
-
-    #[test]
-    fn a_star_stays_within_a_folder_and_two_stars_do_not() {
-        assert!(matches("src/*.rs", "src/a.rs"));
-        assert!(!matches("src/*.rs", "src/b/a.rs"));
-        assert!(matches("src/**/*.rs", "src/b/a.rs"));
-        assert!(matches("src/**/*.rs", "src/a.rs"));
-    }
-
-    #[test]
-    fn a_plain_folder_stands_for_all_below_it() {
-        for glob in ["docs", "docs/", "./docs"] {
-            assert!(matches(glob, "docs/a/b.md"), "{glob}");
-            assert!(!matches(glob, "documents/a.md"), "{glob}");
+    fn a_folder_keeps_all_below_it_however_it_is_found() {
+        for (folders, expected) in [
+            (vec!["a"], vec!["a/b/c/five.md", "a/b/one.md", "a/three.md"]),
+            (vec!["./a/b/"], vec!["a/b/c/five.md", "a/b/one.md"]),
+            (vec!["a/b/c", "a-b"], vec!["a-b/two.md", "a/b/c/five.md"]),
+        ] {
+            let filters = Filters {
+                folders: words(&folders),
+                ..Filters::default()
+            };
+            for with_directory in [false, true] {
+                let (paths, _) = passing(&filters, with_directory).unwrap();
+                assert_eq!(paths, expected, "{folders:?}");
+            }
+        }
+        for all in ["", ".", "/"] {
+            let filters = Filters {
+                folders: words(&["a", all]),
+                ..Filters::default()
+            };
+            assert_eq!(passing(&filters, false).unwrap().0.len(), 7);
         }
     }
 
     #[test]
-    fn a_scan_starts_at_the_literal_part_of_a_single_glob() {
-        assert_eq!(common_start(&["src/x*/y".to_owned()]), "src/x");
-        assert_eq!(common_start(&["*.rs".to_owned()]), "");
-        assert_eq!(common_start(&["src".to_owned()]), "");
-        assert_eq!(common_start(&["a/*".to_owned(), "b/*".to_owned()]), "");
+    fn a_folder_that_is_not_there_is_refused_with_the_nearest() {
+        for folder in ["a/d", "gone", "z.md"] {
+            let filters = Filters {
+                folders: words(&["a", folder]),
+                ..Filters::default()
+            };
+            let error = passing(&filters, false).unwrap_err();
+            assert_eq!(error.code(), "FOLDER_NOT_FOUND", "{folder}");
+        }
+        let filters = Filters {
+            folders: words(&["a/v"]),
+            ..Filters::default()
+        };
+        let error = passing(&filters, false).unwrap_err().to_string();
+        assert!(error.contains("a/b"), "{error}");
     }
 
     #[test]
-    fn a_glob_that_does_not_parse_is_refused_by_name() {
-        let error = compile(&["src/[".to_owned()]).unwrap_err();
-        assert_eq!(error.code(), "INVALID_ARGUMENT");
-        assert!(error.to_string().contains("src/["), "{error}");
+    fn thousands_of_values_keep_what_one_by_one_would() {
+        let many = |more: &str| {
+            let mut values: Vec<String> = (0..10_000).map(|n| format!("none{n}")).collect();
+            values.push(more.to_owned());
+            values
+        };
+        let filters = Filters {
+            paths: many("a/*/*.md"),
+            types: words(&["md"; 10_000]),
+            ..Filters::default()
+        };
+        assert_eq!(passing(&filters, false).unwrap().0, ["a/b/one.md"]);
+        let filters = Filters {
+            tags: many("last"),
+            ..Filters::default()
+        };
+        let error = passing(&filters, false).unwrap_err().to_string();
+        assert!(
+            error.contains("\"none0\"") && error.contains("last"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn time_and_symbols_keep_what_they_say() {
+        let since = |modified_since_ms| Filters {
+            modified_since_ms: Some(modified_since_ms),
+            ..Filters::default()
+        };
+        // Bytes that are no file have no time.
+        assert_eq!(passing(&since(0), true).unwrap().0.len(), 0);
+        let symbols = Filters {
+            symbol_names: words(&["main"]),
+            ..Filters::default()
+        };
+        let (paths, warnings) = passing(&symbols, true).unwrap();
+        assert!(
+            paths.is_empty() && warnings[0].contains("symbol name"),
+            "{warnings:?}"
+        );
     }
 }

@@ -7,15 +7,20 @@ mod clock;
 pub mod files;
 pub mod filter;
 pub mod fuse;
+mod glob;
+pub mod language;
+pub mod listed;
 pub mod order;
 pub mod page;
 pub mod passages;
+pub mod phrase;
 pub mod plan;
 pub mod render;
 pub mod request;
 pub mod resolve;
 pub mod response;
 pub mod retrieve;
+pub mod title;
 pub mod verdict;
 
 use crate::error::Result;
@@ -30,7 +35,7 @@ use crate::search::render::Renderer;
 use crate::search::request::Request;
 use crate::search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 use crate::search::retrieve::Candidates;
-use crate::search::verdict::Evidence;
+use crate::search::verdict::{Evidence, Verdict};
 
 /// Answers a request to one or several files. The scores of several files are those that one file
 /// with all their documents would give.
@@ -49,14 +54,26 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     let files = Files::bind(parts)?;
     let plan = plan::plan(request, &files, analyser, &mut warnings)?;
     clock.step("plan");
-    let candidates = retrieve::retrieve(&plan, &files, &mut clock)?;
-    let evidence = evidence(&plan, &candidates, &files)?;
-    let ranked = fuse(&candidates, request, &files)?;
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
     // One more tells whether the answer goes on.
     let wanted = start_at.saturating_add(request.k).saturating_add(1);
-    let found = passages::passages(&ranked, request, &files, wanted)?;
-    clock.step("fuse");
+    let (mut candidates, mut evidence) = (Candidates::default(), Evidence::default());
+    let (found, verdict) = if plan.lists_documents() {
+        let found = listed::passages(&plan, request, &files)?;
+        clock.step("documents");
+        let verdict = match found.is_empty() {
+            true => Verdict::NothingRelevant,
+            false => Verdict::Relevant,
+        };
+        (found, verdict)
+    } else {
+        candidates = retrieve::retrieve(&plan, &files, &mut clock)?;
+        evidence = self::evidence(&plan, &candidates, &files)?;
+        let ranked = fuse(&candidates, request, &files)?;
+        let found = passages::passages(&ranked, request, &files, wanted)?;
+        clock.step("fuse");
+        (found, verdict::judge(&evidence))
+    };
     if start > 0 && found.len() <= start_at {
         return Err(Origin::out_of_range());
     }
@@ -83,7 +100,7 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
         paging: budget.paging(&origin, (found.len() > next).then_some(next as u64)),
         hits,
         mode: plan.mode,
-        verdict: verdict::judge(&evidence),
+        verdict,
         searched_chunks,
         warnings,
         explanation,
@@ -199,7 +216,9 @@ fn render(
             terms.extend(weighted.map(|term| (term.term.clone(), term.idf)));
         }
         // No keyword part, but the words of the query still show where a hit speaks of them.
-        None => analyser.analyse(plan.query, |term, _| terms.push((term.to_owned(), 1.0))),
+        None => analyser.analyse(&plan.parsed.plain, |term, _| {
+            terms.push((term.to_owned(), 1.0))
+        }),
     }
     let mut renderer = Renderer::new(files, request, plan.mode, analyser, terms);
     let mut hits = Vec::with_capacity(found.len().min(request.k));

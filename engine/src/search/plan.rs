@@ -10,6 +10,7 @@ use crate::index::vector::quantise::Query as VectorQuery;
 use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
 use crate::search::fuse::vector_weight;
+use crate::search::language::{self, Parsed};
 use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request, Scope};
 
 /// Candidates that each index gives at least: deeper lists find what only both parts together rank
@@ -22,8 +23,8 @@ const CHUNKS_PER_DOCUMENT: usize = 4;
 /// What is going to be done.
 #[derive(Debug)]
 pub struct Plan<'b> {
-    /// The part of the query that is searched.
-    pub query: &'b str,
+    /// The query taken apart.
+    pub parsed: Parsed,
     /// The mode that answers; the request's, or keyword when there is no vector to ask with.
     pub mode: Mode,
     /// Candidates wanted from each index.
@@ -56,6 +57,11 @@ static NO_VECTOR: FileVector = FileVector {
 };
 
 impl Plan<'_> {
+    /// Whether documents are found by what is known of them; nothing is ranked by its text.
+    pub fn lists_documents(&self) -> bool {
+        self.mode == Mode::Title || self.parsed.is_list()
+    }
+
     /// The rows of the segment at `position` that may answer; `None`: all.
     pub fn filter(&self, position: usize) -> Option<&RoaringBitmap> {
         self.rows.as_ref().and_then(|rows| rows.get(position))
@@ -91,14 +97,14 @@ pub fn plan<'b>(
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
 ) -> Result<Plan<'b>> {
-    let query = searched_part(&request.query, warnings);
-    let rows = rows(files, request, warnings)?;
+    let parsed = language::parse(searched_part(&request.query, warnings));
+    let rows = rows(files, request, &parsed, analyser, warnings)?;
     let wanted = match request.scope {
         Scope::Chunks => request.k,
         Scope::Documents => request.k.saturating_mul(CHUNKS_PER_DOCUMENT),
     };
     let mut plan = Plan {
-        query,
+        parsed,
         mode: request.mode,
         candidates: wanted.max(MIN_CANDIDATES),
         words: None,
@@ -107,30 +113,45 @@ pub fn plan<'b>(
         rows,
         scan: request.scan,
     };
+    if plan.lists_documents() {
+        return Ok(plan);
+    }
     if request.mode != Mode::Semantic {
-        let words = WordQuery::new(analyser, query, &files.words()?, files.statistics())?;
+        let segments = files.words()?;
+        let words = WordQuery::new(analyser, &plan.parsed.plain, &segments, files.statistics())?;
         plan.words = Some(words);
     }
     if request.mode != Mode::Keyword {
-        add_vectors(&mut plan, query, files, warnings)?;
+        add_vectors(&mut plan, files, warnings)?;
     }
     Ok(plan)
 }
 
-/// The rows that pass the filters, of all files. A file that does not know a value keeps none, unless
+/// The rows that pass the filters and the signs of the query, of all files. A file that does not know a value keeps none, unless
 /// no file knows it.
-fn rows(files: &Files<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
+fn rows(
+    files: &Files<'_>,
+    request: &Request,
+    parsed: &Parsed,
+    analyser: &mut Analyser,
+    warnings: &mut Vec<String>,
+) -> Result<Rows> {
     let mut all = Vec::with_capacity(files.segments.len());
     let (mut refused, mut is_filtered) = (None, false);
-    for part in files.parts {
+    for (file, part) in files.parts.iter().enumerate() {
         let (snapshot, catalog) = (part.snapshot, part.catalog);
-        match filter::apply(snapshot, catalog, &request.filters, warnings) {
+        let passing = filter::apply(snapshot, catalog, &request.filters, warnings);
+        let passing = passing.and_then(|rows| {
+            let (bound, rows) = (files.of_file(file), rows.as_deref());
+            language::rows(parsed, snapshot, catalog, bound, analyser, rows, warnings)
+        });
+        match passing {
             Ok(None) => return Ok(None),
             Ok(Some(rows)) => {
                 all.extend(rows);
                 is_filtered = true;
             }
-            Err(error @ Error::InvalidArgument { .. }) => {
+            Err(error @ (Error::InvalidArgument { .. } | Error::FolderNotFound { .. })) => {
                 let nothing = catalog.segments.iter().map(|_| RoaringBitmap::new());
                 all.extend(nothing);
                 refused = Some(error);
@@ -158,12 +179,7 @@ fn searched_part<'q>(query: &'q str, warnings: &mut Vec<String>) -> &'q str {
         .unwrap_or_default()
 }
 
-fn add_vectors(
-    plan: &mut Plan<'_>,
-    query: &str,
-    files: &Files<'_>,
-    warnings: &mut Vec<String>,
-) -> Result<()> {
+fn add_vectors(plan: &mut Plan<'_>, files: &Files<'_>, warnings: &mut Vec<String>) -> Result<()> {
     let mut numbers: Option<(&str, Vec<f32>)> = None;
     for part in files.parts {
         let record = &part.catalog.meta.embedder;
@@ -182,9 +198,9 @@ fn add_vectors(
         };
         let vector = match &numbers {
             Some((id, vector)) if *id == record.id => vector.clone(),
-            _ => embedded(model, query)?,
+            _ => embedded(model, &plan.parsed.plain)?,
         };
-        let coverage = model.coverage(query);
+        let coverage = model.coverage(&plan.parsed.plain);
         plan.model_words = (coverage.known_words, coverage.words);
         let asked = VectorQuery::new(&vector, record.quantiser_range);
         if plan.mode == Mode::Semantic && asked.is_none() {

@@ -121,13 +121,14 @@ pub struct Filters {
     pub classes: Vec<Class>,
     /// Tags that people gave documents.
     pub tags: Vec<String>,
-    /// Folders: documents in them and below.
+    /// Folders: all documents below them, at any depth.
     pub folders: Vec<String>,
-    /// Documents modified at or after that time, milliseconds since 1970.
+    /// Documents whose original was modified at that time or later, milliseconds since 1970. A
+    /// document whose time is not known does not pass.
     pub modified_since_ms: Option<i64>,
-    /// Kinds of symbols: `function`, `class`.
+    /// Kinds of symbols. No document of this version has symbols.
     pub symbol_kinds: Vec<String>,
-    /// Globs over names of symbols.
+    /// Names of symbols. No document of this version has symbols.
     pub symbol_names: Vec<String>,
 }
 

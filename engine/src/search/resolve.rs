@@ -77,6 +77,28 @@ pub fn document(
     }
 }
 
+/// The folders whose names look most like `folder`, nearest first, at most five. Reads all paths.
+///
+/// # Errors
+/// [`Error::Damaged`].
+pub fn nearest_folders(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    folder: &str,
+) -> Result<Vec<String>> {
+    let mut nearest = Nearest::new(folder);
+    let mut last = String::new();
+    catalog.documents.each_path(snapshot, "", |path, _| {
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if parent != last {
+            nearest.offer(parent);
+            parent.clone_into(&mut last);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(nearest.finish())
+}
+
 /// The path in `<name>/doc/<path>`, decoded; `None` when it names another file or nothing.
 fn path_of_address(address: &str, file: Option<&Path>) -> Option<String> {
     let (name, path) = address.split_once("/doc/")?;

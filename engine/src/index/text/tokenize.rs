@@ -193,15 +193,9 @@ impl Analyser {
 
     /// Adds the term of a whole word or part that starts at byte `start` of the word.
     fn learn_term(&mut self, text: &str, start: usize) {
-        self.lower.clear();
-        if is_nfc_quick(text.chars()) == IsNormalized::Yes {
-            self.lower.extend(text.chars().flat_map(char::to_lowercase));
-        } else {
-            self.lower.extend(text.nfc().flat_map(char::to_lowercase));
-        }
+        lower_case(text, &mut self.lower);
         let long = self.lower.chars().nth(MAX_TERM_CHARS).is_some();
-        // A word of nothing but `_` is a placeholder in code.
-        if long || is_stop_word(&self.lower) || self.lower.bytes().all(|byte| byte == b'_') {
+        if long || is_stop_word(&self.lower) || is_placeholder(&self.lower) {
             return;
         }
         let stem = self.stemmer.stem(&self.lower);
@@ -216,6 +210,21 @@ impl Analyser {
             end: range.end as u16,
         });
     }
+}
+
+/// Writes `text` in lower case and composed to `lower`, in the place of what is there.
+pub(super) fn lower_case(text: &str, lower: &mut String) {
+    lower.clear();
+    if is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        lower.extend(text.chars().flat_map(char::to_lowercase));
+    } else {
+        lower.extend(text.nfc().flat_map(char::to_lowercase));
+    }
+}
+
+/// Whether a word is nothing but `_`: in code it stands for no name.
+pub(super) fn is_placeholder(word: &str) -> bool {
+    word.bytes().all(|byte| byte == b'_')
 }
 
 #[cfg(test)]

@@ -1,0 +1,195 @@
+//! All documents of one commit in memory, for what asks of every document: globs, titles, times.
+
+use std::ops::{ControlFlow, Range};
+
+use crate::catalog::Segment;
+use crate::container::Snapshot;
+use crate::error::{Error, Result};
+use crate::store::documents::{DocumentRecord, Documents};
+use crate::types::{DocumentId, SegmentId};
+
+/// What stands between tags; no tag has a control character.
+const TAG_END: char = '\n';
+
+/// The documents of one commit, by ascending number.
+///
+/// It holds the strings of each document, which the file holds too, and 56 bytes: never more than
+/// twice the size of table `docs`.
+#[derive(Debug, Default)]
+pub struct Directory {
+    /// Path, title, suffix and tags of all documents, one after the other.
+    text: String,
+    /// What else is known of each.
+    entries: Vec<Entry>,
+}
+
+/// One document.
+#[derive(Debug)]
+struct Entry {
+    /// First byte of its path in the text of the directory.
+    start: usize,
+    /// Bytes of path, title, suffix and tags.
+    len_bytes: [u32; 4],
+    /// Modification time.
+    modified_ms: i64,
+    /// Its number.
+    document: DocumentId,
+    /// Position of its segment in the catalog.
+    segment: u32,
+    /// Its first row there.
+    first_row: u32,
+    /// How many there are.
+    rows: u32,
+}
+
+/// A document of the directory.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'d> {
+    directory: &'d Directory,
+    entry: &'d Entry,
+}
+
+impl Directory {
+    /// Reads table `docs` once, in its order.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a record does not decode, or names a segment that is not live.
+    pub(super) fn read(
+        snapshot: &Snapshot<'_>,
+        documents: &Documents,
+        segments: &[Segment],
+    ) -> Result<Directory> {
+        let mut directory = Directory::default();
+        documents.each(snapshot, |id, record| {
+            directory.push(id, &record, segments)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        directory.text.shrink_to_fit();
+        directory.entries.shrink_to_fit();
+        Ok(directory)
+    }
+
+    fn push(
+        &mut self,
+        id: DocumentId,
+        record: &DocumentRecord,
+        segments: &[Segment],
+    ) -> Result<()> {
+        let start = self.text.len();
+        let mut tags = String::new();
+        for tag in &record.tags {
+            tags.push_str(tag);
+            tags.push(TAG_END);
+        }
+        let mut len_bytes = [0; 4];
+        let texts = [&record.path, &record.title, &record.suffix, &tags];
+        for (len, text) in len_bytes.iter_mut().zip(texts) {
+            self.text.push_str(text);
+            *len = u32::try_from(text.len())
+                .map_err(|_| Error::damaged(format!("document {} is too large", id.0)))?;
+        }
+        let segment = position(segments, record.segment());
+        let (segment, first_row, rows) = match segment {
+            Some(segment) => (segment, record.first_row, record.rows),
+            // Without chunks it is in no segment.
+            None if record.rows == 0 => (0, 0, 0),
+            None => {
+                let segment = record.segment;
+                let what = format!("segment {segment} is named but not live");
+                return Err(Error::damaged(what));
+            }
+        };
+        self.entries.push(Entry {
+            start,
+            len_bytes,
+            modified_ms: record.modified_ms,
+            document: id,
+            segment,
+            first_row,
+            rows,
+        });
+        Ok(())
+    }
+
+    /// All documents, by ascending number.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
+        self.entries.iter().map(|entry| Listed {
+            directory: self,
+            entry,
+        })
+    }
+
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Bytes of memory that it holds.
+    pub fn memory_bytes(&self) -> usize {
+        self.text.capacity() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+fn position(segments: &[Segment], id: SegmentId) -> Option<u32> {
+    let at = segments
+        .binary_search_by_key(&id, |segment| segment.id)
+        .ok()?;
+    u32::try_from(at).ok()
+}
+
+impl<'d> Listed<'d> {
+    /// Its number.
+    pub fn id(&self) -> DocumentId {
+        self.entry.document
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &'d str {
+        self.part(0)
+    }
+
+    /// Its title.
+    pub fn title(&self) -> &'d str {
+        self.part(1)
+    }
+
+    /// The last part of its handle.
+    pub fn suffix(&self) -> &'d str {
+        self.part(2)
+    }
+
+    /// Its tags.
+    pub fn tags(&self) -> impl Iterator<Item = &'d str> + use<'d> {
+        self.part(3).split_terminator(TAG_END)
+    }
+
+    fn part(&self, number: usize) -> &'d str {
+        let len_bytes = &self.entry.len_bytes;
+        let before: usize = len_bytes.iter().take(number).map(|len| *len as usize).sum();
+        let len = len_bytes.get(number).copied().unwrap_or(0) as usize;
+        let start = self.entry.start + before;
+        let text = self.directory.text.get(start..start + len);
+        text.unwrap_or_default()
+    }
+
+    /// Modification time of the original, milliseconds since 1970; 0 when unknown.
+    pub fn modified_ms(&self) -> i64 {
+        self.entry.modified_ms
+    }
+
+    /// Position of its segment in the catalog.
+    pub fn segment(&self) -> usize {
+        self.entry.segment as usize
+    }
+
+    /// Its rows there; empty when it has no text.
+    pub fn rows(&self) -> Range<u32> {
+        let first = self.entry.first_row;
+        first..first.saturating_add(self.entry.rows)
+    }
+}

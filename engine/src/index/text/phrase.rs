@@ -1,0 +1,201 @@
+//! Words in a row: phrases against text, with the words that the index leaves out.
+//!
+//! A phrase is a list of elements. A word of a script with spaces is one element, an identifier as a
+//! whole too; each character of a script without spaces is one. Words of nothing but `_` and words
+//! longer than [`MAX_WORD_BYTES`](super::MAX_WORD_BYTES) are none, neither in a phrase nor in a text.
+//!
+//! In a text an identifier stands for itself and for its parts in a row: `readFile` has the element
+//! `readfile`, and in the same place `read` followed by `file`. A text has a phrase when it has
+//! elements in a row that equal those of the phrase. Two words are equal when the analyser gives them
+//! the same term; stop words, words of one character and words too long for a term are equal when
+//! they are the same in lower case. Characters that stand side by side in the phrase must stand side
+//! by side in the text.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+use super::scripts::{CharClass, is_stop_word};
+use super::tokenize::{MAX_TERM_CHARS, is_placeholder, lower_case};
+use super::words::Words;
+
+/// Elements of a phrase that count; those after them are not looked at.
+pub const MAX_PHRASE_ELEMENTS: usize = 64;
+
+/// What two equal elements have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Element {
+    /// The term of a word.
+    Term(String),
+    /// A word that gives no term, in lower case.
+    Bare(String),
+    /// A character of a script without spaces, and whether it stands beside the one before.
+    Character(char, bool),
+}
+
+/// Words that are to stand in a row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Phrase {
+    /// At most [`MAX_PHRASE_ELEMENTS`].
+    pub(super) elements: Vec<Element>,
+    /// Whether there were more.
+    cut: bool,
+}
+
+/// A term that every row has in which some elements of a phrase stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhraseTerm {
+    /// The first of these elements.
+    pub first: usize,
+    /// The last of them.
+    pub last: usize,
+    /// The term as the index has it.
+    pub term: String,
+}
+
+impl Phrase {
+    /// The elements of `text`.
+    pub fn new(text: &str) -> Phrase {
+        let mut keys = Keys::new();
+        let mut phrase = Phrase::default();
+        let mut side_by_side = None;
+        let mut words = Words::new(text);
+        while let Some(word) = words.next() {
+            let Ok(word_text) = std::str::from_utf8(word.bytes) else {
+                continue;
+            };
+            if word.class == CharClass::Bigram {
+                for (at, c) in new_characters(word.start, word_text, side_by_side) {
+                    phrase.push(Element::Character(c, side_by_side == Some(at)));
+                    side_by_side = Some(at + c.len_utf8());
+                }
+            } else if let Some(key) = keys.of(word_text) {
+                phrase.push(match key {
+                    WordKey::Term(term) => Element::Term(term.to_owned()),
+                    WordKey::Bare(word) => Element::Bare(word.to_owned()),
+                });
+            }
+            if phrase.cut {
+                break;
+            }
+        }
+        phrase
+    }
+
+    fn push(&mut self, element: Element) {
+        if self.elements.len() < MAX_PHRASE_ELEMENTS {
+            self.elements.push(element);
+        } else {
+            self.cut = true;
+        }
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.elements.is_empty()
+    }
+
+    /// Whether elements after the first [`MAX_PHRASE_ELEMENTS`] were left out.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// The term of a phrase that is a single word with a term: the index answers it alone.
+    pub fn only_term(&self) -> Option<&str> {
+        match self.elements.as_slice() {
+            [Element::Term(term)] => Some(term),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a single word that the index leaves out.
+    pub fn is_bare_word(&self) -> bool {
+        matches!(self.elements.as_slice(), [Element::Bare(_)])
+    }
+
+    /// The terms that rows with the phrase have, by ascending `last`. A row where only the elements
+    /// `i..j` stand has those that lie within `i..j`. Empty when no element has a term.
+    pub fn terms(&self) -> Vec<PhraseTerm> {
+        let mut terms = Vec::new();
+        let mut before: Option<&Element> = None;
+        for (at, element) in self.elements.iter().enumerate() {
+            match (element, before) {
+                (Element::Term(term), _) => terms.push(PhraseTerm {
+                    first: at,
+                    last: at,
+                    term: term.clone(),
+                }),
+                (Element::Character(second, true), Some(Element::Character(first, _))) => {
+                    terms.push(PhraseTerm {
+                        first: at.saturating_sub(1),
+                        last: at,
+                        term: [*first, *second].iter().collect(),
+                    });
+                }
+                _ => {}
+            }
+            before = Some(element);
+        }
+        terms
+    }
+}
+
+/// The characters of a bigram at byte `start` that were not in the one before, which ended at
+/// `before`, each with its first byte.
+pub(super) fn new_characters(
+    start: usize,
+    bigram: &str,
+    before: Option<usize>,
+) -> impl Iterator<Item = (usize, char)> {
+    let all = bigram.char_indices().map(move |(at, c)| (start + at, c));
+    all.filter(move |(at, _)| before.is_none_or(|before| *at >= before))
+}
+
+/// Finds what words are compared by.
+pub(super) struct Keys {
+    /// English Snowball.
+    stemmer: Stemmer,
+    /// A word in lower case, kept for its memory.
+    lower: String,
+    /// Its stem, likewise.
+    stem: String,
+}
+
+/// What a word is compared by.
+pub(super) enum WordKey<'k> {
+    Term(&'k str),
+    Bare(&'k str),
+}
+
+impl Keys {
+    pub(super) fn new() -> Keys {
+        Keys {
+            stemmer: Stemmer::create(Algorithm::English),
+            lower: String::new(),
+            stem: String::new(),
+        }
+    }
+
+    /// The key of a whole word or of a part; `None` for one that is no element. A word with a term is
+    /// in the index wherever it stands; all others are bare.
+    pub(super) fn of(&mut self, word: &str) -> Option<WordKey<'_>> {
+        if is_placeholder(word) {
+            return None;
+        }
+        lower_case(word, &mut self.lower);
+        let single = |text: &str| text.chars().nth(1).is_none();
+        let bare = single(word)
+            || single(&self.lower)
+            || self.lower.chars().nth(MAX_TERM_CHARS).is_some()
+            || is_stop_word(&self.lower);
+        if bare {
+            return Some(WordKey::Bare(&self.lower));
+        }
+        self.stem.clear();
+        self.stem.push_str(&self.stemmer.stem(&self.lower));
+        Some(WordKey::Term(&self.stem))
+    }
+}

@@ -1,0 +1,434 @@
+//! Finds a [`Phrase`] in texts.
+
+use rustc_hash::FxHashMap;
+
+use super::interner::Interner;
+use super::phrase::{Element, Keys, Phrase, WordKey, new_characters};
+use super::scripts::CharClass;
+use super::words::{Parts, Words};
+
+/// Bytes that the memory of words of a [`Matcher`] may hold.
+const MEMORY_LIMIT_BYTES: usize = 4 << 20;
+
+/// What a word of a text is to the phrase: sets of the elements that it equals, one bit each.
+#[derive(Debug, Clone, Copy)]
+enum Verdict {
+    /// It is no element.
+    Skipped,
+    /// A word without parts.
+    Whole(u64),
+    /// An identifier, and where its parts are in [`Matcher::parts`].
+    Parts { whole: u64, first: u32, end: u32 },
+}
+
+/// Finds one phrase in many texts; remembers the words it has seen.
+pub struct Matcher {
+    /// Elements that are terms, by term.
+    terms: FxHashMap<String, u64>,
+    /// Elements that are bare words, by word.
+    bare: FxHashMap<String, u64>,
+    /// Elements that are characters.
+    characters: FxHashMap<char, u64>,
+    /// Elements that stand beside the one before.
+    beside: u64,
+    /// The last element; 0 for an empty phrase.
+    last: u64,
+    /// Whether a lower-case ASCII character begins an element.
+    begins: [bool; 128],
+    /// Words seen.
+    words: Interner,
+    /// What each of them is.
+    verdicts: Vec<Verdict>,
+    /// Parts of identifiers.
+    parts: Vec<u64>,
+    /// Finds keys.
+    keys: Keys,
+}
+
+impl std::fmt::Debug for Matcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Matcher")
+            .field("words", &self.words.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How far a phrase is within a text: bit `i` is set where its first `i + 1` elements end here.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    /// The set.
+    ends: u64,
+    /// One past the last byte of a character of a script without spaces, if nothing followed it.
+    character_end: Option<usize>,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// The phrase may begin anywhere; stop where it ends.
+    ToMatch,
+    /// The phrase may begin anywhere; read all.
+    ToEnd,
+    /// The phrase has begun before; stop where it ends or breaks.
+    Onward,
+}
+
+impl Matcher {
+    /// A matcher that has seen no word yet.
+    pub fn new(phrase: &Phrase) -> Matcher {
+        let mut matcher = Matcher {
+            terms: FxHashMap::default(),
+            bare: FxHashMap::default(),
+            characters: FxHashMap::default(),
+            beside: 0,
+            last: 0,
+            begins: [false; 128],
+            words: Interner::new(),
+            verdicts: Vec::new(),
+            parts: Vec::new(),
+            keys: Keys::new(),
+        };
+        for (element, at) in phrase.elements.iter().zip(0..u64::BITS) {
+            let bit = 1 << at;
+            matcher.last = bit;
+            let word = match element {
+                Element::Term(term) => {
+                    *matcher.terms.entry(term.clone()).or_default() |= bit;
+                    term
+                }
+                Element::Bare(word) => {
+                    *matcher.bare.entry(word.clone()).or_default() |= bit;
+                    word
+                }
+                Element::Character(c, beside) => {
+                    *matcher.characters.entry(*c).or_default() |= bit;
+                    matcher.beside |= if *beside { bit } else { 0 };
+                    continue;
+                }
+            };
+            let first = word.bytes().next().map(usize::from);
+            if let Some(begins) = first.and_then(|first| matcher.begins.get_mut(first)) {
+                *begins = true;
+            }
+        }
+        matcher
+    }
+
+    /// Whether the phrase stands in the text. An empty phrase stands nowhere.
+    pub fn stands_in(&mut self, text: &str) -> bool {
+        self.read(text, &mut State::default(), Reading::ToMatch)
+    }
+
+    /// Whether the text may begin with the end of the phrase, whatever stands before it: false means
+    /// that [`Matcher::crosses`] is false for every text before.
+    pub fn may_end_in(&mut self, text: &str) -> bool {
+        let mut state = State {
+            ends: !self.last,
+            character_end: Some(0),
+        };
+        self.read(text, &mut state, Reading::Onward)
+    }
+
+    /// Whether the phrase begins in `first` and ends in `second`, which follows it.
+    pub fn crosses(&mut self, first: &str, second: &str) -> bool {
+        let mut state = State::default();
+        self.read(first, &mut state, Reading::ToEnd);
+        state.ends &= !self.last;
+        let at_border = state.character_end == Some(first.len());
+        state.character_end = at_border.then_some(0);
+        self.read(second, &mut state, Reading::Onward)
+    }
+
+    /// Reads a text from a state on; whether the phrase ended in it.
+    fn read(&mut self, text: &str, state: &mut State, reading: Reading) -> bool {
+        self.forget_if_full();
+        let begin = u64::from(reading != Reading::Onward);
+        let mut found = false;
+        let mut words = Words::new(text);
+        while let Some(word) = words.next() {
+            if reading == Reading::Onward && state.ends == 0 {
+                return false;
+            }
+            if word.class == CharClass::Bigram {
+                let bigram = std::str::from_utf8(word.bytes).unwrap_or_default();
+                for (at, c) in new_characters(word.start, bigram, state.character_end) {
+                    let beside = state.character_end == Some(at);
+                    let mut equal = self.characters.get(&c).copied().unwrap_or(0);
+                    equal &= if beside { u64::MAX } else { !self.beside };
+                    state.ends = ((state.ends << 1) | begin) & equal;
+                    state.character_end = Some(at + c.len_utf8());
+                    found |= state.ends & self.last != 0;
+                }
+            } else {
+                if !self.may_equal(word.bytes) {
+                    state.ends = 0;
+                    continue;
+                }
+                let before = state.ends;
+                match self.verdict(word.bytes) {
+                    Verdict::Skipped => {}
+                    Verdict::Whole(equal) => state.ends = ((before << 1) | begin) & equal,
+                    Verdict::Parts { whole, first, end } => {
+                        let parts = self.parts.get(first as usize..end as usize);
+                        for equal in parts.unwrap_or_default() {
+                            state.ends = ((state.ends << 1) | begin) & equal;
+                            found |= state.ends & self.last != 0;
+                        }
+                        state.ends |= ((before << 1) | begin) & whole;
+                    }
+                }
+                found |= state.ends & self.last != 0;
+            }
+            if found && reading != Reading::ToEnd {
+                return true;
+            }
+        }
+        found
+    }
+
+    /// False when neither the word nor a part of it begins like an element. A term begins with the
+    /// same character as its words.
+    #[inline]
+    fn may_equal(&self, word: &[u8]) -> bool {
+        let mut border = true;
+        for byte in word {
+            if *byte == b'_' || *byte >= 0x80 {
+                return true;
+            }
+            let begins = self.begins.get(usize::from(byte.to_ascii_lowercase()));
+            let digit = byte.is_ascii_digit();
+            if (border || digit || byte.is_ascii_uppercase()) && begins.copied().unwrap_or(false) {
+                return true;
+            }
+            border = digit;
+        }
+        false
+    }
+
+    fn verdict(&mut self, word: &[u8]) -> Verdict {
+        let (number, new) = self.words.number(word);
+        if new {
+            let verdict = match std::str::from_utf8(word) {
+                Ok(word) => self.learn(word),
+                Err(_) => Verdict::Whole(0),
+            };
+            self.verdicts.push(verdict);
+        }
+        let verdict = self.verdicts.get(number as usize).copied();
+        verdict.unwrap_or(Verdict::Whole(0))
+    }
+
+    #[cold]
+    fn learn(&mut self, word: &str) -> Verdict {
+        let Some(whole) = self.equal(word) else {
+            return Verdict::Skipped;
+        };
+        let mut parts = Parts::new(word).peekable();
+        if parts.peek().is_none_or(|part| part.len() == word.len()) {
+            return Verdict::Whole(whole);
+        }
+        let first = self.parts.len() as u32;
+        for part in parts {
+            let equal = word.get(part).and_then(|part| self.equal(part));
+            self.parts.push(equal.unwrap_or(0));
+        }
+        let end = self.parts.len() as u32;
+        Verdict::Parts { whole, first, end }
+    }
+
+    /// The elements that a word equals; `None` for a word that is no element.
+    fn equal(&mut self, word: &str) -> Option<u64> {
+        let found = match self.keys.of(word)? {
+            WordKey::Term(term) => self.terms.get(term),
+            WordKey::Bare(word) => self.bare.get(word),
+        };
+        Some(found.copied().unwrap_or(0))
+    }
+
+    fn forget_if_full(&mut self) {
+        let held = self.words.memory_bytes()
+            + self.verdicts.capacity() * size_of::<Verdict>()
+            + self.parts.capacity() * size_of::<u64>();
+        if held > MEMORY_LIMIT_BYTES {
+            self.words.clear(MEMORY_LIMIT_BYTES / 8);
+            self.verdicts = Vec::new();
+            self.parts = Vec::new();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::text::{Analyser, MAX_PHRASE_ELEMENTS};
+    use proptest::prelude::*;
+
+    fn stands(phrase: &str, text: &str) -> bool {
+        Matcher::new(&Phrase::new(phrase)).stands_in(text)
+    }
+
+    #[test]
+    fn words_match_in_a_row_with_stop_words_whatever_their_case_and_ending() {
+        assert!(stands("state of the art", "The State of the Arts, today"));
+        assert!(!stands("state of the art", "state of art"));
+        assert!(!stands("state of the art", "the art of the state"));
+        assert!(stands("to be", "not to be"));
+        assert!(!stands("to being", "to be"));
+        assert!(stands("a b", "(a, b)"));
+        assert!(stands("let x", "let _ = x;"));
+        assert!(!stands("", "x") && !stands("!", "!"));
+    }
+
+    #[test]
+    fn identifiers_match_as_a_whole_or_as_parts_in_a_row() {
+        for text in [
+            "readFile",
+            "read_file",
+            "now read file",
+            "sys_readFile_at",
+            "read.file",
+        ] {
+            assert!(stands("read file", text), "{text}");
+        }
+        assert!(stands("readFile", "if READFILE then"));
+        assert!(!stands("readFile", "read file"));
+        assert!(!stands("readFile", "read_file"));
+        assert!(stands("file now", "readFile now"));
+        assert!(stands("try readFile now", "try readFile(now)"));
+        assert!(!stands("try file now", "try readFile(now)"));
+        assert!(stands("utf-8", "utf8") && !stands("utf8", "utf-8"));
+        assert!(stands("to string", "to_string") && stands("std::vec", "use std::vec::Vec;"));
+    }
+
+    #[test]
+    fn characters_without_spaces_match_side_by_side() {
+        let text = "\u{4e2d}\u{6587}\u{5b57} rust\u{8a9e}";
+        assert!(stands("\u{6587}\u{5b57}", text));
+        assert!(stands("\u{6587}", text));
+        assert!(stands("rust \u{8a9e}", text));
+        assert!(!stands("\u{4e2d}\u{5b57}", text));
+        assert!(!stands("\u{4e2d}\u{6587}", "\u{4e2d}\u{3002}\u{6587}"));
+        assert!(stands("\u{4e2d} \u{6587}", "\u{4e2d}\u{6587}"));
+    }
+
+    #[test]
+    fn a_phrase_of_too_many_words_is_cut() {
+        let phrase = Phrase::new(&"x ".repeat(100));
+        assert_eq!((phrase.len(), phrase.is_cut()), (MAX_PHRASE_ELEMENTS, true));
+        assert!(Matcher::new(&phrase).stands_in(&"x ".repeat(64)));
+        assert!(!Matcher::new(&phrase).stands_in(&"x ".repeat(63)));
+    }
+
+    /// The rules again, slowly: does the phrase from element `at` on stand in the words from `from`
+    /// on?
+    fn slow(phrase: &[Element], words: &[Vec<Vec<Element>>], inside: Option<usize>) -> bool {
+        let Some((first, rest)) = phrase.split_first() else {
+            return true;
+        };
+        let Some((word, after)) = words.split_first() else {
+            return false;
+        };
+        let equal = |other: &Element| match (first, other) {
+            (Element::Character(a, beside), Element::Character(b, side)) => {
+                a == b && (!beside || *side)
+            }
+            (a, b) => a == b,
+        };
+        let whole = || {
+            inside.is_none()
+                && matches!(word[0].as_slice(), [one] if equal(one))
+                && slow(rest, after, None)
+        };
+        let part = || {
+            let parts = word.get(1)?;
+            let at = inside.unwrap_or(0);
+            equal(parts.get(at)?).then_some(())?;
+            let (words, inside) = match at + 1 < parts.len() {
+                true => (words, Some(at + 1)),
+                false => (after, None),
+            };
+            Some(slow(rest, words, inside))
+        };
+        whole() || part().unwrap_or(false)
+    }
+
+    fn slowly(phrase: &Phrase, text: &str) -> bool {
+        let mut keys = Keys::new();
+        let mut element = |word: &str| {
+            keys.of(word).map(|key| match key {
+                WordKey::Term(term) => Element::Term(term.to_owned()),
+                WordKey::Bare(word) => Element::Bare(word.to_owned()),
+            })
+        };
+        let mut words: Vec<Vec<Vec<Element>>> = Vec::new();
+        let mut end = None;
+        let mut scanner = Words::new(text);
+        while let Some(word) = scanner.next() {
+            let bytes = std::str::from_utf8(word.bytes).unwrap();
+            if word.class == CharClass::Bigram {
+                for (at, c) in bytes.char_indices() {
+                    if end.is_none_or(|end| word.start + at >= end) {
+                        let beside = end == Some(word.start + at);
+                        words.push(vec![vec![Element::Character(c, beside)]]);
+                        end = Some(word.start + at + c.len_utf8());
+                    }
+                }
+            } else if let Some(whole) = element(bytes) {
+                let parts: Vec<_> = Parts::new(bytes).collect();
+                let parts = parts.into_iter().filter_map(|part| element(&bytes[part]));
+                words.push(vec![vec![whole], parts.collect()]);
+            }
+        }
+        let wanted = phrase.elements.as_slice();
+        !wanted.is_empty()
+            && (0..words.len()).any(|from| {
+                let parts = words[from].get(1).map_or(1, Vec::len).max(1);
+                (0..parts).any(|part| slow(wanted, &words[from..], (part > 0).then_some(part)))
+            })
+    }
+
+    const TEXTS: &str =
+        "(the |a|The|read|reads|File|_|x|8| |, |\u{4e2d}|\u{6587}|\u{3002}|\u{e9}){0,14}";
+
+    proptest! {
+        #[test]
+        fn a_matcher_agrees_with_the_rules_said_slowly(phrase in TEXTS, texts in prop::collection::vec(TEXTS, 1..4)) {
+            let phrase = Phrase::new(&phrase);
+            let mut matcher = Matcher::new(&phrase);
+            for text in &texts {
+                prop_assert_eq!(matcher.stands_in(text), slowly(&phrase, text), "{:?}", text);
+            }
+        }
+
+        #[test]
+        fn a_border_between_words_changes_nothing(phrase in TEXTS, first in TEXTS, second in TEXTS) {
+            let phrase = Phrase::new(&phrase);
+            let mut matcher = Matcher::new(&phrase);
+            let (first, second) = (format!("{first} "), format!("{second} "));
+            let inside = matcher.stands_in(&first) || matcher.stands_in(&second);
+            let crosses = matcher.crosses(&first, &second);
+            prop_assert_eq!(inside || crosses, slowly(&phrase, &format!("{first}{second}")));
+            prop_assert!(!crosses || matcher.may_end_in(&second));
+        }
+
+        #[test]
+        fn where_a_phrase_stands_the_analyser_gives_its_terms(phrase in TEXTS, text in TEXTS) {
+            let phrase = Phrase::new(&phrase);
+            if Matcher::new(&phrase).stands_in(&text) {
+                let mut found = Vec::new();
+                Analyser::new().analyse(&text, |term, _| found.push(term.to_owned()));
+                for wanted in phrase.terms() {
+                    prop_assert!(found.contains(&wanted.term), "{:?} of {:?}", wanted, found);
+                }
+            }
+        }
+
+        #[test]
+        fn a_term_begins_like_its_word(word in "[a-zA-Z]{1,12}(ing|ies|ied|ed|s|ly|ational|y)?") {
+            let mut keys = Keys::new();
+            if let Some(WordKey::Term(key) | WordKey::Bare(key)) = keys.of(&word) {
+                prop_assert_eq!(&key[..1], &word[..1].to_lowercase());
+            }
+        }
+    }
+}

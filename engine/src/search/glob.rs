@@ -1,0 +1,227 @@
+//! Globs over paths, thousands at a time.
+
+use std::cell::OnceCell;
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
+use rustc_hash::{FxHashMap, FxHashSet};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::error::{Error, Result};
+
+/// The folders that a document lies in, innermost first.
+pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    let parent = |path: &str| path.rfind('/');
+    std::iter::successors(parent(path), move |end| parent(path.get(..*end)?))
+        .filter_map(move |end| path.get(..end))
+}
+
+/// Globs over paths. Thousands of them cost little more than one: names and folders without a
+/// pattern are looked up, and a glob is asked only for paths in the folder that it begins with.
+#[derive(Debug, Default)]
+pub(super) struct Globs {
+    /// Documents and folders by path.
+    paths: FxHashSet<String>,
+    /// Names of documents at any depth.
+    names: FxHashSet<String>,
+    /// All others, by the folder before their first pattern; empty: none.
+    patterns: FxHashMap<String, Vec<Pattern>>,
+}
+
+/// A glob that is made ready when a path comes near it.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    glob: Glob,
+    /// What every path ends with that matches.
+    end: String,
+    matcher: OnceCell<GlobMatcher>,
+}
+
+impl Pattern {
+    fn new(pattern: &str) -> std::result::Result<Pattern, globset::Error> {
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build()?;
+        let after = |c: char| matches!(c, '*' | '?' | ']' | '}' | '\\');
+        let end = pattern.rsplit(after).next().unwrap_or_default();
+        Ok(Pattern {
+            glob,
+            // `**/` also stands for nothing.
+            end: end.trim_start_matches('/').to_owned(),
+            matcher: OnceCell::new(),
+        })
+    }
+
+    fn is_match(&self, path: &str) -> bool {
+        path.ends_with(&self.end)
+            && self
+                .matcher
+                .get_or_init(|| self.glob.compile_matcher())
+                .is_match(path)
+    }
+}
+
+impl Globs {
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a glob that does not parse.
+    pub(super) fn new(globs: &[String]) -> Result<Globs> {
+        let mut all = Globs::default();
+        let distinct: FxHashSet<&String> = globs.iter().collect();
+        for glob in distinct {
+            let given: String = glob.trim_start_matches("./").nfc().collect();
+            let folder = given.trim_end_matches('/');
+            let Some(first) = folder.find(META) else {
+                if !folder.contains('/') {
+                    all.names.insert(folder.to_owned());
+                }
+                all.paths.insert(folder.to_owned());
+                continue;
+            };
+            let before = folder.get(..first).unwrap_or_default();
+            let begins = before.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let pattern =
+                Pattern::new(&with_depth(&given)).map_err(|error| invalid_glob(glob, &error))?;
+            let patterns = all.patterns.entry(begins.to_owned()).or_default();
+            patterns.push(pattern);
+        }
+        Ok(all)
+    }
+
+    /// Whether any of them matches.
+    pub(super) fn is_match(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let matches = |folder: &str| {
+            let patterns = self.patterns.get(folder);
+            patterns.is_some_and(|some| some.iter().any(|pattern| pattern.is_match(path)))
+        };
+        self.names.contains(name)
+            || self.paths.contains(path)
+            || matches("")
+            || folders_of(path).any(|folder| self.paths.contains(folder) || matches(folder))
+    }
+}
+
+/// The glob over whole paths that a glob with a pattern stands for: without `/` it matches names at
+/// any depth, and with one at its end all below.
+fn with_depth(glob: &str) -> String {
+    let folder = glob.trim_end_matches('/');
+    let depth = if folder.contains('/') { "" } else { "**/" };
+    let below = if glob.ends_with('/') { "/**" } else { "" };
+    format!("{depth}{folder}{below}")
+}
+
+fn invalid_glob(glob: &str, error: &globset::Error) -> Error {
+    Error::InvalidArgument {
+        argument: "path",
+        reason: format!("{glob:?} is no glob: {}", error.kind()),
+    }
+}
+
+/// Characters that make a pattern of a path.
+const META: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// What `path:` of a query asks for: a glob if it has a pattern that is one, else a part of the path
+/// in any case.
+#[derive(Debug)]
+pub(super) enum PathMatcher {
+    /// A glob as in `Filters::paths`.
+    Glob(Box<Pattern>),
+    /// Lower case.
+    Part(String),
+}
+
+impl PathMatcher {
+    /// For the words after `path:`.
+    pub(super) fn new(words: &str) -> PathMatcher {
+        let given: String = words.trim_start_matches("./").nfc().collect();
+        if given.contains(['*', '?', '[', '{']) {
+            if let Ok(pattern) = Pattern::new(&with_depth(&given)) {
+                return PathMatcher::Glob(Box::new(pattern));
+            }
+        }
+        PathMatcher::Part(given.to_lowercase())
+    }
+
+    /// Whether a path is asked for.
+    pub(super) fn is_match(&self, path: &str) -> bool {
+        match self {
+            PathMatcher::Glob(glob) => glob.is_match(path),
+            PathMatcher::Part(part) => path.to_lowercase().contains(part),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(glob: &str, path: &str) -> bool {
+        Globs::new(&[glob.to_owned()]).unwrap().is_match(path)
+    }
+
+    #[test]
+    fn a_glob_without_a_slash_matches_names_at_any_depth() {
+        assert!(matches("*.rs", "a/b/c.rs"));
+        assert!(matches("*.rs", "c.rs"));
+        assert!(!matches("*.rs", "c.rst"));
+        assert!(matches("lib.rs", "engine/src/lib.rs"));
+    }
+
+    #[test]
+    fn a_star_stays_within_a_folder_and_two_stars_do_not() {
+        assert!(matches("src/*.rs", "src/a.rs"));
+        assert!(!matches("src/*.rs", "src/b/a.rs"));
+        assert!(matches("src/**/*.rs", "src/b/a.rs"));
+        assert!(matches("src/**/*.rs", "src/a.rs"));
+    }
+
+    #[test]
+    fn a_plain_folder_stands_for_all_below_it() {
+        for glob in ["docs", "docs/", "./docs"] {
+            assert!(matches(glob, "docs/a/b.md"), "{glob}");
+            assert!(!matches(glob, "documents/a.md"), "{glob}");
+        }
+    }
+
+    #[test]
+    fn a_glob_that_does_not_parse_is_refused_by_name() {
+        let error = Globs::new(&["src/[".to_owned()]).unwrap_err();
+        assert_eq!(error.code(), "INVALID_ARGUMENT");
+        assert!(error.to_string().contains("src/["), "{error}");
+    }
+
+    #[test]
+    fn thousands_of_globs_match_as_one_by_one() {
+        let paths = ["a/b/c.rs", "a/c.rs", "c.md", "x1/y", "d/[z].txt", "a/b"];
+        let globs = [
+            "a/**/c.rs",
+            "**/c.*",
+            "a/*",
+            "x{1,2}/?",
+            "d/\\[z\\].txt",
+            "a/b/",
+            "b",
+            "*.m?",
+            "./a/*.rs",
+        ];
+        let alone = |glob: &str, path| matches(glob, path);
+        let mut many: Vec<String> = (0..5_000).map(|n| format!("q{n}/*.rs")).collect();
+        for glob in globs {
+            many.push(glob.to_owned());
+            let all = Globs::new(&many).unwrap();
+            for path in paths {
+                assert_eq!(all.is_match(path), alone(glob, path), "{glob} {path}");
+            }
+            many.pop();
+        }
+        for (glob, path) in std::iter::zip(globs, ["a/c.rs", "c.md", "a/c.rs", "x1/y", "d/[z].txt"])
+        {
+            assert!(alone(glob, path), "{glob}");
+        }
+    }
+
+    #[test]
+    fn a_path_of_a_query_is_a_part_in_any_case_or_a_glob() {
+        let asked = |words: &str, path: &str| PathMatcher::new(words).is_match(path);
+        assert!(asked("SRC/lib", "engine/src/lib.rs") && !asked("src/x", "engine/src/lib.rs"));
+        assert!(asked("*.rs", "engine/src/lib.rs") && !asked("src/*.rs", "engine/src/lib.rs"));
+        assert!(asked("a[b", "x/A[b.c"), "no glob, so a part");
+    }
+}
