@@ -115,6 +115,8 @@ const CONFINED: [Confined; 8] = [
         name: "unsafe",
         places: &[
             "engine/src/container/map.rs",
+            // Calls code compiled for AVX2 once the processor was asked, and loads its registers.
+            "engine/src/index/text/kernels.rs",
             "engine/src/index/vector/",
             "engine/src/ingest/worker.rs",
             "ffi/src/",

@@ -35,7 +35,7 @@ use crate::error::Result;
 use crate::index::text::{Analyser, Matcher, Phrase, Query, QuerySegment};
 use crate::search::filter;
 use crate::search::glob::PathMatcher;
-use crate::search::phrase::{PhraseFinder, rows_with};
+use crate::search::phrase::PhraseFinder;
 
 /// What opens and closes a phrase.
 const QUOTES: [char; 5] = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}'];
@@ -97,6 +97,14 @@ pub struct FieldTerm {
 }
 
 impl Parsed {
+    /// All of a query as plain words.
+    pub fn words(query: &str) -> Parsed {
+        Parsed {
+            plain: query.to_owned(),
+            ..Parsed::default()
+        }
+    }
+
     fn signs(&self) -> usize {
         self.required.len() + self.excluded.len() + self.fields.len()
     }
@@ -256,7 +264,7 @@ pub fn rows(
         if let Some(term) = phrase.only_term() {
             let mut with = Vec::with_capacity(bound.len());
             for segment in bound {
-                with.push(rows_with(&segment.words()?, term)?);
+                with.push(segment.words()?.rows_with(term)?);
             }
             keep(&mut rows, &with, excluded);
         } else if phrase.is_bare_word() || phrase.is_empty() {

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
 use crate::error::{Error, Result};
-use crate::index::text::Analyser;
+use crate::index::text::{Analyser, TermSet};
 use crate::search::files::Files;
 use crate::search::passages::Passage;
 use crate::search::request::{Mode, Request};
@@ -29,8 +27,10 @@ pub struct Renderer<'r> {
     mode: Mode,
     /// Finds the words of the query in text.
     analyser: &'r mut Analyser,
-    /// Terms of the query: number and weight of a mark.
-    terms: FxHashMap<String, (u32, f32)>,
+    /// Terms of the query.
+    terms: TermSet,
+    /// What a mark of each weighs.
+    weights: Vec<f32>,
     /// Documents seen, by file and number, with their headings.
     documents: HashMap<(usize, DocumentId), (DocumentRecord, Vec<Heading>)>,
     /// A reader of text for each segment seen.
@@ -52,18 +52,15 @@ impl<'r> Renderer<'r> {
         request: &'r Request,
         mode: Mode,
         analyser: &'r mut Analyser,
-        terms: impl IntoIterator<Item = (String, f32)>,
+        terms: &[(String, f32)],
     ) -> Renderer<'r> {
-        let numbered = terms
-            .into_iter()
-            .zip(0..)
-            .map(|((term, idf), n)| (term, (n, idf)));
         Renderer {
             files,
             request,
             mode,
             analyser,
-            terms: numbered.collect(),
+            terms: TermSet::new(terms.iter().map(|(term, _)| term.as_str())),
+            weights: terms.iter().map(|(_, weight)| *weight).collect(),
             documents: HashMap::new(),
             blocks: HashMap::new(),
         }
@@ -236,18 +233,16 @@ impl<'r> Renderer<'r> {
     /// marks only itself.
     fn marks(&mut self, text: &str) -> Vec<Mark> {
         let mut marks: Vec<Mark> = Vec::new();
-        let terms = &self.terms;
-        if terms.is_empty() {
+        if self.terms.is_empty() {
             return marks;
         }
-        self.analyser.analyse(text, |term, range| {
-            if let Some((term, weight)) = terms.get(term) {
-                marks.push(Mark {
-                    range,
-                    weight: *weight,
-                    term: *term,
-                });
-            }
+        let weights = &self.weights;
+        self.analyser.marks(text, &self.terms, |term, range| {
+            marks.push(Mark {
+                range,
+                weight: weights.get(term).copied().unwrap_or(0.0),
+                term,
+            });
         });
         // A whole identifier and its parts mark the same bytes: the widest range wins.
         marks.sort_by_key(|mark| (mark.range.start, std::cmp::Reverse(mark.range.end)));
@@ -333,7 +328,7 @@ fn preview(text: &str, best: &Range<usize>, characters: usize) -> Range<usize> {
 struct Mark {
     range: Range<usize>,
     weight: f32,
-    term: u32,
+    term: usize,
 }
 
 /// The run of [`BEST_LINES`] whole lines whose distinct marked terms weigh most, the first of equal
@@ -343,7 +338,7 @@ fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
     let blank = |line: &Range<usize>| text.get(line.clone()).is_none_or(|l| l.trim().is_empty());
     let first_text = lines.iter().position(|line| !blank(line)).unwrap_or(0);
     let mut best = (0.0f32, first_text);
-    let mut seen: Vec<u32> = Vec::new();
+    let mut seen: Vec<usize> = Vec::new();
     for first in 0..lines.len() {
         let window = lines
             .get(first..lines.len().min(first + BEST_LINES))
@@ -404,7 +399,7 @@ mod tests {
         Mark {
             range: start..start + word.len(),
             weight,
-            term: start as u32,
+            term: start,
         }
     }
 

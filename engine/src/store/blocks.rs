@@ -3,6 +3,8 @@
 //! Column `blocks` has a row of 24 bytes a block: logical position of its frame in column `text`
 //! (u64), bytes of the frame, bytes of its text, first chunk row (u32 each), 4 bytes unused.
 
+use std::cell::RefCell;
+
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::{ColumnRecord, ColumnView, ColumnWriter, ExtentSink};
 use crate::error::{Error, Result};
@@ -216,8 +218,6 @@ pub struct BlockReader<'a> {
     text: ColumnView<'a>,
     /// Column `chunks`.
     chunks: ChunkReader<'a>,
-    /// Kept between blocks.
-    decompressor: zstd::bulk::Decompressor<'static>,
     /// Number and text of the last block read.
     last: Option<(u64, Vec<u8>)>,
     /// A row of a block, and where its text begins there: rows are mostly asked for in order.
@@ -248,12 +248,10 @@ impl<'a> BlockReader<'a> {
         text: ColumnView<'a>,
         chunks: ChunkReader<'a>,
     ) -> Result<BlockReader<'a>> {
-        let decompressor = zstd::bulk::Decompressor::new().map_err(zstd_failed)?;
         Ok(BlockReader {
             rows,
             text,
             chunks,
-            decompressor,
             last: None,
             place: None,
         })
@@ -361,10 +359,8 @@ impl<'a> BlockReader<'a> {
                 )));
             }
             let frame = self.text.bytes(block.position, block.frame_bytes)?;
-            let text = self
-                .decompressor
-                .decompress(frame, block.text_bytes)
-                .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
+            let mut text = self.last.take().map(|(_, text)| text).unwrap_or_default();
+            decompress(number, frame, block.text_bytes, &mut text)?;
             if text.len() != block.text_bytes {
                 return Err(Error::damaged(format!("block {number} has another length")));
             }
@@ -372,6 +368,29 @@ impl<'a> BlockReader<'a> {
         }
         Ok(self.last.as_ref().map_or(&[], |(_, text)| text))
     }
+}
+
+thread_local! {
+    /// Its 160 KB come from the system each time one is made and go back with it, so a thread that
+    /// reads keeps one.
+    static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
+        const { RefCell::new(None) };
+}
+
+/// Replaces `text` by what a frame holds: `text_bytes`, or other bytes but no more than memory was
+/// had for.
+fn decompress(number: u64, frame: &[u8], text_bytes: usize, text: &mut Vec<u8>) -> Result<()> {
+    text.clear();
+    text.reserve(text_bytes);
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(decompressor) => decompressor,
+            None => kept.insert(zstd::bulk::Decompressor::new().map_err(zstd_failed)?),
+        };
+        let done = decompressor.decompress_to_buffer(frame, text);
+        done.map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
+        Ok(())
+    })
 }
 
 fn no_block(row: u32) -> Error {

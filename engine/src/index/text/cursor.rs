@@ -4,8 +4,8 @@ use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
 use super::postings::{
-    BLOCK_POSTINGS, Block, BlockShape, ENTRY_BYTES, PART_BLOCKS, decode_impact, read_block,
-    take_bytes, take_posting,
+    BLOCK_POSTINGS, Block, BlockShape, ENTRY_BYTES, PART_BLOCKS, PackedFrequencies, decode_impact,
+    read_rows, take_bytes, take_posting,
 };
 use super::reader::{Postings, PostingsKind};
 
@@ -14,8 +14,10 @@ use super::reader::{Postings, PostingsKind};
 pub struct Cursor<'a> {
     /// Rows of the block at hand.
     rows: Block,
-    /// Their frequencies.
+    /// Their frequencies, unless they are still packed.
     frequencies: Block,
+    /// The frequencies while nobody asked for all of them.
+    packed: Option<PackedFrequencies<'a>>,
     /// How many of both are filled.
     len: usize,
     /// The current posting among them; `len` when there is none.
@@ -26,6 +28,8 @@ pub struct Cursor<'a> {
     loaded: bool,
     /// The blocks; `None` when the whole list is at hand.
     walk: Option<BlockWalk<'a>>,
+    /// The first of them.
+    first: Option<BlockWalk<'a>>,
 }
 
 impl<'a> Cursor<'a> {
@@ -37,11 +41,13 @@ impl<'a> Cursor<'a> {
         let mut cursor = Cursor {
             rows: [0; BLOCK_POSTINGS],
             frequencies: [0; BLOCK_POSTINGS],
+            packed: None,
             len: 0,
             at: 0,
             blocks_read: 0,
             loaded: true,
             walk: None,
+            first: None,
         };
         match postings.kind {
             PostingsKind::Single { row, frequency } => {
@@ -57,29 +63,89 @@ impl<'a> Cursor<'a> {
                 }
             }
             PostingsKind::Blocks { .. } => {
-                cursor.walk = Some(BlockWalk::new(column, row_limit, postings)?);
+                cursor.first = Some(BlockWalk::new(column, row_limit, postings)?);
+                cursor.walk = cursor.first;
                 cursor.loaded = false;
             }
         }
         Ok(cursor)
     }
 
-    fn posting(&self) -> Option<(u32, u32)> {
-        let (rows, frequencies) = self.rest();
-        Some((*rows.first()?, *frequencies.first()?))
-    }
-
-    /// Moves to the first posting whose row is `row` or above, never back; returns it.
+    /// Moves to the first posting whose row is `row` or above, never back; returns its row and
+    /// frequency.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a block on the way contradicts the format.
     #[inline]
     pub fn seek(&mut self, row: u32) -> Result<Option<(u32, u32)>> {
+        match self.seek_row(row)? {
+            Some(there) => Ok(Some((there, self.frequency_at(self.at)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// As [`Cursor::seek`], without the frequency.
+    ///
+    /// # Errors
+    /// As [`Cursor::seek`].
+    #[inline]
+    pub(super) fn seek_row(&mut self, row: u32) -> Result<Option<u32>> {
         if !self.loaded || self.last_loaded() < row {
             self.seek_block(row)?;
         }
-        self.at += lower(self.rest().0, row);
-        Ok(self.posting())
+        let rest = self.rows.get(self.at..self.len).unwrap_or_default();
+        self.at += lower(rest, row);
+        Ok(self
+            .rows
+            .get(..self.len)
+            .and_then(|rows| rows.get(self.at))
+            .copied())
+    }
+
+    /// Whether the list has `row`, which must not go back: a block is only read if the row may be in
+    /// it and `worth` says so of its least impact. False also when it was not worth it.
+    ///
+    /// # Errors
+    /// As [`Cursor::seek`].
+    #[inline]
+    pub(super) fn has_row(&mut self, row: u32, worth: impl FnOnce(f32) -> bool) -> Result<bool> {
+        let is_ahead = !self.loaded || self.last_loaded() < row;
+        if let Some(walk) = self.walk.as_mut().filter(|_| is_ahead) {
+            let before = walk.index;
+            if walk.skip_to(row)? {
+                self.loaded &= walk.index == before;
+                if !self.loaded && (row < walk.next_row || !worth(walk.entry.impact)) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(self.seek_row(row)? == Some(row))
+    }
+
+    /// The frequency of the posting at that place of the block at hand.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there is no posting or its bytes contradict the format.
+    #[inline]
+    pub(super) fn frequency_at(&self, at: usize) -> Result<u32> {
+        match &self.packed {
+            Some(packed) => packed.one(at),
+            None => self
+                .frequencies
+                .get(at)
+                .copied()
+                .ok_or_else(|| Error::damaged("a posting after the last one is read")),
+        }
+    }
+
+    /// Moves back before the first posting.
+    pub(super) fn rewind(&mut self) {
+        self.at = 0;
+        if self.first.is_some() {
+            self.walk = self.first;
+            self.loaded = false;
+            self.len = 0;
+        }
     }
 
     /// Last row of the block at hand; 0 when it is empty.
@@ -116,14 +182,10 @@ impl<'a> Cursor<'a> {
         let (bytes, entry, next_row) = (walk.block_bytes()?, walk.entry, walk.next_row);
         match entry.form {
             BlockForm::Packed(shape) => {
-                read_block(
-                    bytes,
-                    shape,
-                    next_row,
-                    entry.last_row,
-                    &mut self.rows,
-                    &mut self.frequencies,
-                )?;
+                // A block that is refused must not leave postings of the one before.
+                self.len = 0;
+                let packed = read_rows(bytes, shape, next_row, entry.last_row, &mut self.rows)?;
+                self.packed = Some(packed);
                 self.len = BLOCK_POSTINGS;
                 self.at = 0;
                 self.blocks_read += 1;
@@ -152,6 +214,7 @@ impl<'a> Cursor<'a> {
         if !bytes.is_empty() {
             return Err(Error::damaged("a postings list goes on after its last row"));
         }
+        self.packed = None;
         self.len = count;
         self.at = 0;
         self.blocks_read += 1;
@@ -168,10 +231,24 @@ impl<'a> Cursor<'a> {
         mut each: impl FnMut(&[u32], &[u32], Option<f32>) -> Result<()>,
     ) -> Result<()> {
         let mut next = 0;
-        while self.seek(next)?.is_some() {
+        while self.seek_row(next)?.is_some() {
             let claimed = self.walk.as_ref().map(|walk| walk.entry.impact);
-            let (rows, frequencies) = self.block();
+            let (rows, frequencies) = self.block()?;
             each(rows, frequencies, claimed)?;
+            next = self.last_loaded() + 1;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the rows of one block after the other: a third of the time of
+    /// [`Cursor::for_each_block`].
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a block contradicts the format.
+    pub(super) fn for_each_rows(mut self, mut each: impl FnMut(&[u32])) -> Result<()> {
+        let mut next = 0;
+        while self.seek_row(next)?.is_some() {
+            each(self.rows());
             next = self.last_loaded() + 1;
         }
         Ok(())
@@ -187,25 +264,29 @@ impl<'a> Cursor<'a> {
         self.blocks_read
     }
 
+    /// All rows of the block at hand.
+    #[inline]
+    pub(super) fn rows(&self) -> &[u32] {
+        self.rows.get(..self.len).unwrap_or_default()
+    }
+
     /// All rows and frequencies of the block at hand.
-    pub(super) fn block(&self) -> (&[u32], &[u32]) {
-        (
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when frequencies contradict the format.
+    pub(super) fn block(&mut self) -> Result<(&[u32], &[u32])> {
+        if let Some(packed) = self.packed.take() {
+            packed.read(&mut self.frequencies)?;
+        }
+        Ok((
             self.rows.get(..self.len).unwrap_or_default(),
             self.frequencies.get(..self.len).unwrap_or_default(),
-        )
+        ))
     }
 
     /// Place of the current posting in the block at hand.
     pub(super) fn at(&self) -> usize {
         self.at
-    }
-
-    /// The current posting and those after it in the block at hand.
-    fn rest(&self) -> (&[u32], &[u32]) {
-        (
-            self.rows.get(self.at..self.len).unwrap_or_default(),
-            self.frequencies.get(self.at..self.len).unwrap_or_default(),
-        )
     }
 }
 

@@ -1,62 +1,32 @@
 //! Rows that are deleted: out of the answers, and out of the statistics.
 
-use std::ops::Range;
-
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
 
+use super::bits::RowBits;
 use super::reader::{Postings, Reader};
-
-/// Which rows of a segment may answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Allowed<'a> {
-    /// Only these; `None`: all.
-    pub(super) filter: Option<&'a RoaringBitmap>,
-    /// None of these.
-    pub(super) deleted: Option<&'a RoaringBitmap>,
-}
-
-impl Allowed<'_> {
-    #[inline]
-    pub(super) fn contains(&self, row: u32) -> bool {
-        self.filter.is_none_or(|filter| filter.contains(row))
-            && !self.deleted.is_some_and(|deleted| deleted.contains(row))
-    }
-
-    /// Whether no row of a range is allowed, as far as either bitmap alone tells.
-    pub(super) fn none_within(&self, rows: Range<u32>) -> bool {
-        let filter = self
-            .filter
-            .map(|filter| filter.range_cardinality(rows.clone()));
-        filter == Some(0)
-            || self
-                .deleted
-                .is_some_and(|deleted| deleted.contains_range(rows))
-    }
-}
 
 /// Seeking a row costs about as much as walking over this many postings.
 const SEEK_COST: u64 = 32;
 
-/// Asking the bitmap for a row costs about as much as entering this many rows into `bits`.
-const LOOKUP_COST: u64 = 4;
-
-/// Counts postings of deleted rows.
+/// The deleted rows of a segment.
 #[derive(Debug)]
-pub(super) struct DeletedCounter<'a> {
-    /// The deleted rows.
-    deleted: &'a RoaringBitmap,
-    /// One bit for each row of the segment, once a list is long enough to be worth it.
-    bits: Vec<u64>,
+pub(super) struct DeletedRows<'a> {
+    /// As they are stored.
+    rows: &'a RoaringBitmap,
+    /// One bit for each row of the segment.
+    bits: RowBits,
 }
 
-impl<'a> DeletedCounter<'a> {
-    pub(super) fn new(deleted: &'a RoaringBitmap) -> DeletedCounter<'a> {
-        DeletedCounter {
-            deleted,
-            bits: Vec::new(),
-        }
+impl<'a> DeletedRows<'a> {
+    /// # Errors
+    /// As [`RowBits::of`].
+    pub(super) fn new(rows: &'a RoaringBitmap, of: &Reader<'_>) -> Result<DeletedRows<'a>> {
+        Ok(DeletedRows {
+            rows,
+            bits: RowBits::of(rows, of.rows())?,
+        })
     }
 
     /// How many postings of a list are of deleted rows.
@@ -65,60 +35,47 @@ impl<'a> DeletedCounter<'a> {
     ///
     /// # Errors
     /// [`crate::Error::Damaged`] when a block on the way contradicts the format.
-    pub(super) fn count(&mut self, reader: &Reader<'_>, list: &Postings<'_>) -> Result<u32> {
+    pub(super) fn count(&self, reader: &Reader<'_>, list: &Postings<'_>) -> Result<u32> {
         let mut cursor = reader.cursor(list)?;
-        let postings = u64::from(list.count());
         let mut count = 0;
-        if self.deleted.len() * SEEK_COST < postings {
-            let mut deleted = self.deleted.iter();
+        if self.rows.len() * SEEK_COST < u64::from(list.count()) {
+            let mut deleted = self.rows.iter();
             while let Some(row) = deleted.next() {
-                match cursor.seek(row)? {
+                match cursor.seek_row(row)? {
                     None => break,
-                    Some((there, _)) if there == row => count += 1,
-                    Some((there, _)) => deleted.advance_to(there),
+                    Some(there) if there == row => count += 1,
+                    Some(there) => deleted.advance_to(there),
                 }
             }
             return Ok(count);
         }
-        if self.bits.is_empty() && postings * LOOKUP_COST < self.deleted.len() {
-            cursor.for_each_block(|rows, _, _| {
-                let gone = rows.iter().filter(|row| self.deleted.contains(**row));
-                count += gone.count() as u32;
-                Ok(())
-            })?;
-            return Ok(count);
-        }
-        self.fill_bits(reader.rows());
-        cursor.for_each_block(|rows, _, _| {
-            for row in rows {
-                let word = self.bits.get((row / 64) as usize).copied().unwrap_or(0);
-                count += (word >> (row % 64)) as u32 & 1;
-            }
-            Ok(())
+        cursor.for_each_rows(|rows| {
+            let gone = rows.iter().map(|row| u32::from(self.bits.contains(*row)));
+            count += gone.sum::<u32>();
         })?;
         Ok(count)
     }
+}
 
-    fn fill_bits(&mut self, rows: u32) {
-        if !self.bits.is_empty() {
-            return;
-        }
-        self.bits = vec![0; (rows as usize).div_ceil(64)];
-        let mut deleted = self.deleted.iter();
-        let mut buffer = [0; 256];
-        loop {
-            // A quarter of the time of asking for one row after the other.
-            let rows = deleted.next_many(&mut buffer);
-            if rows.is_empty() {
-                return;
-            }
-            for row in rows {
-                if let Some(word) = self.bits.get_mut((*row / 64) as usize) {
-                    *word |= 1 << (*row % 64);
-                }
-            }
-        }
+/// The rows of a segment that may answer: those of `filter`, if given, that are not deleted; `None`
+/// means all.
+///
+/// # Errors
+/// As [`RowBits::of`].
+pub(super) fn allowed(
+    rows: u32,
+    filter: Option<&RoaringBitmap>,
+    deleted: Option<&DeletedRows<'_>>,
+) -> Result<Option<RowBits>> {
+    let mut bits = match (filter, deleted) {
+        (None, None) => return Ok(None),
+        (Some(filter), _) => RowBits::of(filter, rows)?,
+        (None, Some(_)) => RowBits::all(rows),
+    };
+    if let Some(deleted) = deleted {
+        bits.remove(&deleted.bits);
     }
+    Ok(Some(bits))
 }
 
 /// Sum of the lengths in terms of some rows: what deleting them takes from
@@ -171,7 +128,7 @@ mod tests {
                 if common_first {
                     terms.reverse();
                 }
-                let mut counter = DeletedCounter::new(&deleted);
+                let counter = DeletedRows::new(&deleted, &reader).unwrap();
                 for (term, list) in terms {
                     let gone = list.iter().filter(|(row, _)| deleted.contains(*row));
                     let postings = reader.postings(term).unwrap().unwrap();

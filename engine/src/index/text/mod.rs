@@ -9,6 +9,7 @@
 //! belongs to, and how keywords and vectors are joined is not known here. Positions are not stored: they would cost
 //! more than everything else here together, and phrases can be checked against the stored text.
 
+mod bits;
 mod bm25;
 mod check;
 mod columns;
@@ -18,13 +19,16 @@ mod dictionary;
 mod fixture;
 mod gather;
 mod interner;
+mod kernels;
 mod lengths;
 mod live;
+mod marks;
 mod merge;
 mod phrase;
 mod postings;
 mod query;
 mod reader;
+mod rows;
 mod scripts;
 mod sequence;
 mod term_walk;
@@ -44,6 +48,7 @@ pub use check::check;
 pub use cursor::Cursor;
 pub use dictionary::DictionaryPart;
 pub use live::total_length_of;
+pub use marks::TermSet;
 pub use merge::{DROPPED, MergeSource, merge};
 pub use phrase::{MAX_PHRASE_ELEMENTS, Phrase, PhraseTerm};
 pub use query::{Query, QuerySegment, QueryTerm, ScoredRow};

@@ -24,6 +24,8 @@
 
 use crate::error::{Error, Result};
 
+use super::kernels::rows_of_distances;
+
 /// Postings of a packed block.
 pub(super) const BLOCK_POSTINGS: usize = 128;
 
@@ -57,6 +59,17 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
 /// [`Error::Damaged`] when it does not end or does not fit 64 bits.
 #[inline]
 pub(super) fn take_varint(bytes: &mut &[u8]) -> Result<u64> {
+    match bytes.split_first() {
+        // Most numbers are small.
+        Some((byte, rest)) if *byte < 0x80 => {
+            *bytes = rest;
+            Ok(u64::from(*byte))
+        }
+        _ => take_long_varint(bytes),
+    }
+}
+
+fn take_long_varint(bytes: &mut &[u8]) -> Result<u64> {
     let mut number = 0u64;
     let mut shift = 0;
     while let Some((byte, rest)) = bytes.split_first() {
@@ -84,6 +97,21 @@ pub(super) fn take_varint(bytes: &mut &[u8]) -> Result<u64> {
 #[inline]
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8]> {
     match bytes.split_at_checked(len) {
+        Some((taken, rest)) => {
+            *bytes = rest;
+            Ok(taken)
+        }
+        None => Err(Error::damaged("a part of the keyword index ends too early")),
+    }
+}
+
+/// Reads `N` bytes and moves `bytes` past them.
+///
+/// # Errors
+/// [`Error::Damaged`] when there are fewer.
+#[inline]
+fn take_array<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a [u8; N]> {
+    match bytes.split_first_chunk::<N>() {
         Some((taken, rest)) => {
             *bytes = rest;
             Ok(taken)
@@ -259,19 +287,30 @@ pub(super) fn put_block(out: &mut Vec<u8>, distances: &Block, frequencies: &Bloc
     }
 }
 
-/// Reads a block into rows and frequencies. `first` is the smallest row that can come: one past
-/// the last row before the block, or 0.
+/// The frequencies of a block whose rows were read, still packed: few postings of a block need one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PackedFrequencies<'a> {
+    /// The packed numbers.
+    packed: &'a [u8],
+    /// Their width.
+    width: u8,
+    /// Exceptions from the first one of a frequency on, checked.
+    exceptions: &'a [u8],
+}
+
+/// Reads the rows of a block. `first` is the smallest row that can come: one past the last row
+/// before the block, or 0.
 ///
 /// # Errors
-/// [`Error::Damaged`] when the bytes do not give 128 rows that ascend to `last_row`.
-pub(super) fn read_block(
-    bytes: &[u8],
+/// [`Error::Damaged`] when the bytes do not give 128 rows that ascend to `last_row`, or have
+/// another length.
+pub(super) fn read_rows<'a>(
+    bytes: &'a [u8],
     shape: BlockShape,
     first: u32,
     last_row: u32,
     rows: &mut Block,
-    frequencies: &mut Block,
-) -> Result<()> {
+) -> Result<PackedFrequencies<'a>> {
     let damaged = || Error::damaged("a block of postings contradicts its entry");
     let row_bytes = usize::from(shape.row_width) * (BLOCK_POSTINGS / 8);
     let packed_bytes = row_bytes + usize::from(shape.frequency_width) * (BLOCK_POSTINGS / 8);
@@ -279,25 +318,25 @@ pub(super) fn read_block(
         .get(..shape.len_bytes())
         .and_then(|bytes| bytes.split_at_checked(packed_bytes))
         .ok_or_else(damaged)?;
-    let (packed_rows, packed_frequencies) =
-        packed.split_at_checked(row_bytes).ok_or_else(damaged)?;
-    if !unpack(packed_rows, shape.row_width, rows)
-        || !unpack(packed_frequencies, shape.frequency_width, frequencies)
-    {
+    let (packed_rows, packed) = packed.split_at_checked(row_bytes).ok_or_else(damaged)?;
+    if !unpack(packed_rows, shape.row_width, rows) || u32::from(shape.frequency_width) > MAX_WIDTH {
         return Err(damaged());
     }
-    while let Some((position, rest)) = exceptions.split_first() {
-        exceptions = rest;
-        let high = take_varint(&mut exceptions)?;
-        let (numbers, width) = if position & 0x80 == 0 {
-            (&mut *rows, shape.row_width)
-        } else {
-            (&mut *frequencies, shape.frequency_width)
+    let mut of_frequencies: &[u8] = &[];
+    while let Some((position, _)) = exceptions.split_first() {
+        let of_frequency = position & 0x80 != 0;
+        if of_frequency && of_frequencies.is_empty() {
+            of_frequencies = exceptions;
+        }
+        let width = match of_frequency {
+            true => shape.frequency_width,
+            false => shape.row_width,
         };
+        let (at, high) = take_exception(&mut exceptions)?;
         if high >= u64::from(MAX_NUMBER) >> width {
             return Err(damaged());
         }
-        if let Some(number) = numbers.get_mut(usize::from(position & 0x7f)) {
+        if let (false, Some(number)) = (of_frequency, rows.get_mut(at)) {
             *number |= (high as u32) << width;
         }
     }
@@ -305,18 +344,70 @@ pub(super) fn read_block(
     if first > MAX_NUMBER {
         return Err(damaged());
     }
-    let mut next = first;
-    for row in rows.iter_mut() {
-        *row += next;
-        next = *row + 1;
-    }
-    for frequency in frequencies.iter_mut() {
-        *frequency += 1;
-    }
-    if next != last_row.wrapping_add(1) {
+    if rows_of_distances(first, rows) != last_row.wrapping_add(1) {
         return Err(damaged());
     }
-    Ok(())
+    Ok(PackedFrequencies {
+        packed,
+        width: shape.frequency_width,
+        exceptions: of_frequencies,
+    })
+}
+
+/// Reads an exception: place in the block and high bits.
+#[inline]
+fn take_exception(exceptions: &mut &[u8]) -> Result<(usize, u64)> {
+    let [position] = *take_array::<1>(exceptions)?;
+    Ok((usize::from(position & 0x7f), take_varint(exceptions)?))
+}
+
+impl PackedFrequencies<'_> {
+    /// Reads all of them.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the bytes contradict the format.
+    pub(super) fn read(self, frequencies: &mut Block) -> Result<()> {
+        if !unpack(self.packed, self.width, frequencies) {
+            return Err(Error::damaged("frequencies of a block are cut off"));
+        }
+        let mut exceptions = self.exceptions;
+        while let Some((position, _)) = exceptions.split_first() {
+            let (at, high) = take_exception(&mut exceptions)?;
+            if let (true, Some(number)) = (position & 0x80 != 0, frequencies.get_mut(at)) {
+                *number |= (high as u32) << self.width;
+            }
+        }
+        for frequency in frequencies.iter_mut() {
+            *frequency += 1;
+        }
+        Ok(())
+    }
+
+    /// The frequency of one posting of the block.
+    ///
+    /// # Errors
+    /// As [`PackedFrequencies::read`].
+    pub(super) fn one(self, at: usize) -> Result<u32> {
+        let width = usize::from(self.width);
+        let bit = at / 4 * width;
+        let word = |number: usize| {
+            let start = (number * 4 + at % 4) * 4;
+            let bytes = self.packed.get(start..start + 4);
+            bytes.and_then(|bytes| bytes.first_chunk::<4>().copied())
+        };
+        let low = word(bit / 32).map_or(0, u32::from_le_bytes);
+        let high = word(bit / 32 + 1).map_or(0, u32::from_le_bytes);
+        let both = u64::from(high) << 32 | u64::from(low);
+        let mut number = (both >> (bit % 32)) as u32 & (((1u64 << width) - 1) as u32);
+        let mut exceptions = self.exceptions;
+        while let Some((position, _)) = exceptions.split_first() {
+            let (there, high) = take_exception(&mut exceptions)?;
+            if position & 0x80 != 0 && there == at {
+                number |= (high as u32) << self.width;
+            }
+        }
+        Ok(number + 1)
+    }
 }
 
 /// The least value of `impact` of a block's postings in 16 bits, rounded down: the upper half of
@@ -354,7 +445,11 @@ mod tests {
 
     fn read(bytes: &[u8], shape: BlockShape, last_row: u32) -> Result<(Block, Block)> {
         let (mut rows, mut frequencies) = ([0; BLOCK_POSTINGS], [0; BLOCK_POSTINGS]);
-        read_block(bytes, shape, 0, last_row, &mut rows, &mut frequencies)?;
+        let packed = read_rows(bytes, shape, 0, last_row, &mut rows)?;
+        packed.read(&mut frequencies)?;
+        for (at, frequency) in frequencies.iter().enumerate() {
+            assert_eq!(packed.one(at)?, *frequency, "{at} of {shape:?}");
+        }
         Ok((rows, frequencies))
     }
 

@@ -5,7 +5,7 @@ use roaring::RoaringBitmap;
 use crate::error::{Error, Result};
 
 use super::bm25::{Statistics, TermScorer, Units};
-use super::live::{Allowed, DeletedCounter};
+use super::live::{DeletedRows, allowed};
 use super::reader::{Postings, Reader};
 use super::tokenize::Analyser;
 use super::top_k::{self, Term, Terms};
@@ -62,7 +62,7 @@ struct Segment<'a> {
     /// Its keyword index.
     reader: Reader<'a>,
     /// Rows that are deleted.
-    deleted: Option<&'a RoaringBitmap>,
+    deleted: Option<DeletedRows<'a>>,
     /// Postings of each term of the query that the segment has, by index of the term.
     postings: Vec<(usize, Postings<'a>)>,
 }
@@ -106,12 +106,14 @@ impl<'a> Query<'a> {
         let mut found = Vec::with_capacity(segments.len());
         for QuerySegment { reader, deleted } in segments {
             let deleted = deleted.filter(|deleted| !deleted.is_empty());
-            let mut counter = deleted.map(DeletedCounter::new);
+            let deleted = deleted
+                .map(|deleted| DeletedRows::new(deleted, reader))
+                .transpose()?;
             let mut postings = Vec::new();
             for (at, term) in terms.iter_mut().enumerate() {
                 if let Some(list) = reader.postings(&term.term)? {
-                    let gone = match &mut counter {
-                        Some(counter) => counter.count(reader, &list)?,
+                    let gone = match &deleted {
+                        Some(deleted) => deleted.count(reader, &list)?,
                         None => 0,
                     };
                     term.chunks += u64::from(list.count() - gone);
@@ -166,17 +168,9 @@ impl<'a> Query<'a> {
     ) -> Result<Vec<ScoredRow>> {
         let segment = self.segment(segment)?;
         let least = self.units.at_least(floor).max(1);
-        let allowed = Allowed {
-            filter,
-            deleted: segment.deleted,
-        };
-        let best = top_k::top_k(
-            self.open(segment)?,
-            segment.reader.rows(),
-            k,
-            allowed,
-            least,
-        )?;
+        let rows = segment.reader.rows();
+        let allowed = allowed(rows, filter, segment.deleted.as_ref())?;
+        let best = top_k::top_k(self.open(segment)?, rows, k, allowed.as_ref(), least)?;
         Ok(best
             .into_iter()
             .map(|(row, units)| ScoredRow {

@@ -13,7 +13,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use super::interner::Interner;
 use super::scripts::{CharClass, is_stop_word};
 use super::terms::Counters;
-use super::words::{MAX_WORD_BYTES, Parts, Words};
+use super::words::{MAX_WORD_BYTES, Parts, Word, Words};
 
 /// Names the rules of this file and the Unicode version of the character classes. An index answers
 /// only queries analysed under the id it was made with.
@@ -94,15 +94,18 @@ impl Analyser {
         self.forget_if_full();
         let mut words = Words::new(text);
         while let Some(word) = words.next() {
-            let range = self.word_range(word.bytes, word.class);
-            for at in range {
-                let Some(found) = self.word_terms.get(at).copied() else {
-                    break;
-                };
-                if let Ok(term) = std::str::from_utf8(self.terms.get(found.term)) {
-                    let start = word.start + usize::from(found.start);
-                    emit(term, start..word.start + usize::from(found.end));
-                }
+            self.terms_of(&word, &mut emit);
+        }
+    }
+
+    /// Calls `emit` with each term of one word of a text, and the bytes of the text it came from.
+    #[inline]
+    pub(super) fn terms_of(&mut self, word: &Word<'_>, mut emit: impl FnMut(&str, Range<usize>)) {
+        let range = self.word_range(word.bytes, word.class);
+        for found in self.word_terms.get(range).unwrap_or_default() {
+            if let Ok(term) = std::str::from_utf8(self.terms.get(found.term)) {
+                let start = word.start + usize::from(found.start);
+                emit(term, start..word.start + usize::from(found.end));
             }
         }
     }

@@ -3,21 +3,36 @@
 //! For a window every term has a bound from the impacts of its blocks there. Terms whose bounds
 //! together do not beat the worst row kept so far are not walked; they are only sought at rows that
 //! the other terms make promising. A window whose bounds all together are too small is skipped.
+//! The windows with the greatest bounds come first, because good rows kept early spare work later.
 //! Scores are whole numbers, so the order in which they are added does not matter.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use crate::error::Result;
 
+use super::bits::RowBits;
 use super::bm25::TermScorer;
 use super::cursor::{BlockWalk, Cursor};
+use super::kernels;
 use super::lengths::Lengths;
-use super::live::Allowed;
 use super::postings::BLOCK_POSTINGS;
 
 /// Rows of a window: sums of a window take 16 KB.
 const WINDOW_ROWS: u32 = 4096;
+
+/// Among so many windows at the start of a segment the most promising ones are searched first.
+const WINDOWS_AHEAD: u32 = 128;
+
+/// One of so many of them is searched first.
+const PROMISING: usize = 8;
+
+/// A window of which at most one row in so many may answer is searched by these rows.
+const SPARSE: u32 = 8;
+
+/// Seeking a row costs about as much as walking over this many postings.
+const SEEK_COST: u64 = 16;
 
 /// One term of a query in one segment.
 #[derive(Debug)]
@@ -63,19 +78,22 @@ impl<'a> Term<'a> {
         }
     }
 
+    /// Moves back before the first posting.
+    fn rewind(&mut self) {
+        self.cursor.rewind();
+        self.walk = self.cursor.walk();
+    }
+
     /// Scores the whole block at hand.
     #[inline]
     fn score_block(&mut self) -> Result<()> {
         if self.units_of == self.cursor.blocks_read() {
             return Ok(());
         }
-        let (rows, frequencies) = self.cursor.block();
+        let (rows, frequencies) = self.cursor.block()?;
         let mut lengths = [0.0; BLOCK_POSTINGS];
         self.lengths.fill(rows, &mut lengths)?;
-        let scorer = self.scorer;
-        for ((units, frequency), length) in self.units.iter_mut().zip(frequencies).zip(&lengths) {
-            *units = scorer.units(*frequency, *length);
-        }
+        kernels::score(&self.scorer, frequencies, &lengths, &mut self.units);
         self.units_of = self.cursor.blocks_read();
         Ok(())
     }
@@ -87,7 +105,7 @@ impl<'a> Term<'a> {
             return Ok(least.map_or(0, |impact| self.scorer.most_units(impact)));
         }
         self.score_block()?;
-        let (rows, _) = self.cursor.block();
+        let rows = self.cursor.rows();
         let first = rows.partition_point(|row| *row < start);
         let rows = rows.get(first..).unwrap_or_default();
         let len = rows.partition_point(|row| *row < end);
@@ -100,7 +118,7 @@ impl<'a> Term<'a> {
         match &self.walk {
             Some(walk) => walk.next_row(start),
             None => {
-                let (rows, _) = self.cursor.block();
+                let rows = self.cursor.rows();
                 rows.get(rows.partition_point(|row| *row < start)).copied()
             }
         }
@@ -108,16 +126,16 @@ impl<'a> Term<'a> {
 
     /// A score that at least `k` allowed rows reach by this term alone; 0 if the first block
     /// has fewer.
-    fn reached(&mut self, k: usize, allowed: Allowed<'_>) -> Result<i32> {
+    fn reached(&mut self, k: usize, allowed: Option<&RowBits>) -> Result<i32> {
         if k > BLOCK_POSTINGS || (self.count as usize) < k {
             return Ok(0);
         }
-        self.cursor.seek(0)?;
+        self.cursor.seek_row(0)?;
         self.score_block()?;
-        let (rows, _) = self.cursor.block();
         let mut units = [0; BLOCK_POSTINGS];
-        for ((units, row), there) in units.iter_mut().zip(rows).zip(&self.units) {
-            if allowed.contains(*row) {
+        let there = std::iter::zip(self.cursor.rows(), &self.units);
+        for (units, (row, there)) in units.iter_mut().zip(there) {
+            if allowed.is_none_or(|allowed| allowed.contains(*row)) {
                 *units = *there;
             }
         }
@@ -125,51 +143,85 @@ impl<'a> Term<'a> {
         Ok(*kth)
     }
 
+    /// Score at `row`, if the term has it. Rows must not go back.
+    #[inline]
+    fn units_at(&mut self, row: u32) -> Result<Option<i32>> {
+        match self.cursor.has_row(row, |_| true)? {
+            true => self.units_of_posting(self.cursor.at(), row).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Score at `row`, 0 if the term does not have it, or its block has nothing that exceeds
+    /// `useless`. Rows must not go back.
+    #[inline]
+    fn units_above(&mut self, row: u32, useless: i32) -> Result<i32> {
+        let scorer = self.scorer;
+        let worth = |impact| scorer.most_units(impact) > useless;
+        match self.cursor.has_row(row, worth)? {
+            true => self.units_of_posting(self.cursor.at(), row),
+            false => Ok(0),
+        }
+    }
+
+    /// Score of the posting at that place of the block at hand, which is of `row`.
+    #[inline]
+    fn units_of_posting(&mut self, at: usize, row: u32) -> Result<i32> {
+        if self.units_of == self.cursor.blocks_read() {
+            return Ok(self.units.get(at).copied().unwrap_or(0));
+        }
+        let mut length = [0.0];
+        self.lengths.fill(&[row], &mut length)?;
+        let [length] = length;
+        Ok(self.scorer.units(self.cursor.frequency_at(at)?, length))
+    }
+
     /// Frequency and score at `row`, if the term has it. Rows must not go back.
     pub(super) fn score_row(&mut self, row: u32) -> Result<Option<(u32, i32)>> {
-        match self.cursor.seek(row)? {
-            Some((there, frequency)) if there == row => {
-                if self.units_of == self.cursor.blocks_read() {
-                    let units = self.units.get(self.cursor.at()).copied();
-                    return Ok(units.map(|units| (frequency, units)));
-                }
-                let mut length = [0.0];
-                self.lengths.fill(&[row], &mut length)?;
-                let [length] = length;
-                Ok(Some((frequency, self.scorer.units(frequency, length))))
+        match self.units_at(row)? {
+            Some(units) => {
+                let frequency = self.cursor.frequency_at(self.cursor.at())?;
+                Ok(Some((frequency, units)))
             }
-            _ => Ok(None),
+            None => Ok(None),
         }
+    }
+
+    /// Moves to the block that has the next row of `start..end`, and gives the places of those rows
+    /// in it; `None` when there is none.
+    #[inline(always)]
+    fn next_block(&mut self, start: u32, end: u32) -> Result<Option<Range<usize>>> {
+        let Some(first) = self.cursor.seek_row(start)? else {
+            return Ok(None);
+        };
+        if first >= end {
+            return Ok(None);
+        }
+        let (at, rows) = (self.cursor.at(), self.cursor.rows());
+        let to = match rows.last() {
+            Some(last) if *last < end => rows.len(),
+            _ => {
+                let rest = rows.get(at..).unwrap_or_default();
+                at + rest.partition_point(|row| *row < end)
+            }
+        };
+        Ok(Some(at..to))
     }
 
     /// Calls `each` with the rows and scores of `start..end`, block by block.
     #[inline(always)]
     fn for_each_block(
         &mut self,
-        start: u32,
+        mut start: u32,
         end: u32,
         mut each: impl FnMut(&[u32], &[i32]) -> Result<()>,
     ) -> Result<()> {
-        let mut next = self.cursor.seek(start)?;
-        while next.is_some_and(|(row, _)| row < end) {
+        while let Some(places) = self.next_block(start, end)? {
             self.score_block()?;
-            let at = self.cursor.at();
-            let (rows, _) = self.cursor.block();
-            let rows = rows.get(at..).unwrap_or_default();
-            let last = rows.last().copied().unwrap_or(end);
-            let len = if last < end {
-                rows.len()
-            } else {
-                rows.partition_point(|row| *row < end)
-            };
-            each(
-                rows.get(..len).unwrap_or_default(),
-                self.units.get(at..at + len).unwrap_or_default(),
-            )?;
-            if last >= end {
-                break;
-            }
-            next = self.cursor.seek(last + 1)?;
+            let rows = self.cursor.rows().get(places.clone()).unwrap_or_default();
+            let units = self.units.get(places).unwrap_or_default();
+            each(rows, units)?;
+            start = rows.last().map_or(end, |last| last + 1);
         }
         Ok(())
     }
@@ -177,12 +229,24 @@ impl<'a> Term<'a> {
 
 /// The best rows so far.
 struct Best {
-    /// Worst first: lowest score, then highest row.
-    heap: BinaryHeap<Reverse<(i32, Reverse<u32>)>>,
+    /// Worst first: score, then complement of the row, in one number.
+    heap: BinaryHeap<Reverse<u64>>,
     /// How many to keep.
     k: usize,
     /// Rows at or below this score are of no use.
     threshold: i32,
+    /// The least score asked for, less one.
+    floor: i32,
+    /// End of the window that is searched.
+    end: u32,
+}
+
+fn key(row: u32, units: i32) -> u64 {
+    u64::from(units as u32) << 32 | u64::from(!row)
+}
+
+fn row_and_units(key: u64) -> (u32, i32) {
+    (!(key as u32), (key >> 32) as i32)
 }
 
 impl Best {
@@ -191,159 +255,301 @@ impl Best {
             heap: BinaryHeap::new(),
             k,
             threshold: least - 1,
+            floor: least - 1,
+            end: 0,
         }
     }
 
-    /// Takes a row that scores above the threshold. Rows come in ascending order, so a row that
-    /// equals the worst one kept never replaces it.
-    fn push(&mut self, row: u32, units: i32) {
-        if self.heap.len() == self.k {
-            self.heap.pop();
-        }
-        self.heap.push(Reverse((units, Reverse(row))));
+    /// Windows may come in any order, the rows within one ascending.
+    fn enter_window(&mut self, end: u32) {
+        self.end = end;
+        self.find_threshold();
+    }
+
+    /// A row that equals the worst one kept replaces it only if that one is of a later window.
+    #[inline]
+    fn find_threshold(&mut self) {
         if self.heap.len() == self.k
-            && let Some(Reverse((worst, _))) = self.heap.peek()
+            && let Some(Reverse(worst)) = self.heap.peek()
         {
-            self.threshold = self.threshold.max(*worst);
+            let (row, units) = row_and_units(*worst);
+            self.threshold = self.floor.max(units - i32::from(row >= self.end));
         }
+    }
+
+    /// Takes a row of the window that scores above the threshold.
+    fn push(&mut self, row: u32, units: i32) {
+        let new = Reverse(key(row, units));
+        if self.heap.len() < self.k {
+            self.heap.push(new);
+        } else if let Some(mut worst) = self.heap.peek_mut() {
+            *worst = new;
+        }
+        self.find_threshold();
     }
 
     fn into_rows(self) -> Vec<(u32, i32)> {
-        let worst_last = self.heap.into_sorted_vec();
-        worst_last
+        let best_first = self.heap.into_sorted_vec();
+        best_first
             .into_iter()
-            .map(|Reverse((units, Reverse(row)))| (row, units))
+            .map(|Reverse(key)| row_and_units(key))
             .collect()
     }
 }
 
-/// The `k` best rows with their scores, at least `least`, best first, equal scores by row.
+/// The `k` best rows with their scores, at least `least`, best first, equal scores by row. Only
+/// rows of `allowed`, if given.
 pub(super) fn top_k(
     mut terms: Terms<'_>,
     row_count: u32,
     k: usize,
-    allowed: Allowed<'_>,
+    allowed: Option<&RowBits>,
     least: i32,
 ) -> Result<Vec<(u32, i32)>> {
-    let mut best = Best::new(k, least);
     if k == 0 || terms.is_empty() {
         return Ok(Vec::new());
     }
-    if let Some(filter) = allowed.filter {
-        let postings: u64 = terms.iter().map(|term| u64::from(term.count)).sum();
-        if filter.len() * terms.len() as u64 * SEEK_COST < postings {
-            let rows = filter.iter().take_while(|row| *row < row_count);
-            let rows: Vec<u32> = rows.filter(|row| allowed.contains(*row)).collect();
-            let units = score_rows(&mut terms, &rows)?;
-            for (row, units) in rows.into_iter().zip(units) {
-                if units > best.threshold {
-                    best.push(row, units);
-                }
-            }
-            return Ok(best.into_rows());
-        }
-    }
+    let mut search = Search {
+        row_count,
+        allowed,
+        best: Best::new(k, least),
+        sums: vec![0; row_count.min(WINDOW_ROWS) as usize],
+        found: vec![(0, 0); (WINDOW_ROWS as usize).max(BLOCK_POSTINGS)],
+        rows: Vec::new(),
+    };
     for term in &mut terms {
         let reached = term.reached(k, allowed)?;
-        best.threshold = best.threshold.max(reached - 1);
+        search.best.floor = search.best.floor.max(reached - 1);
     }
-    let mut sums = vec![0i32; WINDOW_ROWS as usize];
+    let promising = search.promising(&mut terms)?;
+    for start in &promising {
+        search.search_window(&mut terms, *start)?;
+    }
+    terms.iter_mut().for_each(|term| term.rewind());
+    let mut done = promising.into_iter().peekable();
     let mut start = 0;
     while start < row_count {
-        let end = row_count.min(start + WINDOW_ROWS);
+        let empty = match done.next_if_eq(&start) {
+            Some(_) => false,
+            None => search.search_window(&mut terms, start)?,
+        };
+        start = search.end(start);
+        if empty {
+            let next = terms.iter().filter_map(|term| term.next_row(start)).min();
+            let Some(next) = next else {
+                break;
+            };
+            start = start.max(next / WINDOW_ROWS * WINDOW_ROWS);
+        }
+    }
+    Ok(search.best.into_rows())
+}
+
+/// A search in one segment. Windows begin at multiples of their size.
+struct Search<'b> {
+    /// Rows of the segment.
+    row_count: u32,
+    /// Rows that may answer; `None`: all.
+    allowed: Option<&'b RowBits>,
+    /// What was found.
+    best: Best,
+    /// Sum of the scores of each row of a window; zero between windows.
+    sums: Vec<i32>,
+    /// Places and sums of promising rows of a window.
+    found: Vec<(u32, i32)>,
+    /// Rows of a window that may answer.
+    rows: Vec<u32>,
+}
+
+impl Search<'_> {
+    /// End of the window that begins at `start`.
+    fn end(&self, start: u32) -> u32 {
+        self.row_count.min(start.saturating_add(WINDOW_ROWS))
+    }
+
+    /// How many rows of a window may answer.
+    fn allowed_rows(&self, start: u32, end: u32) -> u32 {
+        match self.allowed {
+            Some(allowed) => allowed.count(start, end),
+            None => end - start,
+        }
+    }
+
+    /// Starts of the windows to search first, ascending.
+    fn promising(&self, terms: &mut Terms<'_>) -> Result<Vec<u32>> {
+        let ahead = self.row_count.div_ceil(WINDOW_ROWS).min(WINDOWS_AHEAD);
+        let mut windows = Vec::with_capacity(ahead as usize);
+        for start in (0..ahead).map(|number| number * WINDOW_ROWS) {
+            let end = self.end(start);
+            if self.allowed_rows(start, end) == 0 {
+                continue;
+            }
+            let mut bounds = 0;
+            for term in terms.iter_mut() {
+                bounds += term.find_bound(start, end)?;
+            }
+            windows.push((Reverse(bounds), start));
+        }
+        let first = windows.len().div_ceil(PROMISING);
+        if windows.len() == first {
+            return Ok(Vec::new());
+        }
+        windows.select_nth_unstable(first);
+        let mut starts: Vec<u32> = windows
+            .iter()
+            .take(first)
+            .map(|(_, start)| *start)
+            .collect();
+        starts.sort_unstable();
+        terms.iter_mut().for_each(|term| term.rewind());
+        Ok(starts)
+    }
+
+    /// Searches the window that begins at `start`; true when no term has a row in it. Windows must
+    /// ascend but for rewinding.
+    fn search_window(&mut self, terms: &mut [Box<Term<'_>>], start: u32) -> Result<bool> {
+        let end = self.end(start);
+        let rows = self.allowed_rows(start, end);
+        if rows == 0 {
+            return Ok(false);
+        }
         let mut bounds = 0;
-        for term in &mut terms {
+        for term in terms.iter_mut() {
             term.bound = term.find_bound(start, end)?;
             bounds += term.bound;
         }
-        if bounds == 0 {
-            let next = terms.iter().filter_map(|term| term.next_row(end)).min();
-            start = next.unwrap_or(row_count).max(end);
-            continue;
-        }
-        if bounds > best.threshold && !allowed.none_within(start..end) {
-            search_window(&mut terms, start, end, allowed, &mut sums, &mut best)?;
-        }
-        start = end;
-    }
-    Ok(best.into_rows())
-}
-
-/// Seeking a row costs about as much as walking over this many postings.
-const SEEK_COST: u64 = 8;
-
-fn search_window(
-    terms: &mut [Box<Term<'_>>],
-    start: u32,
-    end: u32,
-    allowed: Allowed<'_>,
-    sums: &mut [i32],
-    best: &mut Best,
-) -> Result<()> {
-    terms.sort_unstable_by_key(|term| term.bound);
-    let mut rest_bound = 0;
-    let mut split = 0;
-    for term in terms.iter() {
-        if rest_bound + term.bound > best.threshold {
-            break;
-        }
-        rest_bound += term.bound;
-        split += 1;
-    }
-    let (rest, walked) = terms.split_at_mut(split);
-    let mut candidate = |row: u32, units: i32, best: &mut Best| -> Result<()> {
-        if !allowed.contains(row) {
-            return Ok(());
-        }
-        let (mut units, mut bound) = (units, rest_bound);
-        for term in rest.iter_mut().rev() {
-            if units + bound <= best.threshold {
-                return Ok(());
-            }
-            bound -= term.bound;
-            if let Some((_, more)) = term.score_row(row)? {
-                units += more;
+        self.best.enter_window(end);
+        if bounds > self.best.threshold {
+            match self.allowed {
+                Some(allowed) if rows.saturating_mul(SPARSE) <= end - start => {
+                    self.search_rows(terms, start, end, allowed)?;
+                }
+                _ => self.search_all(terms, start, end)?,
             }
         }
-        if units > best.threshold {
-            best.push(row, units);
+        Ok(bounds == 0)
+    }
+
+    /// Scores the few rows of a window that may answer.
+    fn search_rows(
+        &mut self,
+        terms: &mut [Box<Term<'_>>],
+        start: u32,
+        end: u32,
+        allowed: &RowBits,
+    ) -> Result<()> {
+        self.rows.clear();
+        allowed.rows_within(start, end, &mut self.rows);
+        for term in terms {
+            let postings = u64::from(term.count) * u64::from(end - start);
+            let seeks = self.rows.len() as u64 * SEEK_COST;
+            if seeks * u64::from(self.row_count) < postings {
+                for row in &self.rows {
+                    if let Some(units) = term.units_at(*row)?
+                        && let Some(sum) = self.sums.get_mut((row - start) as usize)
+                    {
+                        *sum += units;
+                    }
+                }
+                continue;
+            }
+            let mut next = start;
+            while let Some(places) = term.next_block(next, end)? {
+                for at in places {
+                    let Some(row) = term.cursor.rows().get(at).copied() else {
+                        break;
+                    };
+                    next = row + 1;
+                    if allowed.contains(row)
+                        && let Some(sum) = self.sums.get_mut((row - start) as usize)
+                    {
+                        *sum += term.units_of_posting(at, row)?;
+                    }
+                }
+            }
+        }
+        for row in &self.rows {
+            let sum = self.sums.get_mut((row - start) as usize);
+            let units = sum.map_or(0, std::mem::take);
+            if units > self.best.threshold {
+                self.best.push(*row, units);
+            }
         }
         Ok(())
-    };
-    if let [only] = walked {
-        return only.for_each_block(start, end, |rows, units| {
-            for (row, units) in std::iter::zip(rows, units) {
-                if units + rest_bound > best.threshold {
-                    candidate(*row, *units, best)?;
+    }
+
+    /// Adds up the terms that matter in a window, and looks closer at the rows that they make
+    /// promising.
+    fn search_all(&mut self, terms: &mut [Box<Term<'_>>], start: u32, end: u32) -> Result<()> {
+        terms.sort_unstable_by_key(|term| term.bound);
+        let best = &mut self.best;
+        let mut rest_bound = 0;
+        let mut split = 0;
+        for term in terms.iter() {
+            if rest_bound + term.bound > best.threshold {
+                break;
+            }
+            rest_bound += term.bound;
+            split += 1;
+        }
+        let (rest, walked) = terms.split_at_mut(split);
+        let allowed = self.allowed;
+        let mut candidate = |row: u32, units: i32, best: &mut Best| -> Result<()> {
+            if allowed.is_some_and(|allowed| !allowed.contains(row)) {
+                return Ok(());
+            }
+            let (mut units, mut bound) = (units, rest_bound);
+            for term in rest.iter_mut().rev() {
+                if units + bound <= best.threshold {
+                    return Ok(());
                 }
+                bound -= term.bound;
+                // What the others can add at most decides whether this one is worth a look. One
+                // that is not leaves a sum that the next check refuses.
+                units += term.units_above(row, best.threshold - units - bound)?;
+            }
+            if units > best.threshold {
+                best.push(row, units);
             }
             Ok(())
-        });
-    }
-    let sums = sums.get_mut(..(end - start) as usize).unwrap_or_default();
-    sums.fill(0);
-    for term in walked {
-        term.for_each_block(start, end, |rows, units| {
-            for (row, units) in std::iter::zip(rows, units) {
-                if let Some(sum) = sums.get_mut((row - start) as usize) {
-                    *sum += units;
+        };
+        let found = &mut self.found;
+        if let [only] = walked {
+            return only.for_each_block(start, end, |rows, units| {
+                let count = kernels::above(units, best.threshold - rest_bound, found);
+                for (place, units) in found.iter().take(count) {
+                    if let Some(row) = rows.get(*place as usize) {
+                        candidate(*row, *units, best)?;
+                    }
                 }
-            }
-            Ok(())
-        })?;
-    }
-    for (eight, first) in sums.chunks(8).zip((start..).step_by(8)) {
-        let limit = best.threshold - rest_bound;
-        if !eight.iter().fold(false, |any, sum| any | (*sum > limit)) {
-            continue;
+                Ok(())
+            });
         }
-        for (sum, row) in eight.iter().zip(first..) {
-            if *sum > 0 && sum + rest_bound > best.threshold {
-                candidate(row, *sum, best)?;
+        let sums = self
+            .sums
+            .get_mut(..(end - start) as usize)
+            .unwrap_or_default();
+        for term in walked {
+            term.for_each_block(start, end, |rows, units| {
+                for (row, units) in std::iter::zip(rows, units) {
+                    if let Some(sum) = sums.get_mut((row - start) as usize) {
+                        *sum += units;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        // A row without any of these terms has no score worth a closer look.
+        let limit = (best.threshold - rest_bound).max(0);
+        let count = kernels::above(sums, limit, found);
+        sums.fill(0);
+        for (place, units) in found.iter().take(count) {
+            if units + rest_bound > best.threshold {
+                candidate(start + place, *units, best)?;
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Scores of ascending rows, 0 for rows without any term.
@@ -351,7 +557,7 @@ pub(super) fn score_rows(terms: &mut [Box<Term<'_>>], rows: &[u32]) -> Result<Ve
     let mut scores = vec![0; rows.len()];
     for term in terms {
         for (score, row) in scores.iter_mut().zip(rows) {
-            if let Some((_, units)) = term.score_row(*row)? {
+            if let Some(units) = term.units_at(*row)? {
                 *score += units;
             }
         }

@@ -1,0 +1,215 @@
+//! Loops over whole blocks and windows, where most of the time of a keyword search goes.
+//!
+//! Each has one form in plain Rust, which is the reference and runs everywhere, and is compiled a
+//! second time for AVX2, which doubles the numbers an instruction handles. The processor is asked
+//! at run time. Both forms do the same operations in the same order on each number, so their
+//! answers are equal to the bit.
+
+use super::bm25::TermScorer;
+use super::postings::{BLOCK_POSTINGS, Block};
+
+/// Scores a block: `units` of each frequency in a row of that length.
+#[inline]
+pub(super) fn score(
+    scorer: &TermScorer,
+    frequencies: &[u32],
+    lengths: &[f32; BLOCK_POSTINGS],
+    units: &mut [i32; BLOCK_POSTINGS],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only thing the function asks for.
+        return unsafe { score_avx2(scorer, frequencies, lengths, units) };
+    }
+    score_any(scorer, frequencies, lengths, units);
+}
+
+#[inline(always)]
+fn score_any(
+    scorer: &TermScorer,
+    frequencies: &[u32],
+    lengths: &[f32; BLOCK_POSTINGS],
+    units: &mut [i32; BLOCK_POSTINGS],
+) {
+    // A loop over exactly one block needs no remainder.
+    if let Some(frequencies) = frequencies.first_chunk::<BLOCK_POSTINGS>() {
+        score_each(scorer, frequencies, lengths, units);
+    } else {
+        score_each(scorer, frequencies, lengths, units);
+    }
+}
+
+#[inline(always)]
+fn score_each(scorer: &TermScorer, frequencies: &[u32], lengths: &[f32], units: &mut [i32]) {
+    for ((units, frequency), length) in units.iter_mut().zip(frequencies).zip(lengths) {
+        *units = scorer.units(*frequency, *length);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn score_avx2(
+    scorer: &TermScorer,
+    frequencies: &[u32],
+    lengths: &[f32; BLOCK_POSTINGS],
+    units: &mut [i32; BLOCK_POSTINGS],
+) {
+    score_any(scorer, frequencies, lengths, units);
+}
+
+/// Writes place and value of each number above `limit` to the start of `found`, which has as many
+/// slots as there are numbers; returns how many.
+#[inline]
+pub(super) fn above(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only thing the function asks for.
+        return unsafe { above_avx2(numbers, limit, found) };
+    }
+    above_any(numbers, limit, found)
+}
+
+fn above_any(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
+    /// Numbers looked at together: mostly none of them is above the limit.
+    const TOGETHER: usize = 8;
+    let mut slots = found.iter_mut();
+    let mut count = 0;
+    for (some, first) in numbers.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
+        if !some
+            .iter()
+            .fold(false, |any, number| any | (*number > limit))
+        {
+            continue;
+        }
+        for (number, place) in some.iter().zip(first..) {
+            if *number > limit
+                && let Some(slot) = slots.next()
+            {
+                *slot = (place, *number);
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn above_avx2(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
+    use std::arch::x86_64::{
+        _mm256_castsi256_ps, _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_movemask_ps,
+        _mm256_or_si256, _mm256_set1_epi32, _mm256_testz_si256,
+    };
+    let limits = _mm256_set1_epi32(limit);
+    let (groups, rest) = numbers.as_chunks::<32>();
+    let mut slots = found.iter_mut();
+    let mut count = 0;
+    for (group, first) in groups.iter().zip((0..).step_by(32)) {
+        let [a, b, c, d] = std::array::from_fn(|quarter| {
+            let eight = group.as_chunks::<8>().0.get(quarter).unwrap_or(&[0; 8]);
+            // SAFETY: eight numbers of 4 bytes are the 32 bytes that are read, and need no
+            // alignment.
+            let eight = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
+            _mm256_cmpgt_epi32(eight, limits)
+        });
+        let any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+        if _mm256_testz_si256(any, any) == 1 {
+            continue;
+        }
+        let bits = |eight| u32::from(_mm256_movemask_ps(_mm256_castsi256_ps(eight)) as u8);
+        let mut above = bits(a) | bits(b) << 8 | bits(c) << 16 | bits(d) << 24;
+        while above != 0 {
+            let place = above.trailing_zeros();
+            above &= above - 1;
+            if let (Some(slot), Some(number)) = (slots.next(), group.get(place as usize)) {
+                *slot = (first + place, *number);
+                count += 1;
+            }
+        }
+    }
+    let first = (numbers.len() - rest.len()) as u32;
+    for (number, place) in rest.iter().zip(first..) {
+        if *number > limit
+            && let Some(slot) = slots.next()
+        {
+            *slot = (place, *number);
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Reads the rows of a block from their distances, less one, to the row before; `first` is the
+/// smallest row that can come. Returns one past the last row.
+#[inline]
+pub(super) fn rows_of_distances(first: u32, rows: &mut Block) -> u32 {
+    let mut next = first;
+    // Sums of four at a time do not wait for each other.
+    for four in rows.as_chunks_mut::<4>().0 {
+        let [a, b, c, d] = *four;
+        let (ab, cd) = (a + b + 1, c + d + 1);
+        *four = [next + a, next + ab, next + ab + c + 1, next + ab + cd + 1];
+        next += ab + cd + 2;
+    }
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bm25::Units;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn scores_are_those_of_one_posting_at_a_time(
+            postings in prop::collection::vec((1u32..1 << 24, 0f32..1e6), 0..=BLOCK_POSTINGS),
+            weight in 0.001f32..20.0,
+            mean in 1f32..3000.0,
+        ) {
+            let units = Units::for_scores_up_to(f64::from(weight));
+            let scorer = TermScorer::new(weight, units, mean, mean);
+            let frequencies: Vec<u32> = postings.iter().map(|(frequency, _)| *frequency).collect();
+            let mut lengths = [0.0; BLOCK_POSTINGS];
+            for (slot, (_, length)) in lengths.iter_mut().zip(&postings) {
+                *slot = *length;
+            }
+            let (mut one, mut all) = ([0; BLOCK_POSTINGS], [0; BLOCK_POSTINGS]);
+            score_any(&scorer, &frequencies, &lengths, &mut one);
+            score(&scorer, &frequencies, &lengths, &mut all);
+            for (at, (frequency, length)) in postings.iter().enumerate() {
+                prop_assert_eq!(all[at], scorer.units(*frequency, *length));
+                prop_assert_eq!(one[at], all[at]);
+            }
+        }
+
+        #[test]
+        fn numbers_above_the_limit_are_found_in_order(
+            numbers in prop::collection::vec(0i32..40, 0..600),
+            limit in -1i32..40,
+        ) {
+            let expected: Vec<(u32, i32)> =
+                (0..).zip(numbers.iter().copied()).filter(|(_, there)| *there > limit).collect();
+            for look in [above, above_any] {
+                let mut found = vec![(0, 0); numbers.len()];
+                let count = look(&numbers, limit, &mut found);
+                prop_assert_eq!(&found[..count], &expected[..]);
+            }
+        }
+
+        #[test]
+        fn rows_are_the_running_sums_of_distances(
+            distances in prop::array::uniform32(0u32..1 << 24), first in 0u32..1 << 24,
+        ) {
+            let mut rows: Block = std::array::from_fn(|i| distances[i % 32].rotate_left(i as u32) & 0xff_ffff);
+            let mut next = first;
+            let expected: Vec<u32> = rows.iter().map(|distance| {
+                let row = next + distance;
+                next = row + 1;
+                row
+            }).collect();
+            prop_assert_eq!(rows_of_distances(first, &mut rows), next);
+            prop_assert_eq!(&rows[..], &expected[..]);
+        }
+    }
+}
