@@ -4,6 +4,8 @@ mod bad_input;
 mod bringing_up_to_date;
 mod changing;
 mod finding_the_file;
+mod measuring;
+mod searching;
 mod shipping;
 mod streams;
 mod watching;

@@ -124,7 +124,8 @@ fn requests() -> Vec<Request> {
     ];
     let mut requests = Vec::new();
     for query in QUERIES {
-        for mode in Mode::ALL {
+        // Titles of equal score stand in the order of the moments when documents came.
+        for mode in Mode::RANKED {
             for (filters, k) in filters.iter().zip([7, 3, 120]) {
                 requests.push(Request {
                     query: query.to_owned(),
@@ -139,9 +140,11 @@ fn requests() -> Vec<Request> {
     requests
 }
 
-/// A hit without the numbers of its segment and row, which tell how it came into the file.
+/// A hit without the numbers of its segment and row, which tell how it came into the file, and
+/// without the time when that was.
 fn without_number(hit: &Hit) -> String {
     let mut hit = hit.clone();
+    hit.modified_ms = 0;
     hit.chunk.segment.0 = 0;
     hit.chunk.row = 0;
     format!("{hit:?}")
@@ -254,8 +257,10 @@ fn the_number_of_threads_does_not_decide_what_is_stored() {
     let (one, four) = (indexed(1), indexed(4));
     assert_same_content(&four, &one, names(&documents));
     let right = ask(&one);
-    for ((request, told), (_, right)) in ask(&four).iter().zip(&right) {
-        assert_eq!(told, right, "{request:?}");
+    for ((request, told), (_, right)) in ask(&four).into_iter().zip(&right) {
+        // A continuation names its file.
+        let paging = right.paging.clone();
+        assert_eq!(Response { paging, ..told }, *right, "{request:?}");
     }
     assert_eq!(four.sizes().expect("sizes"), one.sizes().expect("sizes"));
     let (_added, by_name) = added(&documents, 3);

@@ -195,13 +195,17 @@ fn answers(path: &Path) -> Vec<String> {
         "water level parse_header",
         "\u{706f}\u{53f0} part 1",
     ] {
-        for mode in Mode::ALL {
+        for mode in Mode::RANKED {
             let request = Request {
                 mode,
                 k: 50,
                 ..Request::new(query)
             };
-            let response = kb.search(&request).expect("an answer");
+            let mut response = kb.search(&request).expect("an answer");
+            for hit in &mut response.hits {
+                // When a document was added is the moment of the test.
+                hit.modified_ms = 0;
+            }
             answers.push(format!("{query} {mode:?} {:?}", response.hits));
         }
     }

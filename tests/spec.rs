@@ -100,6 +100,7 @@ fn in_words(kind: &str) -> String {
         "[u8; 32]" => "`[u8; 32]`".to_owned(),
         "RootRecord" => "root".to_owned(),
         "EmbedderRecord" => "embedder".to_owned(),
+        "RecallRecord" => "recall".to_owned(),
         "ChunkerRecord" => "u32, u32".to_owned(),
         "DictionaryPart" => "part".to_owned(),
         "ColumnRecord" => "column".to_owned(),
@@ -175,6 +176,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         (" root: id", "store/meta.rs", "RootRecord"),
         (" embedder: id", "store/meta.rs", "EmbedderRecord"),
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
+        (" recall: queries", "store/meta.rs", "RecallRecord"),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
         (" version u16 (of", "index/text/mod.rs", "TextRecord"),
         (

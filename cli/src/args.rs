@@ -9,9 +9,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use kb_engine::{FORMAT_VERSION, Lines, Page};
 
+mod measuring;
 mod searching;
 mod writing;
 
+pub(crate) use measuring::*;
 pub(crate) use searching::*;
 pub(crate) use writing::*;
 
@@ -66,6 +68,7 @@ pub(crate) enum Verb {
     Tag(TagArguments),
     Watch(WatchArguments),
     Info(InfoArguments),
+    Bench(BenchArguments),
     Verify(VerifyArguments),
     Seal(SealArguments),
     Completions(CompletionsArguments),

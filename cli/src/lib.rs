@@ -110,6 +110,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         Verb::Verify(verb) => cmd::verify::run(&verb, output),
         Verb::Seal(verb) => cmd::seal::run(&verb, output),
         Verb::Info(verb) => cmd::info::run(&verb, output),
+        Verb::Bench(verb) => cmd::bench::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),
         Verb::Man(verb) => cmd::man::run(&verb, output),
     }

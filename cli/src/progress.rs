@@ -16,6 +16,9 @@ const UNKNOWN: &str = "{spinner} {prefix}  {msg}";
 /// When the sizes are known.
 const KNOWN: &str = "{prefix} {bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left";
 
+/// When things are counted that have no size.
+const COUNTED: &str = "{prefix} {bar:30} {percent:>3} %  {msg}  {eta} left";
+
 /// A bar on stderr, or nothing.
 pub(crate) struct Meter {
     bar: ProgressBar,
@@ -64,6 +67,23 @@ impl Meter {
         self.bar.set_position(done);
     }
 
+    /// How many of all were done.
+    pub(crate) fn show_count(
+        &self,
+        stage: &'static str,
+        what: &'static str,
+        done: u64,
+        total: u64,
+    ) {
+        if self.bar.length() != Some(total) {
+            self.bar.set_style(style(COUNTED));
+            self.bar.set_length(total);
+        }
+        self.bar.set_prefix(stage);
+        self.bar.set_message(what);
+        self.bar.set_position(done);
+    }
+
     /// A line on stderr, above the bar.
     pub(crate) fn note(&self, text: &str) {
         self.bar.suspend(|| tell(text));
@@ -87,9 +107,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_templates_parse() {
-        assert!(ProgressStyle::with_template(UNKNOWN).is_ok());
-        assert!(ProgressStyle::with_template(KNOWN).is_ok());
+    fn all_templates_parse() {
+        for template in [UNKNOWN, KNOWN, COUNTED] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
     }
 
     #[test]

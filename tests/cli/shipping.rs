@@ -137,3 +137,60 @@ fn a_file_is_compared_with_the_folder_wherever_it_is_now() {
     );
     assert_eq!(object["changes"][2]["change"], "removed");
 }
+
+#[test]
+fn vectors_of_half_the_size_are_chosen_for_a_new_file_or_at_sealing() {
+    let folder = Folder::indexed();
+    let codec = |file: &str| {
+        let told = folder.kb(["info", file, "--json"]).expect(0);
+        told.json_lines()[0]["vectors"].as_str().unwrap().to_owned()
+    };
+    let root = |told: crate::support::Outcome| {
+        let object = &told.expect(0).json_lines()[0];
+        object["content_root"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(codec("harbour.kb"), "i8");
+    let sealed = root(folder.kb(["seal", "harbour.kb", "-o", "wide.kb", "--json"]));
+    let narrow = [
+        "seal",
+        "harbour.kb",
+        "-o",
+        "narrow.kb",
+        "--vectors",
+        "i4",
+        "--json",
+    ];
+    assert_eq!(root(folder.kb(narrow)), sealed);
+    assert_eq!(
+        (codec("wide.kb"), codec("narrow.kb")),
+        ("i8".into(), "i4".into())
+    );
+    folder.kb(["verify", "narrow.kb", "--deep"]).expect(0);
+    let told = folder
+        .kb(["seal", "narrow.kb", "--vectors", "i8", "--json"])
+        .expect(2);
+    assert_eq!(told.error_code(), "INVALID_ARGUMENT");
+
+    let again = ["index", "harbour", "--vectors", "i4"];
+    let told = folder.kb(again).expect(2);
+    assert!(told.stderr.contains("--rebuild"), "{told:#?}");
+    folder
+        .kb(["index", "harbour", "--vectors", "i4", "--rebuild"])
+        .expect(0);
+    assert_eq!(codec("harbour.kb"), "i4");
+    folder.kb(again).expect(0);
+    folder.write("harbour/more.md", "# More\n\nA buoy of nibbles.\n");
+    folder.kb(["index", "harbour"]).expect(0);
+    folder.kb(["verify", "harbour.kb", "--deep"]).expect(0);
+    let told = folder.kb([
+        "search",
+        "buoy of nibbles",
+        "-f",
+        "harbour.kb",
+        "--mode",
+        "semantic",
+    ]);
+    assert!(told.expect(0).stdout.contains("more.md"));
+    folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    assert_eq!(codec("harbour.kb"), "i4");
+}

@@ -106,6 +106,7 @@ fn help_teaches_every_verb_and_ends_well() {
         "tag",
         "watch",
         "info",
+        "bench",
         "verify",
         "seal",
         "completions",

@@ -2,7 +2,7 @@
 
 use kb_engine::index::text::TextRecord;
 use kb_engine::index::vector::VectorRecord;
-use kb_engine::store::meta::ProbeRecord;
+use kb_engine::store::meta::{ProbeRecord, RecallRecord};
 use kb_engine::types::SegmentId;
 
 use super::ask;
@@ -103,6 +103,24 @@ fn a_lying_meta_is_refused_or_harmless() {
             }];
         };
         assert!(tell("a probe", lie), "{len}");
+    }
+    for (number, share, refused) in [
+        (0, 0.0, false),
+        (u32::MAX, 1.0, false),
+        (1, -0.1, true),
+        (1, 1.1, true),
+        (1, f32::NAN, true),
+    ] {
+        let lie = |content: &mut Content| {
+            content.meta.recall = Some(RecallRecord {
+                queries: number,
+                k: number,
+                candidates: number,
+                rows: u64::from(number) << 32,
+                recall: share,
+            });
+        };
+        assert_eq!(tell("recall", lie), refused, "{share}");
     }
     tell("many probes", |content| {
         let probes = content.meta.embedder.probes.clone();

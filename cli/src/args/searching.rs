@@ -43,6 +43,10 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = modes())]
     pub(crate) mode: Mode,
 
+    /// Take quotes, +, - and fields in QUERY as words like all others
+    #[arg(long)]
+    pub(crate) plain: bool,
+
     /// What one answer is: a passage (chunks) or a document
     #[arg(long, value_name = "SCOPE", default_value = Scope::default().name(), value_parser = scopes())]
     pub(crate) scope: Scope,
@@ -140,7 +144,7 @@ Examples:
   kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
   git log -1 --format=%s | kb search -";
 
-fn modes() -> impl TypedValueParser<Value = Mode> {
+pub(crate) fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::name))
         .map(|name| Mode::from_name(&name).unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! `kb info`: what a file holds, from where, and what its bytes are for.
 
-use kb_engine::{Info, RootInfo, Sizes};
+use kb_engine::{Info, Recall, RootInfo, Sizes};
 use serde_json::Value;
 
 use crate::args::InfoArguments;
@@ -66,7 +66,7 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
             "model",
             format!("{}, {} dimensions{available}", info.model, info.dim),
         ),
-        ("vectors", info.vectors.name().to_owned()),
+        ("vectors", vectors(info)),
         ("analyser", info.analyser.clone()),
         ("created", time(info.created_ms)),
         ("updated", time(info.updated_ms)),
@@ -83,6 +83,37 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
     ]);
     facts.retain(|(_, value)| !value.is_empty());
     facts
+}
+
+/// How vectors are stored, and what a search in them finds.
+fn vectors(info: &Info) -> String {
+    let name = info.vectors.name();
+    match &info.recall {
+        _ if info.is_exact => format!("{name}, search is exact"),
+        None => name.to_owned(),
+        Some(recall) => {
+            let now = match recall.chunks == info.chunks {
+                true => String::new(),
+                false => format!(", now {}", count(info.chunks)),
+            };
+            format!(
+                "{name}, search finds {:.2} of the {} nearest ({} questions, at {}{now})",
+                recall.recall,
+                recall.k,
+                recall.queries,
+                plural(recall.chunks, "chunk"),
+            )
+        }
+    }
+}
+
+fn recall_object(recall: &Recall) -> Object {
+    Object::new()
+        .field("recall", (f64::from(recall.recall) * 1e4).round() / 1e4)
+        .field("k", recall.k)
+        .field("queries", recall.queries)
+        .field("candidates", recall.candidates)
+        .field("chunks", recall.chunks)
 }
 
 /// What a seal would take out; nothing is not worth a line.
@@ -164,7 +195,7 @@ fn info_object(file: &str, info: &Info) -> Object {
             .field("git_commit", optional(&root.git_commit))
             .field("git_branch", optional(&root.git_branch))
     });
-    Object::new()
+    let object = Object::new()
         .field("file", file)
         .field("uuid", &*info.uuid)
         .field("format", &*info.format)
@@ -181,6 +212,12 @@ fn info_object(file: &str, info: &Info) -> Object {
         .field("model", &*info.model)
         .field("dim", info.dim)
         .field("vectors", info.vectors.name())
+        .field("vectors_exact", info.is_exact);
+    let object = match &info.recall {
+        Some(recall) => object.object("recall", recall_object(recall)),
+        None => object.field("recall", Value::Null),
+    };
+    object
         .field("model_available", info.model_available)
         .field("analyser", &*info.analyser)
         .field("content_root", optional(&info.content_root))

@@ -1,6 +1,7 @@
 //! One verb per file: its arguments become calls of the engine, the answers become lines.
 
 pub(crate) mod add;
+pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod get;
 pub(crate) mod index;

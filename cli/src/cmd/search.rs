@@ -23,6 +23,7 @@ const QUOTED_CHARACTERS: usize = 60;
 pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Exit, Failure> {
     let request = Request {
         query: query(arguments)?,
+        plain: arguments.plain,
         k: arguments.k,
         mode: arguments.mode,
         scope: arguments.scope,
@@ -133,6 +134,12 @@ fn tell_nothing_found(
     opened: &Opened,
     output: &mut Output,
 ) {
+    let has_text = || opened.kb.info().is_ok_and(|info| info.chunks > 0);
+    if response.searched_chunks == 0 && request.filters.is_empty() && has_text() {
+        output.note("nothing found: no chunk has what the signs of the query ask for");
+        output.hint("`--plain` takes quotes, +, - and fields as words like all others");
+        return;
+    }
     if response.searched_chunks == 0 && !request.filters.is_empty() {
         output.note("nothing found: no chunk passes these filters");
         let file = shell_word(&opened.file);
@@ -225,9 +232,25 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
         .field("model_words_known", explanation.model_words_known)
         .field("keyword_candidates", explanation.keyword_candidates)
         .field("vector_candidates", explanation.vector_candidates)
+        .field("vector_rows", explanation.vectors.rows)
+        .field("vector_rows_compared", explanation.vectors.scored)
         .objects("terms", terms.collect())
         .objects("steps", steps.collect());
     Object::new().object("explanation", object)
+}
+
+/// How the vector index was asked.
+fn vectors_text(explanation: &Explanation) -> String {
+    let vectors = &explanation.vectors;
+    match (vectors.rows, vectors.two_stage) {
+        (0, _) => "vectors: not asked".to_owned(),
+        (rows, false) => format!("vectors: all {} rows compared", count(rows)),
+        (rows, true) => format!(
+            "vectors: signs of {} rows read, {} of them compared",
+            count(rows),
+            count(vectors.scored)
+        ),
+    }
 }
 
 fn explanation_text(response: &Response, explanation: &Explanation) -> String {
@@ -251,6 +274,7 @@ fn explanation_text(response: &Response, explanation: &Explanation) -> String {
             "candidates: {} by keyword, {} by vector",
             explanation.keyword_candidates, explanation.vector_candidates
         ),
+        vectors_text(explanation),
         format!(
             "model: {} knows {} of {} words of the query",
             explanation.model, explanation.model_words_known, explanation.model_words

@@ -384,8 +384,8 @@ mod tests {
     #[test]
     fn what_a_reader_must_know_is_refused_by_name() {
         let lies: [(usize, &[u8], &str); 8] = [
-            (MAJOR_AT, &[9, 0], "format version 9.2"),
-            (MINOR_AT, &[3, 0], "format version 0.3"),
+            (MAJOR_AT, &[9, 0], "format version 9.3"),
+            (MINOR_AT, &[4, 0], "format version 0.4"),
             (MINOR_AT, &[0, 0], "format version 0.0"),
             (INCOMPAT_AT, &[3 | 1 << 5], "feature bit 5"),
             (INCOMPAT_AT + 7, &[0x80], "feature bit 63"),

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::index::vector::Codec;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
-use crate::store::meta::RootRecord;
+use crate::store::meta::{RecallRecord, RootRecord};
 use crate::types::{ChunkSpan, Class, Heading, Lines};
 
 /// What the .kb knows of one document.
@@ -115,6 +115,25 @@ pub struct RootInfo {
     pub git_branch: Option<String>,
 }
 
+/// Nearest chunks of which [`Recall`] tells how many are found.
+pub(crate) const NEAREST: usize = 10;
+
+/// How much vector search found of what looking at every chunk finds, measured when the file was
+/// indexed anew or sealed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recall {
+    /// Questions drawn from the file.
+    pub queries: u32,
+    /// Nearest chunks wanted of each.
+    pub k: u32,
+    /// Chunks looked at in full for each.
+    pub candidates: u32,
+    /// Live chunks then.
+    pub chunks: u64,
+    /// Share of the nearest chunks that were found: 0 to 1.
+    pub recall: f32,
+}
+
 /// Facts about an open .kb.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
@@ -148,6 +167,10 @@ pub struct Info {
     pub dim: u32,
     /// How they are stored.
     pub vectors: Codec,
+    /// Whether the file is so small that vector search looks at every chunk.
+    pub is_exact: bool,
+    /// What vector search finds; `None` where it was not measured.
+    pub recall: Option<Recall>,
     /// Whether this program can reproduce that model.
     pub model_available: bool,
     /// Id of the analyser.
@@ -195,6 +218,19 @@ impl DocumentInfo {
             hash: record.hash,
             metadata: record.metadata,
         })
+    }
+}
+
+impl Recall {
+    /// What a record says.
+    pub(crate) fn from_record(record: &RecallRecord) -> Recall {
+        Recall {
+            queries: record.queries,
+            k: record.k,
+            candidates: record.candidates,
+            chunks: record.rows,
+            recall: record.recall,
+        }
     }
 }
 

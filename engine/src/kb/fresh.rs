@@ -83,5 +83,6 @@ pub(super) fn fresh_meta() -> Result<Meta> {
         documents: 0,
         chunks: 0,
         text_bytes: 0,
+        recall: None,
     })
 }

@@ -22,7 +22,7 @@ impl Kb {
     /// As [`Kb::list`], in parts.
     ///
     /// # Errors
-    /// As [`Kb::list`]; [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    /// As [`Kb::list`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
     pub fn list_page(&self, folder: Option<&str>, page: &Page) -> Result<(Vec<Entry>, Paging)> {
         page.validate()?;
         self.read(|snapshot, catalog| {
@@ -41,7 +41,7 @@ impl Kb {
     /// parts. Cost grows with the documents before the end of the part.
     ///
     /// # Errors
-    /// [`Error::FolderNotFound`]; [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    /// [`crate::Error::FolderNotFound`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
     pub fn documents_page(
         &self,
         folder: Option<&str>,
@@ -74,7 +74,7 @@ impl Kb {
     /// As [`Kb::outline`], in parts.
     ///
     /// # Errors
-    /// As [`Kb::outline`]; [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    /// As [`Kb::outline`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
     pub fn outline_page(&self, name: &str, page: &Page) -> Result<(Outline, Paging)> {
         page.validate()?;
         self.read(|snapshot, catalog| {
@@ -93,7 +93,7 @@ impl Kb {
     /// The chunks of a document with their texts, in order, in parts.
     ///
     /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    /// As [`Kb::document`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
     pub fn chunks_page(&self, name: &str, page: &Page) -> Result<(Vec<ChunkText>, Paging)> {
         page.validate()?;
         self.read(|snapshot, catalog| {
@@ -128,7 +128,7 @@ impl Kb {
     /// holds, or, of some lines of a document, what these lines hold.
     ///
     /// # Errors
-    /// As [`Kb::text`]; [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    /// As [`Kb::text`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
     pub fn text_page(
         &self,
         name: &str,

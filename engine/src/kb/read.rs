@@ -10,8 +10,10 @@ use crate::container::{Container, SlotIdentity, Snapshot};
 use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
-use crate::index::vector::Codec;
-use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, RootInfo, Sizes};
+use crate::index::vector::{Codec, in_two_stages};
+use crate::kb::facts::{
+    DocumentInfo, DocumentText, Entry, Info, NEAREST, Outline, Recall, RootInfo, Sizes,
+};
 use crate::kb::sizes;
 use crate::search::resolve::{self, Nearest};
 use crate::store::documents::DocumentRecord;
@@ -331,6 +333,8 @@ impl Kb {
                 model: meta.embedder.id.clone(),
                 dim: meta.embedder.dim,
                 vectors: Codec::of(meta.embedder.codec)?,
+                is_exact: !in_two_stages(meta.chunks, NEAREST),
+                recall: meta.recall.as_ref().map(Recall::from_record),
                 model_available: model_of(catalog).is_some(),
                 analyser: meta.analyser.clone(),
                 deleted_chunks: catalog
@@ -365,7 +369,7 @@ impl Kb {
 
 /// The model of the file, if this program can reproduce it: same id and hash, and the probes come
 /// out the same.
-fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
+pub(super) fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
     let record = &catalog.meta.embedder;
     let model = embed::by_id(&record.id)?;
     let probes: Vec<Probe> = record

@@ -11,6 +11,7 @@ use crate::ingest::merge::{self, Form};
 use crate::ingest::report::{Progress, Stage};
 use crate::ingest::walk::now_ms;
 use crate::kb::fresh::{check_codec, first_manifest};
+use crate::kb::recall;
 use crate::kb::write::{KbWriter, PROGRAM};
 use crate::store::blocks::Compression;
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
@@ -89,6 +90,7 @@ impl KbWriter {
             let mut transaction = fresh.begin()?;
             let sealed = write(&mut transaction, snapshot, vectors, progress)?;
             transaction.commit()?;
+            recall::certify(&mut fresh)?;
             writer = Some(fresh);
             Ok(sealed)
         })?;
@@ -169,6 +171,7 @@ fn write(
         roots,
         embedder,
         writer: PROGRAM.to_owned(),
+        recall: None,
         ..catalog.meta.clone()
     };
     meta.write(transaction)?;

@@ -480,7 +480,7 @@ mod tests {
             assert_eq!(error.code(), "FOLDER_NOT_FOUND", "{folder}");
         }
         let filters = Filters {
-            folders: words(&["a/v"]),
+            folders: words(&["x/b"]),
             ..Filters::default()
         };
         let error = passing(&filters, false).unwrap_err().to_string();
@@ -517,8 +517,8 @@ mod tests {
             modified_since_ms: Some(modified_since_ms),
             ..Filters::default()
         };
-        // Bytes that are no file have no time.
-        assert_eq!(passing(&since(0), true).unwrap().0.len(), 0);
+        assert_eq!(passing(&since(0), true).unwrap().0.len(), 7);
+        assert_eq!(passing(&since(i64::MAX), true).unwrap().0.len(), 0);
         let symbols = Filters {
             symbol_names: words(&["main"]),
             ..Filters::default()

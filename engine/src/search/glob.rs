@@ -131,10 +131,10 @@ impl PathMatcher {
     /// For the words after `path:`.
     pub(super) fn new(words: &str) -> PathMatcher {
         let given: String = words.trim_start_matches("./").nfc().collect();
-        if given.contains(['*', '?', '[', '{']) {
-            if let Ok(pattern) = Pattern::new(&with_depth(&given)) {
-                return PathMatcher::Glob(Box::new(pattern));
-            }
+        if given.contains(['*', '?', '[', '{'])
+            && let Ok(pattern) = Pattern::new(&with_depth(&given))
+        {
+            return PathMatcher::Glob(Box::new(pattern));
         }
         PathMatcher::Part(given.to_lowercase())
     }

@@ -129,7 +129,8 @@ fn origin(parts: &[Parts<'_>], request: &Request) -> Origin {
         .map(|part| (part.uuid, part.catalog.manifest.generation))
         .collect();
     let options = format!(
-        "{:?} {:?} {:?} {:?} {} {} {} {:?}",
+        "{} {:?} {:?} {:?} {:?} {} {} {} {:?}",
+        request.plain,
         request.mode,
         request.scope,
         request.sort,
@@ -220,7 +221,7 @@ fn render(
             terms.push((term.to_owned(), 1.0))
         }),
     }
-    let mut renderer = Renderer::new(files, request, plan.mode, analyser, terms);
+    let mut renderer = Renderer::new(files, request, plan.mode, analyser, &terms);
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     for passage in found.iter().take(request.k) {
         let terms = match (&plan.words, request.explain) {

@@ -97,7 +97,11 @@ pub fn plan<'b>(
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
 ) -> Result<Plan<'b>> {
-    let parsed = language::parse(searched_part(&request.query, warnings));
+    let query = searched_part(&request.query, warnings);
+    let parsed = match request.plain {
+        true => Parsed::words(query),
+        false => language::parse(query),
+    };
     let rows = rows(files, request, &parsed, analyser, warnings)?;
     let wanted = match request.scope {
         Scope::Chunks => request.k,

@@ -29,6 +29,9 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// The modes that rank text.
+    pub const RANKED: [Mode; 3] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword];
+
     /// All modes.
     pub const ALL: [Mode; 4] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword, Mode::Title];
 
@@ -144,6 +147,8 @@ impl Filters {
 pub struct Request {
     /// Words, with `"phrases"`, `+word`, `-word` and `title:`, `path:`, `tag:`; never a syntax error.
     pub query: String,
+    /// Whether the signs of the query are words like all others.
+    pub plain: bool,
     /// How many hits at most, in one page, `1..=`[`K_LIMIT`].
     pub k: usize,
     /// What answers.
@@ -175,6 +180,7 @@ impl Request {
     pub fn new(query: impl Into<String>) -> Request {
         Request {
             query: query.into(),
+            plain: false,
             k: 10,
             mode: Mode::default(),
             scope: Scope::default(),

@@ -66,6 +66,22 @@ pub struct ChunkerRecord {
     pub cap_bytes: u32,
 }
 
+/// How much vector search in two stages found of what an exact one finds, measured when the file was
+/// written whole.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct RecallRecord {
+    /// Questions drawn from the file.
+    pub queries: u32,
+    /// Nearest chunks wanted of each.
+    pub k: u32,
+    /// Candidates of the first stage.
+    pub candidates: u32,
+    /// Live chunks then.
+    pub rows: u64,
+    /// Share of the k nearest chunks that were found: 0 to 1.
+    pub recall: f32,
+}
+
 /// Row `meta`.
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
 pub struct Meta {
@@ -89,6 +105,8 @@ pub struct Meta {
     pub chunks: u64,
     /// Bytes of stored text of live documents.
     pub text_bytes: u64,
+    /// What vector search finds; none where it was not measured.
+    pub recall: Option<RecallRecord>,
 }
 
 /// Row `manifest`.
@@ -121,11 +139,14 @@ impl Meta {
     /// # Errors
     /// [`Error::Damaged`] when it is missing or does not decode.
     pub fn read(snapshot: &Snapshot<'_>) -> Result<Meta> {
-        decode_record(
-            "row meta",
-            META_VERSION,
-            &kb_row(snapshot, tables::KB_META)?,
-        )
+        let row = kb_row(snapshot, tables::KB_META)?;
+        let meta: Meta = decode_record("row meta", META_VERSION, &row)?;
+        match &meta.recall {
+            Some(record) if !(0.0..=1.0).contains(&record.recall) => {
+                Err(Error::damaged("row meta states a recall that is no share"))
+            }
+            _ => Ok(meta),
+        }
     }
 
     /// Writes the row.

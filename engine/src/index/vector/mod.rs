@@ -17,7 +17,8 @@ pub mod topk;
 pub mod writer;
 
 pub use nearest::{
-    Facts, Near, Part, Scan, nearest, nearest_among, nearest_explained, nearest_many,
+    Facts, Near, Part, Scan, candidates, in_two_stages, nearest, nearest_among, nearest_explained,
+    nearest_many,
 };
 
 use wincode::{SchemaRead, SchemaWrite};

@@ -30,6 +30,10 @@ pub struct Reader<'a> {
 /// Rows whose bytes are fetched ahead of the one that is scored.
 const AHEAD: usize = 12;
 
+/// Scattered rows that are copied side by side and scored in one call: the copies wait for memory
+/// together, and the kernel adds up four rows at a time.
+const GATHERED: usize = 16;
+
 impl<'a> Reader<'a> {
     /// Over the columns written by [`super::writer::Writer`].
     ///
@@ -81,6 +85,12 @@ impl<'a> Reader<'a> {
     /// Dimensions and range of the quantiser: rows of readers that agree in both can be compared.
     pub(super) fn quantiser(&self) -> (u32, f32) {
         (self.dim, self.range)
+    }
+
+    /// All rows as they are stored, an extent at a time.
+    pub fn extents(&self) -> impl Iterator<Item = Result<&'a [u8]>> {
+        let rows = self.rows;
+        (0..rows.extents()).map(move |number| Ok(rows.extent(number)?.1))
     }
 
     /// Whether a query is as wide as the rows.
@@ -176,11 +186,22 @@ impl<'a> Reader<'a> {
             let bytes = cursor.from(u64::from(row))?.get(..self.stride);
             found.push((row, bytes.unwrap_or_default()));
         }
-        for (at, (row, bytes)) in found.iter().enumerate() {
-            if let Some((_, later)) = found.get(at + AHEAD) {
-                prefetch(later);
+        let mut ahead = found.iter().skip(AHEAD);
+        let mut gathered = vec![0; GATHERED * self.stride];
+        let mut products = [0; GATHERED];
+        for some in found.chunks(GATHERED) {
+            for ((_, bytes), place) in some.iter().zip(gathered.chunks_exact_mut(self.stride)) {
+                if let Some((_, later)) = ahead.next() {
+                    prefetch(later);
+                }
+                if bytes.len() == place.len() {
+                    place.copy_from_slice(bytes);
+                }
             }
-            each(*row, query.product(self.codec, bytes));
+            kernels().products(self.codec, query.one(), &gathered, &mut products);
+            for ((row, _), product) in some.iter().zip(&products) {
+                each(*row, *product);
+            }
         }
         Ok(())
     }

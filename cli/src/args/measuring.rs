@@ -1,0 +1,86 @@
+//! The flags of the verb that measures.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use kb_engine::{K_LIMIT, Mode};
+
+use super::{JsonFlag, modes};
+
+/// Most questions of one run.
+const NUMBER_LIMIT: usize = 100_000;
+
+/// Measure how fast a .kb file answers on this machine
+///
+/// Asks questions drawn from the file itself, the same ones each time, and shows the time of an
+/// answer in each mode and of every step of it. Also: how fast this machine reads the stored vectors,
+/// which is the limit of an exact scan, how near the scan comes to it, the private memory and the page
+/// faults of the process. Nothing is written; the file may be read-only.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES)]
+pub(crate) struct BenchArguments {
+    /// The .kb file
+    ///
+    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
+    /// nearest folder above that has one.
+    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+
+    /// How many questions at most
+    #[arg(short, value_name = "N", default_value_t = 100, value_parser = number)]
+    pub(crate) number: usize,
+
+    /// How many answers to each
+    #[arg(short, value_name = "K", default_value_t = 10, value_parser = answers)]
+    pub(crate) k: usize,
+
+    /// Only this mode (repeatable) [default: hybrid, semantic and keyword]
+    #[arg(long, value_name = "MODE", value_parser = modes())]
+    pub(crate) mode: Vec<Mode>,
+
+    /// Ask the lines of this file instead; blank ones and those that begin with # are left out
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) queries: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  kb bench notes.kb                     every mode, 100 questions drawn from the file
+  kb bench notes.kb -n 1000 --mode hybrid
+  kb bench notes.kb --queries asked.txt --json | jq '.modes[] | {mode, p50_us}'
+
+Compare two files, or two versions of kb, one after the other on a quiet machine: another busy
+process makes every figure worse.";
+
+fn number(text: &str) -> Result<usize, String> {
+    within(text, NUMBER_LIMIT)
+}
+
+fn answers(text: &str) -> Result<usize, String> {
+    within(text, K_LIMIT)
+}
+
+fn within(text: &str, most: usize) -> Result<usize, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number| (1..=most).contains(number))
+        .ok_or_else(|| format!("give a number from 1 to {most}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_limits() {
+        assert_eq!(number("1"), Ok(1));
+        assert_eq!(answers("10000"), Ok(10_000));
+        for wrong in ["0", "-1", "x", "", "100001", "99999999999999999999"] {
+            assert!(number(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(answers("10001").is_err());
+    }
+}

@@ -1,0 +1,243 @@
+//! What a front needs to measure a .kb: questions that it can answer, and its vector rows read
+//! in the two ways whose times are compared. No clock runs here.
+
+use std::hint::black_box;
+
+use crate::catalog::{BoundSegment, Catalog, Segment};
+use crate::container::Snapshot;
+use crate::error::Result;
+use crate::index::vector::quantise::Query;
+use crate::index::vector::{Part, Scan, nearest};
+use crate::kb::read::Kb;
+use crate::store::outline::{self, Sections};
+
+/// Words of a question that is drawn from a text.
+const WORDS: usize = 6;
+
+/// Neighbours that a scan keeps.
+const NEIGHBOURS: usize = 10;
+
+/// What one reading of the vector rows went over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VectorPass {
+    /// Rows, deleted ones included.
+    pub rows: u64,
+    /// Their bytes, padding included.
+    pub bytes: u64,
+}
+
+impl Kb {
+    /// Questions drawn from the file itself, `count` at most: of chunks spread evenly over all, in
+    /// turn the heading above and the first words of the text. The same file gives the same ones.
+    ///
+    /// Cost: one text block and one outline per question.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`], [`crate::Error::SnapshotExpired`].
+    pub fn sample_queries(&self, count: usize) -> Result<Vec<String>> {
+        self.read(|snapshot, catalog| questions(snapshot, catalog, count))
+    }
+
+    /// Reads every byte of the vector rows `times` times and does nothing with them but add: as fast as
+    /// one thread can get them from memory, or from the processor's cache when they fit in it.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`], [`crate::Error::SnapshotExpired`].
+    pub fn read_vector_rows(&self, times: u32) -> Result<VectorPass> {
+        self.vector_passes(times, |segment| {
+            for extent in segment.vectors()?.extents() {
+                black_box(sum(extent?));
+            }
+            Ok(())
+        })
+    }
+
+    /// Compares every vector row with one vector, `times` times, and keeps the nearest: the exact scan of
+    /// a semantic search and nothing else. The vector is a row of the file, so that no model is
+    /// needed.
+    ///
+    /// # Errors
+    /// As [`Kb::read_vector_rows`].
+    pub fn scan_vector_rows(&self, times: u32) -> Result<VectorPass> {
+        self.vector_passes(times, |segment| {
+            let vectors = segment.vectors()?;
+            let record = &segment.segment.records.vectors;
+            if vectors.rows() == 0 {
+                return Ok(());
+            }
+            if let Some(query) = Query::new(&vectors.vector(0)?, record.range) {
+                let part = Part {
+                    reader: &vectors,
+                    filter: None,
+                    deleted: None,
+                };
+                black_box(nearest(&[part], &query, NEIGHBOURS, Scan::Exact)?);
+            }
+            Ok(())
+        })
+    }
+
+    fn vector_passes(
+        &self,
+        times: u32,
+        pass: impl Fn(&BoundSegment<'_>) -> Result<()>,
+    ) -> Result<VectorPass> {
+        self.read(|snapshot, catalog: &Catalog| {
+            let segments = catalog.segments.iter();
+            let bound = segments.map(|segment: &Segment| segment.bind(snapshot));
+            let bound = bound.collect::<Result<Vec<BoundSegment<'_>>>>()?;
+            for _ in 0..times {
+                bound.iter().try_for_each(&pass)?;
+            }
+            let mut whole = VectorPass::default();
+            for segment in &bound {
+                let record = &segment.segment.records.vectors;
+                whole.rows += u64::from(record.rows);
+                whole.bytes += u64::from(record.rows) * u64::from(record.stride);
+            }
+            Ok(whole)
+        })
+    }
+}
+
+/// As [`Kb::sample_queries`], of one commit.
+pub(super) fn questions(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    count: usize,
+) -> Result<Vec<String>> {
+    let rows = |segment: &Segment| u64::from(segment.rows());
+    let all: u64 = catalog.segments.iter().map(rows).sum();
+    let step = all.checked_div(count as u64).unwrap_or(0).max(1);
+    let mut queries = Vec::new();
+    let mut first = 0;
+    for segment in &catalog.segments {
+        let end = first + rows(segment);
+        let bound = segment.bind(snapshot)?;
+        let wanted = (first.next_multiple_of(step)..end)
+            .step_by(usize::try_from(step).unwrap_or(usize::MAX));
+        for at in wanted.take(count - queries.len()) {
+            // A row number: the segment has no more than u32 can say.
+            let row = u32::try_from(at - first).unwrap_or(u32::MAX);
+            let deleted = segment.deleted_rows();
+            if !deleted.is_some_and(|deleted| deleted.contains(row)) {
+                let turn = queries.len() % 2 == 0;
+                queries.extend(query_of(snapshot, &bound, row, turn)?);
+            }
+        }
+        first = end;
+    }
+    Ok(queries)
+}
+
+/// The nearest heading above a chunk, or its first words; none when neither has a word.
+fn query_of(
+    snapshot: &Snapshot<'_>,
+    segment: &BoundSegment<'_>,
+    row: u32,
+    prefers_heading: bool,
+) -> Result<Option<String>> {
+    let chunk = segment.chunks().get(row)?;
+    if prefers_heading {
+        let headings = outline::get(snapshot, chunk.document)?;
+        let nearest = Sections::new(&headings).at(chunk.at.span.start).last();
+        if let Some(query) = nearest.and_then(first_words) {
+            return Ok(Some(query));
+        }
+    }
+    Ok(first_words(&segment.blocks()?.chunk(row)?))
+}
+
+/// The first words of a text, without what stands between them.
+fn first_words(text: &str) -> Option<String> {
+    let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+    let words = words.filter(|word| word.chars().any(char::is_alphabetic));
+    let words: Vec<&str> = words.take(WORDS).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// The sum of all bytes as words of eight, in four sums that do not wait for each other. Extents are
+/// whole rows, which are multiples of 32 bytes.
+fn sum(bytes: &[u8]) -> u64 {
+    let mut sums = [0u64; 4];
+    for piece in bytes.chunks_exact(32) {
+        let (words, _) = piece.as_chunks::<8>();
+        for (sum, word) in sums.iter_mut().zip(words) {
+            *sum = sum.wrapping_add(u64::from_le_bytes(*word));
+        }
+    }
+    sums.into_iter().fold(0, u64::wrapping_add)
+}
+
+#[cfg(feature = "ingest")]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kb::KbWriter;
+
+    fn kb(documents: &[(&str, &str)]) -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        for half in documents.chunks(2) {
+            for (name, text) in half {
+                writer.add_bytes(name, text.as_bytes()).unwrap();
+            }
+            writer.commit().unwrap();
+        }
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        (folder, kb)
+    }
+
+    #[test]
+    fn questions_are_headings_and_first_words_in_turn_and_always_the_same() {
+        let (_folder, kb) = kb(&[
+            (
+                "a.md",
+                "# High tide\n\nThe sea, it rises: twice a day or so.\n",
+            ),
+            ("b.txt", "--- 12 34 ---\none two three four five six seven"),
+            ("c.txt", "1 2 3"),
+            ("d.md", "# Moon\n\nIt pulls.\n"),
+        ]);
+        let queries = kb.sample_queries(10).unwrap();
+        assert_eq!(
+            queries,
+            ["High tide", "one two three four five six", "Moon"]
+        );
+        assert_eq!(kb.sample_queries(10).unwrap(), queries);
+        assert_eq!(kb.sample_queries(1).unwrap(), ["High tide"]);
+        // Two of four chunks: the first and the third, which has no word.
+        assert_eq!(kb.sample_queries(2).unwrap(), ["High tide"]);
+        assert!(kb.sample_queries(0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn both_readings_go_over_every_row_of_every_segment() {
+        let (_folder, kb) = kb(&[("a.md", "one"), ("b.md", "two"), ("c.md", "three")]);
+        let info = kb.info().unwrap();
+        let read = kb.read_vector_rows(2).unwrap();
+        assert_eq!(read.rows, 3);
+        assert_eq!(read.bytes, 3 * u64::from(info.dim.next_multiple_of(64)));
+        assert_eq!(kb.scan_vector_rows(2).unwrap(), read);
+    }
+
+    #[test]
+    fn a_file_without_chunks_has_no_question_and_no_row() {
+        let (_folder, kb) = kb(&[]);
+        assert!(kb.sample_queries(5).unwrap().is_empty());
+        assert_eq!(kb.read_vector_rows(1).unwrap(), VectorPass::default());
+        assert_eq!(kb.scan_vector_rows(1).unwrap(), VectorPass::default());
+    }
+
+    #[test]
+    fn every_byte_is_added() {
+        let mut bytes = vec![0u8; 64];
+        for at in 0..64 {
+            bytes[at] = 1;
+            assert_ne!(sum(&bytes), 0, "{at}");
+            bytes[at] = 0;
+        }
+    }
+}

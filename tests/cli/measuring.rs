@@ -1,0 +1,145 @@
+//! `kb bench`.
+
+use crate::support::Folder;
+
+#[test]
+fn bench_shows_every_mode_and_its_steps() {
+    let folder = Folder::indexed();
+    let told = folder.kb(["bench", "harbour.kb", "-n", "5"]).expect(0);
+    assert!(told.stdout.starts_with("harbour.kb  "), "{told:#?}");
+    for word in [
+        "hybrid",
+        "semantic",
+        "keyword",
+        "    plan ",
+        "GB/s",
+        "5 drawn",
+    ] {
+        assert!(told.stdout.contains(word), "{word}: {told:#?}");
+    }
+    assert_eq!(told.stderr, "");
+}
+
+#[test]
+fn bench_as_json_has_the_same_figures_for_programs() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb([
+            "bench", "--json", "-n", "3", "--mode", "keyword", "--mode", "hybrid",
+        ])
+        .expect(0)
+        .json_lines();
+    let [object] = told.as_slice() else {
+        panic!("{told:#?}")
+    };
+    assert_eq!(object["file"], "harbour.kb");
+    assert_eq!(
+        (&object["queries"], &object["drawn_from_file"]),
+        (&3.into(), &true.into())
+    );
+    let modes = object["modes"].as_array().unwrap();
+    let names: Vec<_> = modes
+        .iter()
+        .map(|mode| mode["mode"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["hybrid", "keyword"]);
+    for mode in modes {
+        assert!(mode["p50_us"].as_f64() > Some(0.0), "{mode}");
+        assert!(mode["p95_us"].as_f64() >= mode["p50_us"].as_f64(), "{mode}");
+        assert!(!mode["steps"].as_array().unwrap().is_empty(), "{mode}");
+    }
+    let vectors = &object["vectors"];
+    assert!(vectors["bytes"].as_u64() > Some(0), "{vectors}");
+    assert!(
+        vectors["scan_bytes_per_second"].as_f64() > Some(0.0),
+        "{vectors}"
+    );
+    if cfg!(target_os = "linux") {
+        assert!(
+            object["process"]["private_bytes"].as_u64() > Some(0),
+            "{object}"
+        );
+    }
+}
+
+#[test]
+fn bench_asks_the_lines_of_a_file() {
+    let folder = Folder::indexed();
+    folder.write(
+        "asked.txt",
+        "# of the harbour\nfog horn\n\nhigh water\ntides\n",
+    );
+    let bench = |number: &str| {
+        let told = folder
+            .kb([
+                "bench",
+                "--queries",
+                "asked.txt",
+                "--json",
+                "-n",
+                number,
+                "--mode",
+                "keyword",
+            ])
+            .expect(0)
+            .json_lines();
+        assert_eq!(told[0]["drawn_from_file"], false);
+        told[0]["queries"].clone()
+    };
+    assert_eq!((bench("100"), bench("2")), (3.into(), 2.into()));
+}
+
+#[test]
+fn bench_of_a_file_without_text_says_so() {
+    let folder = Folder::empty();
+    std::fs::create_dir(folder.join("nothing")).unwrap();
+    folder.write("nothing/empty.txt", "");
+    folder.kb(["index", "nothing"]).expect(0);
+    let told = folder.kb(["bench", "nothing.kb"]).expect(1);
+    assert!(told.stderr.contains("nothing to measure"), "{told:#?}");
+    assert_eq!(told.stdout, "");
+    folder.write("digits/one.txt", "1 2 3\n");
+    folder.kb(["index", "digits"]).expect(0);
+    let told = folder.kb(["bench", "digits.kb"]).expect(1);
+    assert!(told.stderr.contains("--queries"), "{told:#?}");
+    folder.write("asked.txt", "two\n");
+    folder
+        .kb(["bench", "digits.kb", "--queries", "asked.txt"])
+        .expect(0);
+}
+
+#[test]
+fn bench_refuses_what_it_cannot_measure() {
+    let folder = Folder::indexed();
+    folder.write("blank.txt", "\n# nothing\n");
+    folder.write("bytes.txt", b"\xff\xfe");
+    for (arguments, code) in [
+        (["harbour.kb", "-n", "0"], "USAGE"),
+        (["harbour.kb", "-n", "many"], "USAGE"),
+        (["harbour.kb", "-k", "0"], "USAGE"),
+        (["harbour.kb", "--mode", "guess"], "USAGE"),
+        (["harbour.kb", "--queries", "blank.txt"], "USAGE"),
+        (["harbour.kb", "--queries", "bytes.txt"], "IO"),
+        (["harbour.kb", "--queries", "gone.txt"], "IO"),
+        (["gone.kb", "-n", "1"], "PATH_NOT_FOUND"),
+        (["blank.txt", "-n", "1"], "NOT_A_KB"),
+    ] {
+        let [file, flag, value] = arguments;
+        let told = folder.kb(["bench", file, flag, value, "--json"]).expect(2);
+        assert_eq!(told.error_code(), code, "{arguments:?}: {told:#?}");
+        assert_eq!(told.stdout, "");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn bench_needs_no_right_to_write_and_leaves_the_file_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::indexed();
+    let file = folder.join("harbour.kb");
+    let before = std::fs::read(&file).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
+    folder.kb(["bench", "harbour.kb", "-n", "2"]).expect(0);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
+}

@@ -1,0 +1,245 @@
+//! `kb search`: what it can be asked, in which parts it answers, and from how many files.
+
+use serde_json::Value;
+
+use crate::support::{Folder, Outcome, documents, run};
+
+#[test]
+fn signs_in_a_query_say_which_chunks_may_answer() {
+    let folder = Folder::indexed();
+    let ask = |query: &str| {
+        let told = folder.kb(["search", "--json", "--", query]);
+        let lines = told.json_lines();
+        documents(&lines)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ask("\"polish the lens\""), ["docs/guide.md"]);
+    assert!(ask("\"lens the polish\"").is_empty());
+    assert_eq!(ask("harbour path:site"), ["site/index.html"]);
+    assert_eq!(ask("+paraffin storms"), ["notes.txt"]);
+    let without = ask("lamp harbour buoy -paraffin -lens");
+    assert!(!without.is_empty());
+    assert!(!without.iter().any(|document| document == "notes.txt"));
+    // Only signs: the documents that pass, by path.
+    assert_eq!(ask("path:src"), ["src/buoy.py", "src/tide.rs"]);
+    assert_eq!(ask("title:visitors"), ["site/index.html"]);
+}
+
+#[test]
+fn titles_find_documents_with_every_word() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb(["search", "--mode", "title", "harbour visit", "--json"])
+        .expect(0);
+    let lines = told.json_lines();
+    assert_eq!(documents(&lines), ["site/index.html"]);
+    assert!(lines[0]["keyword_score"].is_null() && lines[0]["score"].as_f64() > Some(0.3));
+    folder
+        .kb(["search", "--mode", "title", "harbour walrus"])
+        .expect(1);
+}
+
+#[test]
+fn filters_scopes_and_orders_are_flags() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb([
+            "search",
+            "water hours drift",
+            "--folder",
+            "src",
+            "--scope",
+            "documents",
+            "--sort",
+            "path",
+            "--json",
+        ])
+        .expect(0);
+    assert_eq!(
+        documents(&told.json_lines()),
+        ["src/buoy.py", "src/tide.rs"]
+    );
+    let told = folder.kb(["search", "water", "--folder", "sry"]).expect(2);
+    assert!(
+        told.stderr.contains("no folder \"sry\"") && told.stderr.contains("src"),
+        "{told:#?}"
+    );
+    folder.kb(["search", "water", "--since", "1h"]).expect(0);
+    let told = folder
+        .kb(["search", "water", "--since", "2999-01-01"])
+        .expect(1);
+    assert!(told.stderr.contains("no chunk passes"), "{told:#?}");
+    let told = folder
+        .kb(["search", "water", "--since", "yesterday"])
+        .expect(2);
+    assert!(told.stderr.contains("2026-11-30"), "{told:#?}");
+    folder.kb(["search", "water", "--min-score", "1"]).expect(1);
+    let told = folder
+        .kb(["search", "water", "--min-score", "1.5"])
+        .expect(2);
+    assert!(told.stderr.contains("min_score"), "{told:#?}");
+}
+
+#[test]
+fn several_files_answer_as_one_and_each_hit_names_its_file() {
+    let folder = Folder::indexed();
+    folder.write(
+        "other/fog.md",
+        b"# Fog\n\nSound the horn while the fog lasts.\n",
+    );
+    folder.kb(["index", "other"]).expect(0);
+    let told = folder
+        .kb([
+            "search",
+            "fog horn",
+            "-f",
+            "harbour.kb",
+            "-f",
+            "other.kb",
+            "--json",
+        ])
+        .expect(0);
+    let lines = told.json_lines();
+    let files: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["file"].as_str())
+        .collect();
+    assert_eq!(files.len(), lines.len());
+    assert!(
+        files.contains(&"harbour.kb") && files.contains(&"other.kb"),
+        "{files:?}"
+    );
+    let told = folder
+        .kb([
+            "search",
+            "fog horn",
+            "-f",
+            "harbour.kb",
+            "-f",
+            "other.kb",
+            "-k",
+            "2",
+        ])
+        .expect(0);
+    assert!(told.stdout.contains("other.kb fog.md:"), "{told:#?}");
+    let told = folder
+        .kb(["search", "fog", "-f", "harbour.kb", "-f", "missing.kb"])
+        .expect(2);
+    assert!(told.stderr.contains("missing.kb"), "{told:#?}");
+}
+
+#[test]
+fn lines_around_an_answer_are_numbered_on() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb([
+            "search",
+            "drift_distance",
+            "--lang",
+            "python",
+            "-k",
+            "1",
+            "-B",
+            "2",
+            "-A",
+            "2",
+        ])
+        .expect(0);
+    assert!(told.stdout.contains("  4  def drift_distance"), "{told:#?}");
+    let told = folder
+        .kb([
+            "search",
+            "drift_distance",
+            "--lang",
+            "python",
+            "-k",
+            "1",
+            "-A",
+            "2",
+            "--json",
+        ])
+        .expect(0);
+    let lines = told.json_lines();
+    assert!(lines[0]["after"].is_string() && lines[0]["before"].is_null());
+}
+
+#[test]
+fn an_answer_in_parts_goes_on_where_it_stopped() {
+    let folder = Folder::indexed();
+    let commands: [&[&str]; 5] = [
+        &["search", "harbour lamp water", "--json"],
+        &["ls", "--json"],
+        &["ls", "-r", "--json"],
+        &["get", "docs/guide.md", "--json"],
+        &["outline", "docs/guide.md", "--json"],
+    ];
+    for command in commands {
+        let ask = |words: &[&str]| -> Outcome { run(folder.command().args(words)) };
+        let whole = ask(command).expect(0).json_lines();
+        let mut parts: Vec<Value> = Vec::new();
+        let mut token: Option<String> = None;
+        let mut rounds = 0;
+        loop {
+            let mut words: Vec<&str> = command.to_vec();
+            words.extend(["--max-tokens", "30"]);
+            if let Some(token) = &token {
+                words.extend(["--continue", token]);
+            }
+            let mut lines = ask(&words).expect(0).json_lines();
+            let paging = lines.pop().expect("a last line")["paging"].clone();
+            assert!(paging["tokens"].as_u64() > Some(0), "{paging}");
+            parts.extend(lines);
+            rounds += 1;
+            token = paging["continuation"].as_str().map(str::to_owned);
+            assert_eq!(paging["has_more"], token.is_some());
+            if token.is_none() {
+                break;
+            }
+        }
+        assert!(rounds > 1, "{command:?}");
+        if command[0] == "get" {
+            let text: String = parts
+                .iter()
+                .filter_map(|part| part["text"].as_str())
+                .collect();
+            assert_eq!(Some(text.as_str()), whole[0]["text"].as_str());
+        } else {
+            assert_eq!(parts, whole, "{command:?}");
+        }
+    }
+    let told = folder.kb(["ls", "--max-tokens", "1"]).expect(0);
+    assert!(told.stderr.contains("--continue "), "{told:#?}");
+    let wrong = ["search", "harbour", "--continue", "bm90IG91cnM", "--json"];
+    let told = folder.kb(wrong).expect(2);
+    assert!(
+        told.stderr.contains("INVALID_CONTINUATION_TOKEN"),
+        "{told:#?}"
+    );
+    let told = folder.kb(["ls", "--max-tokens", "0"]).expect(2);
+    assert!(told.stderr.contains("max_tokens"), "{told:#?}");
+}
+
+#[test]
+fn the_explanation_says_how_and_whether_anything_is_relevant() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb(["search", "polish the lens", "--explain", "--json"])
+        .expect(0);
+    let lines = told.json_lines();
+    let explanation = &lines.last().expect("an explanation")["explanation"];
+    assert_eq!(explanation["verdict"], "relevant");
+    assert!(
+        explanation["vector_rows"].as_u64() > Some(0),
+        "{explanation}"
+    );
+    let steps = explanation["steps"].as_array().expect("steps");
+    let names: Vec<&str> = steps
+        .iter()
+        .filter_map(|step| step["step"].as_str())
+        .collect();
+    assert_eq!(names, ["plan", "keyword", "vector", "fuse", "text"]);
+    let told = folder.kb(["search", "quarterly dividend of shareholders"]);
+    assert!(told.stderr.contains("nothing"), "{told:#?}");
+}
