@@ -1,9 +1,21 @@
 //! What the figures must reach.
 
+use kb_engine::search::request::Mode;
 use serde_json::{Value, json};
 
 use super::reference::{GROUPS, KEYWORD_ALLOWANCE, KNOWN_LOSS, PART_ALLOWANCE};
 use super::scores::{self, GroupScores, SetScores};
+use super::vectors::{self, SetVectors, Way};
+use super::verdict::{self, SetVerdicts};
+
+/// Share of the questions put to the wrong file that the hybrid verdict must reject.
+const REJECTED: f64 = 0.80;
+
+/// Share of the questions put to their own file that it may lose.
+const LOST: f64 = 0.05;
+
+/// The hybrid means in two stages may be this far off the exact ones.
+const TWO_STAGE_OFF: f64 = 0.001;
 
 /// One bar and what was measured.
 #[derive(Debug, Clone)]
@@ -85,6 +97,37 @@ fn judge_set(set: &SetScores) -> Bar {
         required: set.change.mean - set.change.high,
         reached: !set.change.is_loss(),
     }
+}
+
+/// The bars of the verdict, for hybrid answers: means over the collections.
+pub(crate) fn judge_verdicts(verdicts: &[SetVerdicts]) -> Vec<Bar> {
+    let mean = verdict::macro_mean(verdicts, Mode::Hybrid);
+    vec![
+        Bar::at_least(
+            "verdict: wrong questions rejected".to_owned(),
+            mean.rejected,
+            REJECTED,
+        ),
+        Bar::at_least(
+            "verdict: right questions kept".to_owned(),
+            1.0 - mean.lost,
+            1.0 - LOST,
+        ),
+    ]
+}
+
+/// The bars of the search in two stages: how far its hybrid means may be off the exact ones.
+pub(crate) fn judge_vectors(place: &str, sets: &[SetVectors]) -> Vec<Bar> {
+    let bars = vectors::means(sets).into_iter().map(|means| {
+        let off = means.change(Way::TwoStage).hybrid.abs();
+        Bar {
+            name: format!("two stages, {place}, {}: hybrid mean off exact", means.name),
+            measured: off,
+            required: TWO_STAGE_OFF,
+            reached: off <= TWO_STAGE_OFF,
+        }
+    });
+    bars.collect()
 }
 
 /// Prints all bars; whether all were reached.
@@ -182,6 +225,26 @@ mod tests {
             set.keyword.ndcg -= 0.006;
         }
         assert_eq!(missed(&sets), ["text: keyword mean"]);
+    }
+
+    #[test]
+    fn two_stages_may_be_off_a_little_to_either_side() {
+        let missed = |change: f64| {
+            let scores = [0.5, 0.5 + change, 0.1].map(|hybrid| vectors::Scores {
+                semantic: 0.0,
+                hybrid,
+            });
+            let set = SetVectors {
+                name: "scifact".to_owned(),
+                rows: 1,
+                by_way: scores,
+            };
+            let bars = judge_vectors("own rows", &[set]);
+            bars.iter().filter(|bar| !bar.reached).count()
+        };
+        assert_eq!(missed(0.0009), 0);
+        assert_eq!(missed(0.0011), 2);
+        assert_eq!(missed(-0.0011), 2);
     }
 
     #[test]

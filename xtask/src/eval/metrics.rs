@@ -24,6 +24,16 @@ impl Judgements {
         }
     }
 
+    /// Whether the collection holds anything that is right.
+    pub(crate) fn answerable(&self) -> bool {
+        !self.gains.is_empty()
+    }
+
+    /// Whether the row is right.
+    pub(crate) fn is_right(&self, row: u32) -> bool {
+        self.gains.contains_key(&row)
+    }
+
     /// Normalised discounted cumulative gain of the first `k` rows, 0..1.
     pub(crate) fn ndcg(&self, ranked: &[u32], k: usize) -> f64 {
         let found = ranked
@@ -34,6 +44,21 @@ impl Judgements {
             0.0
         } else {
             discounted(found, k) / best
+        }
+    }
+
+    /// One divided by the place of the first right row among the first `k`, 0..1; 0 without one.
+    pub(crate) fn reciprocal_rank(&self, ranked: &[u32], k: usize) -> f64 {
+        let first = ranked.iter().take(k).position(|row| self.is_right(*row));
+        first.map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
+    }
+
+    /// The same judgements where every row stands `by` further down.
+    pub(crate) fn shifted(&self, by: u32) -> Judgements {
+        let gains = self.gains.iter();
+        Judgements {
+            gains: gains.map(|(row, gain)| (row + by, *gain)).collect(),
+            ideal: self.ideal.clone(),
         }
     }
 
@@ -99,6 +124,27 @@ mod tests {
         let ideal = 3.0 + 2.0 / 3f64.log2() + 0.5;
         assert!(close(judgements.ndcg(&[8, 1, 7, 9], 10), found / ideal));
         assert!(close(judgements.ndcg(&[8, 1, 7, 9], 10), 0.825_449_921_859));
+    }
+
+    #[test]
+    fn the_reciprocal_rank_is_that_of_the_first_right_row() {
+        let judgements = judged(&[(5, 1.0), (6, 1.0)]);
+        assert!(close(
+            judgements.reciprocal_rank(&[1, 2, 6, 5], 10),
+            1.0 / 3.0
+        ));
+        assert!(close(judgements.reciprocal_rank(&[1, 2, 6, 5], 2), 0.0));
+    }
+
+    #[test]
+    fn shifted_judgements_gain_the_same_further_down() {
+        let judgements = judged(&[(7, 3.0), (8, 2.0)]);
+        let shifted = judgements.shifted(100);
+        assert!(close(
+            shifted.ndcg(&[108, 1, 107], 10),
+            judgements.ndcg(&[8, 1, 7], 10)
+        ));
+        assert!(close(shifted.ndcg(&[8, 7], 10), 0.0));
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! `cargo xtask eval`: answer quality of the real engine on judged collections.
 //!
-//! Three tables. *Rows*: each row one document of one uncut chunk; the bars rest on this one.
+//! Five tables. *Rows*: each row one document of one uncut chunk; most bars rest on this one.
 //! *Chunked*: the same rows cut as any document. *Spans*: whole source files cut by the engine.
+//! *Vectors*: rows searched in two stages, or stored as nibbles, against all rows of signed bytes.
+//! *Verdict*: questions put to their own rows and to those of other fields.
 
 mod bars;
 mod bootstrap;
+mod languages;
 mod metrics;
 mod reference;
 mod runner;
@@ -12,6 +15,9 @@ mod scores;
 mod sets;
 mod spans;
 mod sweep;
+mod vectors;
+mod verdict;
+mod verdict_sweep;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +28,7 @@ use serde_json::{Map, Value};
 
 use crate::repository;
 use runner::Cut;
-use scores::SetScores;
+use vectors::{SetVectors, Together};
 
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +46,8 @@ struct Tables {
     rows: bool,
     chunked: bool,
     spans: bool,
+    vectors: bool,
+    verdict: bool,
 }
 
 impl Tables {
@@ -47,11 +55,15 @@ impl Tables {
         rows: true,
         chunked: true,
         spans: true,
+        vectors: true,
+        verdict: true,
     };
     const ROWS: Tables = Tables {
         rows: true,
         chunked: false,
         spans: false,
+        vectors: false,
+        verdict: false,
     };
 }
 
@@ -79,6 +91,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let mut figures = Map::new();
     let good = if options.sweep {
         figures.insert("sweep".to_owned(), sweep::run(&options.folder, &names)?);
+        let verdict = verdict_sweep::run(&options.folder, &names)?;
+        figures.insert("verdict_sweep".to_owned(), verdict);
         true
     } else {
         run_tables(&options, &names, &mut figures)?
@@ -98,14 +112,28 @@ fn run_tables(
     let mut rows = Vec::new();
     let mut chunked = Vec::new();
     let mut found = Vec::new();
+    let (mut own, mut together) = (Vec::new(), Together::default());
+    let mut kept = Vec::new();
     for name in names {
         let set = sets::load(&options.folder, name)?;
         let start = Instant::now();
-        if options.tables.rows {
-            rows.push(measure(&set, Cut::Uncut)?);
+        let tables = &options.tables;
+        if tables.rows || tables.vectors || tables.verdict {
+            let built = runner::build_rows(&set, Cut::Uncut)?;
+            if options.tables.rows {
+                rows.push(scores::measure(&built.kb, &set, Cut::Uncut)?);
+            }
+            if options.tables.vectors {
+                own.push(vectors::measure(&set, &built)?);
+                together.add(&set)?;
+            }
+            if options.tables.verdict {
+                kept.push(verdict::Built::new(&set, built));
+            }
         }
         if options.tables.chunked {
-            chunked.push(measure(&set, Cut::Chunked)?);
+            let built = runner::build_rows(&set, Cut::Chunked)?;
+            chunked.push(scores::measure(&built.kb, &set, Cut::Chunked)?);
         }
         if options.tables.spans {
             found.extend(spans::measure(&set)?);
@@ -134,12 +162,47 @@ fn run_tables(
         spans::print_table(&found);
         figures.insert("spans".to_owned(), spans::to_json(&found));
     }
+    if options.tables.vectors {
+        let start = Instant::now();
+        good &= run_vectors(&own, &together.measure()?, figures);
+        eprintln!("vectors: {:.1} s", start.elapsed().as_secs_f64());
+    }
+    if options.tables.verdict {
+        let start = Instant::now();
+        let verdicts = verdict::measure(&kept)?;
+        eprintln!("verdict: {:.1} s", start.elapsed().as_secs_f64());
+        if verdicts.is_empty() {
+            println!("\nverdict: skipped, no two of these collections are of different fields");
+        } else {
+            verdict::print_table(&verdicts);
+            let judged = bars::judge_verdicts(&verdicts);
+            good &= bars::print(&judged);
+            figures.insert("verdict".to_owned(), verdict::to_json(&verdicts));
+            figures.insert("verdict_bars".to_owned(), bars::to_json(&judged));
+        }
+    }
     Ok(good)
 }
 
-fn measure(set: &sets::JudgedSet, cut: Cut) -> Result<SetScores> {
-    let built = runner::build_rows(set, cut)?;
-    scores::measure(&built.kb, set, cut)
+/// Prints and judges the two tables of vectors; whether all bars were reached.
+fn run_vectors(
+    own: &[SetVectors],
+    together: &[SetVectors],
+    figures: &mut Map<String, Value>,
+) -> bool {
+    let places = [
+        ("own rows", "Vectors, each collection a file", own),
+        ("one file", "Vectors, one file of all rows", together),
+    ];
+    let mut judged = Vec::new();
+    for (place, title, sets) in places {
+        vectors::print_table(title, sets);
+        judged.extend(bars::judge_vectors(place, sets));
+    }
+    figures.insert("vectors".to_owned(), vectors::to_json(own));
+    figures.insert("vectors_one_file".to_owned(), vectors::to_json(together));
+    figures.insert("vectors_bars".to_owned(), bars::to_json(&judged));
+    bars::print(&judged)
 }
 
 /// The collections asked for, all of which must exist.
@@ -192,13 +255,17 @@ fn parse_tables(names: &[String]) -> Result<Tables> {
         rows: false,
         chunked: false,
         spans: false,
+        vectors: false,
+        verdict: false,
     };
     for name in names {
         match name.as_str() {
             "rows" => tables.rows = true,
             "chunked" => tables.chunked = true,
             "spans" => tables.spans = true,
-            other => bail!("no table {other:?}; there are rows, chunked, spans"),
+            "vectors" => tables.vectors = true,
+            "verdict" => tables.verdict = true,
+            other => bail!("no table {other:?}; there are rows, chunked, spans, vectors, verdict"),
         }
     }
     Ok(tables)
@@ -242,7 +309,9 @@ mod tests {
             Tables {
                 rows: true,
                 chunked: false,
-                spans: true
+                spans: true,
+                vectors: false,
+                verdict: false
             }
         );
         assert_eq!(read.json, Some(PathBuf::from("out.json")));

@@ -1,5 +1,6 @@
 //! The real engine on one collection: build a file, ask every question, map hits back to rows.
 
+use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
@@ -7,10 +8,14 @@ use kb_engine::kb::{Kb, KbWriter};
 use kb_engine::search::request::{Mode, Request};
 use kb_engine::search::response::Response;
 use kb_engine::types::Document;
+use kb_engine::{Scan, VectorCodec};
 use tempfile::TempDir;
 
 use super::metrics::first_mentions;
 use super::sets::{self, JudgedSet, Question};
+
+/// The modes that rank rows by what they say.
+pub(crate) const RANKED: [Mode; 3] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword];
 
 /// Questions are asked by this many threads.
 const THREADS: usize = 2;
@@ -42,19 +47,40 @@ impl Cut {
 /// A file that disappears with this value.
 pub(crate) struct TemporaryKb {
     pub(crate) kb: Kb,
+    path: PathBuf,
     _folder: TempDir,
+}
+
+impl TemporaryKb {
+    /// A sealed copy whose vectors are stored in that way.
+    pub(crate) fn sealed_as(&self, vectors: VectorCodec) -> Result<TemporaryKb> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("sealed.kb");
+        let mut writer = KbWriter::open_or_create(&self.path)?;
+        writer.seal_as(Some(&path), Some(vectors), &mut |_| {})?;
+        Ok(TemporaryKb {
+            kb: Kb::open(&path)?,
+            path,
+            _folder: folder,
+        })
+    }
 }
 
 /// Builds a file of the collection.
 pub(crate) fn build_rows(set: &JudgedSet, cut: Cut) -> Result<TemporaryKb> {
+    build(&set.name, documents(set, 0).into_iter(), cut)
+}
+
+/// The rows of a collection as documents, the first with the number `first`.
+pub(crate) fn documents(set: &JudgedSet, first: usize) -> Vec<Document> {
     let rows = set.rows.iter().enumerate();
     // A row without a word can be no answer, and a chunk without a byte is none.
     let worded = rows.filter(|(_, row)| !(row.title.trim().is_empty() && row.text.is_empty()));
     let documents = worded.map(|(number, row)| {
         let kind = sets::kind_of_row(&set.name, &row.title);
-        sets::document(path_of(number), &row.title, &row.text, kind)
+        sets::document(path_of(first + number), &row.title, &row.text, kind)
     });
-    build(&set.name, documents, cut)
+    documents.collect()
 }
 
 /// Builds a file of these documents.
@@ -77,6 +103,7 @@ pub(crate) fn build(
     writer.commit()?;
     Ok(TemporaryKb {
         kb: Kb::open(&path)?,
+        path,
         _folder: folder,
     })
 }
@@ -87,10 +114,20 @@ fn path_of(row: usize) -> String {
 }
 
 /// Rows that answer each question, best first.
-pub(crate) fn ranked_rows(kb: &Kb, set: &JudgedSet, mode: Mode, cut: Cut) -> Result<Vec<Vec<u32>>> {
-    for_each_question(&set.questions, |question| {
+pub(crate) fn ranked_rows(
+    kb: &Kb,
+    questions: &[Question],
+    mode: Mode,
+    scan: Scan,
+    cut: Cut,
+) -> Result<Vec<Vec<u32>>> {
+    for_each_question(questions, |question| {
         let mut request = Request::new(question.text.as_str());
+        // Questions of collections are words; chunks are judged one by one.
+        request.plain = true;
+        request.join = false;
         request.mode = mode;
+        request.scan = scan;
         request.k = cut.depth();
         rows_of(&ask(kb, &request)?)
     })

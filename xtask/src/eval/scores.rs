@@ -1,6 +1,7 @@
 //! Scores of one collection and of a group, and the table that shows them.
 
 use anyhow::Result;
+use kb_engine::Scan;
 use kb_engine::kb::Kb;
 use kb_engine::search::request::Mode;
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ pub(crate) fn measure(kb: &Kb, set: &JudgedSet, cut: Cut) -> Result<SetScores> {
 }
 
 fn score_mode(kb: &Kb, set: &JudgedSet, mode: Mode, cut: Cut) -> Result<ModeScores> {
-    let ranked = runner::ranked_rows(kb, set, mode, cut)?;
+    let ranked = runner::ranked_rows(kb, &set.questions, mode, Scan::Auto, cut)?;
     let answered = || ranked.iter().zip(&set.questions);
     let ndcg_by_question: Vec<f64> = answered()
         .map(|(rows, question)| question.judgements.ndcg(rows, CUT))

@@ -109,6 +109,9 @@ fn score(
 ) -> Result<SpanScores> {
     let found = runner::for_each_question(questions, |question| {
         let mut request = Request::new(question.text.as_str());
+        // Questions of collections are words; chunks are judged one by one.
+        request.plain = true;
+        request.join = false;
         request.mode = mode;
         request.k = DEPTH;
         let ranges: Vec<Range> = runner::ask(kb, &request)?

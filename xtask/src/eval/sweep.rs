@@ -8,10 +8,12 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, anyhow};
+use kb_engine::Scan;
 use kb_engine::kb::Kb;
 use kb_engine::search::request::{Mode, Request};
 use serde_json::{Value, json};
 
+use super::languages;
 use super::metrics::mean;
 use super::reference::{self, GroupName};
 use super::runner::{self, Cut};
@@ -24,24 +26,68 @@ const POOL: usize = 100;
 const DEPTH: usize = 400;
 
 /// Scores are cut after this many rows.
-const CUT: usize = 10;
+pub(crate) const CUT: usize = 10;
+
+/// How the weight of the vector part follows the share of the words that the model knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// Not at all.
+    Constant,
+    Root,
+    Linear,
+    Squared,
+    /// All of it from half of the words on, none below.
+    Half,
+}
+
+impl Share {
+    pub(crate) const ALL: [Share; 5] = [
+        Share::Constant,
+        Share::Root,
+        Share::Linear,
+        Share::Squared,
+        Share::Half,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Share::Constant => "constant",
+            Share::Root => "root",
+            Share::Linear => "linear",
+            Share::Squared => "squared",
+            Share::Half => "from half on",
+        }
+    }
+
+    /// What the weight is multiplied with for a known share, 0..1.
+    fn of(self, known: f64) -> f64 {
+        match self {
+            Share::Constant => 1.0,
+            Share::Root => known.sqrt(),
+            Share::Linear => known,
+            Share::Squared => known * known,
+            Share::Half => f64::from(u8::from(known >= 0.5)),
+        }
+    }
+}
 
 /// One way to fuse two part scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rule {
     /// Weight of the vector part, 0..1.
-    vector_weight: f64,
+    pub(crate) vector_weight: f64,
     /// Exponent of the keyword part.
-    keyword_power: f64,
-    /// Exponent of the share of query words that the model knows; 0: the share does not count.
-    coverage_power: f64,
+    pub(crate) keyword_power: f64,
+    pub(crate) share: Share,
 }
 
 impl Rule {
     fn describe(self) -> String {
         format!(
-            "a {:.2}, keyword^{:.1}, coverage^{:.1}",
-            self.vector_weight, self.keyword_power, self.coverage_power
+            "a {:.2}, keyword^{:.1}, share {}",
+            self.vector_weight,
+            self.keyword_power,
+            self.share.name()
         )
     }
 
@@ -49,22 +95,22 @@ impl Rule {
         json!({
             "vector_weight": self.vector_weight,
             "keyword_power": self.keyword_power,
-            "coverage_power": self.coverage_power,
+            "share": self.share.name(),
         })
     }
 }
 
 /// All rules that are tried.
-fn grid() -> Vec<Rule> {
+pub(crate) fn grid() -> Vec<Rule> {
     let mut rules = Vec::new();
     for keyword_power in [1.0, 0.5] {
-        for coverage_power in [0.0, 0.5, 1.0] {
+        for share in Share::ALL {
             for step in 0..=20 {
                 let vector_weight = f64::from(step) / 20.0;
                 rules.push(Rule {
                     vector_weight,
                     keyword_power,
-                    coverage_power,
+                    share,
                 });
             }
         }
@@ -82,16 +128,16 @@ struct Candidate {
 
 /// All candidates of one question.
 #[derive(Debug, Clone)]
-struct Pool {
+pub(crate) struct Pool {
     candidates: Vec<Candidate>,
     /// Share of the words of the query that the model knows, 0..1.
-    coverage: f64,
+    pub(crate) known: f64,
 }
 
 impl Pool {
     /// The best rows by that rule; equal scores by row.
-    fn fused(&self, rule: Rule) -> Vec<u32> {
-        let weight = rule.vector_weight * self.coverage.powf(rule.coverage_power);
+    pub(crate) fn fused(&self, rule: Rule) -> Vec<u32> {
+        let weight = rule.vector_weight * rule.share.of(self.known);
         let score = |candidate: &Candidate| {
             (1.0 - weight) * candidate.keyword.powf(rule.keyword_power) + weight * candidate.vector
         };
@@ -110,7 +156,7 @@ impl Pool {
 pub(crate) struct SetSweep {
     name: String,
     group: GroupName,
-    by_rule: Vec<f64>,
+    pub(crate) by_rule: Vec<f64>,
     /// nDCG@10 of the hybrid search as it is.
     shipped: f64,
 }
@@ -123,7 +169,13 @@ fn sweep_set(set: &JudgedSet, group: GroupName) -> Result<SetSweep> {
         .into_iter()
         .map(|rule| score(set, &pools, rule))
         .collect();
-    let ranked = runner::ranked_rows(&built.kb, set, Mode::Hybrid, Cut::Uncut)?;
+    let ranked = runner::ranked_rows(
+        &built.kb,
+        &set.questions,
+        Mode::Hybrid,
+        Scan::Auto,
+        Cut::Uncut,
+    )?;
     let shipped: Vec<f64> = ranked
         .iter()
         .zip(&set.questions)
@@ -146,7 +198,8 @@ fn score(set: &JudgedSet, pools: &[Pool], rule: Rule) -> f64 {
     mean(&scores)
 }
 
-fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
+/// The candidates of one question with their parts.
+pub(crate) fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
     let mut wanted = HashSet::new();
     for mode in [Mode::Keyword, Mode::Semantic] {
         wanted.extend(runner::rows_of(&runner::ask(
@@ -157,7 +210,7 @@ fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
     let mut deep = request(question, Mode::Hybrid, DEPTH);
     deep.explain = true;
     let response = runner::ask(kb, &deep)?;
-    let coverage = response.explanation.as_ref().map_or(1.0, |explanation| {
+    let known = response.explanation.as_ref().map_or(1.0, |explanation| {
         explanation.model_words_known as f64 / explanation.model_words.max(1) as f64
     });
     let mut candidates = Vec::new();
@@ -171,14 +224,14 @@ fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
             });
         }
     }
-    Ok(Pool {
-        candidates,
-        coverage,
-    })
+    Ok(Pool { candidates, known })
 }
 
 fn request(question: &Question, mode: Mode, k: usize) -> Request {
     let mut request = Request::new(question.text.as_str());
+    // Questions of collections are words; chunks are judged one by one.
+    request.plain = true;
+    request.join = false;
     request.mode = mode;
     request.k = k;
     request
@@ -230,7 +283,15 @@ pub(crate) fn run(folder: &std::path::Path, names: &[String]) -> Result<Value> {
         best_rule(&sweeps, None).ok_or_else(|| anyhow!("no collection that counts in a mean"))?;
     print_weights(&sweeps, &rules);
     let lines = print_choice(&sweeps, &rules, chosen);
-    Ok(json!({"chosen": rules[chosen].to_json(), "left_out": lines}))
+    let languages = match names.iter().any(|name| name == languages::SET) {
+        true => languages::run(&sets::load(folder, languages::SET)?, &sweeps)?,
+        false => Value::Null,
+    };
+    Ok(json!({
+        "chosen": rules[chosen].to_json(),
+        "left_out": lines,
+        "languages": languages,
+    }))
 }
 
 /// Group means along the vector weight for every family of rules.
@@ -248,7 +309,8 @@ fn print_weights(sweeps: &[SetSweep], rules: &[Rule]) {
     }
 }
 
-fn group_scores(sweeps: &[SetSweep], score: impl Fn(&SetSweep) -> f64) -> [f64; 2] {
+/// Means of a figure over the collections of text and of code.
+pub(crate) fn group_scores(sweeps: &[SetSweep], score: impl Fn(&SetSweep) -> f64) -> [f64; 2] {
     [GroupName::Text, GroupName::Code].map(|group| {
         let members = sweeps.iter().filter(|sweep| sweep.group == group);
         mean(&members.map(&score).collect::<Vec<_>>())
@@ -301,11 +363,11 @@ mod tests {
         Rule {
             vector_weight,
             keyword_power: 1.0,
-            coverage_power: 0.0,
+            share: Share::Constant,
         }
     }
 
-    fn two_candidates(coverage: f64) -> Pool {
+    fn two_candidates(known: f64) -> Pool {
         let candidates = vec![
             Candidate {
                 row: 1,
@@ -318,10 +380,7 @@ mod tests {
                 vector: 0.7,
             },
         ];
-        Pool {
-            candidates,
-            coverage,
-        }
+        Pool { candidates, known }
     }
 
     #[test]
@@ -333,7 +392,7 @@ mod tests {
     #[test]
     fn an_unknown_query_moves_the_weight_to_keywords() {
         let rule = Rule {
-            coverage_power: 1.0,
+            share: Share::Linear,
             ..plain(0.8)
         };
         assert_eq!(two_candidates(1.0).fused(rule), [2, 1]);
