@@ -22,16 +22,26 @@ cargo xtask <verb>
   eval [DIR]            answer quality on judged collections (default ../shared/eval/dev)
        --sets A,B       only these collections
        --quick          a few small collections, rows uncut, no other table
-       --tables A,B     of: rows, chunked, spans (default: all)
-       --sweep          choose the fusion constants leave-one-set-out, instead of the tables
+       --tables A,B     of: rows, chunked, spans, vectors, verdict (default: all)
+       --sweep          choose the constants of fusion and verdict leave-one-set-out, instead of the
+                        tables
        --json FILE      all figures as one JSON object
   bench main            speed and size on the corpus of tests/bench-peers/corpus.txt
        --part1          only the first part of the corpus
        --no-peers       without tantivy
        --fetch          only fetch and count the corpus
        --out FILE       where the table goes (default tests/bench-results/main-<date>.md)
+  bench search          answers beside FAISS, SQLite, LanceDB, tantivy and parts put together by hand
+       --quick          only the first part of the corpus, few repetitions
+       --only A,B       only these systems
+       --file FILE.kb   this file, instead of a new one of the corpus
+       --folder DIR     index these folders instead of the corpus (repeatable)
+       --out FILE       where the table goes, with .json and .svg beside it
+                        (default tests/bench-results/search-<date>.md; with --quick below target)
   bench live            what changes cost, reading beside a writer, verify, seal, open
        --large          with a file of 1 GB: some minutes and 3 GB of disk
+  bench instructions    instruction counts of the inner loops against the committed ones
+       --update         write them to tests/bench-results/instructions.json instead
   crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips";
 
 fn main() -> ExitCode {

@@ -13,6 +13,8 @@ pub(crate) struct Chunk {
     pub(crate) title: String,
     pub(crate) text: String,
     pub(crate) terms: String,
+    /// Whether the filters of `bench search` let it through, widest first; none do elsewhere.
+    pub(crate) filters: [bool; 3],
 }
 
 /// One query, as typed and as ready terms.
@@ -24,6 +26,7 @@ pub(crate) struct Query {
 /// Calls `each` for every chunk.
 pub(crate) fn for_each_chunk(path: &Path, mut each: impl FnMut(Chunk) -> Result<()>) -> Result<()> {
     for_each_line(path, |mut value| {
+        let filters = ["half", "tenth", "hundredth"].map(|name| value[name] == 1);
         let mut take = |field: &str| match value[field].take() {
             Value::String(text) => Ok(text),
             other => Err(anyhow::anyhow!("field {field:?} is {other}, not text")),
@@ -33,6 +36,7 @@ pub(crate) fn for_each_chunk(path: &Path, mut each: impl FnMut(Chunk) -> Result<
             title: take("title")?,
             text: take("text")?,
             terms: take("terms")?,
+            filters,
         })
     })
 }

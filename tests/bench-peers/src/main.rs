@@ -2,9 +2,10 @@
 //!
 //! `kb-bench-peers CHUNKS.jsonl QUERIES.jsonl FOLDER` prints one JSON object per rival. Lines hold
 //! `path`, `title`, `text` and `terms` (queries: `text` and `terms`), where `terms` are ready terms
-//! joined by spaces. FOLDER is replaced.
+//! joined by spaces. FOLDER is replaced. `kb-bench-peers search ...`: see `protocol`.
 
 mod lines;
+mod protocol;
 mod summary;
 mod tantivy_peer;
 
@@ -16,7 +17,14 @@ use crate::lines::Query;
 use crate::tantivy_peer::Field;
 
 fn main() -> Result<()> {
-    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((name, rest)) = arguments.split_first()
+        && name == "search"
+    {
+        println!("{}", protocol::run(rest)?);
+        return Ok(());
+    }
+    let arguments: Vec<PathBuf> = arguments.iter().map(PathBuf::from).collect();
     let [chunks, queries, folder] = &arguments[..] else {
         bail!("usage: kb-bench-peers CHUNKS.jsonl QUERIES.jsonl FOLDER");
     };

@@ -17,10 +17,10 @@ use tantivy::{Index, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term}
 use crate::lines::{self, Query};
 use crate::summary;
 
-const HITS: usize = 10;
+pub(crate) const HITS: usize = 10;
 const PASSES: usize = 5;
-const WRITER_THREADS: usize = 2;
-const WRITER_BYTES: usize = 512 << 20;
+pub(crate) const WRITER_THREADS: usize = 2;
+pub(crate) const WRITER_BYTES: usize = 512 << 20;
 
 /// What the joined field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +169,8 @@ fn ask_all(
     Ok((times, most_hits))
 }
 
-fn any_of(joined: SchemaField, query: &Query) -> BooleanQuery {
+/// The OR of all terms of the query.
+pub(crate) fn any_of(joined: SchemaField, query: &Query) -> BooleanQuery {
     let clauses = query.terms.iter().map(|term| {
         let term = Term::from_field_text(joined, term);
         let clause = TermQuery::new(term, IndexRecordOption::WithFreqs);
@@ -181,7 +182,8 @@ fn any_of(joined: SchemaField, query: &Query) -> BooleanQuery {
     BooleanQuery::new(clauses.collect())
 }
 
-fn folder_bytes(folder: &Path) -> Result<u64> {
+/// Bytes of all files of an index.
+pub(crate) fn folder_bytes(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
         bytes += entry?.metadata()?.len();

@@ -69,8 +69,8 @@ pub(crate) fn own_private_bytes() -> u64 {
     field_bytes(&status, "RssAnon:")
 }
 
-/// A field of `/proc/<id>/status`, which counts in kB of 1024 bytes.
-fn field_bytes(status: &str, field: &str) -> u64 {
+/// A field of `/proc/<id>/status` or `smaps_rollup`, which counts in kB of 1024 bytes.
+pub(crate) fn field_bytes(status: &str, field: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(field));
     let number = line.and_then(|rest| rest.split_whitespace().next());
     number

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use kb_engine::index::text::Analyser;
 use kb_engine::store::outline::section_at;
-use kb_engine::{Entry, Kb};
+use kb_engine::{DocumentInfo, Entry, Kb};
 use serde_json::json;
 
 use super::analysed::analysed;
@@ -22,6 +22,28 @@ pub(crate) struct Exported {
     pub(crate) queries: PathBuf,
 }
 
+/// A chunk with what stands above it.
+pub(crate) struct Piece<'p> {
+    pub(crate) document: &'p DocumentInfo,
+    /// Headings above, outermost first.
+    pub(crate) headings: Vec<&'p str>,
+    /// First byte in the text of the document.
+    pub(crate) start: u32,
+    pub(crate) text: &'p str,
+}
+
+impl Piece<'_> {
+    /// Title, headings, path and text as one joined field.
+    pub(crate) fn joined(&self) -> String {
+        let (title, path) = (&self.document.title, &self.document.path);
+        format!(
+            "{title}\n{}\n{path}\n{}",
+            self.headings.join("\n"),
+            self.text
+        )
+    }
+}
+
 /// Writes all chunks of the file, and the queries, into the folder.
 pub(crate) fn write(file: &Path, queries: &[String], folder: &Path) -> Result<Exported> {
     let exported = Exported {
@@ -31,56 +53,70 @@ pub(crate) fn write(file: &Path, queries: &[String], folder: &Path) -> Result<Ex
     let kb = Kb::open(file)?;
     let mut analyser = Analyser::new();
     let mut output = create(&exported.chunks)?;
-    write_folder(&kb, None, &mut analyser, &mut output)?;
+    for_each_chunk(&kb, &mut |piece| {
+        let terms = analysed(&mut analyser, &piece.joined());
+        let (path, title) = (&piece.document.path, &piece.document.title);
+        let line = json!({"path": path, "title": title, "text": piece.text, "terms": terms});
+        writeln!(output, "{line}")?;
+        Ok(())
+    })?;
     output.flush()?;
-    let mut output = create(&exported.queries)?;
+    write_queries(queries, &exported.queries)?;
+    Ok(exported)
+}
+
+/// Writes the queries as typed and as terms.
+pub(crate) fn write_queries(queries: &[String], path: &Path) -> Result<()> {
+    let mut analyser = Analyser::new();
+    let mut output = create(path)?;
     for query in queries {
         let terms = analysed(&mut analyser, query);
         writeln!(output, "{}", json!({"text": query, "terms": terms}))?;
     }
-    output.flush()?;
-    Ok(exported)
+    Ok(output.flush()?)
 }
 
-fn create(path: &Path) -> Result<BufWriter<File>> {
+/// A file to write much into.
+pub(crate) fn create(path: &Path) -> Result<BufWriter<File>> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(BufWriter::with_capacity(1 << 20, file))
 }
 
-fn write_folder(
+/// Calls `each` for every document, in the order of folders, then paths.
+pub(crate) fn for_each_document(
     kb: &Kb,
     folder: Option<&str>,
-    analyser: &mut Analyser,
-    output: &mut impl Write,
+    each: &mut impl FnMut(&DocumentInfo) -> Result<()>,
 ) -> Result<()> {
     for entry in kb.list(folder)? {
         match entry {
-            Entry::Folder { path, .. } => write_folder(kb, Some(&path), analyser, output)?,
-            Entry::Document(document) => write_document(kb, &document.path, analyser, output)?,
+            Entry::Folder { path, .. } => for_each_document(kb, Some(&path), each)?,
+            Entry::Document(document) => each(&document)?,
         }
     }
     Ok(())
 }
 
-fn write_document(
+/// Calls `each` for every chunk of every document, in that order.
+pub(crate) fn for_each_chunk(
     kb: &Kb,
-    path: &str,
-    analyser: &mut Analyser,
-    output: &mut impl Write,
+    each: &mut impl FnMut(&Piece<'_>) -> Result<()>,
 ) -> Result<()> {
-    let whole = kb.text(path, None)?;
-    let outline = kb.outline(path)?.headings;
-    let title = &whole.document.title;
-    for chunk in kb.chunks(path)? {
-        let bytes = chunk.span.start as usize..chunk.span.end as usize;
-        let text = whole
-            .text
-            .get(bytes)
-            .with_context(|| format!("{path}: a chunk that is no part of the text"))?;
-        let headings = section_at(&outline, chunk.span.start).join("\n");
-        let terms = analysed(analyser, &format!("{title}\n{headings}\n{path}\n{text}"));
-        let line = json!({"path": path, "title": title, "text": text, "terms": terms});
-        writeln!(output, "{line}")?;
-    }
-    Ok(())
+    for_each_document(kb, None, &mut |document| {
+        let path = &document.path;
+        let text = kb.text(path, None)?.text;
+        let outline = kb.outline(path)?.headings;
+        for chunk in kb.chunks(path)? {
+            let bytes = chunk.span.start as usize..chunk.span.end as usize;
+            each(&Piece {
+                document,
+                headings: section_at(&outline, chunk.span.start),
+                start: chunk.span.start,
+                text: text
+                    .get(bytes)
+                    .with_context(|| format!("{path}: a chunk that is no part of the text"))?,
+            })?;
+        }
+        Ok(())
+    })
 }

@@ -60,7 +60,7 @@ pub(crate) fn of_processes(
     queries: &[String],
 ) -> Result<Vec<ModeLatency>> {
     let mut latencies = Vec::new();
-    for mode in Mode::ALL {
+    for mode in Mode::RANKED {
         let search = |query: &String| {
             let mut command = Command::new(program);
             command.args(["search", "--json", "--mode", mode.name(), "-f"]);
@@ -113,7 +113,7 @@ fn time_process(command: &mut Command) -> Result<Duration> {
 pub(crate) fn of_library(file: &Path, queries: &[String]) -> Result<Vec<ModeLatency>> {
     let kb = Kb::open(file)?;
     let mut latencies = Vec::new();
-    for mode in Mode::ALL {
+    for mode in Mode::RANKED {
         let mut times = Vec::with_capacity(queries.len() * LIBRARY_PASSES);
         for pass in 0..=LIBRARY_PASSES {
             for query in queries {

@@ -1,15 +1,18 @@
 //! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates,
-//! with tantivy beside it in the same run. `bench live`: what changes cost.
+//! with tantivy beside it in the same run. `bench search`: answers beside other systems. `bench
+//! live`: what changes cost. `bench instructions`: counts of the inner loops.
 
 mod analysed;
 mod child;
 mod corpus;
 mod export;
+mod instructions;
 mod latency;
 mod live;
 mod machine;
 mod peer;
 mod report;
+mod search;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,8 +66,10 @@ struct Figures {
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let options = match arguments.split_first() {
         Some((name, rest)) if name == "main" => parse(rest)?,
+        Some((name, rest)) if name == "search" => return search::run(rest),
         Some((name, rest)) if name == "live" => return live::run(rest),
-        _ => bail!("there are two benches: cargo xtask bench main | live"),
+        Some((name, rest)) if name == "instructions" => return instructions::run(rest),
+        _ => bail!("there are four benches: cargo xtask bench main | search | live | instructions"),
     };
     if !options.fetch_only
         && let Some(outcome) = repository::rerun_in_release("bench", arguments)?
