@@ -96,6 +96,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Ends of lines in a text.
+pub(crate) fn line_ends(text: &str) -> u32 {
+    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
+    u32::try_from(ends).unwrap_or(u32::MAX)
+}
+
 /// One heading of a document: a node of its outline, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {

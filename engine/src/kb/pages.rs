@@ -10,7 +10,7 @@ use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry, Outline};
 use crate::search::page::{Budget, Origin, Page, Paging};
 use crate::store::documents::DocumentRecord;
 use crate::store::outline::{self, Sections};
-use crate::types::Lines;
+use crate::types::{Lines, line_ends};
 
 /// What the numbers and field names of one entry of a list take, in bytes.
 const ENTRY_OVERHEAD_BYTES: u64 = 120;
@@ -327,9 +327,4 @@ fn line_cut(text: &str, bytes: u64) -> usize {
         None if fits.is_empty() => text.chars().next().map_or(0, char::len_utf8),
         None => fits.len(),
     }
-}
-
-fn line_ends(text: &str) -> u32 {
-    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
-    u32::try_from(ends).unwrap_or(u32::MAX)
 }

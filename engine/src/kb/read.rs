@@ -15,7 +15,7 @@ use crate::kb::facts::{
     DocumentInfo, DocumentText, Entry, Info, NEAREST, Outline, Recall, RootInfo, Sizes,
 };
 use crate::kb::sizes;
-use crate::search::resolve::{self, Nearest};
+use crate::search::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
 use crate::store::outline;
@@ -294,7 +294,7 @@ impl Kb {
         let folder = prefix.trim_end_matches('/');
         Ok(Error::FolderNotFound {
             name: folder.to_owned(),
-            nearest: nearest_folders(snapshot, catalog, folder)?,
+            nearest: resolve::nearest_folders(snapshot, catalog, folder)?,
         })
     }
 
@@ -384,24 +384,6 @@ pub(super) fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
         && u32::try_from(model.dim()) == Ok(record.dim)
         && embed::verify_probes(model, &probes).unwrap_or(false);
     same.then_some(model)
-}
-
-fn nearest_folders(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    folder: &str,
-) -> Result<Vec<String>> {
-    let mut nearest = Nearest::new(folder);
-    let mut last = String::new();
-    catalog.documents.each_path(snapshot, "", |path, _| {
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        if parent != last {
-            nearest.offer(parent);
-            last = parent.to_owned();
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(nearest.finish())
 }
 
 fn all_lines(record: &DocumentRecord) -> Lines {

@@ -12,7 +12,7 @@ use crate::search::response::{Hit, TermScore};
 use crate::store::blocks::BlockReader;
 use crate::store::documents::DocumentRecord;
 use crate::store::{handles, outline};
-use crate::types::{ChunkId, DocumentId, Heading, Lines, Span};
+use crate::types::{ChunkId, DocumentId, Heading, Lines, Span, line_ends};
 
 /// How many lines a hit shows first.
 const BEST_LINES: usize = 4;
@@ -265,11 +265,6 @@ struct Stored {
     lines: Lines,
     /// First byte of its best chunk.
     best_start: u32,
-}
-
-fn line_ends(text: &str) -> u32 {
-    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
-    u32::try_from(ends).unwrap_or(u32::MAX)
 }
 
 /// Cuts the text of a hit to so many characters around its best lines; span and lines follow, the
