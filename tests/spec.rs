@@ -59,7 +59,8 @@ fn rows(section: &str) -> Vec<Vec<&str>> {
 /// Name and type of each field of a struct, as its source has them.
 #[track_caller]
 fn fields(file: &str, name: &str) -> Vec<(String, String)> {
-    let source = read(file);
+    // Whether text is borrowed does not show in the bytes.
+    let source = read(file).replace("<'a>", "").replace("&'a str", "String");
     let start = source.find(&format!("struct {name} {{"));
     let body = &source[start.unwrap_or_else(|| panic!("no struct {name} in {file}"))..];
     let body = &body[..body.find("\n}").expect("its end")];

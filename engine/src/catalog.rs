@@ -18,6 +18,7 @@ use crate::store::chunks::{self, ChunkReader};
 use crate::store::deleted::Deleted;
 use crate::store::documents::Documents;
 use crate::store::meta::{Manifest, Meta};
+use crate::store::outline::Outlines;
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::types::SegmentId;
@@ -33,6 +34,8 @@ pub struct Catalog {
     pub manifest: Manifest,
     /// Document tables.
     pub documents: Documents,
+    /// Outline table.
+    pub outlines: Outlines,
     /// Live segments, by ascending number.
     pub segments: Vec<Segment>,
     /// Statistics of all live chunks, for BM25.
@@ -85,6 +88,7 @@ impl Catalog {
         // Its segments ascend strictly: none is loaded twice, or a million times.
         let manifest = Manifest::read(snapshot)?;
         let documents = Documents::locate(snapshot)?;
+        let outlines = Outlines::locate(snapshot)?;
         let mut segments = Vec::new();
         let mut statistics = text::Statistics::default();
         for number in &manifest.segments {
@@ -106,6 +110,7 @@ impl Catalog {
             meta,
             manifest,
             documents,
+            outlines,
             segments,
             statistics,
             directory: OnceLock::new(),

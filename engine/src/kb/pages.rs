@@ -9,7 +9,7 @@ use crate::kb::Kb;
 use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry, Outline};
 use crate::search::page::{Budget, Origin, Page, Paging};
 use crate::store::documents::DocumentRecord;
-use crate::store::outline::{self, Sections};
+use crate::store::outline::Sections;
 use crate::types::{Lines, line_ends};
 
 /// What the numbers and field names of one entry of a list take, in bytes.
@@ -81,7 +81,7 @@ impl Kb {
             let (id, record) = self.resolved(snapshot, catalog, name)?;
             let origin = self.origin("outline", catalog, &[&record.path]);
             let start = origin.start(page)?;
-            let headings = skip(outline::get(snapshot, id)?, start).map(Ok);
+            let headings = skip(catalog.outlines.get(snapshot, id)?, start).map(Ok);
             let (headings, paging) = part(&origin, page, start, headings, |heading| {
                 heading.title.len() as u64 + ITEM_OVERHEAD_BYTES
             })?;
@@ -105,7 +105,7 @@ impl Kb {
             }
             let segment = catalog.segment(record.segment())?.bind(snapshot)?;
             let (chunks, mut blocks) = (segment.chunks(), segment.blocks()?);
-            let headings = outline::get(snapshot, id)?;
+            let headings = catalog.outlines.get(snapshot, id)?;
             let mut sections = Sections::new(&headings);
             let rows = record.first_row..record.first_row.saturating_add(record.rows);
             let texts = skip(rows.zip(0..), start).map(|(row, index)| {

@@ -18,7 +18,6 @@ use crate::kb::sizes;
 use crate::search::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
-use crate::store::outline;
 use crate::types::{ChunkSpan, DocumentId, Lines, hex};
 
 /// An open .kb for reading. Any number of threads may share one; each call answers from one commit,
@@ -220,7 +219,7 @@ impl Kb {
     pub fn outline(&self, name: &str) -> Result<Outline> {
         self.read(|snapshot, catalog| {
             let (id, record) = self.resolved(snapshot, catalog, name)?;
-            let headings = outline::get(snapshot, id)?;
+            let headings = catalog.outlines.get(snapshot, id)?;
             Ok(Outline {
                 document: DocumentInfo::from_record(record)?,
                 headings,

@@ -11,8 +11,8 @@ use crate::search::request::{Mode, Request};
 use crate::search::response::{Hit, TermScore};
 use crate::store::blocks::BlockReader;
 use crate::store::documents::DocumentRecord;
-use crate::store::{handles, outline};
-use crate::types::{ChunkId, DocumentId, Heading, Lines, Span, line_ends};
+use crate::store::handles;
+use crate::types::{ChunkId, DocumentId, Lines, Span, line_ends};
 
 /// How many lines a hit shows first.
 const BEST_LINES: usize = 4;
@@ -31,8 +31,8 @@ pub struct Renderer<'r> {
     terms: TermSet,
     /// What a mark of each weighs.
     weights: Vec<f32>,
-    /// Documents seen, by file and number, with their headings.
-    documents: HashMap<(usize, DocumentId), (DocumentRecord, Vec<Heading>)>,
+    /// Documents seen, by file and number.
+    documents: HashMap<(usize, DocumentId), DocumentRecord>,
     /// A reader of text for each segment seen.
     blocks: HashMap<usize, BlockReader<'r>>,
 }
@@ -84,16 +84,16 @@ impl<'r> Renderer<'r> {
         let best_lines = best_lines(&whole, &marks);
         let request = self.request;
         let mode = self.mode;
-        let (document, headings) = self.document(file, stored.document)?;
+        let part = self.files.part(file)?;
+        let outlines = &part.catalog.outlines;
+        let section = outlines.section_at(part.snapshot, stored.document, stored.best_start)?;
+        let document = self.document(file, stored.document)?;
         let mut hit = Hit {
             file,
             document: document.path.clone(),
             handle: handles::handle(&document.title, &document.path, &document.suffix),
             title: document.title.clone(),
-            section: outline::section_at(headings, stored.best_start)
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
+            section,
             score: passage.best.score,
             keyword_score: matches!(mode, Mode::Hybrid | Mode::Keyword)
                 .then_some(passage.best.keyword),
@@ -194,7 +194,7 @@ impl<'r> Renderer<'r> {
             return Ok(Default::default());
         }
         let file = self.files.file_of(segment);
-        let (document, _) = self.document(file, stored.document)?;
+        let document = self.document(file, stored.document)?;
         let first_row = document.first_row;
         let end_row = document.first_row.saturating_add(document.rows);
         let mut before = String::new();
@@ -217,12 +217,11 @@ impl<'r> Renderer<'r> {
         Ok((before, after.take(lines_after as usize).collect()))
     }
 
-    fn document(&mut self, file: usize, id: DocumentId) -> Result<&(DocumentRecord, Vec<Heading>)> {
+    fn document(&mut self, file: usize, id: DocumentId) -> Result<&DocumentRecord> {
         let key = (file, id);
         if !self.documents.contains_key(&key) {
             let record = self.files.document(file, id)?;
-            let headings = outline::get(self.files.part(file)?.snapshot, id)?;
-            self.documents.insert(key, (record, headings));
+            self.documents.insert(key, record);
         }
         self.documents
             .get(&key)
@@ -334,6 +333,8 @@ fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
     let first_text = lines.iter().position(|line| !blank(line)).unwrap_or(0);
     let mut best = (0.0f32, first_text);
     let mut seen: Vec<usize> = Vec::new();
+    // Marks are in order and lie within lines, so those of a window are neighbours.
+    let mut first_mark = 0;
     for first in 0..lines.len() {
         let window = lines
             .get(first..lines.len().min(first + BEST_LINES))
@@ -341,12 +342,13 @@ fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
         let (Some(from), Some(to)) = (window.first(), window.last()) else {
             break;
         };
-        if blank(from) {
-            continue;
-        }
-        // Marks are in order and lie within lines, so those of a window are neighbours.
-        let first_mark = marks.partition_point(|mark| mark.range.start < from.start);
         let inside = marks.get(first_mark..).unwrap_or_default();
+        let passed = inside.iter().take_while(|m| m.range.start < from.start);
+        first_mark += passed.count();
+        let inside = marks.get(first_mark..).unwrap_or_default();
+        if inside.is_empty() {
+            break;
+        }
         seen.clear();
         let mut weight = 0.0;
         for mark in inside.iter().take_while(|mark| mark.range.start < to.end) {
@@ -355,7 +357,7 @@ fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
                 weight += mark.weight;
             }
         }
-        if weight > best.0 {
+        if weight > best.0 && !blank(from) {
             best = (weight, first);
         }
     }

@@ -3,7 +3,7 @@
 use wincode::{SchemaRead, SchemaWrite};
 
 use crate::container::codec::{decode_record, encode_record};
-use crate::container::{Key, Snapshot, Transaction};
+use crate::container::{Key, Snapshot, Table, Transaction};
 use crate::error::Result;
 use crate::store::tables;
 use crate::types::{DocumentId, Heading};
@@ -11,14 +11,14 @@ use crate::types::{DocumentId, Heading};
 const OUTLINE_VERSION: u8 = 1;
 
 #[derive(Debug, SchemaRead, SchemaWrite)]
-struct OutlineRecord {
-    headings: Vec<HeadingRecord>,
+struct OutlineRecord<'a> {
+    headings: Vec<HeadingRecord<'a>>,
 }
 
 #[derive(Debug, SchemaRead, SchemaWrite)]
-struct HeadingRecord {
+struct HeadingRecord<'a> {
     level: u8,
-    title: String,
+    title: &'a str,
     start: u32,
     line: u32,
 }
@@ -33,7 +33,7 @@ pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading
         .iter()
         .map(|heading| HeadingRecord {
             level: heading.level,
-            title: heading.title.clone(),
+            title: &heading.title,
             start: heading.start,
             line: heading.line,
         })
@@ -51,28 +51,77 @@ pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
 
 /// The headings of a document in reading order; empty when it has none.
 pub fn get(snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
-    let Some(table) = snapshot.table(tables::OUTLINE)? else {
-        return Ok(Vec::new());
-    };
-    let Some(row) = snapshot.get(&table, Key::U64(u64::from(id.0)))? else {
-        return Ok(Vec::new());
-    };
-    let record: OutlineRecord = decode_record("an outline", OUTLINE_VERSION, &row)?;
-    Ok(record
-        .headings
-        .into_iter()
-        .map(|heading| Heading {
-            level: heading.level,
-            title: heading.title,
-            start: heading.start,
-            line: heading.line,
-        })
-        .collect())
+    Outlines::locate(snapshot)?.get(snapshot, id)
 }
 
-/// Titles of the headings that a byte lies under, outermost first.
-pub fn section_at(outline: &[Heading], start: u32) -> Vec<&str> {
-    Sections::new(outline).at(start).collect()
+/// The table, as one commit has it.
+#[derive(Debug, Clone)]
+pub struct Outlines {
+    /// None before the first heading.
+    table: Option<Table>,
+}
+
+impl Outlines {
+    /// Finds the table.
+    pub fn locate(snapshot: &Snapshot<'_>) -> Result<Outlines> {
+        let table = snapshot.table(tables::OUTLINE)?;
+        Ok(Outlines { table })
+    }
+
+    /// The headings of a document in reading order; empty when it has none.
+    pub fn get(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
+        let Some(row) = self.row(snapshot, id)? else {
+            return Ok(Vec::new());
+        };
+        let headings = read(&row)?.headings.into_iter();
+        let owned = headings.map(|heading| Heading {
+            level: heading.level,
+            title: heading.title.to_owned(),
+            start: heading.start,
+            line: heading.line,
+        });
+        Ok(owned.collect())
+    }
+
+    /// Titles of the headings that a byte of a document lies under, outermost first.
+    pub fn section_at(
+        &self,
+        snapshot: &Snapshot<'_>,
+        id: DocumentId,
+        start: u32,
+    ) -> Result<Vec<String>> {
+        let Some(row) = self.row(snapshot, id)? else {
+            return Ok(Vec::new());
+        };
+        let mut open = Vec::new();
+        for heading in read(&row)?.headings {
+            if heading.start > start {
+                break;
+            }
+            enter(&mut open, heading.level, heading.title);
+        }
+        Ok(open
+            .into_iter()
+            .map(|(_, title)| title.to_owned())
+            .collect())
+    }
+
+    fn row(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Option<Vec<u8>>> {
+        match &self.table {
+            Some(table) => snapshot.get(table, Key::U64(u64::from(id.0))),
+            None => Ok(None),
+        }
+    }
+}
+
+fn read(row: &[u8]) -> Result<OutlineRecord<'_>> {
+    decode_record("an outline", OUTLINE_VERSION, row)
+}
+
+/// Goes under a heading: those of its level and below it end.
+fn enter<'h>(open: &mut Vec<(u8, &'h str)>, level: u8, title: &'h str) {
+    open.retain(|(above, _)| *above < level);
+    open.push((level, title));
 }
 
 /// Follows the headings of a document from its start to its end.
@@ -80,8 +129,8 @@ pub fn section_at(outline: &[Heading], start: u32) -> Vec<&str> {
 pub struct Sections<'o> {
     /// Headings not yet reached.
     rest: &'o [Heading],
-    /// Headings that the last byte lies under, outermost first.
-    open: Vec<&'o Heading>,
+    /// Levels and titles that the last byte lies under, outermost first.
+    open: Vec<(u8, &'o str)>,
 }
 
 impl<'o> Sections<'o> {
@@ -98,11 +147,10 @@ impl<'o> Sections<'o> {
         while let Some((heading, rest)) = self.rest.split_first()
             && heading.start <= start
         {
-            self.open.retain(|above| above.level < heading.level);
-            self.open.push(heading);
+            enter(&mut self.open, heading.level, &heading.title);
             self.rest = rest;
         }
-        self.open.iter().map(|heading| heading.title.as_str())
+        self.open.iter().map(|(_, title)| *title)
     }
 }
 
@@ -127,6 +175,10 @@ mod tests {
             heading(3, "Linux", 20),
             heading(2, "Use", 30),
         ];
+        let section_at = |outline: &[Heading], start| -> Vec<String> {
+            let mut sections = Sections::new(outline);
+            sections.at(start).map(str::to_owned).collect()
+        };
         assert_eq!(section_at(&outline, 5), ["Guide"]);
         assert_eq!(section_at(&outline, 25), ["Guide", "Install", "Linux"]);
         assert_eq!(section_at(&outline, 30), ["Guide", "Use"]);

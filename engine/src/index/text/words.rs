@@ -42,7 +42,7 @@ static ASCII_WORD: [bool; 256] = {
 };
 
 #[inline]
-fn is_ascii_word(byte: u8) -> bool {
+pub(super) fn is_ascii_word(byte: u8) -> bool {
     ASCII_WORD.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
