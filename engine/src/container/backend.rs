@@ -185,7 +185,7 @@ type Locked<T> = std::result::Result<T, BackendError>;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::column::{ColumnId, ColumnWriter};
+    use crate::container::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::extent::segment_table_name;
     use crate::container::fixture::{build, everything, fill, opener, place};
     use crate::container::{Container, ContainerWriter};
@@ -229,7 +229,7 @@ mod tests {
                 assert!(!transaction.delete_table(&name).unwrap());
             }
             let column = ColumnId(1);
-            let mut column = ColumnWriter::rows(SegmentId(segment), column, 1024);
+            let mut column = ColumnWriter::rows(SegmentId(segment), column, 1024, MAX_ORDER);
             for row in 0..rows {
                 column.push(&mut transaction, &[row as u8; 1024]).unwrap();
             }

@@ -124,7 +124,7 @@ pub(crate) fn write_segment(
     segment: SegmentId,
     numbers: &mut Numbers,
 ) -> Result<Vec<ColumnRecord>> {
-    let mut rows = ColumnWriter::rows(segment, ROWS, 192);
+    let mut rows = ColumnWriter::rows(segment, ROWS, 192, MAX_ORDER);
     for _ in 0..150 {
         rows.push(transaction, &numbers.bytes(192))?;
     }

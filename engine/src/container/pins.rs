@@ -199,7 +199,7 @@ pub(crate) fn newest_transaction(file: &File) -> Result<u64> {
 mod tests {
     use super::*;
     use crate::container::codec::{decode_record, encode_record, u64_at};
-    use crate::container::column::{ColumnId, ColumnWriter};
+    use crate::container::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::extent::{SegmentExtents, segment_table_name};
     use crate::container::fixture::{build, fill, opener, place};
     use crate::container::{Container, ContainerWriter, Key, Snapshot, Transaction};
@@ -326,7 +326,7 @@ mod tests {
         if generation > 0 {
             transaction.delete_table(&segment_table_name(SegmentId(segment.0 - 1)))?;
         }
-        let mut rows = ColumnWriter::rows(segment, ColumnId(1), 64);
+        let mut rows = ColumnWriter::rows(segment, ColumnId(1), 64, MAX_ORDER);
         for _ in 0..3000 {
             rows.push(transaction, &[generation as u8; 64])?;
         }

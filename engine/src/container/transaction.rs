@@ -310,7 +310,7 @@ mod tests {
         let name = segment_table_name(SEGMENT);
         let mut records = Vec::new();
         build(&path, |transaction| {
-            let mut writer = ColumnWriter::rows(SEGMENT, ROWS, 64);
+            let mut writer = ColumnWriter::rows(SEGMENT, ROWS, 64, MAX_ORDER);
             for row in &rows {
                 writer.push(transaction, row)?;
             }

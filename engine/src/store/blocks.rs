@@ -6,7 +6,9 @@
 use std::cell::RefCell;
 
 use crate::container::codec::{u32_at, u64_at};
-use crate::container::column::{ColumnRecord, ColumnView, ColumnWriter, ExtentSink};
+use crate::container::column::{
+    ColumnRecord, ColumnView, ColumnWriter, ExtentSink, SCATTERED_ORDER,
+};
 use crate::error::{Error, Result};
 use crate::store::chunks::ChunkReader;
 use crate::store::tables;
@@ -23,10 +25,6 @@ const BLOCK_LIMIT_ROWS: u32 = 1 << 16;
 
 /// Bytes of a row of column `blocks`.
 pub const ROW_BYTES: u32 = 24;
-
-/// Page order of full extents of column `text`: 64 KiB. An extent is checked whole when it is first
-/// read, and a hit needs one block of it.
-const TEXT_ORDER: u8 = 4;
 
 /// How hard text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,8 +93,8 @@ impl BlockWriter {
             Ok(compressor)
         });
         Ok(BlockWriter {
-            rows: ColumnWriter::rows(segment, tables::BLOCKS, ROW_BYTES),
-            text: ColumnWriter::items(segment, tables::TEXT, TEXT_ORDER),
+            rows: ColumnWriter::rows(segment, tables::BLOCKS, ROW_BYTES, SCATTERED_ORDER),
+            text: ColumnWriter::items(segment, tables::TEXT, SCATTERED_ORDER),
             open: Vec::new(),
             first_row: 0,
             next_row: 0,

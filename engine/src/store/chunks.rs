@@ -6,7 +6,9 @@
 //! bytes, start), which makes row order the order of ties.
 
 use crate::container::codec::u32_at;
-use crate::container::column::{ColumnRecord, ColumnView, ColumnWriter, ExtentSink};
+use crate::container::column::{
+    ColumnRecord, ColumnView, ColumnWriter, ExtentSink, SCATTERED_ORDER,
+};
 use crate::error::{Error, Result};
 use crate::store::tables;
 use crate::types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
@@ -27,7 +29,7 @@ impl ChunkWriter {
     /// An empty column.
     pub fn new(segment: SegmentId) -> ChunkWriter {
         ChunkWriter {
-            column: ColumnWriter::rows(segment, tables::CHUNKS, ROW_BYTES),
+            column: ColumnWriter::rows(segment, tables::CHUNKS, ROW_BYTES, SCATTERED_ORDER),
             rows: 0,
         }
     }

@@ -102,7 +102,7 @@ fn write_lengths(
 ) -> Result<ColumnRecord> {
     let short = lengths.iter().all(|length| *length <= u32::from(u16::MAX));
     let width = if short { 2 } else { 4 };
-    let mut column = ColumnWriter::rows(segment, LENGTHS, width as u32);
+    let mut column = ColumnWriter::rows(segment, LENGTHS, width as u32, COLUMN_ORDER);
     for length in lengths {
         let bytes = length.to_le_bytes();
         column.push(sink, bytes.get(..width).unwrap_or(&bytes))?;

@@ -1,6 +1,8 @@
 //! Vectors -> columns.
 
-use crate::container::column::{ColumnRecord, ColumnWriter, ExtentSink};
+use crate::container::column::{
+    ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
+};
 use crate::error::{Error, Result};
 use crate::index::vector::codes::{Block, block_bytes};
 use crate::index::vector::distance::as_signed;
@@ -29,8 +31,8 @@ impl Writer {
     pub fn new(segment: SegmentId, codec: u8, dim: u32, range: f32) -> Writer {
         let stride = row_bytes(codec, dim);
         Writer {
-            rows: ColumnWriter::rows(segment, ROWS, stride),
-            codes: ColumnWriter::rows(segment, CODES, block_bytes(dim)),
+            rows: ColumnWriter::rows(segment, ROWS, stride, SCATTERED_ORDER),
+            codes: ColumnWriter::rows(segment, CODES, block_bytes(dim), MAX_ORDER),
             block: Block::new(dim),
             record: VectorRecord {
                 codec,
