@@ -235,6 +235,7 @@ fn tables_and_columns_are_those_of_the_code() {
         (tables::CHUNKS, "chunks"),
         (tables::BLOCKS, "blocks"),
         (tables::TEXT, "text"),
+        (tables::TEXT_DICTIONARY, "text dictionary"),
         (text::DICTIONARY, "dictionary"),
         (text::POSTINGS, "postings"),
         (text::LENGTHS, "lengths"),

@@ -232,7 +232,7 @@ fn marks(set: (Analyser, TermSet, String)) -> ((Analyser, TermSet, String), usiz
 fn stored() -> BlockReader<'static> {
     let mut numbers = Numbers(31);
     let mut columns = Columns::default();
-    let mut blocks = BlockWriter::new(SegmentId(1), Compression::Fast).expect("zstd");
+    let mut blocks = BlockWriter::new(SegmentId(1), Compression::Fast);
     let mut rows = ChunkWriter::new(SegmentId(1));
     let mut end = 0;
     for _ in 0..200 {
@@ -248,15 +248,13 @@ fn stored() -> BlockReader<'static> {
         blocks.push(&mut columns, &text).expect("memory");
     }
     let rows = rows.finish(&mut columns).expect("memory");
-    let [blocks, text] = blocks.finish(&mut columns).expect("memory");
+    let [blocks, text, _] = blocks.finish(&mut columns).expect("memory");
     let chunks = ChunkReader::new(columns.view(tables::CHUNKS, &rows));
-    let reader = BlockReader::new(
+    let (blocks, text) = (
         columns.view(tables::BLOCKS, &blocks),
         columns.view(tables::TEXT, &text),
-        chunks,
     );
-
-    reader.expect("columns")
+    BlockReader::new(blocks, text, chunks, None)
 }
 
 // One chunk of each of three blocks, as hits are.

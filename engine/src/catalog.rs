@@ -16,6 +16,7 @@ use crate::index::{text, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
 use crate::store::deleted::Deleted;
+use crate::store::dictionary::Digested;
 use crate::store::documents::Documents;
 use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
@@ -66,6 +67,8 @@ pub struct SegmentRecords {
     pub text: text::TextRecord,
     /// That of its vector index.
     pub vectors: vector::VectorRecord,
+    /// What its text blocks may refer to, once one was read.
+    pub text_dictionary: Digested,
 }
 
 impl Catalog {
@@ -185,6 +188,7 @@ impl Segment {
             segment: record,
             text,
             vectors,
+            text_dictionary: Digested::default(),
         });
         Ok(Segment {
             id,
@@ -246,6 +250,7 @@ impl Segment {
             chunks,
             blocks: column(tables::BLOCKS)?,
             text: column(tables::TEXT)?,
+            text_dictionary: column(tables::TEXT_DICTIONARY)?,
             dictionary: column(text::DICTIONARY)?,
             postings: column(text::POSTINGS)?,
             lengths: column(text::LENGTHS)?,
@@ -263,6 +268,7 @@ pub struct BoundSegment<'s> {
     chunks: BoundColumn<'s>,
     blocks: BoundColumn<'s>,
     text: BoundColumn<'s>,
+    text_dictionary: BoundColumn<'s>,
     dictionary: BoundColumn<'s>,
     postings: BoundColumn<'s>,
     lengths: BoundColumn<'s>,
@@ -278,7 +284,10 @@ impl BoundSegment<'_> {
 
     /// Text of chunks.
     pub fn blocks(&self) -> Result<BlockReader<'_>> {
-        BlockReader::new(view(&self.blocks), view(&self.text), self.chunks())
+        let records = &self.segment.records;
+        let dictionary = records.text_dictionary.get(view(&self.text_dictionary))?;
+        let (blocks, text) = (view(&self.blocks), view(&self.text));
+        Ok(BlockReader::new(blocks, text, self.chunks(), dictionary))
     }
 
     /// Words.

@@ -218,8 +218,9 @@ fn a_lying_vector_index_record_is_refused_or_harmless() {
 
 #[test]
 fn a_column_record_that_lies_is_refused() {
-    let columns = Content::of_golden().segment().columns.len();
-    for position in 0..columns {
+    let mut golden = Content::of_golden();
+    let columns = golden.segment().columns.clone();
+    for (position, column) in columns.iter().enumerate() {
         for width in NUMBERS {
             tell("width", |content| {
                 content.segment().columns[position].width = width
@@ -238,6 +239,10 @@ fn a_column_record_that_lies_is_refused() {
             ("one byte less", vec![1]),
         ];
         for (what, lens) in lies {
+            // A small file has no text dictionary.
+            if lens == column.payload_lens {
+                continue;
+            }
             let lie = |content: &mut Content| {
                 content.segment().columns[position].payload_lens = lens;
             };

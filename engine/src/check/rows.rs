@@ -53,7 +53,10 @@ pub(super) fn check(
     let chunks = column(context, tables::CHUNKS)?;
     let blocks = column(context, tables::BLOCKS)?;
     let text = column(context, tables::TEXT)?;
-    let mut text = TextWalk::new(blocks.view(), text.view())?;
+    let dictionary = column(context, tables::TEXT_DICTIONARY)?;
+    let digested = &context.segment.records.text_dictionary;
+    let digested = problems.unless_damaged(|| context.place(), digested.get(dictionary.view()))?;
+    let mut text = TextWalk::new(blocks.view(), text.view(), digested.flatten());
     let deleted = context.segment.deleted_rows();
     let mut run: Option<Run> = None;
     let mut last_path = None;

@@ -34,6 +34,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         (tables::CHUNKS, chunks::ROW_BYTES, Some(rows)),
         (tables::BLOCKS, blocks::ROW_BYTES, None),
         (tables::TEXT, 0, None),
+        (tables::TEXT_DICTIONARY, 0, None),
         (text::DICTIONARY, 0, None),
         (text::POSTINGS, 0, None),
         (text::LENGTHS, lengths, Some(rows)),

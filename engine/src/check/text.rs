@@ -3,7 +3,8 @@
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
-use crate::store::blocks::BLOCK_LIMIT_BYTES;
+use crate::store::blocks::{self, BLOCK_LIMIT_BYTES};
+use zstd::zstd_safe::DDict;
 
 /// Where a block lies, as its row says.
 struct Block {
@@ -19,7 +20,8 @@ pub(super) struct TextWalk<'a> {
     blocks: ColumnView<'a>,
     /// Column `text`.
     text: ColumnView<'a>,
-    decompressor: zstd::bulk::Decompressor<'static>,
+    /// What blocks may refer to.
+    dictionary: Option<&'a DDict<'static>>,
     /// Number of the block after the one that is open.
     next: u64,
     /// Where its frame must begin: frames follow one another without gaps.
@@ -31,19 +33,20 @@ pub(super) struct TextWalk<'a> {
 }
 
 impl<'a> TextWalk<'a> {
-    pub(super) fn new(blocks: ColumnView<'a>, text: ColumnView<'a>) -> Result<TextWalk<'a>> {
-        let decompressor = zstd::bulk::Decompressor::new().map_err(|error| Error::Storage {
-            reason: format!("zstd: {error}"),
-        })?;
-        Ok(TextWalk {
+    pub(super) fn new(
+        blocks: ColumnView<'a>,
+        text: ColumnView<'a>,
+        dictionary: Option<&'a DDict<'static>>,
+    ) -> TextWalk<'a> {
+        TextWalk {
             blocks,
             text,
-            decompressor,
+            dictionary,
             next: 0,
             position: 0,
             open: None,
             given: 0,
-        })
+        }
     }
 
     /// Opens the block that begins with `row`, if one does.
@@ -150,9 +153,8 @@ impl<'a> TextWalk<'a> {
         let frame = self
             .text
             .bytes(block.position, block.frame_bytes as usize)?;
-        let text = self
-            .decompressor
-            .decompress(frame, capacity)
+        let mut text = Vec::new();
+        blocks::decompress(self.dictionary, frame, capacity, &mut text)
             .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
         match text.len() == capacity {
             true => Ok(text),

@@ -15,10 +15,10 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 /// Version of the format that this program writes, as (major, minor).
 ///
 /// While major is 0 every minor may break readers; from 1.0 on a newer minor is readable.
-pub const FORMAT_VERSION: (u16, u16) = (0, 3);
+pub const FORMAT_VERSION: (u16, u16) = (0, 4);
 
 /// Oldest version that this program reads.
-pub const OLDEST_READABLE: (u16, u16) = (0, 3);
+pub const OLDEST_READABLE: (u16, u16) = (0, 4);
 
 /// Incompatible feature: segments are columns in page extents.
 pub const FEATURE_PAGE_EXTENTS: u64 = 1 << 0;
@@ -383,9 +383,12 @@ mod tests {
 
     #[test]
     fn what_a_reader_must_know_is_refused_by_name() {
+        let minor = FORMAT_VERSION.1;
+        let other_major = format!("format version 9.{minor}");
+        let next_minor = format!("format version 0.{}", minor + 1);
         let lies: [(usize, &[u8], &str); 8] = [
-            (MAJOR_AT, &[9, 0], "format version 9.3"),
-            (MINOR_AT, &[4, 0], "format version 0.4"),
+            (MAJOR_AT, &[9, 0], &other_major),
+            (MINOR_AT, &(minor + 1).to_le_bytes(), &next_minor),
             (MINOR_AT, &[0, 0], "format version 0.0"),
             (INCOMPAT_AT, &[3 | 1 << 5], "feature bit 5"),
             (INCOMPAT_AT + 7, &[0x80], "feature bit 63"),

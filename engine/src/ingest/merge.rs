@@ -9,8 +9,9 @@ use crate::container::column::ColumnRecord;
 use crate::container::{Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::index::{text, vector};
-use crate::store::blocks::{BlockWriter, Compression};
+use crate::store::blocks::{BlockWriter, Compression, DICTIONARY_FROM_BYTES};
 use crate::store::chunks::ChunkWriter;
+use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::{Facet, FacetsWriter};
 use crate::store::segments::SegmentRecord;
@@ -152,16 +153,13 @@ pub fn write_segment(
         });
     }
     let mut chunks = ChunkWriter::new(segment);
-    let mut blocks = BlockWriter::new(segment, form.compression)?;
+    let mut blocks = block_writer(segment, form.compression, &mut sources, documents)?;
     let mut vectors = vector::writer::Writer::new(segment, form.codec, first.dim, first.range);
     let mut facets = FacetsWriter::default();
     let mut text_bytes = 0;
     let mut piece = String::new();
     for (id, record) in &mut *documents {
-        let source = sources
-            .iter_mut()
-            .find(|source| source.id == record.segment())
-            .ok_or_else(|| Error::damaged("a document of another segment"))?;
+        let source = source(&mut sources, record.segment())?;
         let first_row = chunks.rows();
         for row in record.first_row..record.first_row.saturating_add(record.rows) {
             let chunk = source.bound.chunks().get(row)?;
@@ -211,6 +209,36 @@ pub fn write_segment(
     };
     record.write(transaction, segment)?;
     Ok(record)
+}
+
+/// A writer whose dictionary, if it has one, knows all of the documents and not only the first.
+fn block_writer(
+    segment: SegmentId,
+    compression: Compression,
+    sources: &mut [Source<'_>],
+    documents: &[(DocumentId, DocumentRecord)],
+) -> Result<BlockWriter> {
+    let records = || documents.iter().map(|(_, record)| record);
+    let text_bytes: u64 = records().map(|record| u64::from(record.text_bytes)).sum();
+    if text_bytes < DICTIONARY_FROM_BYTES {
+        return Ok(BlockWriter::new(segment, compression));
+    }
+    let every = text_bytes.div_ceil(SAMPLE_BYTES as u64) as usize;
+    let rows = records().flat_map(|record| {
+        let end = record.first_row.saturating_add(record.rows);
+        (record.first_row..end).map(|row| (record.segment(), row))
+    });
+    let mut sample = String::with_capacity(SAMPLE_BYTES);
+    for (id, row) in rows.step_by(every) {
+        source(sources, id)?.blocks.append(row, 1, &mut sample)?;
+    }
+    BlockWriter::with_sample(segment, compression, sample.as_bytes())
+}
+
+fn source<'s, 'b>(sources: &'s mut [Source<'b>], id: SegmentId) -> Result<&'s mut Source<'b>> {
+    let mut sources = sources.iter_mut();
+    let source = sources.find(|source| source.id == id);
+    source.ok_or_else(|| Error::damaged("a document of another segment"))
 }
 
 /// A segment that is merged.

@@ -60,7 +60,7 @@ impl SegmentWriter {
         Ok(SegmentWriter {
             segment,
             chunks: ChunkWriter::new(segment),
-            blocks: BlockWriter::new(segment, Compression::Fast)?,
+            blocks: BlockWriter::new(segment, Compression::Fast),
             words: text::Writer::new(segment),
             vectors: vector::writer::Writer::new(segment, codec, dim, range),
             facets: FacetsWriter::default(),

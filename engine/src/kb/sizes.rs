@@ -70,7 +70,7 @@ pub(super) fn sizes(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Sizes>
 
 fn section_of(column: ColumnId) -> &'static str {
     match column {
-        tables::TEXT | tables::BLOCKS => "text",
+        tables::TEXT | tables::BLOCKS | tables::TEXT_DICTIONARY => "text",
         tables::CHUNKS => "chunks",
         text::DICTIONARY | text::POSTINGS | text::LENGTHS => "keyword index",
         vector::ROWS | vector::CODES => "vectors",

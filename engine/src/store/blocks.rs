@@ -1,4 +1,5 @@
-//! Text blocks: the text of consecutive chunks, about 16 KB, one zstd frame each.
+//! Text blocks: the text of consecutive chunks, one zstd frame each: about 8 KB where the segment has
+//! a dictionary, else about 16 KB.
 //!
 //! Column `blocks` has a row of 24 bytes a block: logical position of its frame in column `text`
 //! (u64), bytes of the frame, bytes of its text, first chunk row (u32 each), 4 bytes unused.
@@ -7,15 +8,24 @@ use std::cell::RefCell;
 
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::{
-    ColumnRecord, ColumnView, ColumnWriter, ExtentSink, SCATTERED_ORDER,
+    ColumnRecord, ColumnView, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
 use crate::error::{Error, Result};
 use crate::store::chunks::ChunkReader;
-use crate::store::tables;
+use crate::store::{dictionary, tables};
 use crate::types::SegmentId;
+use zstd::zstd_safe::{DCtx, DDict, get_error_name};
 
 /// A block is closed when its text has at least that many bytes.
-pub const BLOCK_TARGET_BYTES: usize = 16 << 10;
+const BLOCK_TARGET_BYTES: usize = 16 << 10;
+
+/// The same in a segment with a dictionary.
+const SMALL_BLOCK_TARGET_BYTES: usize = 8 << 10;
+
+/// A segment of at least so much text has a dictionary. On source code and manuals it then takes
+/// .241 of the text at level 3 and .200 at level 19, and a block decodes in 14 us, where blocks of
+/// 16 KB without a dictionary take .251 and .231 and 25 us.
+pub const DICTIONARY_FROM_BYTES: u64 = 8 << 20;
 
 /// Most text bytes of a block; only a single chunk longer than the target comes near.
 pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
@@ -57,6 +67,8 @@ const BLOCKS_PER_THREAD: usize = 16;
 
 /// Writes the text of a segment.
 pub struct BlockWriter {
+    /// Which segment is written.
+    segment: SegmentId,
     /// Column `blocks`.
     rows: ColumnWriter,
     /// Column `text`.
@@ -71,6 +83,19 @@ pub struct BlockWriter {
     closed: Vec<(u32, Vec<u8>)>,
     /// One for each thread, kept between blocks: setting one up costs more than a block.
     compressors: Vec<zstd::bulk::Compressor<'static>>,
+    /// How hard is compressed.
+    compression: Compression,
+    /// What blocks may refer to; empty for none.
+    dictionary: Vec<u8>,
+    /// The first texts, until it is known whether there are enough for a dictionary.
+    waiting: Option<Waiting>,
+}
+
+/// Texts, one after the other.
+#[derive(Default)]
+struct Waiting {
+    text: String,
+    ends: Vec<usize>,
 }
 
 impl std::fmt::Debug for BlockWriter {
@@ -82,27 +107,53 @@ impl std::fmt::Debug for BlockWriter {
 }
 
 impl BlockWriter {
-    /// Empty columns.
-    ///
-    /// # Errors
-    /// [`Error::Storage`] when zstd cannot be set up.
-    pub fn new(segment: SegmentId, compression: Compression) -> Result<BlockWriter> {
-        let compressors = (0..compression.threads()).map(|_| {
-            let mut compressor = zstd::bulk::Compressor::new(compression.level())?;
-            compressor.include_checksum(true)?;
-            Ok(compressor)
-        });
-        Ok(BlockWriter {
+    /// Empty columns. The first [`DICTIONARY_FROM_BYTES`] of text are held in memory; a dictionary is
+    /// made from them when there are so many.
+    pub fn new(segment: SegmentId, compression: Compression) -> BlockWriter {
+        BlockWriter {
             rows: ColumnWriter::rows(segment, tables::BLOCKS, ROW_BYTES, SCATTERED_ORDER),
             text: ColumnWriter::items(segment, tables::TEXT, SCATTERED_ORDER),
+            segment,
             open: Vec::new(),
             first_row: 0,
             next_row: 0,
             closed: Vec::new(),
-            compressors: compressors
-                .collect::<std::io::Result<_>>()
-                .map_err(zstd_failed)?,
-        })
+            compressors: Vec::new(),
+            compression,
+            dictionary: Vec::new(),
+            waiting: Some(Waiting::default()),
+        }
+    }
+
+    /// As [`BlockWriter::new`], for at least [`DICTIONARY_FROM_BYTES`] of text of which a sample is
+    /// known: [`dictionary::SAMPLE_BYTES`] from all over it.
+    ///
+    /// # Errors
+    /// [`Error::Storage`] when zstd cannot be set up.
+    pub fn with_sample(
+        segment: SegmentId,
+        compression: Compression,
+        sample: &[u8],
+    ) -> Result<BlockWriter> {
+        let mut writer = BlockWriter::new(segment, compression);
+        writer.waiting = None;
+        writer.set_up(dictionary::train(sample))?;
+        Ok(writer)
+    }
+
+    /// Sets up compression with a dictionary, or none.
+    fn set_up(&mut self, dictionary: Vec<u8>) -> Result<()> {
+        let level = self.compression.level();
+        let compressors = (0..self.compression.threads()).map(|_| {
+            let mut compressor = zstd::bulk::Compressor::with_dictionary(level, &dictionary)?;
+            compressor.include_checksum(true)?;
+            Ok(compressor)
+        });
+        self.compressors = compressors
+            .collect::<std::io::Result<_>>()
+            .map_err(zstd_failed)?;
+        self.dictionary = dictionary;
+        Ok(())
     }
 
     /// Appends the text of the next chunk row.
@@ -117,6 +168,37 @@ impl BlockWriter {
                 limit: BLOCK_LIMIT_BYTES as u64,
             });
         }
+        let Some(waiting) = &mut self.waiting else {
+            return self.append(sink, text);
+        };
+        waiting.text.push_str(text);
+        waiting.ends.push(waiting.text.len());
+        match waiting.text.len() as u64 >= DICTIONARY_FROM_BYTES {
+            true => self.stop_waiting(sink),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the texts that wait.
+    fn stop_waiting(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
+        let Some(waiting) = self.waiting.take() else {
+            return Ok(());
+        };
+        let text = waiting.text;
+        let is_enough = text.len() as u64 >= DICTIONARY_FROM_BYTES;
+        self.set_up(match is_enough {
+            true => dictionary::train(&sample(text.as_bytes())),
+            false => Vec::new(),
+        })?;
+        let mut start = 0;
+        for end in waiting.ends {
+            self.append(sink, text.get(start..end).unwrap_or_default())?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, sink: &mut dyn ExtentSink, text: &str) -> Result<()> {
         let full = self.open.len() + text.len() > BLOCK_LIMIT_BYTES
             || self.next_row - self.first_row >= BLOCK_LIMIT_ROWS;
         if full {
@@ -124,7 +206,11 @@ impl BlockWriter {
         }
         self.open.extend_from_slice(text.as_bytes());
         self.next_row += 1;
-        if self.open.len() >= BLOCK_TARGET_BYTES {
+        let target = match self.dictionary.is_empty() {
+            true => BLOCK_TARGET_BYTES,
+            false => SMALL_BLOCK_TARGET_BYTES,
+        };
+        if self.open.len() >= target {
             self.close(sink)?;
         }
         Ok(())
@@ -191,12 +277,28 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// Writes what is left: columns `blocks` and `text`.
-    pub fn finish(mut self, sink: &mut dyn ExtentSink) -> Result<[ColumnRecord; 2]> {
+    /// Writes what is left: columns `blocks`, `text` and `text dictionary`.
+    pub fn finish(mut self, sink: &mut dyn ExtentSink) -> Result<[ColumnRecord; 3]> {
+        self.stop_waiting(sink)?;
         self.close(sink)?;
         self.write_closed(sink)?;
-        Ok([self.rows.finish(sink)?, self.text.finish(sink)?])
+        let mut dictionary = ColumnWriter::items(self.segment, tables::TEXT_DICTIONARY, MAX_ORDER);
+        if !self.dictionary.is_empty() {
+            dictionary.push(sink, &self.dictionary)?;
+        }
+        Ok([
+            self.rows.finish(sink)?,
+            self.text.finish(sink)?,
+            dictionary.finish(sink)?,
+        ])
     }
+}
+
+/// Pieces of a text from all over it, [`dictionary::SAMPLE_BYTES`] in all.
+fn sample(text: &[u8]) -> Vec<u8> {
+    let pieces = text.chunks(SMALL_BLOCK_TARGET_BYTES);
+    let every = text.len().div_ceil(dictionary::SAMPLE_BYTES).max(1);
+    pieces.step_by(every).flatten().copied().collect()
 }
 
 /// Where a block lies.
@@ -216,6 +318,8 @@ pub struct BlockReader<'a> {
     text: ColumnView<'a>,
     /// Column `chunks`.
     chunks: ChunkReader<'a>,
+    /// What blocks may refer to.
+    dictionary: Option<&'a DDict<'static>>,
     /// Number and text of the last block read.
     last: Option<(u64, Vec<u8>)>,
     /// A row of a block, and where its text begins there: rows are mostly asked for in order.
@@ -240,19 +344,22 @@ impl std::fmt::Debug for BlockReader<'_> {
 }
 
 impl<'a> BlockReader<'a> {
-    /// Over the columns `blocks` and `text`, with the chunk rows that say where chunks end.
+    /// Over the columns `blocks` and `text`, with the chunk rows that say where chunks end and the
+    /// dictionary of the segment.
     pub fn new(
         rows: ColumnView<'a>,
         text: ColumnView<'a>,
         chunks: ChunkReader<'a>,
-    ) -> Result<BlockReader<'a>> {
-        Ok(BlockReader {
+        dictionary: Option<&'a DDict<'static>>,
+    ) -> BlockReader<'a> {
+        BlockReader {
             rows,
             text,
             chunks,
+            dictionary,
             last: None,
             place: None,
-        })
+        }
     }
 
     /// The text of one chunk.
@@ -358,7 +465,8 @@ impl<'a> BlockReader<'a> {
             }
             let frame = self.text.bytes(block.position, block.frame_bytes)?;
             let mut text = self.last.take().map(|(_, text)| text).unwrap_or_default();
-            decompress(number, frame, block.text_bytes, &mut text)?;
+            decompress(self.dictionary, frame, block.text_bytes, &mut text)
+                .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
             if text.len() != block.text_bytes {
                 return Err(Error::damaged(format!("block {number} has another length")));
             }
@@ -371,23 +479,32 @@ impl<'a> BlockReader<'a> {
 thread_local! {
     /// Its 160 KB come from the system each time one is made and go back with it, so a thread that
     /// reads keeps one.
-    static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
-        const { RefCell::new(None) };
+    static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
 /// Replaces `text` by what a frame holds: `text_bytes`, or other bytes but no more than memory was
 /// had for.
-fn decompress(number: u64, frame: &[u8], text_bytes: usize, text: &mut Vec<u8>) -> Result<()> {
+///
+/// # Errors
+/// What zstd says.
+pub fn decompress(
+    dictionary: Option<&DDict<'static>>,
+    frame: &[u8],
+    text_bytes: usize,
+    text: &mut Vec<u8>,
+) -> std::result::Result<(), &'static str> {
     text.clear();
     text.reserve(text_bytes);
-    DECOMPRESSOR.with_borrow_mut(|kept| {
-        let decompressor = match kept {
-            Some(decompressor) => decompressor,
-            None => kept.insert(zstd::bulk::Decompressor::new().map_err(zstd_failed)?),
+    CONTEXT.with_borrow_mut(|kept| {
+        let context = match kept {
+            Some(context) => context,
+            None => kept.insert(DCtx::try_create().ok_or("out of memory")?),
         };
-        let done = decompressor.decompress_to_buffer(frame, text);
-        done.map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
-        Ok(())
+        let done = match dictionary {
+            Some(dictionary) => context.decompress_using_ddict(text, frame, dictionary),
+            None => context.decompress(text, frame),
+        };
+        done.map(|_| ()).map_err(get_error_name)
     })
 }
 
@@ -404,9 +521,72 @@ fn zstd_failed(error: std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::column::{MemoryExtents, extent_starts};
+    use crate::container::column::{ColumnId, MemoryExtents, extent_starts};
     use crate::store::chunks::{self, ChunkWriter};
+    use crate::store::dictionary::Digested;
     use crate::types::{ChunkSpan, DocumentId, Lines, Span};
+
+    /// A segment in memory, and where its extents start.
+    struct Written {
+        sink: MemoryExtents,
+        starts: [Vec<u64>; 4],
+        dictionary: Digested,
+    }
+
+    impl Written {
+        /// Texts of document 7, then a chunk of document 9.
+        fn new(texts: &[String], mut blocks: BlockWriter) -> Written {
+            let mut sink = MemoryExtents::default();
+            let mut rows = ChunkWriter::new(SegmentId(1));
+            let mut end = 0;
+            for text in texts {
+                let start = end;
+                end += text.len() as u32;
+                let span = Span { start, end };
+                let lines = Lines { first: 1, last: 1 };
+                let chunk = ChunkSpan { span, lines };
+                rows.push(&mut sink, DocumentId(7), &chunk).unwrap();
+                blocks.push(&mut sink, text).unwrap();
+            }
+            let of_another = ChunkSpan {
+                span: Span { start: 0, end: 5 },
+                lines: Lines { first: 1, last: 1 },
+            };
+            rows.push(&mut sink, DocumentId(9), &of_another).unwrap();
+            blocks.push(&mut sink, "other").unwrap();
+            let chunk_record = rows.finish(&mut sink).unwrap();
+            let [rows, text, dictionary] = blocks.finish(&mut sink).unwrap();
+            Written {
+                sink,
+                starts: [&chunk_record, &rows, &text, &dictionary].map(extent_starts),
+                dictionary: Digested::default(),
+            }
+        }
+
+        fn view(&self, column: usize, width: u32, id: ColumnId) -> ColumnView<'_> {
+            static NONE: Vec<Vec<u8>> = Vec::new();
+            let extents = self.sink.columns.get(&id).unwrap_or(&NONE);
+            ColumnView::new(&self.starts[column], width, extents)
+        }
+
+        fn reader(&self) -> BlockReader<'_> {
+            let dictionary = self.view(3, 0, tables::TEXT_DICTIONARY);
+            BlockReader::new(
+                self.view(1, ROW_BYTES, tables::BLOCKS),
+                self.view(2, 0, tables::TEXT),
+                ChunkReader::new(self.view(0, chunks::ROW_BYTES, tables::CHUNKS)),
+                self.dictionary.get(dictionary).unwrap(),
+            )
+        }
+
+        fn text_bytes(&self) -> u64 {
+            self.view(2, 0, tables::TEXT).len_bytes()
+        }
+    }
+
+    fn writer() -> BlockWriter {
+        BlockWriter::new(SegmentId(1), Compression::Fast)
+    }
 
     #[test]
     fn every_chunk_and_every_run_of_chunks_reads_back() {
@@ -414,36 +594,9 @@ mod tests {
             .map(|i| format!("chunk {i} ").repeat((i * 37) % 230))
             .chain(["x".repeat(300_000), "end".to_owned()])
             .collect();
-        let mut sink = MemoryExtents::default();
-        let mut blocks = BlockWriter::new(SegmentId(1), Compression::Fast).unwrap();
-        let mut rows = ChunkWriter::new(SegmentId(1));
-        let mut end = 0;
-        for text in &texts {
-            let start = end;
-            end += text.len() as u32;
-            let span = Span { start, end };
-            let lines = Lines { first: 1, last: 1 };
-            let chunk = ChunkSpan { span, lines };
-            rows.push(&mut sink, DocumentId(7), &chunk).unwrap();
-            blocks.push(&mut sink, text).unwrap();
-        }
-        let of_another = ChunkSpan {
-            span: Span { start: 0, end: 5 },
-            lines: Lines { first: 1, last: 1 },
-        };
-        rows.push(&mut sink, DocumentId(9), &of_another).unwrap();
-        blocks.push(&mut sink, "other").unwrap();
-        let chunk_record = rows.finish(&mut sink).unwrap();
-        let [block_record, text_record] = blocks.finish(&mut sink).unwrap();
-        let starts = [&chunk_record, &block_record, &text_record].map(extent_starts);
-        let view = |i: usize, width, id| ColumnView::new(&starts[i], width, &sink.columns[&id]);
-        let chunks = ChunkReader::new(view(0, chunks::ROW_BYTES, tables::CHUNKS));
-        let mut reader = BlockReader::new(
-            view(1, ROW_BYTES, tables::BLOCKS),
-            view(2, 0, tables::TEXT),
-            chunks,
-        )
-        .unwrap();
+        let written = Written::new(&texts, writer());
+        assert_eq!(written.view(3, 0, tables::TEXT_DICTIONARY).len_bytes(), 0);
+        let mut reader = written.reader();
         for (row, text) in texts.iter().enumerate().rev() {
             assert_eq!(&reader.chunk(row as u32).unwrap(), text);
         }
@@ -461,5 +614,47 @@ mod tests {
             of_both.to_string().contains("another document"),
             "{of_both}"
         );
+    }
+
+    #[test]
+    fn a_large_segment_has_a_dictionary_that_makes_its_text_smaller() {
+        // Sentences that repeat only in other blocks.
+        let texts: Vec<String> = (0..9000u64)
+            .map(|i| {
+                let words = (0..110).map(|n| (i * 131 + n) * (i * 131 + n) % 99_991 + 1_000_000);
+                let words = words.map(|word| format!("w{word} ")).collect::<String>();
+                format!(
+                    "{words} sentence number {} of a hundred, each alike\n",
+                    i % 100
+                )
+            })
+            .collect();
+        let text_bytes: usize = texts.iter().map(String::len).sum();
+        assert!(text_bytes as u64 > DICTIONARY_FROM_BYTES);
+        let waited = Written::new(&texts, writer());
+        let sample = sample(texts.concat().as_bytes());
+        assert!(sample.len() <= dictionary::SAMPLE_BYTES);
+        let given = BlockWriter::with_sample(SegmentId(1), Compression::Fast, &sample).unwrap();
+        let given = Written::new(&texts, given);
+        let mut without = writer();
+        without.waiting = None;
+        without.set_up(Vec::new()).unwrap();
+        let without = Written::new(&texts, without);
+        for with in [&waited, &given] {
+            assert!(with.view(3, 0, tables::TEXT_DICTIONARY).len_bytes() > 0);
+            assert!(with.text_bytes() < without.text_bytes());
+            let mut reader = with.reader();
+            for row in (0..texts.len()).step_by(97).rev() {
+                assert_eq!(reader.chunk(row as u32).unwrap(), texts[row]);
+            }
+            let mut all = String::new();
+            reader.append(0, texts.len() as u32, &mut all).unwrap();
+            assert!(all == texts.concat());
+        }
+        // Without it the blocks do not decode, or to other bytes: their checksum says so.
+        let mut lost = waited;
+        lost.starts[3] = vec![0];
+        lost.dictionary = Digested::default();
+        assert!(lost.reader().chunk(4500).is_err());
     }
 }

@@ -6,6 +6,7 @@
 pub mod blocks;
 pub mod chunks;
 pub mod deleted;
+pub mod dictionary;
 pub mod documents;
 pub mod facets;
 pub mod handles;

@@ -54,3 +54,5 @@ pub const CHUNKS: ColumnId = ColumnId(1);
 pub const BLOCKS: ColumnId = ColumnId(2);
 /// Text blocks: one zstd frame each.
 pub const TEXT: ColumnId = ColumnId(3);
+/// What text blocks may refer to: a raw dictionary of zstd, or nothing.
+pub const TEXT_DICTIONARY: ColumnId = ColumnId(4);
