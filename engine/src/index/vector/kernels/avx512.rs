@@ -29,6 +29,26 @@ unsafe fn load(bytes: *const u8) -> __m512i {
     unsafe { _mm512_loadu_si512(bytes.cast()) }
 }
 
+/// How far ahead of what is read memory is asked for. What a processor fetches by itself ends with
+/// each page of 4096 bytes: on a busy machine 22 MB of rows took 2.5 ms, fetched ahead 1.7 ms.
+const AHEAD_BYTES: usize = 4096;
+
+/// How far ahead of `rows` to fetch: not at all for a few, which were gathered and have no
+/// successors.
+fn ahead(rows: &[u8]) -> usize {
+    match rows.len() > AHEAD_BYTES {
+        true => AHEAD_BYTES,
+        false => 0,
+    }
+}
+
+/// Asks for the line so many bytes after `bytes`, wherever that is: nothing is read that could be seen.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn fetch(bytes: *const u8, ahead: usize) {
+    _mm_prefetch::<_MM_HINT_T0>(bytes.wrapping_add(ahead).cast());
+}
+
 /// The total of each of four registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
@@ -60,6 +80,7 @@ unsafe fn i8_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
     let width = query.row.len();
     let offset = _mm512_set1_epi8(i8::MIN);
     let more = 128 * query.sum;
+    let ahead = ahead(rows);
     let pieces = rows.chunks_exact(ROWS * width);
     let rest = pieces.remainder();
     let (whole, single) = products.as_chunks_mut::<ROWS>();
@@ -70,8 +91,10 @@ unsafe fn i8_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
             unsafe {
                 let q = load(query.row.as_ptr().add(at).cast());
                 for (row, sum) in sums.iter_mut().enumerate() {
-                    let row = load(bytes.as_ptr().add(row * width + at));
-                    *sum = _mm512_dpbusd_epi32(*sum, _mm512_xor_si512(row, offset), q);
+                    let row = bytes.as_ptr().add(row * width + at);
+                    fetch(row, ahead);
+                    let row = _mm512_xor_si512(load(row), offset);
+                    *sum = _mm512_dpbusd_epi32(*sum, row, q);
                 }
             }
         }
@@ -113,6 +136,7 @@ unsafe fn i4_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
     let width = query.row.len();
     let stride = width / 2;
     let more = I4_OFFSET * query.sum;
+    let ahead = ahead(rows);
     let pieces = rows.chunks_exact(ROWS * stride);
     let rest = pieces.remainder();
     let (whole, single) = products.as_chunks_mut::<ROWS>();
@@ -123,8 +147,9 @@ unsafe fn i4_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
             unsafe {
                 let q = load(query.row.as_ptr().add(at).cast());
                 for (row, sum) in sums.iter_mut().enumerate() {
-                    let row = unpacked(bytes.as_ptr().add(row * stride + at / 2));
-                    *sum = _mm512_dpbusd_epi32(*sum, row, q);
+                    let row = bytes.as_ptr().add(row * stride + at / 2);
+                    fetch(row, ahead);
+                    *sum = _mm512_dpbusd_epi32(*sum, unpacked(row), q);
                 }
             }
         }
@@ -146,21 +171,36 @@ unsafe fn i4_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
 }
 
 // Here the queries are the unsigned operand, so that four bytes of a row come from memory into all
-// lanes within the instruction. That adds 128 times the sum of the row, which is taken on the way.
+// lanes within the instruction. That adds 128 times the sum of the row, which is taken first: it
+// reads the rows line by line, where the products step through eight of them at once, four bytes
+// each, and no processor guesses what they will read next.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn i8_lanes(lanes: &Lanes, rows: &[u8], products: &mut [[i32; LANES]]) {
     const ROWS: usize = 8;
     let width = lanes.width();
     let (ones, offset) = (_mm512_set1_epi8(1), _mm512_set1_epi8(i8::MIN));
+    let ahead = ahead(rows);
     let mut rows = rows;
     let mut products = products;
     while !products.is_empty() {
         let (these, after) = products.split_at_mut(ROWS.min(products.len()));
         let (bytes, rest) = rows.split_at(these.len() * width);
-        let mut sums = [_mm512_setzero_si512(); ROWS];
         // Rows that are not there repeat the last one; their sums are not stored.
         let last = these.len() - 1;
         let starts: [usize; ROWS] = std::array::from_fn(|row| row.min(last) * width);
+        let mut of_rows = [_mm512_setzero_si512(); ROWS];
+        for at in (0..width).step_by(WIDE) {
+            for (start, sum) in starts.iter().zip(&mut of_rows) {
+                // SAFETY: a row has `width` bytes, a multiple of 64.
+                let row = unsafe { bytes.as_ptr().add(start + at) };
+                fetch(row, ahead);
+                // SAFETY: as above.
+                *sum = _mm512_dpbusd_epi32(*sum, ones, unsafe { load(row) });
+            }
+        }
+        let [a, b, c, d, e, f, g, h] = of_rows;
+        let of_rows = [totals([a, b, c, d]), totals([e, f, g, h])];
+        let mut sums = [_mm512_setzero_si512(); ROWS];
         for group in 0..width / 4 {
             // SAFETY: 64 bytes of queries for each four bytes of a row; each start begins a row.
             unsafe {
@@ -173,14 +213,8 @@ unsafe fn i8_lanes(lanes: &Lanes, rows: &[u8], products: &mut [[i32; LANES]]) {
                 }
             }
         }
-        for ((start, sum), product) in starts.iter().zip(sums).zip(these) {
-            let mut of_row = _mm512_setzero_si512();
-            for at in (0..width).step_by(WIDE) {
-                // SAFETY: a row has `width` bytes, a multiple of 64.
-                let row = unsafe { load(bytes.as_ptr().add(start + at)) };
-                of_row = _mm512_dpbusd_epi32(of_row, ones, row);
-            }
-            let more = _mm512_set1_epi32(128 * _mm512_reduce_add_epi32(of_row));
+        for ((of_row, sum), product) in of_rows.as_flattened().iter().zip(sums).zip(these) {
+            let more = _mm512_set1_epi32(128 * of_row);
             store(_mm512_sub_epi32(sum, more), product);
         }
         (rows, products) = (rest, after);
@@ -195,6 +229,7 @@ unsafe fn i4_lanes(lanes: &Lanes, rows: &[u8], products: &mut [[i32; LANES]]) {
     // SAFETY: sixteen numbers are 64 bytes.
     let sums_of_queries = unsafe { load(lanes.sums.as_ptr().cast()) };
     let more = _mm512_mullo_epi32(sums_of_queries, _mm512_set1_epi32(I4_OFFSET));
+    let ahead = ahead(rows);
     let mut rows = rows;
     let mut products = products;
     while !products.is_empty() {
@@ -208,7 +243,9 @@ unsafe fn i4_lanes(lanes: &Lanes, rows: &[u8], products: &mut [[i32; LANES]]) {
             for (start, target) in starts.iter().zip(&mut bytes_of) {
                 // SAFETY: a row has `stride` bytes, a multiple of 32.
                 unsafe {
-                    let row = unpacked(bytes.as_ptr().add(start + at));
+                    let row = bytes.as_ptr().add(start + at);
+                    fetch(row, ahead);
+                    let row = unpacked(row);
                     _mm512_storeu_si512(target.as_mut_ptr().cast(), row);
                 }
             }
@@ -255,6 +292,7 @@ unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BL
         for pair in (at..at + eight_groups).step_by(WIDE) {
             // SAFETY: block and tables are equally long, a multiple of eight groups of 32 bytes.
             let (codes, table) = unsafe {
+                fetch(block.as_ptr().add(pair), AHEAD_BYTES);
                 (
                     load(block.as_ptr().add(pair)),
                     load(tables.as_ptr().add(pair)),
