@@ -115,9 +115,6 @@ pub struct RootInfo {
     pub git_branch: Option<String>,
 }
 
-/// Nearest chunks of which [`Recall`] tells how many are found.
-pub(crate) const NEAREST: usize = 10;
-
 /// How much vector search found of what looking at every chunk finds, measured when the file was
 /// indexed anew or sealed.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,10 +11,9 @@ use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
 use crate::index::vector::{Codec, in_two_stages};
-use crate::kb::facts::{
-    DocumentInfo, DocumentText, Entry, Info, NEAREST, Outline, Recall, RootInfo, Sizes,
-};
+use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, Sizes};
 use crate::kb::sizes;
+use crate::search::plan::MIN_CANDIDATES;
 use crate::search::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
@@ -332,7 +331,7 @@ impl Kb {
                 model: meta.embedder.id.clone(),
                 dim: meta.embedder.dim,
                 vectors: Codec::of(meta.embedder.codec)?,
-                is_exact: !in_two_stages(meta.chunks, NEAREST),
+                is_exact: !in_two_stages(meta.chunks, MIN_CANDIDATES),
                 recall: meta.recall.as_ref().map(Recall::from_record),
                 model_available: model_of(catalog).is_some(),
                 analyser: meta.analyser.clone(),

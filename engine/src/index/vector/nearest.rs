@@ -9,6 +9,7 @@ use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
 use crate::index::vector::allowed::Allowed;
+use crate::index::vector::codes::blocks;
 use crate::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
 use crate::index::vector::quantise::Query;
 use crate::index::vector::reader::Reader;
@@ -68,13 +69,13 @@ impl Facts {
     }
 }
 
-/// Candidates of the first stage when `k` rows are wanted: `10 k + 400`.
+/// Candidates of the first stage when `k` rows are wanted: `4 k + 200`, at least 400.
 ///
 /// Measured on 114 641 chunks of code and prose with 126 questions of people and 300 sentences of
-/// chunks: 500 rows have 0.991 and 0.986 of the ten nearest, 1400 rows 0.986 and 0.971 of the hundred
-/// nearest.
+/// chunks. When 100 rows are wanted, 300 candidates have 0.983 and 0.973 of the ten nearest, 600
+/// have 0.994 and 0.988, and 0.957 and 0.914 of the hundred nearest.
 pub fn candidates(k: usize) -> usize {
-    k.saturating_mul(10).saturating_add(400)
+    k.saturating_mul(4).saturating_add(200).max(400)
 }
 
 /// Fewer rows than that are all looked at: it is as fast and exact.
@@ -85,6 +86,9 @@ const EXACT_ROWS: u64 = 4096;
 pub fn in_two_stages(rows: u64, k: usize) -> bool {
     rows > EXACT_ROWS.max(4 * candidates(k) as u64)
 }
+
+/// One block in so many is looked at first, to learn from which sum on rows are likely.
+const SAMPLED_EVERY: usize = 32;
 
 /// A block with fewer rows that may answer is read row by row.
 const DENSE: u32 = 16;
@@ -144,7 +148,11 @@ pub fn nearest_among(
     Ok(asked.two_stages(query, k, candidates)?.0)
 }
 
-/// What [`nearest`] says for each query; exact searches read each row once for sixteen of them.
+/// What [`nearest`] says for each query.
+///
+/// Exact searches read each row once for sixteen queries: 0.4 ms a query instead of 2.4 on 114 641
+/// rows. In two stages nothing is shared, since each query has tables of its own: as long as one
+/// by one.
 ///
 /// # Errors
 /// As [`nearest`].
@@ -293,27 +301,7 @@ impl<'p> Asked<'p> {
     }
 
     fn two_stages(&self, query: &Query, k: usize, candidates: usize) -> Result<(Vec<Near>, u64)> {
-        let mut likely = Likely::new(query, candidates);
-        let tables = query.tables();
-        let block_bytes = tables.len();
-        let mut sums = [0; BLOCK_ROWS];
-        for (part, reader, allowed) in self.parts() {
-            let mut cursor = reader.code_cursor();
-            for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
-                let word = allowed.word(block);
-                if word == 0 {
-                    continue;
-                }
-                let codes = cursor.from(u64::from(block))?;
-                let codes = codes.get(..block_bytes).unwrap_or_default();
-                let reached = kernels().code_sums(tables, codes, likely.threshold, &mut sums);
-                for bit in bits(reached & word) {
-                    let sum = sums.get(bit as usize).copied().unwrap_or_default();
-                    likely.offer(sum, part, block * BLOCK_ROWS as u32 + bit);
-                }
-            }
-        }
-        let likely = likely.finish();
+        let likely = self.likely(query, candidates)?;
         let scored = likely.len() as u64;
         let mut kept = Vec::new();
         let mut floor = 0;
@@ -327,6 +315,54 @@ impl<'p> Asked<'p> {
             floor = keep(&mut kept, part, top, k, floor);
         }
         Ok((self.finish(query, k, kept), scored))
+    }
+
+    /// The rows whose sum reaches the `wanted`-th best, by part and row.
+    ///
+    /// Some blocks are looked at first. What they promise spares most of the rows that look good as
+    /// long as few were seen; where they promised too much, all blocks are looked at again.
+    fn likely(&self, query: &Query, wanted: usize) -> Result<Vec<LikelyRow>> {
+        let sampled: u64 = self
+            .parts()
+            .map(|(_, reader, allowed)| {
+                let some = (0..blocks(reader.rows())).step_by(SAMPLED_EVERY);
+                some.map(|block| u64::from(allowed.word(block).count_ones()))
+                    .sum::<u64>()
+            })
+            .sum();
+        let share = wanted as u64 * sampled / self.rows.max(1);
+        let mut least = 0;
+        if share > 0 {
+            let mut sample = Likely::new(query, 2 * share as usize + 8, 0);
+            self.offer_blocks(query, SAMPLED_EVERY, &mut sample)?;
+            least = sample.threshold;
+        }
+        let mut likely = Likely::new(query, wanted, least);
+        self.offer_blocks(query, 1, &mut likely)?;
+        if likely.reached < wanted && least > 0 {
+            likely = Likely::new(query, wanted, 0);
+            self.offer_blocks(query, 1, &mut likely)?;
+        }
+        Ok(likely.finish())
+    }
+
+    fn offer_blocks(&self, query: &Query, every: usize, likely: &mut Likely) -> Result<()> {
+        let tables = query.tables();
+        let mut sums = [0; BLOCK_ROWS];
+        for (part, reader, allowed) in self.parts() {
+            let mut cursor = reader.code_cursor();
+            for block in (0..blocks(reader.rows())).step_by(every) {
+                let word = allowed.word(block);
+                if word == 0 {
+                    continue;
+                }
+                let codes = cursor.from(u64::from(block))?;
+                let codes = codes.get(..tables.len()).unwrap_or_default();
+                let reached = kernels().code_sums(tables, codes, likely.threshold, &mut sums);
+                likely.offer(part, block * BLOCK_ROWS as u32, reached & word, &sums);
+            }
+        }
+        Ok(())
     }
 
     /// Best first, without those that score less than the k-th.
@@ -386,7 +422,7 @@ struct Likely {
     wanted: usize,
     /// Rows of each sum from the threshold up.
     counts: Vec<u32>,
-    /// The c-th best sum so far; 0 before there are as many.
+    /// The c-th best sum so far, or what it is known to reach.
     threshold: u16,
     /// Rows that reach it.
     reached: usize,
@@ -397,7 +433,8 @@ struct Likely {
 }
 
 impl Likely {
-    fn new(query: &Query, wanted: usize) -> Likely {
+    /// Rows whose sum is below `least` never are likely.
+    fn new(query: &Query, wanted: usize, least: u16) -> Likely {
         let tables = query.tables().as_chunks::<32>().0.iter();
         let most: usize = tables
             .map(|table| usize::from(table.iter().max().copied().unwrap_or(0)))
@@ -406,24 +443,28 @@ impl Likely {
         Likely {
             wanted,
             counts: vec![0; most + 1],
-            threshold: 0,
+            threshold: least,
             reached: 0,
             rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
             trim_at: wanted.saturating_mul(4),
         }
     }
 
+    /// Offers rows of a block whose sums reach the threshold.
     #[inline]
-    fn offer(&mut self, sum: u16, part: usize, row: u32) {
-        // The threshold may have risen since the block was compared with it.
-        if sum < self.threshold {
+    fn offer(&mut self, part: usize, first: u32, rows: u64, sums: &[u16; BLOCK_ROWS]) {
+        if rows == 0 {
             return;
         }
-        if let Some(count) = self.counts.get_mut(usize::from(sum)) {
-            *count += 1;
-            self.reached += 1;
+        for bit in bits(rows) {
+            let sum = sums.get(bit as usize).copied().unwrap_or_default();
+            if let Some(count) = self.counts.get_mut(usize::from(sum)) {
+                *count += 1;
+            }
+            let row = first + bit;
+            self.rows.push(LikelyRow { sum, part, row });
         }
-        self.rows.push(LikelyRow { sum, part, row });
+        self.reached += rows.count_ones() as usize;
         // It only rises, so that all rises together are one walk over the counts.
         while self.reached > self.wanted
             && let Some(lowest) = self.counts.get(usize::from(self.threshold))
@@ -434,19 +475,28 @@ impl Likely {
         }
         if self.rows.len() >= self.trim_at {
             self.trim();
+            // Where most rows tie, trimming must not become the work.
+            self.trim_at = 2 * self.rows.len().max(self.wanted);
         }
     }
 
-    #[cold]
+    /// Drops rows below the threshold. About half of them are, in no order, so that a branch for
+    /// each would cost more than a copy.
     fn trim(&mut self) {
-        self.rows.retain(|row| row.sum >= self.threshold);
-        // Where most rows tie, trimming must not become the work.
-        self.trim_at = 2 * self.rows.len().max(self.wanted);
+        let mut kept = 0;
+        for at in 0..self.rows.len() {
+            let row = self.rows.get(at).copied();
+            if let (Some(row), Some(place)) = (row, self.rows.get_mut(kept)) {
+                *place = row;
+                kept += usize::from(row.sum >= self.threshold);
+            }
+        }
+        self.rows.truncate(kept);
     }
 
     /// In the order of parts and rows.
     fn finish(mut self) -> Vec<LikelyRow> {
-        self.rows.retain(|row| row.sum >= self.threshold);
+        self.trim();
         self.rows
     }
 }

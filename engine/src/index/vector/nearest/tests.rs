@@ -231,6 +231,30 @@ fn signs_are_read_first_where_many_rows_may_answer() {
 }
 
 #[test]
+fn blocks_that_promise_too_much_hide_no_candidate() {
+    // Two near rows in each block that is looked at first, none anywhere else.
+    let dim = 64;
+    let near = Writer::row(&unit(7, dim), RANGE);
+    let mut rows = rows(64 * 32 * 20, 5000, dim);
+    for block in rows.chunks_mut(64).step_by(SAMPLED_EVERY) {
+        block[3] = near.clone();
+        block[60] = near.clone();
+    }
+    let split = Split::new(CODEC_I8, dim as u32, &rows, 1);
+    let query = Query::new(&unit(7, dim), RANGE).unwrap();
+    let part = Part {
+        reader: &split.segments[0].reader(),
+        filter: None,
+        deleted: None,
+    };
+    let (_, facts) = nearest_explained(&[part], &query, 50, Scan::TwoStage).unwrap();
+    assert!(facts.scored >= candidates(50) as u64, "{facts:?}");
+    let lists = split.ask(std::slice::from_ref(&query), 50, Scan::TwoStage, None, None);
+    let all = expected(CODEC_I8, &rows, dim as u32, &query, 50, true, |_| true);
+    assert_eq!(lists, [all]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let segment = Segment::of(CODEC_I8, 64, rows(10, 10, 64).iter());
     let other = Segment::of(CODEC_I4, 64, rows(10, 10, 64).iter());
