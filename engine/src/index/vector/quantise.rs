@@ -18,6 +18,11 @@ const I4_GROUP: usize = 64;
 
 /// Writes `vector` as signed bytes: `round(x / range * 127)`, ties to even, clipped to -127..=127,
 /// `row` filled up with zeros. The same bits on every machine.
+///
+/// What is clipped is lost for every question: of 878 chunks of drawings in XML, whose few words
+/// make one-sided vectors, 175 reach beyond 0.305, up to 0.678. Among these chunks alone 0.903 of
+/// the ten nearest are found, by a question in floats 0.904. A range of 0.7 clips nothing and finds
+/// 0.952 of them, but among all 114 641 chunks 0.979 instead of 0.990.
 pub fn quantise(vector: &[f32], range: f32, row: &mut [i8]) {
     row.fill(0);
     for (byte, x) in row.iter_mut().zip(vector) {
