@@ -28,8 +28,6 @@ pub struct Cursor<'a> {
     loaded: bool,
     /// The blocks; `None` when the whole list is at hand.
     walk: Option<BlockWalk<'a>>,
-    /// The first of them.
-    first: Option<BlockWalk<'a>>,
 }
 
 impl<'a> Cursor<'a> {
@@ -47,7 +45,6 @@ impl<'a> Cursor<'a> {
             blocks_read: 0,
             loaded: true,
             walk: None,
-            first: None,
         };
         match postings.kind {
             PostingsKind::Single { row, frequency } => {
@@ -63,8 +60,7 @@ impl<'a> Cursor<'a> {
                 }
             }
             PostingsKind::Blocks { .. } => {
-                cursor.first = Some(BlockWalk::new(column, row_limit, postings)?);
-                cursor.walk = cursor.first;
+                cursor.walk = Some(BlockWalk::new(column, row_limit, postings)?);
                 cursor.loaded = false;
             }
         }
@@ -122,6 +118,40 @@ impl<'a> Cursor<'a> {
         Ok(self.seek_row(row)? == Some(row))
     }
 
+    /// Moves to the first row from `row` on, as [`Cursor::seek_row`], but passes over blocks unread
+    /// of which `worth` says no to their least impact; `None` also when the next block begins at
+    /// `end` or after.
+    ///
+    /// # Errors
+    /// As [`Cursor::seek`].
+    #[inline]
+    pub(super) fn seek_worth(
+        &mut self,
+        mut row: u32,
+        end: u32,
+        worth: impl Fn(f32) -> bool,
+    ) -> Result<Option<u32>> {
+        while row < end {
+            let is_ahead = !self.loaded || self.last_loaded() < row;
+            let Some(walk) = self.walk.as_mut().filter(|_| is_ahead) else {
+                return self.seek_row(row);
+            };
+            let before = walk.index;
+            if !walk.skip_to(row)? {
+                return self.seek_row(row);
+            }
+            self.loaded &= walk.index == before;
+            if walk.next_row >= end {
+                break;
+            }
+            if worth(walk.entry.impact) {
+                return self.seek_row(row);
+            }
+            row = walk.entry.last_row + 1;
+        }
+        Ok(None)
+    }
+
     /// The frequency of the posting at that place of the block at hand.
     ///
     /// # Errors
@@ -138,14 +168,21 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves back before the first posting.
-    pub(super) fn rewind(&mut self) {
-        self.at = 0;
-        if self.first.is_some() {
-            self.walk = self.first;
-            self.loaded = false;
-            self.len = 0;
+    /// Moves to the first posting of a block, also back; [`Mark::default`] is the start of the list.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the entry of the block contradicts the format.
+    pub(super) fn jump(&mut self, to: Mark) -> Result<()> {
+        if let Some(walk) = &mut self.walk {
+            // Nothing is at hand after the end of the list.
+            self.loaded &= walk.index == to.index as usize && self.len > 0;
+            if !self.loaded {
+                self.len = 0;
+                walk.jump(to)?;
+            }
         }
+        self.at = 0;
+        Ok(())
     }
 
     /// Last row of the block at hand; 0 when it is empty.
@@ -318,6 +355,8 @@ pub(super) struct BlockWalk<'a> {
     directory: &'a [[u8; 8]],
     /// Number of the open part.
     part: usize,
+    /// Logical position of the first part.
+    first_part: u64,
     /// Logical position after the open part.
     part_end: u64,
     /// Entries of the open part.
@@ -332,6 +371,17 @@ pub(super) struct BlockWalk<'a> {
     next_row: u32,
     /// Entry of the current block.
     entry: Entry,
+}
+
+/// Where a block is. The default is the first one of any list.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark {
+    /// Its number in the list.
+    index: u32,
+    /// Its first byte among the blocks of its part, less than 600 KB.
+    offset: u32,
+    /// Smallest row that it may have.
+    next_row: u32,
 }
 
 /// What is known of a block before it is read.
@@ -387,6 +437,7 @@ impl<'a> BlockWalk<'a> {
             count: postings.count,
             directory,
             part: 0,
+            first_part,
             part_end: first_part,
             entries: &[],
             blocks: &[],
@@ -475,10 +526,42 @@ impl<'a> BlockWalk<'a> {
     #[cold]
     fn next_part(&mut self) -> Result<()> {
         self.part += 1;
-        let part = self.directory.get(self.part);
-        let [_, _, _, _, len @ ..] =
-            part.ok_or_else(|| Error::damaged("a postings list has too few parts"))?;
-        self.open_part(u32::from_le_bytes(*len) as usize)
+        self.open_part(self.part_bytes(self.part)?)
+    }
+
+    /// Bytes of one of several parts.
+    fn part_bytes(&self, part: usize) -> Result<usize> {
+        let [_, _, _, _, len @ ..] = self
+            .directory
+            .get(part)
+            .ok_or_else(|| Error::damaged("a postings list has too few parts"))?;
+        Ok(u32::from_le_bytes(*len) as usize)
+    }
+
+    /// The current block, to come back to it.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            index: self.index as u32,
+            offset: self.offset as u32,
+            next_row: self.next_row,
+        }
+    }
+
+    /// Moves to a block that this list was on before.
+    fn jump(&mut self, to: Mark) -> Result<()> {
+        let part = to.index as usize / PART_BLOCKS;
+        if part != self.part {
+            self.part_end = self.first_part;
+            for before in 0..part {
+                self.part_end += self.part_bytes(before)? as u64;
+            }
+            self.part = part;
+            self.open_part(self.part_bytes(part)?)?;
+        }
+        self.index = to.index as usize;
+        self.offset = to.offset as usize;
+        self.next_row = to.next_row;
+        self.read_entry()
     }
 
     /// Moves to the first block that reaches `row`; false when none does.
@@ -505,11 +588,6 @@ impl<'a> BlockWalk<'a> {
             least = least.min(self.entry.impact);
         }
         Ok(Some(least))
-    }
-
-    /// A row that no posting at or after `start` comes before; `None` when there is no posting.
-    pub(super) fn next_row(&self, start: u32) -> Option<u32> {
-        (self.entry.last_row >= start).then_some(self.next_row.max(start))
     }
 
     fn block_bytes(&self) -> Result<&'a [u8]> {

@@ -29,6 +29,7 @@ mod postings;
 mod query;
 mod reader;
 mod rows;
+mod scored_term;
 mod scripts;
 mod sequence;
 mod term_walk;

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use super::bm25::{Statistics, TermScorer, Units};
 use super::live::{DeletedRows, allowed};
 use super::reader::{Postings, Reader};
+use super::scored_term::{Term, Terms};
 use super::tokenize::Analyser;
-use super::top_k::{self, Term, Terms};
+use super::top_k;
 
 /// A term of a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -468,6 +469,36 @@ mod tests {
             for k in [1, 10, 300, 40_000] {
                 let found = query.top_k(0, k, None, 0.0).unwrap();
                 assert_eq!(found, index.expected(&query, k, None, 0.0), "{words:?} {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn windows_in_any_order_and_scattered_filters_change_no_answer() {
+        // Lists of more than one part, and enough windows that some are searched ahead.
+        let index = Index::of(&prose(9, 100_000, 300));
+        let rows = index.lengths.len() as u32;
+        assert!(index.lists[&word(0)].len() > 1 << 16);
+        let scattered = |every: u64| -> RoaringBitmap {
+            let mixed = |row: &u32| (u64::from(*row) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+            (0..rows).filter(|row| mixed(row) % every == 0).collect()
+        };
+        let filters = [
+            None,
+            Some(scattered(3)),
+            Some(scattered(10)),
+            Some(scattered(40)),
+            Some(scattered(1500)),
+            Some((30_000..36_000).collect()),
+        ];
+        for words in [&[0][..], &[0, 40], &[0, 3, 90, 280], &[250, 299, 200]] {
+            let text: Vec<String> = words.iter().map(|i| word(*i)).collect();
+            let query = index.query(&text.join(" "));
+            for filter in &filters {
+                for k in [1, 10, 100, 1000] {
+                    let found = query.top_k(0, k, filter.as_ref(), 0.0).unwrap();
+                    assert_eq!(found, index.expected(&query, k, filter.as_ref(), 0.0));
+                }
             }
         }
     }
