@@ -170,16 +170,15 @@ fn evidence(plan: &Plan<'_>, candidates: &Candidates, files: &Files<'_>) -> Resu
     evidence.keyword = Some(best);
     if best > 0.0 {
         // Of several the one that has most, so that it does not matter which segment comes first.
-        for scored in list
-            .iter()
-            .filter(|scored| scored.keyword == best)
-            .take(MOST_TIED)
-        {
-            let has = words.explain(scored.at.segment, scored.at.row)?;
-            let idf = |(term, _, _): &(usize, u32, f32)| {
-                words.terms().get(*term).map_or(0.0, |term| term.idf)
-            };
-            evidence.matched_idf = evidence.matched_idf.max(has.iter().map(idf).sum());
+        let tied = list.iter().filter(|scored| scored.keyword == best);
+        let mut tied: Vec<At> = tied.take(MOST_TIED).map(|scored| scored.at).collect();
+        tied.sort_unstable();
+        for of_segment in tied.chunk_by(|a, b| a.segment == b.segment) {
+            let rows: Vec<u32> = of_segment.iter().map(|at| at.row).collect();
+            if let Some(first) = of_segment.first() {
+                let most = words.most_matched_idf(first.segment, &rows)?;
+                evidence.matched_idf = evidence.matched_idf.max(most);
+            }
         }
     }
     Ok(evidence)

@@ -334,7 +334,9 @@ fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
     let mut best = (0.0f32, first_text);
     let mut seen: Vec<usize> = Vec::new();
     // Marks are in order and lie within lines, so those of a window are neighbours.
-    let mut first_mark = 0;
+    let (mut first_mark, mut end_mark) = (0, 0);
+    // A window that began with a blank line, but was better than the best.
+    let mut missed = false;
     for first in 0..lines.len() {
         let window = lines
             .get(first..lines.len().min(first + BEST_LINES))
@@ -342,22 +344,27 @@ fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
         let (Some(from), Some(to)) = (window.first(), window.last()) else {
             break;
         };
-        let inside = marks.get(first_mark..).unwrap_or_default();
-        let passed = inside.iter().take_while(|m| m.range.start < from.start);
-        first_mark += passed.count();
-        let inside = marks.get(first_mark..).unwrap_or_default();
-        if inside.is_empty() {
-            break;
+        let pass = |mark: &mut usize, until: usize| {
+            let rest = marks.get(*mark..).unwrap_or_default().iter();
+            let passed = rest.take_while(|mark| mark.range.start < until).count();
+            *mark += passed;
+            passed
+        };
+        pass(&mut first_mark, from.start);
+        // Without a new mark it is no better than the window before.
+        if pass(&mut end_mark, to.end) == 0 && !missed {
+            continue;
         }
         seen.clear();
         let mut weight = 0.0;
-        for mark in inside.iter().take_while(|mark| mark.range.start < to.end) {
+        for mark in marks.get(first_mark..end_mark).unwrap_or_default() {
             if !seen.contains(&mark.term) {
                 seen.push(mark.term);
                 weight += mark.weight;
             }
         }
-        if weight > best.0 && !blank(from) {
+        missed = weight > best.0 && blank(from);
+        if weight > best.0 && !missed {
             best = (weight, first);
         }
     }
@@ -390,6 +397,7 @@ fn lines(text: &str) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn mark(text: &str, word: &str, weight: f32) -> Mark {
         let start = text.find(word).unwrap();
@@ -410,6 +418,54 @@ mod tests {
         ];
         let range = best_lines(text, &marks);
         assert!(text[range.clone()].contains("six") && text[range].contains("seven"));
+    }
+
+    /// The rule as it is written, window by window.
+    fn expected_best(text: &str, marks: &[Mark]) -> Range<usize> {
+        let lines = lines(text);
+        let is_blank = |line: &Range<usize>| text[line.clone()].trim().is_empty();
+        let mut best = (
+            0.0,
+            lines.iter().position(|line| !is_blank(line)).unwrap_or(0),
+        );
+        for first in 0..lines.len() {
+            let window = &lines[first..lines.len().min(first + BEST_LINES)];
+            let (from, to) = (window[0].start, window[window.len() - 1].end);
+            let mut seen = Vec::new();
+            let mut weight = 0.0;
+            for mark in marks {
+                if mark.range.start >= from && mark.range.start < to && !seen.contains(&mark.term) {
+                    seen.push(mark.term);
+                    weight += mark.weight;
+                }
+            }
+            if weight > best.0 && !is_blank(&window[0]) {
+                best = (weight, first);
+            }
+        }
+        let window = &lines[best.1..lines.len().min(best.1 + BEST_LINES)];
+        let last = window.iter().rev().find(|line| !is_blank(line));
+        let last = last.or(window.first()).map_or(0, |line| line.end);
+        window.first().map_or(0, |line| line.start)..last
+    }
+
+    proptest! {
+        #[test]
+        fn the_best_lines_are_those_of_the_rule(
+            lines in prop::collection::vec("( |[a-e]|  [a-e] [a-e]x?)?", 0..14),
+            weights in prop::array::uniform5(prop_oneof![Just(0.0f32), Just(1.0), 0.1f32..3.0]),
+        ) {
+            let text = lines.join("\n");
+            let marks: Vec<Mark> = text
+                .char_indices()
+                .filter(|(_, c)| ('a'..='e').contains(c))
+                .map(|(at, c)| {
+                    let term = (c as u8 - b'a') as usize;
+                    Mark { range: at..at + 1, weight: weights[term], term }
+                })
+                .collect();
+            prop_assert_eq!(best_lines(&text, &marks), expected_best(&text, &marks));
+        }
     }
 
     #[test]

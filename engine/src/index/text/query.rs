@@ -211,6 +211,24 @@ impl<'a> Query<'a> {
         Ok(parts)
     }
 
+    /// The largest sum of idf of distinct terms that one of ascending `rows` of a segment has.
+    ///
+    /// # Errors
+    /// As [`Query::top_k`].
+    pub fn most_matched_idf(&self, segment: usize, rows: &[u32]) -> Result<f32> {
+        let segment = self.segment(segment)?;
+        let mut sums = vec![0.0; rows.len()];
+        for ((at, _), mut term) in segment.postings.iter().zip(self.open(segment)?) {
+            let idf = self.terms.get(*at).map_or(0.0, |term| term.idf);
+            for (row, sum) in rows.iter().zip(&mut sums) {
+                if term.score_row(*row)?.is_some() {
+                    *sum += idf;
+                }
+            }
+        }
+        Ok(sums.into_iter().fold(0.0, f32::max))
+    }
+
     fn segment(&self, segment: usize) -> Result<&Segment<'a>> {
         self.segments
             .get(segment)
