@@ -1,6 +1,6 @@
 //! Plan -> candidates: the best of each index, every one with both parts.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::catalog::BoundSegment;
 use crate::error::Result;
@@ -65,33 +65,45 @@ fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
 
 type List = Vec<(f32, At)>;
 
-/// The union of both lists, both parts computed for every chunk.
+/// The union of both lists, both parts of every chunk: what its list does not say is computed.
 fn complete(
     plan: &Plan<'_>,
     files: &Files<'_>,
     by_keyword: &List,
     by_vector: &List,
 ) -> Result<Vec<Scored>> {
-    let chunks = by_keyword.iter().chain(by_vector).map(|(_, at)| *at);
-    let union: Vec<At> = chunks.collect::<BTreeSet<At>>().into_iter().collect();
+    let mut union: BTreeMap<At, Parts> = BTreeMap::new();
+    for (score, at) in by_keyword {
+        union.entry(*at).or_default().keyword = Some(*score);
+    }
+    for (score, at) in by_vector {
+        union.entry(*at).or_default().vector = Some(*score);
+    }
+    let union: Vec<(At, Parts)> = union.into_iter().collect();
     let mut list = Vec::with_capacity(union.len());
-    for of_segment in union.chunk_by(|a, b| a.segment == b.segment) {
-        let Some(position) = of_segment.first().map(|at| at.segment) else {
+    for of_segment in union.chunk_by(|(a, _), (b, _)| a.segment == b.segment) {
+        let Some(position) = of_segment.first().map(|(at, _)| at.segment) else {
             continue;
         };
-        let bound = files.segment(position)?;
-        let rows: Vec<u32> = of_segment.iter().map(|at| at.row).collect();
+        let rows_without = |has: fn(&Parts) -> Option<f32>| -> Vec<u32> {
+            let without = of_segment.iter().filter(|(_, parts)| has(parts).is_none());
+            without.map(|(at, _)| at.row).collect()
+        };
+        let rows = rows_without(|parts| parts.keyword);
         let keywords = match &plan.words {
             Some(words) => words.score_rows(position, &rows)?,
             None => vec![0.0; rows.len()],
         };
         let of_file = plan.vector(files.file_of(position));
-        let vectors = bound.vectors()?;
+        let rows = rows_without(|parts| parts.vector);
         let vectors = match &of_file.query {
-            Some(query) => vectors.scores(query, &rows)?,
+            Some(query) => files.segment(position)?.vectors()?.scores(query, &rows)?,
             None => vec![0.0; rows.len()],
         };
-        for ((at, keyword), vector) in of_segment.iter().zip(keywords).zip(vectors) {
+        let (mut keywords, mut vectors) = (keywords.into_iter(), vectors.into_iter());
+        for (at, parts) in of_segment {
+            let keyword = parts.keyword.or_else(|| keywords.next()).unwrap_or(0.0);
+            let vector = parts.vector.or_else(|| vectors.next()).unwrap_or(0.0);
             let keyword = plan.keyword_share(keyword);
             list.push(Scored {
                 at: *at,
@@ -102,6 +114,13 @@ fn complete(
         }
     }
     Ok(list)
+}
+
+/// What the lists say of a chunk.
+#[derive(Debug, Default)]
+struct Parts {
+    keyword: Option<f32>,
+    vector: Option<f32>,
 }
 
 /// The best rows of all segments by words. What a segment found raises the floor for the next.
