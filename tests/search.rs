@@ -138,7 +138,8 @@ fn several_files_answer_as_one_file_with_all_their_documents() {
         .map(|first| file(&folder, &format!("{first}.kb"), &of(first), 1 + first))
         .collect();
     let files: Vec<&Kb> = files.iter().collect();
-    for request in requests() {
+    let lists = ["path:guide", "path:code", "lamp path:guide"].map(Request::new);
+    for request in requests().into_iter().chain(lists) {
         if request.sort == Sort::Recency {
             continue;
         }
@@ -147,6 +148,10 @@ fn several_files_answer_as_one_file_with_all_their_documents() {
         let whole = ask(&all, &request);
         assert!(whole.hits.len() > 1, "{request:?}");
         assert_eq!(facts(&split.hits), facts(&whole.hits), "{request:?}");
+        if request.sort == Sort::Path {
+            let places = whole.hits.iter().map(|hit| (&hit.document, hit.span.start));
+            assert!(places.is_sorted(), "{request:?}");
+        }
         assert!(split.hits.iter().any(|hit| hit.file > 0), "{request:?}");
         for hit in &split.hits {
             let text = files[hit.file].text(&hit.document, None);
@@ -220,19 +225,30 @@ fn a_document_stands_for_all_its_chunks_and_is_shown_by_the_best() {
 
 #[test]
 fn neighbours_of_about_the_same_score_make_one_passage() {
-    let (_folder, kb) = one_file();
+    let folder = tempfile::tempdir().expect("folder");
+    let mut documents = documents();
+    // All its chunks are alike: more than one passage may hold.
+    let long = "The keeper of the storm lamp looks at the tide.\n\n".repeat(400);
+    documents.push(("long.txt".to_owned(), long));
+    let kb = file(&folder, "all.kb", &documents, 3);
+    for query in ["keeper of the storm lamp", "lens", "tide wick fog", "rock"] {
+        passages_are_made_of_neighbours(&kb, query);
+    }
+}
+
+fn passages_are_made_of_neighbours(kb: &Kb, query: &str) {
     let request = Request {
         k: 500,
-        ..Request::new("keeper of the storm lamp")
+        ..Request::new(query)
     };
     let apart = ask(
-        &kb,
+        kb,
         &Request {
             join: false,
             ..request.clone()
         },
     );
-    let joined = ask(&kb, &request);
+    let joined = ask(kb, &request);
     assert!(joined.hits.iter().any(|hit| hit.chunks > 1), "none joined");
     assert!(apart.hits.iter().all(|hit| hit.chunks == 1));
     let chunks: u32 = joined.hits.iter().map(|hit| hit.chunks).sum();
@@ -253,13 +269,204 @@ fn neighbours_of_about_the_same_score_make_one_passage() {
                 && chunk.span.end <= hit.span.end
         });
         let parts: Vec<&Hit> = parts.collect();
-        let best = parts.iter().map(|chunk| chunk.score).fold(0.0, f32::max);
-        assert_eq!(best, hit.score);
-        assert!(parts.iter().all(|chunk| chunk.score >= 0.75 * best));
+        // The parts are best first.
+        assert_eq!(parts[0].score, hit.score);
+        assert_eq!(parts[0].section, hit.section);
+        assert!(parts.iter().all(|chunk| chunk.score >= 0.75 * hit.score));
         assert_eq!(parts.len(), hit.chunks as usize);
     }
     let scores: Vec<f32> = joined.hits.iter().map(|hit| hit.score).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
+fn equal_hits_come_by_path_then_by_file() {
+    let folder = tempfile::tempdir().expect("folder");
+    let same = |names: &[&str]| -> Vec<(String, String)> {
+        let text = "# Sea\n\na storm lamp".to_owned();
+        let names = names.iter();
+        names
+            .map(|name| ((*name).to_owned(), text.clone()))
+            .collect()
+    };
+    let first = file(&folder, "1.kb", &same(&["d.md", "b.md", "c.md"]), 3);
+    let second = file(&folder, "2.kb", &same(&["c.md", "a.md"]), 2);
+    let expected = [
+        ("a.md", 1),
+        ("b.md", 0),
+        ("c.md", 0),
+        ("c.md", 1),
+        ("d.md", 0),
+    ];
+    for mode in Mode::RANKED {
+        for k in [3, 5] {
+            let request = Request {
+                mode,
+                k,
+                ..Request::new("storm lamp")
+            };
+            let told = search_files(&[&first, &second], &request).expect("an answer");
+            let hits = told.hits.iter();
+            let found: Vec<_> = hits.map(|hit| (&*hit.document, hit.file)).collect();
+            assert_eq!(found, expected[..k], "{mode:?}");
+        }
+    }
+}
+
+#[test]
+fn a_value_that_one_file_does_not_know_keeps_nothing_of_that_file() {
+    let folder = tempfile::tempdir().expect("folder");
+    let document = |name: &str| vec![(name.to_owned(), "a storm lamp".to_owned())];
+    let plain = file(&folder, "1.kb", &document("a/b.txt"), 1);
+    let tagged = file(&folder, "2.kb", &document("c/d.txt"), 1);
+    let mut writer = KbWriter::open_or_create(folder.path().join("2.kb")).expect("writer");
+    writer.tag("c/d.txt", &["red"], &[]).expect("tagged");
+    writer.commit().expect("committed");
+    let ask = |tags: &[&str], folders: &[&str]| {
+        let strings = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+        let filters = Filters {
+            tags: strings(tags),
+            folders: strings(folders),
+            ..Filters::default()
+        };
+        let request = Request {
+            filters,
+            ..Request::new("storm lamp")
+        };
+        let told = search_files(&[&plain, &tagged], &request);
+        let files = told.map(|told| told.hits.iter().map(|hit| hit.file).collect::<Vec<_>>());
+        files.map_err(|error| error.code())
+    };
+    assert_eq!(ask(&[], &[]), Ok(vec![0, 1]));
+    assert_eq!(ask(&["red"], &[]), Ok(vec![1]));
+    assert_eq!(ask(&[], &["a"]), Ok(vec![0]));
+    assert_eq!(ask(&["blue"], &[]), Err("INVALID_ARGUMENT"));
+    assert_eq!(ask(&[], &["e"]), Err("FOLDER_NOT_FOUND"));
+}
+
+#[test]
+fn what_is_removed_or_replaced_is_as_if_it_had_never_been() {
+    let (folder, _) = one_file();
+    let mut left = documents();
+    let path = folder.path().join("all.kb");
+    let mut writer = KbWriter::open_or_create(&path)
+        .expect("writer")
+        .without_merges();
+    for (name, _) in left.iter().step_by(3) {
+        writer.remove(name).expect("removed");
+    }
+    let mut number = 0;
+    left.retain(|_| {
+        number += 1;
+        number % 3 != 1
+    });
+    for (name, text) in left.iter_mut().step_by(5) {
+        *text = text.replace("storm", "calm sea");
+        writer.remove(name).expect("removed");
+        writer.add_bytes(name, text.as_bytes()).expect("added");
+    }
+    writer.commit().expect("committed");
+    let changed = Kb::open(&path).expect("it opens");
+    assert!(changed.info().expect("facts").deleted_chunks >= 10);
+    let fresh = file(&folder, "fresh.kb", &left, 1);
+    let others = ["path:guide", "storm lamp path:guide", "\"storm lamp\" fog"].map(Request::new);
+    for request in requests().into_iter().chain(others) {
+        if request.sort == Sort::Recency {
+            continue;
+        }
+        let request = Request { k: 500, ..request };
+        let (told, expected) = (ask(&changed, &request), ask(&fresh, &request));
+        assert!(expected.hits.len() > 1, "{request:?}");
+        assert_eq!(facts(&told.hits), facts(&expected.hits), "{request:?}");
+        assert_eq!(told.searched_chunks, expected.searched_chunks);
+    }
+}
+
+#[test]
+fn both_parts_of_a_score_are_known_however_few_hits_are_asked_for() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut numbers = Numbers(3);
+    let document = |number: usize| {
+        let words = (0..12).map(|_| WORDS[numbers.below(WORDS.len())]);
+        let text: Vec<&str> = words.collect();
+        (format!("{number}.txt"), text.join(" "))
+    };
+    let documents: Vec<(String, String)> = (0..900).map(document).collect();
+    let kb = file(&folder, "all.kb", &documents, 3);
+    for query in ["keeper of the storm lamp", "fog horn signal", "wind"] {
+        let mut request = Request {
+            k: 10_000,
+            explain: true,
+            ..Request::new(query)
+        };
+        let all = ask(&kb, &request).hits;
+        assert!(all.len() > 500);
+        // The pages go down to hits that only one of the two indexes named.
+        request.k = 100;
+        let mut count = 0;
+        loop {
+            let told = ask(&kb, &request);
+            for hit in &told.hits {
+                let same = all.iter().find(|one| one.document == hit.document);
+                assert_eq!(Some(hit), same);
+                let terms: f32 = hit.terms.iter().map(|term| term.score).sum();
+                assert!((terms - hit.keyword_score.expect("its part")).abs() < 1e-5);
+            }
+            count += told.hits.len();
+            request.page.continuation = told.paging.continuation;
+            if request.page.continuation.is_none() {
+                break;
+            }
+        }
+        assert!(count > 100 && count <= 200, "{count}");
+    }
+}
+
+#[test]
+fn titles_and_lists_keep_filters_order_and_the_score_floor() {
+    let (_folder, kb) = one_file();
+    let text_only = Filters {
+        types: vec!["txt".to_owned()],
+        ..Filters::default()
+    };
+    let title = Request {
+        mode: Mode::Title,
+        k: 100,
+        ..Request::new("t")
+    };
+    let hits = ask(&kb, &title).hits;
+    let is_text = |hit: &Hit| hit.document.ends_with(".txt");
+    let texts: Vec<Hit> = hits.iter().filter(|hit| is_text(hit)).cloned().collect();
+    assert!(!texts.is_empty() && texts.len() < hits.len());
+    let filters = text_only.clone();
+    let filtered = Request {
+        filters,
+        ..title.clone()
+    };
+    assert_eq!(ask(&kb, &filtered).hits, texts);
+    let floor = hits[hits.len() / 2].score;
+    let above = hits.iter().take_while(|hit| hit.score >= floor).count();
+    assert!(above < hits.len());
+    let request = Request {
+        min_score: floor,
+        ..title
+    };
+    assert_eq!(ask(&kb, &request).hits, hits[..above]);
+
+    let list = Request {
+        filters: text_only,
+        k: 100,
+        ..Request::new("path:guide")
+    };
+    let found = ask(&kb, &list).hits;
+    let paths: Vec<&String> = found.iter().map(|hit| &hit.document).collect();
+    assert!(paths.len() > 3 && paths.is_sorted() && found.iter().all(is_text));
+    // Nothing of a list has a score.
+    let request = Request {
+        min_score: 0.01,
+        ..list
+    };
+    assert!(ask(&kb, &request).hits.is_empty());
 }
 
 #[test]
@@ -320,9 +527,13 @@ fn lines_around_a_hit_are_those_of_the_document() {
         let request = Request {
             k: 40,
             context: (before, after),
+            join: false,
             ..Request::new("keeper of the storm lamp")
         };
-        for hit in ask(&kb, &request).hits {
+        let hits = ask(&kb, &request).hits;
+        assert_eq!(hits.iter().any(|hit| !hit.before.is_empty()), before > 0);
+        assert_eq!(hits.iter().any(|hit| !hit.after.is_empty()), after > 0);
+        for hit in hits {
             let text = kb.text(&hit.document, None).expect("text").text;
             let (head, rest) = text.split_at(hit.span.start as usize);
             let tail = &rest[hit.text.len()..];
@@ -357,11 +568,13 @@ fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
             assert_eq!(hit.lines.first, line(start));
             let shown = hit.text.strip_suffix('\n').unwrap_or(&hit.text);
             assert_eq!(hit.lines.last, line(start + shown.len()));
-            assert!(
-                hit.marks
-                    .iter()
-                    .all(|mark| hit.text.get(mark.clone()).is_some())
-            );
+            for mark in &hit.marks {
+                let marked = &hit.text[mark.clone()];
+                // At either end of the preview a word may be cut.
+                let is_part = |word: &&str| word.starts_with(marked) || word.ends_with(marked);
+                let word = ["keeper", "storm", "lamp"].into_iter().find(is_part);
+                assert!(word.is_some(), "{marked:?}");
+            }
             assert!(hit.text.get(hit.best_lines.clone()).is_some());
         }
     }

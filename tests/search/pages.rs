@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use kb_engine::{Entry, Kb, KbWriter, Lines, Page, Paging, Request};
+use kb_engine::{Entry, Kb, KbWriter, Lines, Mode, Page, Paging, Request, Scan, Scope, Sort};
 
 use super::{facts, one_file, requests};
 
@@ -97,6 +97,12 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
             paths.sort();
             assert!(found.iter().map(|document| &document.path).eq(paths));
         }
+        let page = Page {
+            max_tokens,
+            ..Page::default()
+        };
+        let error = kb.documents_page(Some("guid"), &page).unwrap_err();
+        assert_eq!(error.code(), "FOLDER_NOT_FOUND");
         for (name, text) in documents.iter().step_by(5) {
             let (pieces, _) = all_parts(max_tokens, |page| {
                 let (told, paging) = kb.text_page(name, None, page).expect("a text");
@@ -111,6 +117,9 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
             let (pieces, _) = all_parts(max_tokens, |page| {
                 let (told, paging) = kb.text_page(name, Some(lines), page).expect("lines");
                 assert!(told.lines.first >= 3 && told.lines.last <= 20);
+                if let Some(lines) = lines_of(text, &told.text) {
+                    assert_eq!(told.lines, lines, "{name} {max_tokens:?}");
+                }
                 (vec![told.text], paging)
             });
             assert_eq!(pieces.concat(), whole);
@@ -205,11 +214,23 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
         ..Request::new("storm")
     };
     assert_eq!(code(&kb, question, &given), "INVALID_CONTINUATION_TOKEN");
-    let options = Request {
-        min_score: 0.01,
-        ..asked.clone()
-    };
-    assert_eq!(code(&kb, options, &given), "INVALID_CONTINUATION_TOKEN");
+    let changes: [fn(&mut Request); 9] = [
+        |request| request.plain = true,
+        |request| request.mode = Mode::Keyword,
+        |request| request.scope = Scope::Documents,
+        |request| request.sort = Sort::Path,
+        |request| request.scan = Scan::Exact,
+        |request| request.k = 3,
+        |request| request.min_score = 0.01,
+        |request| request.join = false,
+        |request| request.filters.types = vec!["md".to_owned()],
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut request = asked.clone();
+        change(&mut request);
+        let told = code(&kb, request, &given);
+        assert_eq!(told, "INVALID_CONTINUATION_TOKEN", "change {number}");
+    }
     for cut in [0, 1, given.len() - 1] {
         assert_eq!(
             code(&kb, asked.clone(), &given[..cut]),
@@ -222,6 +243,25 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
     };
     let error = kb.list_page(None, &page).unwrap_err();
     assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
+    // The same question, but another kind of answer; the same document, but other lines.
+    let first = Page {
+        max_tokens: Some(1),
+        ..Page::default()
+    };
+    let next = |paging: Paging| Page {
+        continuation: Some(paging.continuation.expect("a continuation")),
+        ..Page::default()
+    };
+    let page = next(kb.documents_page(None, &first).expect("a list").1);
+    let error = kb.list_page(None, &page).unwrap_err();
+    assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
+    let (name, _) = &super::documents()[5];
+    let lines = |first, last| Some(Lines { first, last });
+    let page = next(kb.text_page(name, lines(1, 9), &first).expect("lines").1);
+    for other in [lines(1, 8), lines(2, 9), None] {
+        let error = kb.text_page(name, other, &page).unwrap_err();
+        assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN", "{other:?}");
+    }
     let strange = super::file(&folder, "b.kb", &super::documents(), 1);
     assert_eq!(
         code(&strange, asked.clone(), &given),
