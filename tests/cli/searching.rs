@@ -83,6 +83,76 @@ fn filters_scopes_and_orders_are_flags() {
 }
 
 #[test]
+fn every_filter_flag_keeps_what_it_names() {
+    let folder = Folder::indexed();
+    folder.kb(["tag", "notes.txt", "--add", "late"]).expect(0);
+    let ask = |flags: &[&str]| {
+        let words = ["search", "water hours lamp station", "--json"];
+        let told = run(folder.command().args(words).args(flags)).expect(0);
+        let lines = told.json_lines();
+        let documents = documents(&lines).into_iter().map(str::to_owned);
+        documents.collect::<Vec<_>>()
+    };
+    assert_eq!(ask(&[]).len(), 7);
+    for (flags, kept) in [
+        (["--path", "*.py"], "src/buoy.py"),
+        (["--folder", "site"], "site/index.html"),
+        (["--type", "rust"], "src/tide.rs"),
+        (["--lang", "py"], "src/buoy.py"),
+        (["--class", "data"], "data/stations.csv"),
+        (["--tag", "late"], "notes.txt"),
+    ] {
+        assert_eq!(ask(&flags), [kept], "{flags:?}");
+    }
+    assert_eq!(ask(&["-k", "2"]).len(), 2);
+    assert!(!ask(&[]).is_sorted() && ask(&["--sort", "path"]).is_sorted());
+    let told = folder.kb(["search", "water", "--type", "go"]).expect(1);
+    assert!(told.stderr.contains("no document has type"), "{told:#?}");
+    let quoted = "\"lens the polish\"";
+    folder.kb(["search", quoted]).expect(1);
+    folder.kb(["search", quoted, "--plain"]).expect(0);
+}
+
+#[test]
+fn passages_of_a_long_document_are_joined_cut_and_shown_with_their_lines() {
+    let folder = Folder::empty();
+    let line = |number| match number {
+        150 => "The walrus sleeps on the ice.\n".to_owned(),
+        _ => format!("The harbour lamp number {number} burns all night long.\n"),
+    };
+    let text: String = (1..=300).map(line).collect();
+    folder.write("long/sea.txt", &text);
+    folder.kb(["index", "long"]).expect(0);
+    let ask = |words: &[&str]| {
+        let told = run(folder.command().args(["search", "--json"]).args(words)).expect(0);
+        told.json_lines()
+    };
+    let is_joined = |hits: &[Value]| hits.iter().any(|hit| hit["chunks"].as_u64() > Some(1));
+    assert!(is_joined(&ask(&["harbour lamp"])));
+    let apart = ask(&["harbour lamp", "--no-join"]);
+    assert!(apart.len() > 1 && !is_joined(&apart));
+    assert_eq!(ask(&["harbour lamp", "--scope", "documents"]).len(), 1);
+
+    let hits = ask(&["walrus", "--no-join", "-k", "1", "-B", "2", "-A", "3"]);
+    let number = |name: &str| hits[0][name].as_u64().expect("a line") as usize;
+    let (first, last) = (number("start_line"), number("end_line"));
+    assert!(first <= 150 && 150 <= last && first > 2 && last < 297);
+    let lines = |first, last| (first..=last).map(line).collect::<String>();
+    assert_eq!(hits[0]["text"], lines(first, last));
+    assert_eq!(hits[0]["before"], lines(first - 2, first - 1));
+    assert_eq!(hits[0]["after"], lines(last + 1, last + 3));
+
+    let shown = |flags: &[&str]| {
+        let words = ["search", "walrus", "--no-join", "-k", "1"];
+        let told = run(folder.command().args(words).args(flags)).expect(0);
+        told.stdout.lines().count()
+    };
+    let whole = shown(&["--full"]);
+    assert!(shown(&[]) < whole);
+    assert_eq!(shown(&["-A", "3"]), whole + 3);
+}
+
+#[test]
 fn several_files_answer_as_one_and_each_hit_names_its_file() {
     let folder = Folder::indexed();
     folder.write(
