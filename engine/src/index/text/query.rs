@@ -493,8 +493,9 @@ mod tests {
 
     #[test]
     fn windows_in_any_order_and_scattered_filters_change_no_answer() {
-        // Lists of more than one part, and enough windows that some are searched ahead.
-        let index = Index::of(&prose(9, 100_000, 300));
+        // Lists of more than one part, and some of few blocks that reach over several windows; enough
+        // windows that some are searched ahead.
+        let index = Index::of(&prose(9, 120_000, 5000));
         let rows = index.lengths.len() as u32;
         assert!(index.lists[&word(0)].len() > 1 << 16);
         let scattered = |every: u64| -> RoaringBitmap {
@@ -509,13 +510,61 @@ mod tests {
             Some(scattered(1500)),
             Some((30_000..36_000).collect()),
         ];
-        for words in [&[0][..], &[0, 40], &[0, 3, 90, 280], &[250, 299, 200]] {
+        for words in [
+            &[0][..],
+            &[0, 40],
+            &[0, 3, 90, 280],
+            &[250, 299, 200],
+            &[100, 900],
+            &[800, 1500, 2800],
+        ] {
             let text: Vec<String> = words.iter().map(|i| word(*i)).collect();
             let query = index.query(&text.join(" "));
             for filter in &filters {
                 for k in [1, 10, 100, 1000] {
                     let found = query.top_k(0, k, filter.as_ref(), 0.0).unwrap();
                     assert_eq!(found, index.expected(&query, k, filter.as_ref(), 0.0));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_equal_scores_in_any_windows_the_lowest_rows_are_kept() {
+        // A few texts over and over, and better ones in some windows only, so that these are searched
+        // ahead; more windows than are looked at together.
+        let texts = ["cat", "cat dog", "dog elk", "cat cat", "elk", "cat dog elk"];
+        let better = ["cat", "dog", "elk"].map(|word| [word; 6].join(" "));
+        let mut analyser = Analyser::new();
+        let rows = 530_000u32;
+        let text = |row: u32| {
+            let mixed = (u64::from(row) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+            match (row / 4096 % 7, mixed % 300) {
+                (5, some @ 0..3) => better[some as usize].as_str(),
+                _ => texts[mixed as usize % texts.len()],
+            }
+        };
+        let documents: Vec<DocumentTerms> = (0..rows)
+            .step_by(1000)
+            .map(|first| {
+                let mut builder = DocumentTermsBuilder::new(&mut analyser);
+                for row in first..first + 1000 {
+                    builder.add_text(text(row), 1);
+                    builder.end_chunk();
+                }
+                builder.finish()
+            })
+            .collect();
+        let index = Index::of(&documents);
+        let odd: RoaringBitmap = (0..rows).filter(|row| row % 5 < 2).collect();
+        let few: RoaringBitmap = (0..rows).step_by(333).collect();
+        for words in ["cat", "cat dog", "elk", "elk cat dog"] {
+            let query = index.query(words);
+            for filter in [None, Some(&odd), Some(&few)] {
+                let expected = index.expected(&query, 3000, filter, 0.0);
+                for k in [1, 10, 100, 700, 3000] {
+                    let found = query.top_k(0, k, filter, 0.0).unwrap();
+                    assert!(found == expected[..k.min(expected.len())], "{words} {k}");
                 }
             }
         }
