@@ -197,20 +197,45 @@ mod tests {
                 "a.md",
                 "# High tide\n\nThe sea, it rises: twice a day or so.\n",
             ),
-            ("b.txt", "--- 12 34 ---\none two three four five six seven"),
+            (
+                "b.md",
+                "# Ebb\n\n--- 12 34 ---\none two three four five six",
+            ),
             ("c.txt", "1 2 3"),
             ("d.md", "# Moon\n\nIt pulls.\n"),
         ]);
         let queries = kb.sample_queries(10).unwrap();
         assert_eq!(
             queries,
-            ["High tide", "one two three four five six", "Moon"]
+            ["High tide", "Ebb one two three four five", "Moon"]
         );
         assert_eq!(kb.sample_queries(10).unwrap(), queries);
         assert_eq!(kb.sample_queries(1).unwrap(), ["High tide"]);
         // Two of four chunks: the first and the third, which has no word.
         assert_eq!(kb.sample_queries(2).unwrap(), ["High tide"]);
         assert!(kb.sample_queries(0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn questions_come_from_all_segments_and_from_no_deleted_chunk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
+        for number in 0..9 {
+            let (name, text) = (format!("{number}.txt"), format!("word{number}"));
+            writer.add_bytes(&name, text.as_bytes()).unwrap();
+            if number % 3 == 2 {
+                writer.commit().unwrap();
+            }
+        }
+        writer.remove("4.txt").unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        let asked = |count| kb.sample_queries(count).unwrap().join(" ");
+        assert_eq!(asked(9), "word0 word1 word2 word3 word5 word6 word7 word8");
+        assert_eq!(asked(5), "word0 word1 word2 word3 word6");
+        assert_eq!(asked(3), "word0 word3 word6");
+        assert_eq!(asked(2), "word0 word8");
     }
 
     #[test]

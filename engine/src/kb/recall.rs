@@ -166,6 +166,31 @@ mod tests {
         assert!(recall.queries > 100 && recall.k == 10 && recall.candidates == 600);
         assert!((0.5..=1.0).contains(&recall.recall), "{recall:?}");
         assert_eq!(index().recall, large.recall);
+        // What searches for the same questions find.
+        let kb = crate::Kb::open(&path).unwrap();
+        let nearest = |query: &str, scan| -> Vec<f32> {
+            let request = crate::Request {
+                mode: crate::Mode::Semantic,
+                join: false,
+                scan,
+                ..crate::Request::new(query)
+            };
+            let hits = kb.search(&request).unwrap().hits;
+            hits.iter().map(|hit| hit.score).collect()
+        };
+        let (mut wanted, mut found) = (0, 0);
+        for query in kb.sample_queries(QUESTIONS).unwrap() {
+            let exact = nearest(&query, Scan::Exact);
+            let least = exact.last().copied().unwrap_or(f32::INFINITY);
+            let quick = nearest(&query, Scan::Auto);
+            wanted += exact.len();
+            found += quick.iter().filter(|score| **score >= least).count();
+        }
+        let share = found as f32 / wanted as f32;
+        assert!(
+            share < 0.99 && (share - recall.recall).abs() < 1e-6,
+            "{share}"
+        );
         let mut writer = crate::KbWriter::open_or_create(&path).unwrap();
         writer.add_bytes("more.md", b"more").unwrap();
         writer.commit().unwrap();
