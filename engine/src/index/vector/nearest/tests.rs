@@ -195,6 +195,26 @@ fn ties_with_the_last_are_left_to_the_caller() {
 }
 
 #[test]
+fn of_equal_rows_the_first_are_found_also_in_blocks_of_few() {
+    let row = Writer::row(&unit(1, 64), RANGE);
+    let split = Split::new(CODEC_I8, 64, &vec![row; 640], 1);
+    // The second block and the fourth are read as a whole, the others row by row.
+    let filter: RoaringBitmap = [3, 9].into_iter().chain(64..128).chain([130]).collect();
+    let filter = filter | RoaringBitmap::from_iter(192..256);
+    let queries = [1, 1, 1].map(|seed| Query::new(&unit(seed, 64), RANGE).unwrap());
+    for count in [1, 3] {
+        for (k, last) in [(2, 9), (5, 66), (67, 130)] {
+            let lists = split.ask(&queries[..count], k, Scan::Exact, Some(&filter), None);
+            for list in lists {
+                let rows: Vec<u32> = list.iter().map(|(row, _)| *row).collect();
+                assert!(rows.iter().copied().eq(filter.iter().take(k)));
+                assert_eq!(rows.last(), Some(&last));
+            }
+        }
+    }
+}
+
+#[test]
 fn signs_are_read_first_where_many_rows_may_answer() {
     let split = Split::new(CODEC_I8, 64, &rows(9000, 9000, 64), 3);
     let readers: Vec<Reader<'_>> = split.segments.iter().map(Segment::reader).collect();
@@ -212,6 +232,16 @@ fn signs_are_read_first_where_many_rows_may_answer() {
     let (list, facts) = ask(None, Scan::Auto);
     assert!(facts.two_stage && facts.rows == 9000);
     assert!(facts.scored >= candidates(10) as u64 && facts.scored < 1500);
+    for k in 50..70 {
+        let reader = |reader| Part {
+            reader,
+            filter: None,
+            deleted: None,
+        };
+        let parts: Vec<Part<'_>> = readers.iter().map(reader).collect();
+        let (_, facts) = nearest_explained(&parts, &query, k, Scan::TwoStage).unwrap();
+        assert!(facts.scored >= candidates(k) as u64, "{k}: {facts:?}");
+    }
     assert_eq!(
         (list[0].score * 100.0).round(),
         100.0,
