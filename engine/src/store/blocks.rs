@@ -579,9 +579,31 @@ mod tests {
             )
         }
 
+        fn blocks(&self) -> u64 {
+            self.view(1, ROW_BYTES, tables::BLOCKS).rows()
+        }
+
         fn text_bytes(&self) -> u64 {
             self.view(2, 0, tables::TEXT).len_bytes()
         }
+    }
+
+    #[test]
+    fn a_changed_byte_of_a_block_is_noticed() {
+        let texts: Vec<String> = (0..30).map(|i| format!("chunk {i} of a text\n")).collect();
+        let mut written = Written::new(&texts, writer());
+        for at in 0..written.text_bytes() as usize {
+            let change = |written: &mut Written| {
+                let extents = written.sink.columns.get_mut(&tables::TEXT).unwrap();
+                extents[0][at] ^= 1;
+            };
+            change(&mut written);
+            if let Ok(text) = written.reader().chunk(7) {
+                assert_eq!(text, texts[7], "byte {at}");
+            }
+            change(&mut written);
+        }
+        assert_eq!(written.reader().chunk(7).unwrap(), texts[7]);
     }
 
     fn writer() -> BlockWriter {
@@ -643,6 +665,7 @@ mod tests {
         for with in [&waited, &given] {
             assert!(with.view(3, 0, tables::TEXT_DICTIONARY).len_bytes() > 0);
             assert!(with.text_bytes() < without.text_bytes());
+            assert!(with.blocks() > without.blocks() * 3 / 2);
             let mut reader = with.reader();
             for row in (0..texts.len()).step_by(97).rev() {
                 assert_eq!(reader.chunk(row as u32).unwrap(), texts[row]);

@@ -232,8 +232,15 @@ mod tests {
     #[test]
     fn a_column_that_is_no_dictionary_is_refused() {
         let extents = vec![vec![0u8; 64], b"\x37\xA4\x30\xEC and no tables".to_vec()];
-        let too_long = [0, DICTIONARY_LIMIT_BYTES as u64 + 1];
-        for starts in [&too_long[..], &[0, 64, 96], &[0, 128]] {
+        let len = DICTIONARY_LIMIT_BYTES + 1;
+        let long = vec![vec![0u8; len]];
+        let column = |len: &[u64; 2]| {
+            Digested::default()
+                .get(ColumnView::new(len, 0, &long))
+                .is_ok()
+        };
+        assert!(column(&[0, len as u64 - 1]) && !column(&[0, len as u64]));
+        for starts in [&[0, 64, 96][..], &[0, 128]] {
             let column = ColumnView::new(starts, 0, &extents);
             let Err(error) = Digested::default().get(column) else {
                 panic!("{starts:?} is taken");
