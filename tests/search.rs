@@ -1,6 +1,7 @@
 //! What a search answers: pages, passages, orders, several files, several questions.
 
 mod bad_input;
+mod looks;
 mod pages;
 
 use kb_engine::{Filters, Hit, Kb, KbWriter, Mode, Request, Response, Scope, Sort, search_files};
@@ -61,7 +62,12 @@ pub(crate) fn documents() -> Vec<(String, String)> {
 }
 
 /// A file of some of the documents, in as many commits.
-fn file(folder: &TempDir, name: &str, documents: &[(String, String)], commits: usize) -> Kb {
+pub(crate) fn file(
+    folder: &TempDir,
+    name: &str,
+    documents: &[(String, String)],
+    commits: usize,
+) -> Kb {
     let path = folder.path().join(name);
     let mut writer = KbWriter::open_or_create(&path)
         .expect("writer")
@@ -221,62 +227,6 @@ fn a_document_stands_for_all_its_chunks_and_is_shown_by_the_best() {
             assert_eq!(hit.score, of_it[0].score);
         }
     }
-}
-
-#[test]
-fn neighbours_of_about_the_same_score_make_one_passage() {
-    let folder = tempfile::tempdir().expect("folder");
-    let mut documents = documents();
-    // All its chunks are alike: more than one passage may hold.
-    let long = "The keeper of the storm lamp looks at the tide.\n\n".repeat(400);
-    documents.push(("long.txt".to_owned(), long));
-    let kb = file(&folder, "all.kb", &documents, 3);
-    for query in ["keeper of the storm lamp", "lens", "tide wick fog", "rock"] {
-        passages_are_made_of_neighbours(&kb, query);
-    }
-}
-
-fn passages_are_made_of_neighbours(kb: &Kb, query: &str) {
-    let request = Request {
-        k: 500,
-        ..Request::new(query)
-    };
-    let apart = ask(
-        kb,
-        &Request {
-            join: false,
-            ..request.clone()
-        },
-    );
-    let joined = ask(kb, &request);
-    assert!(joined.hits.iter().any(|hit| hit.chunks > 1), "none joined");
-    assert!(apart.hits.iter().all(|hit| hit.chunks == 1));
-    let chunks: u32 = joined.hits.iter().map(|hit| hit.chunks).sum();
-    assert_eq!(
-        chunks as usize,
-        apart.hits.len(),
-        "every chunk in one passage"
-    );
-    for hit in &joined.hits {
-        let text = kb.text(&hit.document, None).expect("text").text;
-        let (start, end) = (hit.span.start as usize, hit.span.end as usize);
-        assert_eq!(text[start..end], hit.text);
-        assert_eq!(hit.matches, hit.chunks);
-        assert!(hit.chunks == 1 || hit.text.len() <= 4096);
-        let parts = apart.hits.iter().filter(|chunk| {
-            chunk.document == hit.document
-                && chunk.span.start >= hit.span.start
-                && chunk.span.end <= hit.span.end
-        });
-        let parts: Vec<&Hit> = parts.collect();
-        // The parts are best first.
-        assert_eq!(parts[0].score, hit.score);
-        assert_eq!(parts[0].section, hit.section);
-        assert!(parts.iter().all(|chunk| chunk.score >= 0.75 * hit.score));
-        assert_eq!(parts.len(), hit.chunks as usize);
-    }
-    let scores: Vec<f32> = joined.hits.iter().map(|hit| hit.score).collect();
-    assert!(scores.is_sorted_by(|a, b| a >= b));
 }
 
 #[test]
@@ -517,66 +467,6 @@ fn the_order_asked_for_is_given_and_the_score_floor_kept() {
             ..Request::new("lamp")
         };
         assert_eq!(ask(&kb, &request).hits, best_first[..left]);
-    }
-}
-
-#[test]
-fn lines_around_a_hit_are_those_of_the_document() {
-    let (_folder, kb) = one_file();
-    for (before, after) in [(0, 0), (1, 0), (0, 3), (4, 7), (1000, 1000)] {
-        let request = Request {
-            k: 40,
-            context: (before, after),
-            join: false,
-            ..Request::new("keeper of the storm lamp")
-        };
-        let hits = ask(&kb, &request).hits;
-        assert_eq!(hits.iter().any(|hit| !hit.before.is_empty()), before > 0);
-        assert_eq!(hits.iter().any(|hit| !hit.after.is_empty()), after > 0);
-        for hit in hits {
-            let text = kb.text(&hit.document, None).expect("text").text;
-            let (head, rest) = text.split_at(hit.span.start as usize);
-            let tail = &rest[hit.text.len()..];
-            assert!(head.ends_with(&hit.before) && tail.starts_with(&hit.after));
-            let lines = |text: &str| text.split_inclusive('\n').count();
-            assert_eq!(lines(&hit.before), lines(head).min(before as usize));
-            assert_eq!(lines(&hit.after), lines(tail).min(after as usize));
-        }
-    }
-    let request = Request {
-        context: (0, 1001),
-        ..Request::new("lamp")
-    };
-    assert_eq!(kb.search(&request).unwrap_err().code(), "INVALID_ARGUMENT");
-}
-
-#[test]
-fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
-    let (_folder, kb) = one_file();
-    for characters in [1, 7, 60, 500, 100_000] {
-        let request = Request {
-            k: 40,
-            preview: Some(characters),
-            ..Request::new("keeper of the storm lamp")
-        };
-        for hit in ask(&kb, &request).hits {
-            assert!(hit.text.chars().count() <= characters);
-            let text = kb.text(&hit.document, None).expect("text").text;
-            let (start, end) = (hit.span.start as usize, hit.span.end as usize);
-            assert_eq!(text[start..end], hit.text);
-            let line = |at: usize| text[..at].matches('\n').count() as u32 + 1;
-            assert_eq!(hit.lines.first, line(start));
-            let shown = hit.text.strip_suffix('\n').unwrap_or(&hit.text);
-            assert_eq!(hit.lines.last, line(start + shown.len()));
-            for mark in &hit.marks {
-                let marked = &hit.text[mark.clone()];
-                // At either end of the preview a word may be cut.
-                let is_part = |word: &&str| word.starts_with(marked) || word.ends_with(marked);
-                let word = ["keeper", "storm", "lamp"].into_iter().find(is_part);
-                assert!(word.is_some(), "{marked:?}");
-            }
-            assert!(hit.text.get(hit.best_lines.clone()).is_some());
-        }
     }
 }
 
