@@ -21,7 +21,8 @@ use kb_engine::index::text::{
 };
 use kb_engine::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
 use kb_engine::index::vector::{CODEC_I4, CODEC_I8, quantise};
-use kb_engine::store::blocks::{BlockReader, BlockWriter, Compression};
+use kb_engine::store::block_writer::{BlockWriter, Compression};
+use kb_engine::store::blocks::BlockReader;
 use kb_engine::store::chunks::{ChunkReader, ChunkWriter};
 use kb_engine::store::tables;
 use kb_engine::types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};

@@ -9,7 +9,8 @@ use crate::container::column::ColumnRecord;
 use crate::container::{Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::index::{text, vector};
-use crate::store::blocks::{BlockWriter, Compression, DICTIONARY_FROM_BYTES};
+use crate::store::block_writer::{BlockWriter, Compression, DICTIONARY_FROM_BYTES};
+use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkWriter;
 use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::DocumentRecord;
@@ -245,7 +246,7 @@ fn source<'s, 'b>(sources: &'s mut [Source<'b>], id: SegmentId) -> Result<&'s mu
 struct Source<'b> {
     id: SegmentId,
     bound: &'b BoundSegment<'b>,
-    blocks: crate::store::blocks::BlockReader<'b>,
+    blocks: BlockReader<'b>,
     vectors: vector::reader::Reader<'b>,
     /// Where each row goes.
     new_rows: Vec<u32>,

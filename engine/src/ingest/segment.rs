@@ -5,7 +5,7 @@ use crate::container::column::ColumnRecord;
 use crate::error::{Error, Result};
 use crate::index::{text, vector};
 use crate::ingest::prepare::Prepared;
-use crate::store::blocks::{BlockWriter, Compression};
+use crate::store::block_writer::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord};
 use crate::store::facets::{Facet, FacetsWriter};

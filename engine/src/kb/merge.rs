@@ -5,7 +5,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::ingest::merge::{self, Form, Size};
-use crate::store::blocks::Compression;
+use crate::store::block_writer::Compression;
 use crate::store::meta::Manifest;
 use crate::store::{documents, segments};
 use crate::types::SegmentId;

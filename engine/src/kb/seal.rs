@@ -13,7 +13,7 @@ use crate::ingest::walk::now_ms;
 use crate::kb::fresh::{check_codec, first_manifest};
 use crate::kb::recall;
 use crate::kb::write::{KbWriter, PROGRAM};
-use crate::store::blocks::Compression;
+use crate::store::block_writer::Compression;
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
 use crate::store::{documents, outline};
 use crate::types::{DocumentId, SegmentId, hex};

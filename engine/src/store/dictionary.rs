@@ -18,10 +18,11 @@ use crate::error::{Error, Result};
 /// Most bytes of a dictionary that is read.
 pub const DICTIONARY_LIMIT_BYTES: usize = 1 << 20;
 
-/// Bytes of a dictionary that is written; of 32 KB the sealed text would be 3 % larger.
+/// Bytes of a dictionary that is written; of 32 KB the text of 141.7 MB of
+/// source code and manuals would be 4 % larger, sealed 8 %.
 const DICTIONARY_BYTES: usize = 112 << 10;
 
-/// Bytes of a sample: 4 MB make the text 0.5 % smaller and take twice the time, 0.1 s.
+/// Bytes of a sample: of 4 MB the text would be 0.5 % smaller, of 1 MB 0.5 % larger.
 pub const SAMPLE_BYTES: usize = 2 << 20;
 
 /// Bytes of a piece of text that is chosen as a whole.
@@ -36,7 +37,7 @@ const RUN_BITS: u32 = 20;
 /// Chooses a dictionary from a sample of the texts; less than 112 KB when not so much
 /// of it repeats.
 ///
-/// Cost: 50 ns a byte of the sample, and 6 MB of memory.
+/// Cost: 40 ns a byte of the sample, and 6 MB of memory.
 pub fn train(sample: &[u8]) -> Vec<u8> {
     let mut runs = Runs::count(sample);
     let mut dictionary = Vec::with_capacity(DICTIONARY_BYTES);

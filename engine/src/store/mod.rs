@@ -3,6 +3,7 @@
 //! It knows tables and columns, not words or vectors: the records of the indexes pass through it as
 //! bytes. Ranking, extraction and files lie elsewhere.
 
+pub mod block_writer;
 pub mod blocks;
 pub mod chunks;
 pub mod deleted;
