@@ -439,9 +439,9 @@ fn outline_lists_headings_with_their_lines() {
     let folder = Folder::indexed();
     let told = folder.kb(["outline", "guide.md"]).expect(0);
     let expected = [
-        "   1  Keeper's guide",
-        "   5    Lamp maintenance",
-        "  10    Fog signals",
+        "   1  1 Keeper's guide",
+        "   5    1.1 Lamp maintenance",
+        "  10    1.2 Fog signals",
     ];
     assert_eq!(told.stdout.lines().skip(1).collect::<Vec<_>>(), expected);
 
@@ -463,11 +463,37 @@ fn outline_lists_headings_with_their_lines() {
             (&1.into(), &2.into())
         );
     }
+    let sections = folder.kb(["outline", "guide.md", "--json"]).expect(0);
+    let sections = sections.json_lines();
+    assert_eq!(sections[1]["section"], "1.1");
+    assert_eq!(sections[1]["end_line"], 9);
+    assert_eq!(sections[1]["end_byte"], sections[2]["start_byte"]);
     let none = folder.kb(["outline", "notes.txt"]).expect(1);
     assert!(
         none.stderr.contains("notes.txt has no headings"),
         "{none:#?}"
     );
+}
+
+#[test]
+fn get_gives_one_section_by_number_or_title() {
+    let folder = Folder::indexed();
+    let lines = folder.kb(["get", "guide.md", "--lines", "5-9"]).expect(0);
+    for section in ["1.1", "Lamp maintenance", "lamp MAINTENANCE"] {
+        let told = folder
+            .kb(["get", "guide.md", "--section", section])
+            .expect(0);
+        assert_eq!(told.stdout, lines.stdout, "{section}");
+    }
+    let json = ["get", "guide.md", "--section", "1.2", "--json"];
+    assert_eq!(folder.kb(json).expect(0).json_lines()[0]["start_line"], 10);
+    let none = folder
+        .kb(["get", "guide.md", "--section", "Lamp"])
+        .expect(2);
+    assert!(none.stderr.contains("1.1 Lamp maintenance"), "{none:#?}");
+    assert!(none.hint().contains("`kb outline -f"), "{none:#?}");
+    let both = ["get", "guide.md", "--section", "1", "--lines", "1-2"];
+    folder.kb(both).expect(2);
 }
 
 #[test]

@@ -155,6 +155,10 @@ pub(crate) struct GetArguments {
     #[arg(long, value_name = "A-B", value_parser = parse_lines)]
     pub(crate) lines: Option<Lines>,
 
+    /// Only this section: its number in `kb outline`, or a title that only one heading has
+    #[arg(long, value_name = "SECTION", conflicts_with = "lines")]
+    pub(crate) section: Option<String>,
+
     #[command(flatten)]
     pub(crate) page: PageFlags,
 
@@ -166,9 +170,10 @@ const GET_EXAMPLES: &str = "\
 Examples:
   kb get docs/guide.md
   kb get guide.md --lines 10-20
+  kb get guide.md --section 2.1         as `kb outline guide.md` numbers it
   kb get src/lock.rs:120-150            as an answer of `kb search` begins";
 
-/// Print the headings of a document with their lines
+/// Print the headings of a document with their numbers and lines
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArguments {
     /// Path of the document in the file, or a file name that only one document has

@@ -127,6 +127,10 @@ fn hint_for(error: &Error, verb: &str, file: &Path) -> Option<String> {
         | Error::FolderNotFound { nearest: names, .. } => names
             .first()
             .map(|name| format!("`{verb} {}`", shell_word(name))),
+        Error::SectionNotFound { path, .. } => Some(format!(
+            "`kb outline -f {file_word} {}` lists them",
+            shell_word(path)
+        )),
         Error::InvalidRange { path, lines, .. } if *lines > 0 => {
             Some(format!("`{verb} {} --lines 1-{lines}`", shell_word(path)))
         }

@@ -91,6 +91,16 @@ pub enum Error {
         /// Their paths, at most five.
         candidates: Vec<String>,
     },
+    /// No section of that number or title, or several of that title.
+    #[error("{path} has no one section {section:?}{}", nearest_hint(nearest))]
+    SectionNotFound {
+        /// The number or title as given.
+        section: String,
+        /// The document.
+        path: String,
+        /// Number and title of those that look like it or have this title too, at most five.
+        nearest: Vec<String>,
+    },
     /// No folder of that name.
     #[error("no folder {name:?}{}", nearest_hint(nearest))]
     FolderNotFound {
@@ -177,6 +187,7 @@ impl Error {
             Error::InvalidArgument { .. } => "INVALID_ARGUMENT",
             Error::DocumentNotFound { .. } => "DOCUMENT_NOT_FOUND",
             Error::AmbiguousDocument { .. } => "AMBIGUOUS_DOCUMENT",
+            Error::SectionNotFound { .. } => "SECTION_NOT_FOUND",
             Error::FolderNotFound { .. } => "FOLDER_NOT_FOUND",
             Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
             Error::InvalidRange { .. } => "INVALID_RANGE",

@@ -123,11 +123,25 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
                 (vec![told.text], paging)
             });
             assert_eq!(pieces.concat(), whole);
-            let (headings, _) = all_parts(max_tokens, |page| {
-                let (told, paging) = kb.outline_page(name, page).expect("an outline");
-                (told.headings, paging)
+            let (sections, _) = all_parts(max_tokens, |page| {
+                let (told, paging) = kb.sections_page(name, page).expect("sections");
+                (told.sections, paging)
             });
-            assert_eq!(headings, kb.outline(name).expect("an outline").headings);
+            let headings = kb.outline(name).expect("an outline").headings;
+            assert_eq!(sections.len(), headings.len());
+            for (section, heading) in sections.iter().zip(&headings) {
+                assert_eq!(
+                    (&section.title, section.span.start, section.lines.first),
+                    (&heading.title, heading.start, heading.line)
+                );
+                let (pieces, _) = all_parts(max_tokens, |page| {
+                    let told = kb.section_page(name, &section.number, page);
+                    let (told, paging) = told.expect("a section");
+                    (vec![told.text], paging)
+                });
+                let span = section.span.start as usize..section.span.end as usize;
+                assert_eq!(pieces.concat(), text[span], "{name} {}", section.number);
+            }
             let (chunks, _) = all_parts(max_tokens, |page| {
                 kb.chunks_page(name, page).expect("chunks")
             });

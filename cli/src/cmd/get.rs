@@ -1,4 +1,4 @@
-//! `kb get`: the text of a document, or some of its lines.
+//! `kb get`: the text of a document, some of its lines, or one section.
 
 use kb_engine::{DocumentText, Error, Paging};
 
@@ -29,6 +29,9 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
 fn text_of(opened: &Opened, arguments: &GetArguments) -> kb_engine::Result<(DocumentText, Paging)> {
     let name = arguments.document.as_str();
     let page = arguments.page.page();
+    if let Some(section) = &arguments.section {
+        return opened.kb.section_page(name, section, &page);
+    }
     let whole = opened.kb.text_page(name, arguments.lines, &page);
     if arguments.lines.is_some() || !matches!(whole, Err(Error::DocumentNotFound { .. })) {
         return whole;

@@ -11,9 +11,9 @@ use crate::output::Output;
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
     let page = arguments.page.page();
-    let (outline, paging) = opened.ask(opened.kb.outline_page(&arguments.document, &page))?;
+    let (outline, paging) = opened.ask(opened.kb.sections_page(&arguments.document, &page))?;
     let document = &outline.document;
-    if outline.headings.is_empty() {
+    if outline.sections.is_empty() {
         output.note(&format!("{} has no headings", document.path));
         output.hint(&format!(
             "`kb get {}` prints its text",
@@ -22,14 +22,17 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
         return Ok(Exit::Nothing);
     }
     if arguments.json.json {
-        for heading in &outline.headings {
+        for section in &outline.sections {
             output.json(
                 Object::new()
                     .field("document", &*document.path)
-                    .field("level", heading.level)
-                    .field("title", &*heading.title)
-                    .field("line", heading.line)
-                    .field("start_byte", heading.start),
+                    .field("section", &*section.number)
+                    .field("level", section.level)
+                    .field("title", &*section.title)
+                    .field("line", section.lines.first)
+                    .field("end_line", section.lines.last)
+                    .field("start_byte", section.span.start)
+                    .field("end_byte", section.span.end),
             )?;
         }
         tell_rest(&arguments.page, true, &paging, output)?;
@@ -43,12 +46,13 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
         plural(document.lines.into(), "line")
     ))?;
     let digits = document.lines.to_string().len();
-    for heading in &outline.headings {
-        let line = style.line_number(&format!("{:>digits$}", heading.line));
-        let indent = "  ".repeat(usize::from(heading.level.saturating_sub(1)));
+    for section in &outline.sections {
+        let line = style.line_number(&format!("{:>digits$}", section.lines.first));
+        let indent = "  ".repeat(usize::from(section.level.saturating_sub(1)));
         output.line(&format!(
-            "  {line}  {indent}{}",
-            output.name(&heading.title)
+            "  {line}  {indent}{} {}",
+            section.number,
+            output.name(&section.title)
         ))?;
     }
     tell_rest(&arguments.page, false, &paging, output)?;

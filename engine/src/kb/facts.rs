@@ -7,7 +7,7 @@ use crate::index::vector::Codec;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::store::meta::{RecallRecord, RootRecord};
-use crate::types::{ChunkSpan, Class, Heading, Lines};
+use crate::types::{ChunkSpan, Class, Heading, Lines, Span};
 
 /// What the .kb knows of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +78,31 @@ pub struct Outline {
     pub document: DocumentInfo,
     /// Headings in reading order; empty when it has none.
     pub headings: Vec<Heading>,
+}
+
+/// A heading and what lies under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionAt {
+    /// Its place among the sections: `2.1` is the first one directly under the second.
+    pub number: String,
+    /// Depth of the heading, from 1 to 6.
+    pub level: u8,
+    /// The words of the heading.
+    pub title: String,
+    /// Lines of the original from the heading to the last line under it; where the text has other
+    /// lines than the original (HTML), as near as its headings tell.
+    pub lines: Lines,
+    /// Bytes of the stored text.
+    pub span: Span,
+}
+
+/// The sections of a document, or a part of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sections {
+    /// The document.
+    pub document: DocumentInfo,
+    /// In reading order; empty when it has no headings.
+    pub sections: Vec<SectionAt>,
 }
 
 /// One line of a folder listing.

@@ -19,6 +19,7 @@ mod read;
 mod recall;
 #[cfg(feature = "ingest")]
 mod seal;
+mod sections;
 mod sizes;
 #[cfg(feature = "ingest")]
 mod tags;
@@ -29,7 +30,8 @@ mod write;
 pub use ask::{FILES_LIMIT, search_files};
 pub use bench::VectorPass;
 pub use facts::{
-    ChunkText, DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, Sizes,
+    ChunkText, DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, SectionAt,
+    Sections, Sizes,
 };
 pub use read::Kb;
 #[cfg(feature = "ingest")]

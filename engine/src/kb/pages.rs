@@ -6,7 +6,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::kb::Kb;
-use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry, Outline};
+use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry};
 use crate::search::page::{Budget, Origin, Page, Paging};
 use crate::store::documents::DocumentRecord;
 use crate::store::outline::Sections;
@@ -16,7 +16,7 @@ use crate::types::{Lines, line_ends};
 const ENTRY_OVERHEAD_BYTES: u64 = 120;
 
 /// The same for a heading or a chunk.
-const ITEM_OVERHEAD_BYTES: u64 = 40;
+pub(super) const ITEM_OVERHEAD_BYTES: u64 = 40;
 
 impl Kb {
     /// As [`Kb::list`], in parts.
@@ -68,25 +68,6 @@ impl Kb {
                 DocumentInfo::from_record(record)
             });
             part(&origin, page, start, documents, cost)
-        })
-    }
-
-    /// As [`Kb::outline`], in parts.
-    ///
-    /// # Errors
-    /// As [`Kb::outline`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
-    pub fn outline_page(&self, name: &str, page: &Page) -> Result<(Outline, Paging)> {
-        page.validate()?;
-        self.read(|snapshot, catalog| {
-            let (id, record) = self.resolved(snapshot, catalog, name)?;
-            let origin = self.origin("outline", catalog, &[&record.path]);
-            let start = origin.start(page)?;
-            let headings = skip(catalog.outlines.get(snapshot, id)?, start).map(Ok);
-            let (headings, paging) = part(&origin, page, start, headings, |heading| {
-                heading.title.len() as u64 + ITEM_OVERHEAD_BYTES
-            })?;
-            let document = DocumentInfo::from_record(record)?;
-            Ok((Outline { document, headings }, paging))
         })
     }
 
@@ -160,7 +141,8 @@ impl Kb {
         })
     }
 
-    fn origin(&self, kind: &'static str, catalog: &Catalog, asked: &[&str]) -> Origin {
+    /// What an answer of one file belongs to.
+    pub(super) fn origin(&self, kind: &'static str, catalog: &Catalog, asked: &[&str]) -> Origin {
         let uuid = self.container().signature().uuid;
         Origin::new(kind, &[(uuid, catalog.manifest.generation)], asked)
     }
@@ -177,7 +159,7 @@ fn cost(document: &DocumentInfo) -> u64 {
 }
 
 /// The items of a list that a page asks for: `items` from `start` on.
-fn part<T>(
+pub(super) fn part<T>(
     origin: &Origin,
     page: &Page,
     start: u64,
@@ -201,22 +183,23 @@ fn part<T>(
 }
 
 /// The items of a list from `start` on.
-fn skip<I: IntoIterator>(items: I, start: u64) -> impl Iterator<Item = I::Item> {
+pub(super) fn skip<I: IntoIterator>(items: I, start: u64) -> impl Iterator<Item = I::Item> {
     items
         .into_iter()
         .skip(usize::try_from(start).unwrap_or(usize::MAX))
 }
 
 /// A part of a text.
-struct Piece {
-    text: DocumentText,
+pub(super) struct Piece {
+    /// It, with its lines.
+    pub(super) text: DocumentText,
     /// Whether nothing comes after it.
     is_last: bool,
 }
 
 /// The text of a document from byte `start` on, as far as `bytes` go; `None` when there is no such
 /// byte.
-fn whole_from(
+pub(super) fn whole_from(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     record: DocumentRecord,

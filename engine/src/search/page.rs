@@ -80,7 +80,7 @@ pub struct Paging {
 /// Which question to which state of which files an answer belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The kind of answer: `search`, `list`, `text`, `outline`, `chunks`.
+    /// The kind of answer: `search`, `list`, `text`, `outline`, `sections`, `section`, `chunks`.
     pub(crate) kind: &'static str,
     /// Identity of the file, or of all files together.
     pub(crate) index: String,

@@ -1,0 +1,251 @@
+//! Sections of a document: its headings with a number, the lines and the bytes that lie under each.
+
+use crate::catalog::Catalog;
+use crate::container::Snapshot;
+use crate::error::{Error, Result};
+use crate::kb::Kb;
+use crate::kb::facts::{DocumentInfo, DocumentText, SectionAt, Sections};
+use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip, whole_from};
+use crate::search::page::{Budget, Origin, Page, Paging};
+use crate::search::resolve::Nearest;
+use crate::store::documents::DocumentRecord;
+use crate::types::{DocumentId, Heading, Lines, Span};
+
+impl Kb {
+    /// The sections of a document in reading order, in parts. No text is read.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    pub fn sections_page(&self, name: &str, page: &Page) -> Result<(Sections, Paging)> {
+        page.validate()?;
+        self.read(|snapshot, catalog| {
+            let (id, record) = self.resolved(snapshot, catalog, name)?;
+            let origin = self.origin("sections", catalog, &[&record.path]);
+            let start = origin.start(page)?;
+            let all = sections(snapshot, catalog, id, &record)?;
+            let (sections, paging) = part(
+                &origin,
+                page,
+                start,
+                skip(all, start).map(Ok),
+                |section: &SectionAt| {
+                    (section.title.len() + section.number.len()) as u64 + ITEM_OVERHEAD_BYTES
+                },
+            )?;
+            let document = DocumentInfo::from_record(record)?;
+            Ok((Sections { document, sections }, paging))
+        })
+    }
+
+    /// The text of one section, its heading and what lies under it, in parts that end at the end of a
+    /// line where one fits. `section` is its number, or a title that only one heading has.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::SectionNotFound`] with the sections that look like it;
+    /// [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    pub fn section_page(
+        &self,
+        name: &str,
+        section: &str,
+        page: &Page,
+    ) -> Result<(DocumentText, Paging)> {
+        page.validate()?;
+        self.read(|snapshot, catalog| {
+            let (id, record) = self.resolved(snapshot, catalog, name)?;
+            let all = sections(snapshot, catalog, id, &record)?;
+            let span = find(&all, section, &record.path)?.span;
+            let start_and_end = format!("{}-{}", span.start, span.end);
+            let origin = self.origin("section", catalog, &[&record.path, &start_and_end]);
+            let offset = origin.start(page)?;
+            let start = u64::from(span.start).saturating_add(offset);
+            let left = u64::from(span.end).saturating_sub(start);
+            if left == 0 && offset > 0 {
+                return Err(Origin::out_of_range());
+            }
+            let mut budget = Budget::new(page);
+            let wanted = budget.left_bytes().min(left);
+            let Some(found) = whole_from(snapshot, catalog, record, start, wanted)? else {
+                return Err(Origin::out_of_range());
+            };
+            let text = found.text;
+            let len = text.text.len() as u64;
+            budget.take(len);
+            let next = (len < left).then(|| offset.saturating_add(len));
+            Ok((text, budget.paging(&origin, next)))
+        })
+    }
+}
+
+/// All sections of a document.
+fn sections(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    id: DocumentId,
+    record: &DocumentRecord,
+) -> Result<Vec<SectionAt>> {
+    let headings = catalog.outlines.get(snapshot, id)?;
+    let end = Heading {
+        level: 0,
+        title: String::new(),
+        start: record.text_bytes,
+        line: record.lines.saturating_add(1),
+    };
+    Ok(numbered(headings, &end))
+}
+
+/// Headings with number and extent. A section ends where the next one of its level or above begins,
+/// the last ones at `end`. The numbers count what lies directly under the section above: `2.1` is
+/// the first section in the second, whatever their levels are called.
+fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<SectionAt> {
+    let mut all: Vec<SectionAt> = Vec::with_capacity(headings.len());
+    // Places of the sections that are open, outermost first, and how many lie directly under each.
+    let mut open: Vec<(usize, u32)> = Vec::new();
+    let mut at_top = 0u32;
+    for heading in headings {
+        close(&mut all, &mut open, &heading);
+        let (above, count) = match open.last_mut() {
+            Some((place, count)) => {
+                let above = all.get(*place).map(|section| section.number.as_str());
+                (above.unwrap_or_default(), count)
+            }
+            None => ("", &mut at_top),
+        };
+        *count = count.saturating_add(1);
+        let number = match above {
+            "" => count.to_string(),
+            above => format!("{above}.{count}"),
+        };
+        open.push((all.len(), 0));
+        all.push(SectionAt {
+            number,
+            level: heading.level,
+            title: heading.title,
+            lines: Lines {
+                first: heading.line,
+                last: heading.line,
+            },
+            span: Span {
+                start: heading.start,
+                end: heading.start,
+            },
+        });
+    }
+    close(&mut all, &mut open, end);
+    all
+}
+
+/// Ends the open sections that do not go on beyond `next`.
+fn close(all: &mut [SectionAt], open: &mut Vec<(usize, u32)>, next: &Heading) {
+    while let Some(section) = open.last().and_then(|(place, _)| all.get_mut(*place))
+        && section.level >= next.level
+    {
+        section.span.end = next.start.max(section.span.start);
+        let last = next.line.saturating_sub(1);
+        section.lines.last = last.max(section.lines.first);
+        open.pop();
+    }
+}
+
+/// The section of that number, or the only one of that title.
+fn find<'s>(all: &'s [SectionAt], asked: &str, path: &str) -> Result<&'s SectionAt> {
+    let asked = asked.trim();
+    if let Some(section) = all.iter().find(|section| section.number == asked) {
+        return Ok(section);
+    }
+    let folded = asked.to_lowercase();
+    let mut exact = all.iter().filter(|section| section.title == asked);
+    let mut alike = all.iter().filter(|s| s.title.to_lowercase() == folded);
+    for found in [&mut exact as &mut dyn Iterator<Item = _>, &mut alike] {
+        if let (Some(section), None) = (found.next(), found.next()) {
+            return Ok(section);
+        }
+    }
+    let mut same: Vec<String> = all
+        .iter()
+        .filter(|section| section.title.to_lowercase() == folded)
+        .take(MOST_NAMED)
+        .map(name_of)
+        .collect();
+    if same.is_empty() {
+        let mut nearest = Nearest::new(asked);
+        all.iter().for_each(|section| nearest.offer(&section.title));
+        let titles = nearest.finish();
+        let named = titles
+            .iter()
+            .filter_map(|title| all.iter().find(|section| section.title == *title));
+        same = named.map(name_of).collect();
+    }
+    Err(Error::SectionNotFound {
+        section: asked.to_owned(),
+        path: path.to_owned(),
+        nearest: same,
+    })
+}
+
+/// Sections that an error names at most.
+const MOST_NAMED: usize = 5;
+
+fn name_of(section: &SectionAt) -> String {
+    format!("{} {}", section.number, section.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heading(level: u8, title: &str, start: u32) -> Heading {
+        Heading {
+            level,
+            title: title.to_owned(),
+            start,
+            line: start / 10 + 1,
+        }
+    }
+
+    fn guide() -> Vec<SectionAt> {
+        let headings = vec![
+            heading(1, "Guide", 0),
+            heading(3, "Install", 20),
+            heading(3, "Use", 40),
+            heading(4, "Flags", 50),
+            heading(2, "Build", 60),
+            heading(1, "Build", 80),
+        ];
+        numbered(headings, &heading(0, "", 100))
+    }
+
+    #[test]
+    fn sections_are_numbered_by_what_lies_under_what() {
+        let all = guide();
+        let told: Vec<_> = all
+            .iter()
+            .map(|s| (s.number.as_str(), s.span.start, s.span.end, s.lines.last))
+            .collect();
+        let expected = [
+            ("1", 0, 80, 8),
+            ("1.1", 20, 40, 4),
+            ("1.2", 40, 60, 6),
+            ("1.2.1", 50, 60, 6),
+            ("1.3", 60, 80, 8),
+            ("2", 80, 100, 10),
+        ];
+        assert_eq!(told, expected);
+        assert!(numbered(Vec::new(), &heading(0, "", 10)).is_empty());
+    }
+
+    #[test]
+    fn a_section_is_found_by_number_or_by_a_title_of_its_own() {
+        let all = guide();
+        let found = |asked| find(&all, asked, "a.md").map(|section| section.number.as_str());
+        assert_eq!(found("1.2.1").unwrap(), "1.2.1");
+        assert_eq!(found(" Flags ").unwrap(), "1.2.1");
+        assert_eq!(found("install").unwrap(), "1.1");
+        let names = |asked| match found(asked) {
+            Err(Error::SectionNotFound { nearest, .. }) => nearest,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(names("Build"), ["1.3 Build", "2 Build"]);
+        assert_eq!(names("Instal"), ["1.1 Install"]);
+        assert!(names("3.1").is_empty());
+    }
+}
