@@ -61,7 +61,7 @@ pub use index::vector::{Codec as VectorCodec, Facts as VectorFacts, Scan};
 pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 pub use kb::{
     ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Info, Kb, Outline, Recall, RootInfo,
-    SectionAt, Sections, Sizes, VectorPass, search_files,
+    SectionAt, Sections, Sizes, State, VectorPass, search_files,
 };
 #[cfg(feature = "ingest")]
 pub use kb::{KbWriter, Original, SealReport, document_of};

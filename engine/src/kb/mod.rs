@@ -21,6 +21,7 @@ mod recall;
 mod seal;
 mod sections;
 mod sizes;
+mod state;
 #[cfg(feature = "ingest")]
 mod tags;
 mod verify;
@@ -36,6 +37,7 @@ pub use facts::{
 pub use read::Kb;
 #[cfg(feature = "ingest")]
 pub use seal::SealReport;
+pub use state::State;
 #[cfg(feature = "ingest")]
 pub use write::{KbWriter, Original, document_of};
 
