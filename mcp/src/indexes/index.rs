@@ -1,0 +1,88 @@
+//! One open .kb.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use kb_engine::{Kb, KbWriter, Result};
+
+use super::Jobs;
+use super::freshness::{Freshness, Stale};
+use crate::answer::ToolError;
+
+/// How long a write waits for another writer before it is refused.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One open .kb.
+#[derive(Debug)]
+pub(crate) struct Index {
+    name: String,
+    path: PathBuf,
+    kb: Kb,
+    /// Held while this process writes.
+    writing: Mutex<()>,
+    freshness: Freshness,
+    jobs: Jobs,
+}
+
+impl Index {
+    pub(super) fn open(name: &str, path: &Path) -> Result<Index> {
+        Ok(Index {
+            name: name.to_owned(),
+            path: path.to_path_buf(),
+            kb: Kb::open(path)?,
+            writing: Mutex::new(()),
+            freshness: Freshness::default(),
+            jobs: Jobs::default(),
+        })
+    }
+
+    /// What clients call it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn kb(&self) -> &Kb {
+        &self.kb
+    }
+
+    /// What is under way.
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.jobs
+    }
+
+    /// Whether `name` is the UUID of the file, with or without dashes.
+    pub(super) fn has_uuid(&self, name: &str) -> bool {
+        let digits = name.bytes().filter(|byte| *byte != b'-');
+        let digits: Vec<u8> = digits.map(|byte| byte.to_ascii_lowercase()).collect();
+        self.kb
+            .state()
+            .is_ok_and(|state| digits == state.uuid.as_bytes())
+    }
+
+    /// Whether a folder that it was made from holds `folder`.
+    pub(super) fn holds(&self, folder: &Path) -> bool {
+        let roots = self.kb.roots().unwrap_or_default();
+        roots.iter().any(|root| folder.starts_with(&root.source))
+    }
+
+    /// Whether what it was made from has changed, or it is old; what is known without waiting.
+    pub(crate) fn staleness(&self) -> Option<Stale> {
+        self.freshness.of(self)
+    }
+
+    /// Runs `work` with the writer of this file; `work` commits. Waits some seconds for other
+    /// writers, and lets them have the file again at the end.
+    pub(crate) fn write<T>(
+        &self,
+        work: impl FnOnce(&mut KbWriter) -> Result<T>,
+    ) -> std::result::Result<T, ToolError> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = KbWriter::open_or_create(&self.path)?.waiting(PATIENCE);
+        Ok(work(&mut writer)?)
+    }
+}

@@ -1,0 +1,229 @@
+//! The open .kb files, by name.
+
+mod freshness;
+mod index;
+mod jobs;
+mod paths;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use kb_engine::{DocumentInfo, Error, KbWriter};
+
+pub(crate) use freshness::Stale;
+pub(crate) use index::Index;
+pub(crate) use jobs::{Job, JobState, Jobs};
+pub(crate) use paths::Roots;
+
+use crate::answer::ToolError;
+use crate::options::{Options, StartError};
+
+/// Most files that one server opens; as many as one search asks.
+pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
+
+/// Called after each commit of this process.
+type Listener = Box<dyn Fn() + Send + Sync>;
+
+/// The open files.
+pub(crate) struct Indexes {
+    all: RwLock<Vec<Arc<Index>>>,
+    allow_write: bool,
+    roots: Roots,
+    listener: OnceLock<Listener>,
+}
+
+impl Indexes {
+    /// Opens all files; where writing is allowed, a file that does not exist is made, empty.
+    pub(crate) fn open(options: &Options) -> Result<Arc<Indexes>, StartError> {
+        let mut all: Vec<Arc<Index>> = Vec::new();
+        for (name, path) in &options.files {
+            let failed = |error| StartError::File {
+                path: path.clone(),
+                error,
+            };
+            if options.allow_write && !path.exists() {
+                let made = KbWriter::open_or_create(path).and_then(|mut writer| writer.commit());
+                made.map_err(failed)?;
+            }
+            if all.iter().any(|index| index.name() == name) {
+                return Err(StartError::Usage {
+                    message: format!("two files are called {name:?}"),
+                    hint: Some("give one of them another name: NAME=FILE.kb".to_owned()),
+                });
+            }
+            all.push(Arc::new(Index::open(name, path).map_err(failed)?));
+        }
+        if all.is_empty() || all.len() > INDEXES_LIMIT {
+            return Err(StartError::Usage {
+                message: format!(
+                    "{} files given; a server opens 1 to {INDEXES_LIMIT}",
+                    all.len()
+                ),
+                hint: None,
+            });
+        }
+        let roots = Roots::new(&options.allow_roots).map_err(|(path, error)| StartError::Io {
+            action: format!("find {}", path.display()),
+            error,
+        })?;
+        Ok(Arc::new(Indexes {
+            all: RwLock::new(all),
+            allow_write: options.allow_write,
+            roots,
+            listener: OnceLock::new(),
+        }))
+    }
+
+    /// All of them, in the order given.
+    pub(crate) fn list(&self) -> Vec<Arc<Index>> {
+        self.all
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Whether the server was started with leave to write.
+    pub(crate) fn allow_write(&self) -> bool {
+        self.allow_write
+    }
+
+    /// The folders that may be indexed.
+    pub(crate) fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    /// Hears of commits of this process from now on; the first one to ask is the only one.
+    pub(crate) fn on_commit(&self, listener: impl Fn() + Send + Sync + 'static) {
+        let _ = self.listener.set(Box::new(listener));
+    }
+
+    /// Tells whoever listens that a file was changed by us.
+    pub(crate) fn committed(&self) {
+        if let Some(listener) = self.listener.get() {
+            listener();
+        }
+    }
+
+    /// The index of that name or UUID.
+    pub(crate) fn named(&self, name: &str) -> Result<Arc<Index>, ToolError> {
+        let all = self.list();
+        let by_name = all.iter().find(|index| index.name() == name);
+        let found = by_name.or_else(|| all.iter().find(|index| index.has_uuid(name)));
+        found.cloned().ok_or_else(|| {
+            ToolError::new("INDEX_NOT_FOUND", format!("no index is called {name:?}"))
+                .with_hint(format!("The open ones are {}", names(&all)))
+        })
+    }
+
+    /// The index that a call speaks of: the one it names, or the only one.
+    pub(crate) fn pick(&self, name: Option<&str>) -> Result<Arc<Index>, ToolError> {
+        if let Some(name) = name {
+            return self.named(name);
+        }
+        let all = self.list();
+        match all.as_slice() {
+            [only] => Ok(Arc::clone(only)),
+            _ => Err(
+                ToolError::new("INDEX_AMBIGUOUS", format!("{} indexes are open", all.len()))
+                    .with_hint(format!("Pass index_name, one of {}", names(&all))),
+            ),
+        }
+    }
+
+    /// The indexes that a search asks: the one it names; else the one whose source holds the working
+    /// directory, or all.
+    pub(crate) fn pick_all(&self, name: Option<&str>) -> Result<Vec<Arc<Index>>, ToolError> {
+        if let Some(name) = name {
+            return Ok(vec![self.named(name)?]);
+        }
+        let mut all = self.list();
+        if all.len() > 1
+            && let Ok(here) = std::env::current_dir()
+        {
+            let mut holding = all.iter().filter(|index| index.holds(&here));
+            if let (Some(one), None) = (holding.next(), holding.next()) {
+                let one = Arc::clone(one);
+                all = vec![one];
+            }
+        }
+        Ok(all)
+    }
+
+    /// The document of that name, which may be a `kb://` address, and its index. Without an index
+    /// name all open files are asked.
+    pub(crate) fn document(
+        &self,
+        index: Option<&str>,
+        name: &str,
+    ) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
+        // Another room knows addresses: those of our own are told apart there.
+        let (index, name) = match crate::answer::uri::parse(name) {
+            Some(uri) => (Some(uri.index), uri.path),
+            None => (index.map(str::to_owned), name.to_owned()),
+        };
+        if let Some(index) = index {
+            let index = self.named(&index)?;
+            let document = index.kb().document(&name)?;
+            return Ok((index, document));
+        }
+        let mut found: Vec<(Arc<Index>, DocumentInfo)> = Vec::new();
+        let mut nearest: Vec<String> = Vec::new();
+        for index in self.list() {
+            match index.kb().document(&name) {
+                Ok(document) => found.push((index, document)),
+                Err(Error::DocumentNotFound { nearest: some, .. }) => nearest.extend(some),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match found.len() {
+            0 => {
+                nearest.truncate(5);
+                let name = name.clone();
+                Err(Error::DocumentNotFound { name, nearest }.into())
+            }
+            1 => found
+                .pop()
+                .ok_or_else(|| ToolError::new("INTERNAL", "lost a document")),
+            several => {
+                let names: Vec<&str> = found.iter().map(|(index, _)| index.name()).collect();
+                Err(ToolError::new(
+                    "INDEX_AMBIGUOUS",
+                    format!("{several} indexes have a document {name:?}"),
+                )
+                .with_hint(format!("Pass index_name, one of {}", names.join(", "))))
+            }
+        }
+    }
+
+    /// Opens one more file under a new name.
+    pub(crate) fn add(&self, name: &str, path: &Path) -> Result<Arc<Index>, ToolError> {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        if all.iter().any(|index| index.name() == name) {
+            return Err(ToolError::new(
+                "INDEX_NAME_TAKEN",
+                format!("an index is already called {name:?}"),
+            ));
+        }
+        if all.len() == INDEXES_LIMIT {
+            return Err(ToolError::new(
+                "INVALID_ARGUMENT",
+                format!("index_name: {INDEXES_LIMIT} indexes are open, and no more can be"),
+            ));
+        }
+        let index = Arc::new(Index::open(name, path)?);
+        all.push(Arc::clone(&index));
+        Ok(index)
+    }
+
+    /// Where a new index of that name is made: beside the first file.
+    pub(crate) fn path_of_new(&self, name: &str) -> PathBuf {
+        let all = self.list();
+        let folder = all.first().and_then(|index| index.path().parent());
+        folder.unwrap_or(Path::new("")).join(format!("{name}.kb"))
+    }
+}
+
+fn names(all: &[Arc<Index>]) -> String {
+    let names: Vec<&str> = all.iter().map(|index| index.name()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,20 @@
+//! The MCP server over .kb files: the tools, resources and prompts that agents use, on stdio and
+//! over HTTP.
+//!
+//! Imports point down: `wire` (the only room that knows tokio, rmcp and hyper) carries requests to
+//! `tools` and `content`, which are plain functions; these ask the open files in `indexes` and say
+//! what goes out in the words of `answer`. `catalog` holds what is advertised, `tokens` the access
+//! tokens of HTTP clients, `hosts` the configuration of programs that start a server.
+#![deny(missing_docs)]
+
+mod answer;
+mod catalog;
+mod content;
+mod indexes;
+mod options;
+pub mod tokens;
+mod tools;
+mod wire;
+
+pub use options::{Options, StartError};
+pub use wire::serve_stdio;

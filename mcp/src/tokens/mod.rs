@@ -1,0 +1,1 @@
+//! Access tokens of HTTP clients.
