@@ -6,6 +6,8 @@ mod crash;
 mod golden;
 mod hostile;
 mod make_golden;
+#[cfg(unix)]
+mod mcp;
 mod model;
 #[cfg(unix)]
 mod processes;

@@ -1,23 +1,112 @@
-//! Whether an index is what its sources are now.
+//! Whether an index is what its sources are now. Sources are looked at by a thread of its own after a
+//! request asked, so that no request waits for a disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use kb_engine::{IndexOptions, Kb};
 
 use super::Index;
+
+/// Days after which an index counts as old, whatever its sources say.
+const OLD_DAYS: f64 = 7.0;
+
+/// How long what was found is believed before the next look.
+const BELIEVED: Duration = Duration::from_secs(30);
 
 /// What is known of an index that is out of date.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stale {
     /// Days since its content changed last.
     pub(crate) age_days: f64,
-    /// Files that differ now; `None` where its sources are not on this machine, or not looked at yet.
+    /// Files that differ from it now; `None` where its sources are not on this machine, or were not
+    /// looked at yet.
     pub(crate) changed: Option<u64>,
 }
 
 /// What the last look found.
 #[derive(Debug, Default)]
-pub(super) struct Freshness {}
+pub(super) struct Freshness {
+    last: Arc<Mutex<Look>>,
+}
+
+#[derive(Debug, Default)]
+struct Look {
+    /// Whether a thread looks right now.
+    is_under_way: bool,
+    /// When the last one ended.
+    at: Option<Instant>,
+    /// Files that differed, and the commit they were compared with.
+    changed: Option<(u64, u64)>,
+}
 
 impl Freshness {
+    /// What is known now. Sees to it that more is known later.
     pub(super) fn of(&self, index: &Index) -> Option<Stale> {
-        let _ = index;
-        None
+        let state = index.kb().state().ok()?;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = last.at.is_none_or(|at| at.elapsed() > BELIEVED);
+        if is_due && !last.is_under_way {
+            let (found, path) = (Arc::clone(&self.last), index.path().to_path_buf());
+            let looking = std::thread::Builder::new().name("kb-freshness".to_owned());
+            // Without a thread nothing is known of the sources, which is no failure of the request.
+            last.is_under_way = looking.spawn(move || look(&found, &path)).is_ok();
+        }
+        let of_this_commit = last.changed.filter(|(_, commit)| *commit == state.commit);
+        let changed = of_this_commit.map(|(changed, _)| changed);
+        let age_days = age_days(state.updated_ms);
+        let is_stale = age_days > OLD_DAYS || changed.is_some_and(|changed| changed > 0);
+        is_stale.then_some(Stale { age_days, changed })
     }
+}
+
+/// One look at the sources of the file at `path`.
+fn look(last: &Mutex<Look>, path: &Path) {
+    let found = changed_files(path);
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    *last = Look {
+        is_under_way: false,
+        at: Some(Instant::now()),
+        changed: found,
+    };
+}
+
+/// How many files would be added, read again or removed, and which commit was compared; `None` where
+/// no source is on this machine, or it cannot be compared.
+fn changed_files(path: &Path) -> Option<(u64, u64)> {
+    let kb = Kb::open(path).ok()?;
+    let commit = kb.state().ok()?.commit;
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for root in kb.roots().ok()? {
+        let folder = PathBuf::from(&root.source);
+        if !folder.is_dir() {
+            continue;
+        }
+        match root.files.as_slice() {
+            [] => paths.push(folder),
+            files => {
+                let there = files.iter().map(|file| folder.join(file));
+                paths.extend(there.filter(|file| file.exists()));
+            }
+        }
+    }
+    if paths.is_empty() {
+        return None;
+    }
+    let options = IndexOptions {
+        threads: 1,
+        ..IndexOptions::default()
+    };
+    let report = kb.check_sources(&paths, &options).ok()?;
+    let changed = report.added.len() + report.updated.len() + report.removed.len();
+    Some((changed as u64, commit))
+}
+
+fn age_days(updated_ms: i64) -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now_ms = now.map_or(0, |now| i64::try_from(now.as_millis()).unwrap_or(i64::MAX));
+    // A clock that was set back makes nothing old.
+    let age_ms = now_ms.saturating_sub(updated_ms).max(0);
+    age_ms as f64 / 86_400_000.0
 }

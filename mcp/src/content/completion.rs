@@ -1,0 +1,72 @@
+//! What an argument may be completed to.
+
+use super::{Refusal, index_of, prompts, templates};
+use crate::answer::Object;
+use crate::indexes::Indexes;
+
+/// Most values in one answer; the protocol allows no more.
+const VALUES_LIMIT: usize = 100;
+
+/// What an argument may be completed to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Completion {
+    /// At most 100, best first.
+    pub(crate) values: Vec<String>,
+    /// How many there are.
+    pub(crate) total: u64,
+}
+
+/// What is completed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reference<'r> {
+    /// A prompt by its name.
+    Prompt(&'r str),
+    /// A resource template by its address.
+    Template(&'r str),
+}
+
+/// Completes an argument of a prompt or a template. `given`: arguments that are filled in already.
+pub(crate) fn complete(
+    indexes: &Indexes,
+    reference: Reference<'_>,
+    argument: &str,
+    typed: &str,
+    given: &Object,
+) -> Result<Completion, Refusal> {
+    let is_known = match reference {
+        Reference::Prompt(name) => prompts().iter().any(|prompt| prompt.name == name),
+        Reference::Template(address) => templates().iter().any(|template| {
+            template.get("uriTemplate").and_then(|uri| uri.as_str()) == Some(address)
+        }),
+    };
+    if !is_known {
+        return Err(Refusal::Invalid(match reference {
+            Reference::Prompt(name) => format!("Unknown prompt: {name}"),
+            Reference::Template(address) => format!("Unknown resource template: {address}"),
+        }));
+    }
+    match (reference, argument) {
+        (_, "index_name") => Ok(names(indexes, typed)),
+        (Reference::Template(_), "path") | (Reference::Prompt(_), "document_id" | "target") => {
+            let name = given.get("index_name").and_then(|name| name.as_str());
+            let Some(index) = index_of(indexes, name) else {
+                return Ok(Completion::default());
+            };
+            let (values, total) = index.kb().complete_path(typed, VALUES_LIMIT)?;
+            Ok(Completion { values, total })
+        }
+        _ => Ok(Completion::default()),
+    }
+}
+
+/// Names of indexes that begin with what was typed, then those that contain it.
+fn names(indexes: &Indexes, typed: &str) -> Completion {
+    let all = indexes.list();
+    let names = || all.iter().map(|index| index.name().to_owned());
+    let mut values: Vec<String> = names().filter(|name| name.starts_with(typed)).collect();
+    values.extend(names().filter(|name| !name.starts_with(typed) && name.contains(typed)));
+    Completion {
+        total: values.len() as u64,
+        values,
+    }
+}

@@ -1,0 +1,302 @@
+//! Resources: an overview of each index, and every document.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kb_engine::{DocumentInfo, Error, Lines, Page, file_types};
+use serde_json::{Value, json};
+
+use super::Refusal;
+use crate::answer::uri::{self, Part};
+use crate::answer::{Object, time};
+use crate::indexes::{Index, Indexes};
+
+/// Resources in one page of the list.
+const PAGE_ITEMS: usize = 100;
+
+/// Most bytes of text that a resource gives.
+const TEXT_LIMIT_BYTES: usize = 800 << 10;
+
+/// Bytes of folder paths in the overview of an index.
+const FOLDERS_BYTES: u64 = 8000;
+
+/// Tokens of headings in the outline of a document; about as much as [`TEXT_LIMIT_BYTES`].
+const OUTLINE_LIMIT_TOKENS: u32 = 200_000;
+
+/// A text that a resource holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Content {
+    pub(crate) uri: String,
+    pub(crate) mime_type: String,
+    pub(crate) text: String,
+}
+
+/// Where a list goes on: after that document of that index, or at its start.
+struct Place {
+    index: String,
+    after: Option<String>,
+}
+
+impl Place {
+    fn cursor(&self) -> String {
+        let state = json!({"v": 1, "index": self.index, "after": self.after});
+        URL_SAFE_NO_PAD.encode(state.to_string())
+    }
+
+    fn of(cursor: &str) -> Option<Place> {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let state: Value = serde_json::from_slice(&bytes).ok()?;
+        if state.get("v").and_then(Value::as_u64) != Some(1) {
+            return None;
+        }
+        let after = match state.get("after")? {
+            Value::Null => None,
+            Value::String(path) => Some(path.clone()),
+            _ => return None,
+        };
+        let index = state.get("index")?.as_str()?.to_owned();
+        Some(Place { index, after })
+    }
+}
+
+/// A page of all resources, in the order of files and paths, and the cursor of the next one.
+pub(crate) fn resources(
+    indexes: &Indexes,
+    cursor: Option<&str>,
+) -> Result<(Vec<Object>, Option<String>), Refusal> {
+    let invalid = || Refusal::Invalid("cursor: not one that this server gave".to_owned());
+    let all = indexes.list();
+    let (mut number, mut after, mut is_start) = (0, None, true);
+    if let Some(cursor) = cursor {
+        let place = Place::of(cursor).ok_or_else(invalid)?;
+        let found = all.iter().position(|index| index.name() == place.index);
+        number = found.ok_or_else(invalid)?;
+        (is_start, after) = (place.after.is_none(), place.after);
+    }
+    let mut page = Vec::with_capacity(PAGE_ITEMS);
+    while let Some(index) = all.get(number) {
+        if page.len() == PAGE_ITEMS {
+            let name = index.name().to_owned();
+            return Ok((page, Some(Place { index: name, after }.cursor())));
+        }
+        if is_start {
+            page.push(overview_entry(index)?);
+            is_start = false;
+        }
+        let wanted = PAGE_ITEMS - page.len();
+        let documents = index.kb().documents_after(after.as_deref(), wanted + 1)?;
+        let has_more = documents.len() > wanted;
+        for document in documents.into_iter().take(wanted) {
+            page.push(document_entry(index, &document));
+            after = Some(document.path);
+        }
+        if has_more {
+            let name = index.name().to_owned();
+            return Ok((page, Some(Place { index: name, after }.cursor())));
+        }
+        (number, after, is_start) = (number + 1, None, true);
+    }
+    Ok((page, None))
+}
+
+fn overview_entry(index: &Index) -> Result<Object, Refusal> {
+    let updated = index.kb().state()?.updated_ms;
+    Ok(object(json!({
+        "uri": uri::of_index(index.name()),
+        "name": index.name(),
+        "title": format!("Overview of {}", index.name()),
+        "mimeType": "application/json",
+        "annotations": {"lastModified": time::rfc3339(updated)},
+    })))
+}
+
+fn document_entry(index: &Index, document: &DocumentInfo) -> Object {
+    let modified = match document.modified_ms {
+        0 => document.added_ms,
+        modified => modified,
+    };
+    object(json!({
+        "uri": uri::of_document(index.name(), &document.path),
+        "name": document.path,
+        "title": document.title,
+        "mimeType": mime(document),
+        "size": document.text_bytes,
+        "annotations": {"lastModified": time::rfc3339(modified)},
+    }))
+}
+
+/// Of the text that is stored: that of HTML is not HTML any more.
+fn mime(document: &DocumentInfo) -> &'static str {
+    match document.file_type.as_str() {
+        "html" => "text/plain",
+        other => file_types::mime(other),
+    }
+}
+
+/// The resource templates.
+pub(crate) fn templates() -> Vec<Object> {
+    let template = |part: &str, name: &str, title: &str, description: &str, mime: Option<&str>| {
+        let mut template = object(json!({
+            "uriTemplate": format!("kb://{{index_name}}/{part}{{+path}}"),
+            "name": name,
+            "title": title,
+            "description": description,
+        }));
+        if let Some(mime) = mime {
+            template.insert("mimeType".to_owned(), mime.into());
+        }
+        template
+    };
+    vec![
+        template(
+            "doc/",
+            "document",
+            "Text of a document",
+            "The stored text of one document, up to 800 KB.",
+            None,
+        ),
+        template(
+            "outline/",
+            "outline",
+            "Outline of a document",
+            "The headings of one document with section numbers and lines.",
+            Some("text/markdown"),
+        ),
+        template(
+            "lines/{start}-{end}/",
+            "lines",
+            "Lines of a document",
+            "Some lines of one document, first and last counted from 1.",
+            Some("text/plain"),
+        ),
+    ]
+}
+
+/// What a resource holds now.
+pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, Refusal> {
+    let missing = || Refusal::NotFound(address.to_owned());
+    let found = uri::parse(address).ok_or_else(missing)?;
+    let index = indexes.named(&found.index).map_err(|_| missing())?;
+    let (mime_type, text) = match found.part {
+        Part::Overview => ("application/json", overview(&index)?),
+        Part::Document => {
+            let (document, text) = match index.kb().head(&found.path, TEXT_LIMIT_BYTES) {
+                Ok(found) => found,
+                Err(error) => return Err(missing_or_failed(error, address)),
+            };
+            exact(&document, &found.path).ok_or_else(missing)?;
+            (mime(&document), text)
+        }
+        Part::Outline => ("text/markdown", outline(&index, &found.path, address)?),
+        Part::Lines(first, last) => {
+            let lines = Lines { first, last };
+            let read = index.kb().text(&found.path, Some(lines));
+            let text = read.map_err(|error| missing_or_failed(error, address))?;
+            exact(&text.document, &found.path).ok_or_else(missing)?;
+            let mut text = text.text;
+            text.truncate(text.floor_char_boundary(TEXT_LIMIT_BYTES));
+            ("text/plain", text)
+        }
+    };
+    Ok(Content {
+        uri: address.to_owned(),
+        mime_type: mime_type.to_owned(),
+        text,
+    })
+}
+
+/// A resource has one address; ends of paths, which tools take, are none.
+fn exact(document: &DocumentInfo, path: &str) -> Option<()> {
+    (document.path == path).then_some(())
+}
+
+fn missing_or_failed(error: Error, address: &str) -> Refusal {
+    match error {
+        Error::DocumentNotFound { .. }
+        | Error::AmbiguousDocument { .. }
+        | Error::InvalidRange { .. } => Refusal::NotFound(address.to_owned()),
+        other => other.into(),
+    }
+}
+
+fn overview(index: &Index) -> Result<String, Refusal> {
+    let info = index.kb().info()?;
+    let folders = index.kb().folders(FOLDERS_BYTES)?;
+    let paths = folders.paths.into_iter();
+    let paths: Vec<Value> = paths
+        .map(|(path, documents)| json!({"path": path, "documents": documents}))
+        .collect();
+    let counts = |list: Vec<(String, u64)>| -> Object {
+        list.into_iter()
+            .map(|(name, count)| (name, count.into()))
+            .collect()
+    };
+    let overview = json!({
+        "index_name": index.name(),
+        "id": info.uuid,
+        "format_version": info.format,
+        "documents": info.documents,
+        "chunks": info.chunks,
+        "text_bytes": info.text_bytes,
+        "file_bytes": info.file_bytes,
+        "created": time::rfc3339(info.created_ms),
+        "updated": time::rfc3339(info.updated_ms),
+        "types": counts(info.types),
+        "languages": counts(info.languages),
+        "folders": folders.top,
+        "paths": paths,
+        "embedding_model": info.model,
+        "dimensions": info.dim,
+    });
+    serde_json::to_string_pretty(&overview).map_err(|error| Refusal::Failed(error.to_string()))
+}
+
+fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> {
+    let page = Page {
+        max_tokens: Some(OUTLINE_LIMIT_TOKENS),
+        ..Page::default()
+    };
+    let found = index.kb().sections_page(path, &page);
+    let (outline, paging) = found.map_err(|error| missing_or_failed(error, address))?;
+    let missing = || Refusal::NotFound(address.to_owned());
+    exact(&outline.document, path).ok_or_else(missing)?;
+    let mut text = String::new();
+    for section in &outline.sections {
+        let indent = "  ".repeat(section.number.matches('.').count());
+        let (first, last) = (section.lines.first, section.lines.last);
+        text.push_str(&format!(
+            "{indent}- {} {} (lines {first}-{last})\n",
+            section.number, section.title
+        ));
+    }
+    if text.is_empty() {
+        text.push_str("This document has no headings.\n");
+    } else if paging.continuation.is_some() {
+        text.push_str("- more headings follow; get_document_outline gives them all\n");
+    }
+    Ok(text)
+}
+
+/// Stays the same as long as [`read`] would give the same; `None` for no resource.
+pub(crate) fn revision(indexes: &Indexes, address: &str) -> Option<String> {
+    let found = uri::parse(address)?;
+    let index = indexes.named(&found.index).ok()?;
+    match found.part {
+        Part::Overview => {
+            let state = index.kb().state().ok()?;
+            Some(format!("{} {}", state.generation, state.commit))
+        }
+        _ => {
+            let document = index.kb().document(&found.path).ok()?;
+            exact(&document, &found.path)?;
+            Some(document.revision)
+        }
+    }
+}
+
+/// The fields of a JSON object.
+fn object(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        _ => Object::new(),
+    }
+}

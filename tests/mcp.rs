@@ -1,0 +1,14 @@
+//! `kb mcp` through its two doors, with raw protocol clients of our own: every message is what a
+//! host would put on the wire.
+
+mod client;
+mod gate;
+mod http;
+mod live;
+mod load;
+mod schema;
+mod start;
+mod stdio;
+mod tools;
+mod wire;
+mod writing;

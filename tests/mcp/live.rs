@@ -1,0 +1,187 @@
+//! Files that change while they are served.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::client::{Client, MODERN, PATIENCE};
+use super::http::HttpServer;
+use super::stdio::Stdio;
+use crate::support::Folder;
+
+const FILE: &[&str] = &["harbour.kb"];
+
+#[test]
+fn what_another_process_commits_rebuilds_or_seals_is_served_at_once() {
+    let folder = Folder::indexed();
+    let mut client = Client::stdio(&folder, FILE);
+    let mut first = |query: &str| {
+        let found = client.tool("search", json!({"query": query}));
+        found["data"]["results"][0]["document_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(first("trim the wick"), "docs/guide.md");
+    folder.write(
+        "harbour/rope.md",
+        "# Rope\n\nSplice the hawser with a fid.\n",
+    );
+    folder.kb(["index", "harbour"]).expect(0);
+    assert_eq!(first("splice the hawser"), "rope.md");
+    folder.write(
+        "harbour/sail.md",
+        "# Sail\n\nReef the mainsail before the squall.\n",
+    );
+    folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    assert_eq!(first("reef the mainsail"), "sail.md");
+    folder.kb(["rm", "-f", "harbour.kb", "sail.md"]).expect(0);
+    folder.kb(["seal", "harbour.kb"]).expect(0);
+    assert_ne!(first("reef the mainsail"), "sail.md");
+}
+
+#[test]
+fn whoever_subscribed_hears_of_a_commit_within_seconds() {
+    let folder = Folder::indexed();
+    let guide = "kb://harbour/doc/docs/guide.md";
+    let patience = Duration::from_secs(6);
+    let change = |n: u32| {
+        folder.write(
+            "harbour/docs/guide.md",
+            format!("# Guide {n}\n\nOther words.\n"),
+        );
+        folder.kb(["index", "harbour"]).expect(0);
+    };
+    // The newest revision: one request that stays open.
+    let mut client = Client::over(Stdio::start(&folder, FILE), MODERN);
+    let wanted = json!({"notifications": {"resourcesListChanged": true, "resourceSubscriptions": [guide, "kb://harbour/doc/notes.txt"]}});
+    client.send("subscriptions/listen", wanted);
+    assert!(
+        client
+            .notified("notifications/subscriptions/acknowledged", PATIENCE)
+            .is_some()
+    );
+    change(1);
+    let updated = client
+        .notified("notifications/resources/updated", patience)
+        .expect("updated");
+    assert_eq!(updated["params"]["uri"], guide);
+    assert!(
+        client
+            .notified("notifications/resources/list_changed", patience)
+            .is_some()
+    );
+    // The older ones: a session that remembers.
+    let mut client = Client::over(Stdio::start(&folder, FILE), "2025-11-25");
+    client.result("resources/subscribe", json!({"uri": guide}));
+    change(2);
+    let updated = client
+        .notified("notifications/resources/updated", patience)
+        .expect("updated");
+    assert_eq!(updated["params"]["uri"], guide);
+    client.result("resources/unsubscribe", json!({"uri": guide}));
+    client.notifications.clear();
+    change(3);
+    assert!(
+        client
+            .notified("notifications/resources/list_changed", patience)
+            .is_some()
+    );
+    assert!(
+        client
+            .notifications
+            .iter()
+            .all(|message| message["method"] != "notifications/resources/updated")
+    );
+}
+
+#[test]
+fn a_server_that_watches_follows_its_sources() {
+    let folder = Folder::indexed();
+    let mut client = Client::stdio(&folder, &["harbour.kb", "--allow-write", "--watch"]);
+    client.tool("list_indexes", json!({}));
+    folder.write("harbour/knots.md", "# Knots\n\nA bowline does not slip.\n");
+    let asked = Instant::now();
+    loop {
+        let found = client.tool("search", json!({"query": "bowline knots"}));
+        if found["data"]["results"][0]["document_id"] == "knots.md" {
+            break;
+        }
+        assert!(asked.elapsed() < PATIENCE, "the new file was not followed");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Another writer is not locked out by a server that only watches.
+    folder
+        .kb(["tag", "-f", "harbour.kb", "knots.md", "rope"])
+        .expect(0);
+}
+
+#[test]
+fn sixty_four_clients_search_while_one_writes_and_every_answer_is_of_one_commit() {
+    let folder = Folder::indexed();
+    let server = HttpServer::start(&folder, &["harbour.kb", "--allow-write"]);
+    let deadline = Instant::now() + Duration::from_secs(6);
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let mut client = Client::http(&server);
+            let mut commits = 0u32;
+            while Instant::now() < deadline {
+                // Both documents of one commit, so that an answer of half a commit would show.
+                let pair = format!("# Pair {commits}\n\nThe herring gull counts to {commits}.\n");
+                client.tool(
+                    "upload_document",
+                    json!({"fileName": "pair.md", "content": pair}),
+                );
+                commits += 1;
+            }
+            commits
+        });
+        let readers: Vec<_> = (0..64)
+            .map(|n| {
+                let server = &server;
+                scope.spawn(move || {
+                    let mut client = Client::http(server);
+                    let mut answers = 0u32;
+                    while Instant::now() < deadline {
+                        let found = client.tool(
+                            "search_docs",
+                            json!({"query": "trim the wick of the lamp", "top_k": 3}),
+                        );
+                        let first = &found["results"][0];
+                        assert_eq!(first["path"], "docs/guide.md", "client {n}: {found}");
+                        assert!(first["text"].as_str().unwrap().contains("Trim the wick"));
+                        let found = client.tool(
+                            "search_docs",
+                            json!({"query": "herring gull counts", "top_k": 1}),
+                        );
+                        if let Some(hit) = found["results"]
+                            .get(0)
+                            .filter(|hit| hit["path"] == "pair.md")
+                        {
+                            // Title and text come from one state of the document.
+                            let count = hit["documentTitle"]
+                                .as_str()
+                                .unwrap()
+                                .strip_prefix("Pair ")
+                                .unwrap();
+                            let said = format!("counts to {count}.");
+                            assert!(hit["text"].as_str().unwrap().contains(&said), "{hit}");
+                        }
+                        answers += 2;
+                    }
+                    answers
+                })
+            })
+            .collect();
+        let answers: Vec<u32> = readers
+            .into_iter()
+            .map(|reader| reader.join().unwrap())
+            .collect();
+        assert!(answers.iter().all(|count| *count > 0), "{answers:?}");
+        assert!(writing.join().unwrap() > 1);
+    });
+    let mut client = Client::http(&server);
+    assert_eq!(client.tool("index_stats", json!({}))["file_count"], 8);
+    drop(server);
+    folder.kb(["verify", "harbour.kb", "--deep"]).expect(0);
+}

@@ -1,0 +1,131 @@
+//! How a server is started, and what it says when it cannot.
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use crate::support::Folder;
+
+#[test]
+fn a_server_that_cannot_start_says_why_on_stderr() {
+    let folder = Folder::indexed();
+    folder.write("broken.kb", "this is no index");
+    for (arguments, code) in [
+        (vec!["mcp", "none.kb"], "PATH_NOT_FOUND"),
+        (vec!["mcp", "broken.kb"], "NOT_A_KB"),
+        (vec!["mcp", "harbour.kb", "--http", "nowhere"], "USAGE"),
+        (vec!["mcp", "harbour.kb", "--http", "0.0.0.0:0"], "USAGE"),
+        (vec!["mcp", "harbour.kb", "--watch"], "USAGE"),
+        (vec!["mcp", "a=harbour.kb", "a=harbour.kb"], "USAGE"),
+        (
+            vec!["mcp", "harbour.kb", "--allow-write", "--allow-root", "none"],
+            "PATH_NOT_FOUND",
+        ),
+    ] {
+        let outcome = crate::support::run(folder.command().args(&arguments)).expect(2);
+        assert_eq!(outcome.stdout, "", "{arguments:?}");
+        assert!(
+            outcome.stderr.contains("error: "),
+            "{arguments:?}: {}",
+            outcome.stderr
+        );
+        assert!(
+            outcome.stderr.contains(code) || code == "USAGE" || outcome.stderr.contains("kb"),
+            "{arguments:?}: {}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
+fn without_a_file_the_one_of_the_folder_is_served() {
+    let folder = Folder::indexed();
+    let mut client = Client::stdio(&folder, &[]);
+    let list = client.tool("list_indexes", json!({}));
+    assert_eq!(list["indexes"][0]["name"], "harbour");
+    assert_eq!(list["indexes"][0]["table_name"], "harbour.kb");
+    assert_eq!(list["indexes"][0]["writable"], false);
+}
+
+#[test]
+fn several_files_are_told_apart_by_name_and_searched_together() {
+    let folder = Folder::indexed();
+    folder.write("more/tools.md", "# Tools\n\nA marlinspike opens knots.\n");
+    folder.kb(["index", "more"]).expect(0);
+    let mut client = Client::stdio(&folder, &["harbour.kb", "ship=more.kb"]);
+    let found = client.tool("search", json!({"query": "marlinspike knots"}));
+    let first = &found["data"]["results"][0];
+    assert_eq!(
+        (&first["index_name"], &first["document_id"]),
+        (&json!("ship"), &json!("tools.md"))
+    );
+    assert_eq!(first["uri"], "kb://ship/doc/tools.md");
+    let text = client.error("list_documents", json!({}));
+    assert!(
+        text.starts_with("INDEX_AMBIGUOUS: ") && text.contains("harbour, ship"),
+        "{text}"
+    );
+    let text = client.error("list_documents", json!({"index_name": "none"}));
+    assert!(
+        text.starts_with("INDEX_NOT_FOUND: ") && text.contains("harbour, ship"),
+        "{text}"
+    );
+    let stats = client.tool("index_stats", json!({}));
+    assert_eq!(stats["indexes"][1]["file_count"], 1);
+    let id = client.tool("list_indexes", json!({}))["indexes"][1]["id"].take();
+    let listed = client.tool("list_documents", json!({"index_name": id}));
+    assert_eq!(listed["data"]["documents"][0]["document_id"], "tools.md");
+    // Documents are found wherever they are, by path, name, handle and address.
+    for name in ["tools.md", "kb://ship/doc/tools.md"] {
+        assert_eq!(
+            client.tool("get_document", json!({"doc_handle": name}))["title"],
+            "Tools"
+        );
+    }
+}
+
+#[test]
+fn the_configuration_of_every_host_names_the_command_and_the_file_in_full() {
+    let folder = Folder::indexed();
+    let binary = crate::support::kb_binary().display().to_string();
+    let file = folder
+        .join("harbour.kb")
+        .canonicalize()
+        .unwrap()
+        .display()
+        .to_string();
+    for host in [
+        "claude", "cursor", "vscode", "codex", "gemini", "zed", "opencode",
+    ] {
+        let outcome = folder
+            .kb(["mcp", "harbour.kb", "--print-config", host])
+            .expect(0);
+        let snippet = &outcome.stdout;
+        assert!(
+            snippet.contains(&binary) && snippet.contains(&file),
+            "{host}: {snippet}"
+        );
+        if host == "codex" {
+            assert!(snippet.contains("[mcp_servers.kb]"), "{snippet}");
+            continue;
+        }
+        let parsed: Value = serde_json::from_str(snippet)
+            .unwrap_or_else(|error| panic!("{host}: {error}: {snippet}"));
+        let key = match host {
+            "vscode" => "servers",
+            "zed" => "context_servers",
+            "opencode" => "mcp",
+            _ => "mcpServers",
+        };
+        let entry = &parsed[key]["kb"];
+        let command = if host == "opencode" {
+            &entry["command"][0]
+        } else {
+            &entry["command"]
+        };
+        assert_eq!(*command, binary, "{host}: {snippet}");
+    }
+    let outcome = folder
+        .kb(["mcp", "harbour.kb", "--print-config", "emacs"])
+        .expect(2);
+    assert!(outcome.stderr.contains("claude"), "{}", outcome.stderr);
+}
