@@ -1,7 +1,11 @@
 //! The one table of file types: file name or extension -> type word, language and class, and the
 //! other words that filters accept for them. Plain data, used when indexing and when searching.
 
+mod mime;
+
 use crate::types::Class;
+
+pub use self::mime::{from_mime, mime};
 
 /// What a file name says about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +35,8 @@ pub const UNKNOWN: FileType = FileType {
 struct Row {
     name: &'static str,
     kind: Kind,
-    /// Extensions without the dot and whole file names, lower case, separated by spaces. A whole
-    /// name is written with a leading `=`.
+    /// Extensions without the dot and whole file names, lower case, separated by spaces, the usual
+    /// extension first. A whole name is written with a leading `=`.
     files: &'static str,
     /// Other words for the same language: filter aliases and interpreters after `#!`.
     aliases: &'static str,
@@ -67,7 +71,7 @@ use Kind::{Code, Data, DataLanguage, Markup, Prose};
 static ROWS: &[Row] = &[
     // Programs.
     row("ada", Code, "adb ads ada", ""),
-    row("assembly", Code, "s asm nasm", "asm"),
+    row("assembly", Code, "asm s nasm", "asm"),
     row("awk", Code, "awk", "gawk mawk"),
     row("bash", Code, "sh bash zsh ksh bats ebuild =pkgbuild =.bashrc =.zshrc =.profile", "sh shell zsh ksh dash shellscript"),
     row("batch", Code, "bat cmd", "bat"),
@@ -77,7 +81,7 @@ static ROWS: &[Row] = &[
     row("cobol", Code, "cob cbl cpy", ""),
     row("coffeescript", Code, "coffee", "coffee"),
     row("common-lisp", Code, "lisp cl lsp asd", "lisp"),
-    row("cpp", Code, "cc cpp cxx c++ hh hpp hxx h++ ipp tpp inl ino cppm ixx", "c++ cc"),
+    row("cpp", Code, "cpp cc cxx c++ hh hpp hxx h++ ipp tpp inl ino cppm ixx", "c++ cc"),
     row("crystal", Code, "cr", ""),
     row("csharp", Code, "cs csx", "c# cs"),
     row("css", Code, "css", ""),
@@ -92,7 +96,7 @@ static ROWS: &[Row] = &[
     row("erlang", Code, "erl hrl =rebar.config", "erl escript"),
     row("fennel", Code, "fnl", ""),
     row("fish", Code, "fish", ""),
-    row("fortran", Code, "f f77 f90 f95 f03 f08 for", ""),
+    row("fortran", Code, "f90 f f77 f95 f03 f08 for", ""),
     row("fsharp", Code, "fs fsi fsx", "f# fs"),
     row("gdscript", Code, "gd", ""),
     row("gleam", Code, "gleam", ""),
@@ -160,7 +164,7 @@ static ROWS: &[Row] = &[
     row("asciidoc", Markup, "adoc asciidoc asc", "adoc"),
     row("html", Markup, "html htm xhtml shtml", "htm xhtml"),
     row("latex", Markup, "tex ltx sty dtx", "tex"),
-    row("man", Markup, "1 2 3 4 5 6 7 8 9 man mdoc", "roff troff groff"),
+    row("man", Markup, "man mdoc 1 2 3 4 5 6 7 8 9", "roff troff groff"),
     row("markdown", Markup, "md markdown mdown mkd mkdn mdx qmd rmd livemd", "md mdx"),
     row("mediawiki", Markup, "wiki mediawiki", "wiki"),
     row("org", Markup, "org", "org-mode"),
@@ -303,6 +307,18 @@ pub fn canonical_type(word: &str) -> Option<&'static str> {
     canonical(&mut ROWS.iter(), word)
 }
 
+/// The short word for a stored type, as people name it and as files of it end: `markdown` -> `md`,
+/// `text` -> `txt`, `rust` -> `rs`. A type whose files have no ending of their own, or that the table
+/// does not know, keeps its name.
+pub fn short(name: &str) -> &str {
+    let row = ROWS.iter().find(|row| row.name == name);
+    let ending = row.and_then(|row| {
+        let mut files = row.files.split_ascii_whitespace();
+        files.find(|word| !word.starts_with('='))
+    });
+    ending.unwrap_or(name)
+}
+
 /// Names win over aliases, aliases over extensions, so that no row hides another's own word.
 fn canonical(
     rows: &mut (impl Iterator<Item = &'static Row> + Clone),
@@ -435,6 +451,25 @@ mod tests {
                     panic!("{word} means {other} and {}", row.name);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_short_word_of_a_type_is_its_usual_ending() {
+        for (name, ending) in [
+            ("markdown", "md"),
+            ("text", "txt"),
+            ("rust", "rs"),
+            ("bash", "sh"),
+            ("cpp", "cpp"),
+            ("meson", "meson"),
+            ("starlark", "bzl"),
+            ("no-such-type", "no-such-type"),
+        ] {
+            assert_eq!(short(name), ending);
+        }
+        for name in known_types() {
+            assert_eq!(canonical_type(short(name)), Some(name), "{name}");
         }
     }
 
