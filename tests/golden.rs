@@ -175,6 +175,8 @@ fn document(kb: &Kb, name: &str) -> Value {
         modified_ms,
         hash,
         metadata,
+        // Computed from the others.
+        revision: _,
     } = outline.document;
     json!({
         "document": path,

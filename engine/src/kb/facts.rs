@@ -42,6 +42,8 @@ pub struct DocumentInfo {
     pub hash: [u8; 32],
     /// Key and value pairs that the document states about itself.
     pub metadata: Vec<(String, String)>,
+    /// Another one whenever what is stored of the document is another: 16 hexadecimal digits.
+    pub revision: String,
 }
 
 /// Text of a document or of some of its lines.
@@ -225,6 +227,7 @@ impl DocumentInfo {
     pub(crate) fn from_record(record: DocumentRecord) -> Result<DocumentInfo> {
         Ok(DocumentInfo {
             class: record.class()?,
+            revision: record.revision(),
             handle: handles::handle(&record.title, &record.path, &record.suffix),
             tags: record.tags,
             added_ms: record.added_ms,

@@ -9,7 +9,7 @@ use crate::container::codec::{decode_record, encode_record, u64_at};
 use crate::container::{Key, Snapshot, Table, Transaction};
 use crate::error::{Error, Result};
 use crate::store::{handles, tables};
-use crate::types::{Class, DocumentId, SegmentId};
+use crate::types::{Class, DocumentId, SegmentId, hex};
 
 const DOCUMENT_VERSION: u8 = 1;
 
@@ -73,6 +73,32 @@ impl DocumentRecord {
     /// The segment that holds its chunks.
     pub fn segment(&self) -> SegmentId {
         SegmentId(self.segment)
+    }
+
+    /// 16 hexadecimal digits that differ where anything of the document does: what it says, what it
+    /// is called, what people gave it. Where it lies in the file, and since when, is no part of them.
+    pub fn revision(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        // Each with its length: no two lists of strings are the same bytes.
+        let mut part = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        let texts = [&self.path, &self.title, &self.file_type, &self.language];
+        texts.into_iter().for_each(|text| part(text.as_bytes()));
+        part(&[self.class]);
+        part(&self.size_bytes.to_le_bytes());
+        part(&self.modified_ms.to_le_bytes());
+        part(&self.hash);
+        part(&self.text_hash);
+        part(&(self.metadata.len() as u64).to_le_bytes());
+        for (key, value) in &self.metadata {
+            part(key.as_bytes());
+            part(value.as_bytes());
+        }
+        self.tags.iter().for_each(|tag| part(tag.as_bytes()));
+        let hash = hasher.finalize();
+        hex(hash.as_bytes().first_chunk::<8>().unwrap_or(&[0; 8]))
     }
 }
 
@@ -248,5 +274,64 @@ pub fn free_suffix(
         if transaction.get(tables::DOC_BY_SUFFIX, key)?.is_none() {
             return Ok(candidate);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> DocumentRecord {
+        DocumentRecord {
+            path: "a/b.md".to_owned(),
+            root: Some(1),
+            title: "Tides".to_owned(),
+            suffix: "k3f9qa".to_owned(),
+            file_type: "markdown".to_owned(),
+            language: "markdown".to_owned(),
+            class: 2,
+            size_bytes: 10,
+            modified_ms: 20,
+            added_ms: 30,
+            hash: [1; 32],
+            text_hash: [2; 32],
+            metadata: vec![("a".to_owned(), "bc".to_owned())],
+            tags: vec!["sea".to_owned()],
+            text_bytes: 10,
+            lines: 1,
+            line_map: false,
+            segment: 1,
+            first_row: 0,
+            rows: 1,
+        }
+    }
+
+    #[test]
+    fn the_revision_is_another_one_whenever_the_document_is() {
+        let before = record().revision();
+        assert_eq!(before.len(), 16);
+        let changes: [fn(&mut DocumentRecord); 12] = [
+            |record| record.path.push('x'),
+            |record| record.title.push('x'),
+            |record| record.file_type.push('x'),
+            |record| record.language.push('x'),
+            |record| record.class = 3,
+            |record| record.size_bytes = 11,
+            |record| record.modified_ms = 21,
+            |record| record.hash = [3; 32],
+            |record| record.text_hash = [3; 32],
+            |record| record.metadata = vec![("ab".to_owned(), "c".to_owned())],
+            |record| record.tags.push("tide".to_owned()),
+            |record| record.tags.clear(),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut other = record();
+            change(&mut other);
+            assert_ne!(other.revision(), before, "change {number}");
+        }
+        let mut moved = record();
+        (moved.segment, moved.first_row, moved.rows) = (7, 8, 9);
+        (moved.root, moved.added_ms) = (None, 31);
+        assert_eq!(moved.revision(), before, "merging changes no document");
     }
 }
