@@ -14,6 +14,7 @@ mod index;
 #[cfg(feature = "ingest")]
 mod merge;
 mod pages;
+mod paths;
 mod read;
 #[cfg(feature = "ingest")]
 mod recall;
@@ -24,6 +25,7 @@ mod sizes;
 mod state;
 #[cfg(feature = "ingest")]
 mod tags;
+mod text_pages;
 mod verify;
 #[cfg(feature = "ingest")]
 mod write;
