@@ -89,8 +89,16 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
             });
             assert_eq!(entries, kb.list(folder).expect("a list"));
             let (found, _) = all_parts(max_tokens, |page| {
-                kb.documents_page(folder, page).expect("a list")
+                kb.documents_page(folder, true, page).expect("a list")
             });
+            let (direct, _) = all_parts(max_tokens, |page| {
+                kb.documents_page(folder, false, page).expect("a list")
+            });
+            let listed = entries.iter().filter_map(|entry| match entry {
+                Entry::Document(document) => Some(document),
+                Entry::Folder { .. } => None,
+            });
+            assert!(direct.iter().eq(listed));
             let prefix = folder.map_or(String::new(), |folder| format!("{folder}/"));
             let mut paths: Vec<&String> = documents.iter().map(|(path, _)| path).collect();
             paths.retain(|path| path.starts_with(&prefix));
@@ -101,7 +109,7 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
             max_tokens,
             ..Page::default()
         };
-        let error = kb.documents_page(Some("guid"), &page).unwrap_err();
+        let error = kb.documents_page(Some("guid"), true, &page).unwrap_err();
         assert_eq!(error.code(), "FOLDER_NOT_FOUND");
         for (name, text) in documents.iter().step_by(5) {
             let (pieces, _) = all_parts(max_tokens, |page| {
@@ -266,8 +274,10 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
         continuation: Some(paging.continuation.expect("a continuation")),
         ..Page::default()
     };
-    let page = next(kb.documents_page(None, &first).expect("a list").1);
+    let page = next(kb.documents_page(None, true, &first).expect("a list").1);
     let error = kb.list_page(None, &page).unwrap_err();
+    assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
+    let error = kb.documents_page(None, false, &page).unwrap_err();
     assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
     let (name, _) = &super::documents()[5];
     let lines = |first, last| Some(Lines { first, last });

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
     let folder = folder.filter(|folder| !folder.is_empty() && *folder != ".");
     let page = arguments.page.page();
     let paging = if arguments.recursive {
-        let (documents, paging) = opened.ask(opened.kb.documents_page(folder, &page))?;
+        let (documents, paging) = opened.ask(opened.kb.documents_page(folder, true, &page))?;
         for document in &documents {
             show_document(document, arguments, output)?;
         }

@@ -37,29 +37,34 @@ impl Kb {
         })
     }
 
-    /// All documents in `folder` (`None`: in the file) and below it, in the order of path bytes, in
-    /// parts. Cost grows with the documents before the end of the part.
+    /// The documents in `folder` (`None`: at the top), and, when `is_recursive`, those below it at any
+    /// depth, in the order of path bytes, in parts. Cost grows with the documents below the folder.
     ///
     /// # Errors
     /// [`crate::Error::FolderNotFound`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
     pub fn documents_page(
         &self,
         folder: Option<&str>,
+        is_recursive: bool,
         page: &Page,
     ) -> Result<(Vec<DocumentInfo>, Paging)> {
         page.validate()?;
         let prefix = Kb::folder_prefix(folder);
         self.read(|snapshot, catalog| {
-            let origin = self.origin("documents", catalog, &[&prefix]);
-            let mut ids = Vec::new();
+            let depth = if is_recursive { "below" } else { "in" };
+            let origin = self.origin("documents", catalog, &[&prefix, depth]);
+            let (mut ids, mut has_any) = (Vec::new(), false);
             catalog.documents.each_path(snapshot, &prefix, |path, id| {
-                if !path.starts_with(&prefix) {
+                let Some(rest) = path.strip_prefix(&prefix) else {
                     return Ok(ControlFlow::Break(()));
+                };
+                has_any = true;
+                if is_recursive || !rest.contains('/') {
+                    ids.push(id);
                 }
-                ids.push(id);
                 Ok(ControlFlow::Continue(()))
             })?;
-            if ids.is_empty() && !prefix.is_empty() {
+            if !has_any && !prefix.is_empty() {
                 return Err(Kb::no_folder(snapshot, catalog, &prefix)?);
             }
             let start = origin.start(page)?;
