@@ -10,10 +10,12 @@ use clap_complete::Shell;
 use kb_engine::{FORMAT_VERSION, Lines, Page};
 
 mod measuring;
+mod page_ranges;
 mod searching;
 mod writing;
 
 pub(crate) use measuring::*;
+pub(crate) use page_ranges::*;
 pub(crate) use searching::*;
 pub(crate) use writing::*;
 
@@ -51,6 +53,7 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   kb index .                            make ./<folder name>.kb from this folder
   kb search how are files locked        ask it in plain words
+  kb get guide.md --pages 1-3,5         neighbouring chunks, about 800 tokens a page
   kb get src/lock.rs:120-150            read the lines that an answer points to
 
 Exit status: 0 found or done, 1 nothing found or out of date, 2 error.";
@@ -159,6 +162,10 @@ pub(crate) struct GetArguments {
     #[arg(long, value_name = "SECTION", conflicts_with = "lines")]
     pub(crate) section: Option<String>,
 
+    /// Only these pages of about 800 tokens, from 1: `3`, `1-3`, `1-3,5`
+    #[arg(long, value_name = "PAGES", conflicts_with_all = ["lines", "section"])]
+    pub(crate) pages: Option<PageRanges>,
+
     #[command(flatten)]
     pub(crate) page: PageFlags,
 
@@ -171,6 +178,7 @@ Examples:
   kb get docs/guide.md
   kb get guide.md --lines 10-20
   kb get guide.md --section 2.1         as `kb outline guide.md` numbers it
+  kb get guide.md --pages 1-3,5         neighbouring chunks, about 800 tokens a page
   kb get src/lock.rs:120-150            as an answer of `kb search` begins";
 
 /// Print the headings of a document with their numbers and lines

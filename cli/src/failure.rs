@@ -134,6 +134,9 @@ fn hint_for(error: &Error, verb: &str, file: &Path) -> Option<String> {
         Error::InvalidRange { path, lines, .. } if *lines > 0 => {
             Some(format!("`{verb} {} --lines 1-{lines}`", shell_word(path)))
         }
+        Error::InvalidPages { path, total, .. } => {
+            Some(format!("`{verb} {} --pages 1-{total}`", shell_word(path)))
+        }
         Error::InvalidArgument { argument, .. }
             if ["type", "types", "lang", "language", "languages"].contains(argument) =>
         {

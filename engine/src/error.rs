@@ -125,6 +125,16 @@ pub enum Error {
         /// How many lines it has.
         lines: u32,
     },
+    /// Page numbers outside a document.
+    #[error("pages {asked} of {path:?}: the document has {total} page{}", if *total == 1 { "" } else { "s" })]
+    InvalidPages {
+        /// The pages as asked for.
+        asked: String,
+        /// The document.
+        path: String,
+        /// How many pages it has.
+        total: u32,
+    },
     /// A continuation that no answer to this question gave.
     #[error("the continuation is not valid here: {reason}; ask again without it")]
     InvalidContinuation {
@@ -190,7 +200,7 @@ impl Error {
             Error::SectionNotFound { .. } => "SECTION_NOT_FOUND",
             Error::FolderNotFound { .. } => "FOLDER_NOT_FOUND",
             Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
-            Error::InvalidRange { .. } => "INVALID_RANGE",
+            Error::InvalidRange { .. } | Error::InvalidPages { .. } => "INVALID_RANGE",
             Error::InvalidContinuation { .. } => "INVALID_CONTINUATION_TOKEN",
             Error::ContinuationStale => "CONTINUATION_STALE",
             Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",

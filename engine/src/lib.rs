@@ -60,8 +60,8 @@ pub use index::vector::{Codec as VectorCodec, Facts as VectorFacts, Scan};
 #[cfg(feature = "ingest")]
 pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 pub use kb::{
-    ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Info, Kb, Outline, Recall, RootInfo,
-    SectionAt, Sections, Sizes, State, VectorPass, search_files,
+    ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Folders, Info, Kb, Outline,
+    PageText, Pages, Recall, RootInfo, SectionAt, Sections, Sizes, State, VectorPass, search_files,
 };
 #[cfg(feature = "ingest")]
 pub use kb::{KbWriter, Original, SealReport, document_of};

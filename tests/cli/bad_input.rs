@@ -294,7 +294,10 @@ fn numbers_out_of_range_are_refused() {
     assert_eq!(past.hint(), "`kb get notes.txt --lines 1-1`");
     for range in ["0-5", "9-3", "x"] {
         folder.kb(["get", "notes.txt", "--lines", range]).expect(2);
+        folder.kb(["get", "notes.txt", "--pages", range]).expect(2);
     }
+    let past = folder.kb(["get", "notes.txt", "--pages", "1,2"]).expect(2);
+    assert_eq!(past.hint(), "`kb get notes.txt --pages 1-1`");
 }
 
 #[test]

@@ -236,6 +236,22 @@ fn lines_around_an_answer_are_numbered_on() {
 }
 
 #[test]
+fn pages_of_a_document_are_given_by_number() {
+    let folder = Folder::indexed();
+    let whole = folder.kb(["get", "docs/guide.md"]).expect(0).stdout;
+    let page = folder.kb(["get", "docs/guide.md", "--pages", "1"]);
+    assert_eq!(page.expect(0).stdout, whole);
+    let told = folder.kb(["get", "docs/guide.md", "--pages", "1,1", "--json"]);
+    let lines = told.expect(0).json_lines();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(
+        (&lines[0]["page"], &lines[0]["total_pages"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(lines[0]["text"].as_str(), Some(whole.as_str()));
+}
+
+#[test]
 fn an_answer_in_parts_goes_on_where_it_stopped() {
     let folder = Folder::indexed();
     let commands: [&[&str]; 5] = [

@@ -73,6 +73,39 @@ pub struct ChunkText {
     pub text: String,
 }
 
+/// A page of a document: neighbouring chunks of about 800 tokens together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageText {
+    /// Number in the document, from 1.
+    pub number: u32,
+    /// Its text; all pages together are the text of the document.
+    pub text: String,
+    /// Lines of the original that it covers.
+    pub lines: Lines,
+}
+
+/// Pages of a document, or a part of those asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pages {
+    /// The document.
+    pub document: DocumentInfo,
+    /// In the order asked for.
+    pub pages: Vec<PageText>,
+    /// How many pages the document has, at least 1.
+    pub total: u32,
+}
+
+/// The folders of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folders {
+    /// Names of those at the top.
+    pub top: Vec<String>,
+    /// Paths with the number of documents at any depth below; each folder comes before those in it.
+    pub paths: Vec<(String, u64)>,
+    /// Whether some paths were left out, the deepest first.
+    pub cut: bool,
+}
+
 /// The outline of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {

@@ -6,6 +6,7 @@ mod ask;
 mod bench;
 #[cfg(feature = "ingest")]
 mod carry;
+mod embed;
 mod facts;
 #[cfg(feature = "ingest")]
 mod fresh;
@@ -33,8 +34,8 @@ mod write;
 pub use ask::{FILES_LIMIT, search_files};
 pub use bench::VectorPass;
 pub use facts::{
-    ChunkText, DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, SectionAt,
-    Sections, Sizes,
+    ChunkText, DocumentInfo, DocumentText, Entry, Folders, Info, Outline, PageText, Pages, Recall,
+    RootInfo, SectionAt, Sections, Sizes,
 };
 pub use read::Kb;
 #[cfg(feature = "ingest")]

@@ -384,7 +384,8 @@ pub(super) fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
     same.then_some(model)
 }
 
-fn all_lines(record: &DocumentRecord) -> Lines {
+/// All lines of a document.
+pub(super) fn all_lines(record: &DocumentRecord) -> Lines {
     Lines {
         first: 1.min(record.lines),
         last: record.lines,

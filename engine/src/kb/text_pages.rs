@@ -1,11 +1,20 @@
-//! Texts by size: the first bytes of one.
+//! Texts by size: the first bytes of one, and pages of about the same length.
 
-use crate::catalog::Catalog;
+use std::ops::Range;
+
+use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kb::Kb;
-use crate::kb::facts::DocumentInfo;
+use crate::kb::facts::{DocumentInfo, PageText, Pages};
+use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
+use crate::kb::read::all_lines;
+use crate::search::page::{Page, Paging, TOKEN_BYTES};
 use crate::store::documents::DocumentRecord;
+use crate::types::Lines;
+
+/// Most bytes of a page of several chunks.
+const PAGE_BYTES: u64 = 800 * TOKEN_BYTES;
 
 impl Kb {
     /// The first `bytes` bytes of the stored text of a document, up to three fewer where a character
@@ -17,35 +26,131 @@ impl Kb {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
             let mut text = String::new();
-            append_rows(snapshot, catalog, &record, 0..record.rows, &mut text, bytes)?;
+            if let Some(segment) = segment_of(snapshot, catalog, &record)? {
+                let mut blocks = segment.blocks()?;
+                let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
+                while text.len() < bytes
+                    && let Some(row) = rows.next()
+                {
+                    blocks.append(row, 1, &mut text)?;
+                }
+            }
             text.truncate(text.floor_char_boundary(bytes));
             Ok((DocumentInfo::from_record(record)?, text))
         })
     }
+
+    /// Pages of a document, in parts: the ranges `ranges` (first and last page, from 1) in the order
+    /// given, all pages when there are none. A page is neighbouring chunks of about 800 tokens; the
+    /// pages of a document together are its text, and a document without text has one empty page.
+    /// Only the text of the pages that are given is read.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::InvalidPages`] when the document has not all of them;
+    /// [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
+    pub fn pages_page(
+        &self,
+        name: &str,
+        ranges: &[(u32, u32)],
+        page: &Page,
+    ) -> Result<(Pages, Paging)> {
+        page.validate()?;
+        let asked: Vec<String> = ranges.iter().map(in_words).collect();
+        let asked = asked.join(",");
+        self.read(|snapshot, catalog| {
+            let (_, record) = self.resolved(snapshot, catalog, name)?;
+            let segment = segment_of(snapshot, catalog, &record)?;
+            let all = pages(segment.as_ref(), &record)?;
+            let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
+            let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;
+            if !ranges.iter().all(exists) {
+                return Err(Error::InvalidPages {
+                    asked: asked.clone(),
+                    path: record.path,
+                    total,
+                });
+            }
+            let origin = self.origin("pages", catalog, &[&record.path, &asked]);
+            let start = origin.start(page)?;
+            let whole = [(1, total)];
+            let ranges = if ranges.is_empty() { &whole } else { ranges };
+            let numbers = ranges.iter().flat_map(|(first, last)| *first..=*last);
+            let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
+            let texts = skip(numbers, start).map(|number| {
+                let mut told = PageText {
+                    number,
+                    text: String::new(),
+                    lines: all_lines(&record),
+                };
+                let rows = all.get(number as usize - 1).cloned().unwrap_or_default();
+                if let (Some(segment), Some(blocks)) = (&segment, &mut blocks) {
+                    blocks.append(rows.start, rows.end - rows.start, &mut told.text)?;
+                    let chunks = segment.chunks();
+                    told.lines = Lines {
+                        first: chunks.get(rows.start)?.at.lines.first,
+                        last: chunks.get(rows.end - 1)?.at.lines.last,
+                    };
+                }
+                Ok(told)
+            });
+            let (pages, paging) = part(&origin, page, start, texts, |told: &PageText| {
+                told.text.len() as u64 + ITEM_OVERHEAD_BYTES
+            })?;
+            let document = DocumentInfo::from_record(record.clone())?;
+            let pages = Pages {
+                document,
+                pages,
+                total,
+            };
+            Ok((pages, paging))
+        })
+    }
 }
 
-/// Appends the text of some chunks of a document, by their place in it, until `text` has at least
-/// `enough` bytes.
-fn append_rows(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    record: &DocumentRecord,
-    rows: std::ops::Range<u32>,
-    text: &mut String,
-    enough: usize,
-) -> Result<()> {
-    if rows.is_empty() || enough == 0 {
-        return Ok(());
+/// Pages as people write them: `3` or `1-3`.
+fn in_words((first, last): &(u32, u32)) -> String {
+    match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
     }
-    let segment = catalog.segment(record.segment())?.bind(snapshot)?;
-    let mut blocks = segment.blocks()?;
-    for row in rows {
-        if text.len() >= enough {
-            break;
+}
+
+/// The rows that make each page of a document: as many chunks as fit, at least one. Reads no text.
+fn pages(segment: Option<&BoundSegment<'_>>, record: &DocumentRecord) -> Result<Vec<Range<u32>>> {
+    let mut pages: Vec<Range<u32>> = Vec::new();
+    let mut bytes = 0;
+    if let Some(segment) = segment {
+        let chunks = segment.chunks();
+        for row in record.first_row..record.first_row.saturating_add(record.rows) {
+            let len = u64::from(chunks.get(row)?.at.span.len());
+            match pages.last_mut() {
+                Some(page) if bytes + len <= PAGE_BYTES => {
+                    page.end = row + 1;
+                    bytes += len;
+                }
+                _ => {
+                    pages.push(row..row + 1);
+                    bytes = len;
+                }
+            }
         }
-        blocks.append(record.first_row.saturating_add(row), 1, text)?;
     }
-    Ok(())
+    if pages.is_empty() {
+        pages.push(record.first_row..record.first_row);
+    }
+    Ok(pages)
+}
+
+/// The segment of a document; none when it has no text.
+fn segment_of<'s>(
+    snapshot: &'s Snapshot<'_>,
+    catalog: &'s Catalog,
+    record: &DocumentRecord,
+) -> Result<Option<BoundSegment<'s>>> {
+    if record.rows == 0 {
+        return Ok(None);
+    }
+    catalog.segment(record.segment())?.bind(snapshot).map(Some)
 }
 
 #[cfg(test)]
@@ -78,6 +183,105 @@ mod tests {
         assert_eq!(
             kb.head("b.txt", 1).unwrap_err().code(),
             "DOCUMENT_NOT_FOUND"
+        );
+    }
+
+    fn told(kb: &Kb, name: &str, ranges: &[(u32, u32)]) -> Result<Pages> {
+        let (pages, paging) = kb.pages_page(name, ranges, &Page::default())?;
+        assert_eq!(paging.continuation, None);
+        Ok(pages)
+    }
+
+    #[test]
+    fn the_pages_of_a_text_are_the_whole_text() {
+        let line = "the moon pulls the sea \u{1f30a}\n";
+        for lines in [1, 2, 100, 119, 120, 1000] {
+            let text = line.repeat(lines);
+            let (_folder, kb) = kb("a.txt", &text);
+            let pages = told(&kb, "a.txt", &[]).unwrap();
+            assert_eq!(pages.pages.len(), pages.total as usize);
+            let joined: String = pages.pages.iter().map(|page| page.text.as_str()).collect();
+            assert_eq!(joined, text);
+            let mut next = 1;
+            for (page, number) in pages.pages.iter().zip(1..) {
+                assert_eq!((page.number, page.lines.first), (number, next));
+                assert!(page.text.len() <= 3200 && page.text.ends_with('\n'));
+                next = page.lines.last + 1;
+            }
+            for pair in pages.pages.windows(2) {
+                let first = &kb.chunks("a.txt").unwrap();
+                let chunk = first
+                    .iter()
+                    .find(|at| at.lines.first == pair[1].lines.first);
+                let grown = pair[0].text.len() + chunk.unwrap().span.len() as usize;
+                assert!(grown > 3200, "another chunk had fitted");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_come_in_the_order_asked_for_and_those_beyond_the_last_are_refused() {
+        let (_folder, kb) = kb("a.txt", &"the moon pulls the sea\n".repeat(1000));
+        let numbers = |ranges: &[(u32, u32)]| {
+            let pages = told(&kb, "a.txt", ranges)?.pages;
+            Ok(pages.into_iter().map(|page| page.number).collect())
+        };
+        let found: Result<Vec<u32>> = numbers(&[(4, 4), (1, 3), (2, 2)]);
+        assert_eq!(found.unwrap(), [4, 1, 2, 3, 2]);
+        let total = told(&kb, "a.txt", &[]).unwrap().total;
+        assert_eq!(numbers(&[(total, total)]).unwrap(), [total]);
+        for wrong in [(0, 1), (2, 1), (total, total + 1), (1, u32::MAX)] {
+            let error = numbers(&[(1, 1), wrong]).unwrap_err();
+            assert_eq!(error.code(), "INVALID_RANGE", "{wrong:?}");
+            assert!(error.to_string().contains(&format!("{total} pages")));
+        }
+    }
+
+    #[test]
+    fn the_parts_of_some_pages_are_all_of_them() {
+        let (_folder, kb) = kb("a.txt", &"the moon pulls the sea\n".repeat(1000));
+        let ranges = [(2, 5), (1, 1)];
+        let whole = told(&kb, "a.txt", &ranges).unwrap().pages;
+        for max_tokens in [1, 1700, 2500, 9000] {
+            let mut page = Page {
+                max_tokens: Some(max_tokens),
+                ..Page::default()
+            };
+            let mut parts = Vec::new();
+            loop {
+                let (pages, paging) = kb.pages_page("a.txt", &ranges, &page).unwrap();
+                parts.extend(pages.pages);
+                page.continuation = paging.continuation;
+                if page.continuation.is_none() {
+                    break;
+                }
+                let error = kb.pages_page("a.txt", &[(2, 5)], &page).unwrap_err();
+                assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
+            }
+            assert_eq!(parts, whole, "{max_tokens}");
+        }
+    }
+
+    #[test]
+    fn a_document_without_text_has_one_empty_page_and_a_long_chunk_is_a_page_alone() {
+        let (_folder, empty) = kb("a.txt", "");
+        let pages = told(&empty, "a.txt", &[(1, 1)]).unwrap();
+        assert_eq!((pages.total, pages.pages.len()), (1, 1));
+        assert_eq!(pages.pages[0].text, "");
+        assert_eq!(empty.head("a.txt", 10).unwrap().1, "");
+        assert!(told(&empty, "a.txt", &[(2, 2)]).is_err());
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.kb");
+        let text = "moon ".repeat(2000);
+        let document = crate::kb::document_of("long.txt", text.as_bytes()).unwrap();
+        let mut writer = KbWriter::open_or_create(&file).unwrap();
+        writer.add_uncut(document).unwrap();
+        writer.commit().unwrap();
+        let pages = told(&Kb::open(&file).unwrap(), "long.txt", &[]).unwrap();
+        assert_eq!(
+            (pages.total, pages.pages[0].text.as_str()),
+            (1, text.as_str())
         );
     }
 }

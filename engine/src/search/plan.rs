@@ -230,7 +230,11 @@ fn add_vectors(plan: &mut Plan<'_>, files: &Files<'_>, warnings: &mut Vec<String
     Ok(())
 }
 
-fn embedded(model: &dyn Embedder, query: &str) -> Result<Vec<f32>> {
+/// The vector of a query.
+///
+/// # Errors
+/// What the model reports.
+pub(crate) fn embedded(model: &dyn Embedder, query: &str) -> Result<Vec<f32>> {
     let mut vector = vec![0.0; model.dim()];
     model.embed_queries(&[query], &mut vector)?;
     Ok(vector)
