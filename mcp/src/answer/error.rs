@@ -1,5 +1,7 @@
-//! Errors of the engine in the words of this server: a code and a sentence without flags of the
-//! command line.
+//! Errors of the engine in the words of this server: names of its arguments, no flags of the command
+//! line.
+
+use std::io::ErrorKind;
 
 use kb_engine::Error;
 
@@ -7,6 +9,287 @@ use super::ToolError;
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> ToolError {
-        ToolError::new(error.code(), error.to_string())
+        let code = code(&error);
+        match error {
+            Error::PathNotFound { path } => {
+                ToolError::new(code, format!("path: {} does not exist", path.display()))
+            }
+            Error::Io { action, path, source } => {
+                let error = ToolError::new(
+                    code,
+                    format!("cannot {action} {}: {source}", path.display()),
+                );
+                match code {
+                    "INDEX_READ_ONLY" => error.with_hint(
+                        "The server needs leave of the system to write the file and its folder",
+                    ),
+                    _ => error,
+                }
+            }
+            Error::Storage { reason } => ToolError::new(
+                code,
+                format!("the disk under the knowledge base failed: {reason}"),
+            )
+            .with_hint("Nothing of this change was kept; the knowledge base is as it was before"),
+            Error::NotAKb { reason } => {
+                ToolError::new(code, format!("the file is not a knowledge base: {reason}"))
+            }
+            Error::FormatUnsupported { needs, reads } => ToolError::new(
+                code,
+                format!("the file needs {needs}, and this server reads {reads}"),
+            )
+            .with_hint("A newer server may read it"),
+            Error::Damaged { what } => {
+                ToolError::new(code, format!("the file is damaged: {what}"))
+                    .with_hint("Restore a copy of it, or index its sources again")
+            }
+            Error::IndexLocked { holder } => {
+                ToolError::new(code, format!("the knowledge base is being written by {holder}"))
+                    .with_hint("Try again when it is done")
+            }
+            Error::SnapshotExpired => ToolError::new(
+                code,
+                "the knowledge base changed faster than the answer could be made",
+            )
+            .with_hint("Call again"),
+            Error::WriterFailed => ToolError::new(code, "an earlier write failed")
+                .with_hint("Call again; nothing of this change was kept"),
+            Error::InvalidArgument { argument, reason } => {
+                ToolError::new(code, format!("{}: {reason}", ours(argument)))
+            }
+            Error::DocumentNotFound { name, nearest } => near(
+                ToolError::new(code, format!("no document {name:?}")),
+                nearest,
+                "list_documents and search name the documents there are",
+            ),
+            Error::AmbiguousDocument { name, candidates } => {
+                ToolError::new(code, format!("{name:?} names several documents"))
+                    .with_hint(format!("Give the whole path: {}", candidates.join(", ")))
+                    .with_fact("candidates", candidates)
+            }
+            Error::SectionNotFound { section, path, nearest } => near(
+                ToolError::new(code, format!("{path} has no one section {section:?}")),
+                nearest,
+                "get_document_outline lists the sections",
+            ),
+            Error::FolderNotFound { name, nearest } => near(
+                ToolError::new(code, format!("no folder {name:?}")),
+                nearest,
+                "list_folders names the folders there are",
+            ),
+            Error::DocumentExists { path } => {
+                ToolError::new(code, format!("a document {path:?} is already there"))
+            }
+            Error::InvalidRange { asked, path, lines } => ToolError::new(
+                code,
+                format!("lines {asked} of {path:?}: the document has {lines} lines"),
+            )
+            .with_fact("lines", lines),
+            Error::InvalidContinuation { reason } => {
+                ToolError::new(code, format!("continuation_token: {reason}"))
+                    .with_hint("Call again without it")
+            }
+            Error::ContinuationStale => ToolError::new(
+                code,
+                "continuation_token: the knowledge base changed since the answer that it continues",
+            )
+            .with_hint("Call again without it"),
+            Error::EmbeddingModelUnavailable { needs } => ToolError::new(
+                code,
+                format!("the knowledge base needs the embedding model {needs:?}, which this server does not have"),
+            )
+            .with_hint("search with mode=keyword works")
+            .with_fact("model", needs),
+            Error::RootVanished { root, documents } => ToolError::new(
+                code,
+                format!(
+                    "path: no file is left in {}, and the knowledge base has {documents} documents from it",
+                    root.display()
+                ),
+            )
+            .with_hint("Is it mounted? Nothing was changed"),
+            Error::TooLarge { what, size, limit } => ToolError::new(
+                code,
+                format!("{what} has {size} bytes, and the limit is {limit}"),
+            )
+            .with_fact("size", size)
+            .with_fact("limit", limit),
+            Error::Cancelled => {
+                ToolError::new(code, "stopped on request").with_hint("Nothing was changed")
+            }
+            other => ToolError::new(code, other.to_string()),
+        }
+    }
+}
+
+/// The engine's code where clients know it, else ours for it.
+fn code(error: &Error) -> &'static str {
+    match error {
+        Error::Io { source, .. } => match source.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "INDEX_READ_ONLY",
+            _ => "INTERNAL",
+        },
+        Error::Damaged { .. } | Error::NotAKb { .. } | Error::FormatUnsupported { .. } => {
+            "INDEX_CORRUPT"
+        }
+        Error::RootVanished { .. } => "PATH_NOT_FOUND",
+        Error::Storage { .. } | Error::WriterFailed | Error::DocumentExists { .. } => "INTERNAL",
+        other => other.code(),
+    }
+}
+
+/// What an argument of the engine is called here.
+fn ours(argument: &'static str) -> &'static str {
+    match argument {
+        "type" => "fileType",
+        "tag" => "tags",
+        "document" => "content",
+        "k" => "limit",
+        "continuation" => "continuation_token",
+        same => same,
+    }
+}
+
+/// With what is nearest to what was asked for, or what to look it up with.
+fn near(error: ToolError, nearest: Vec<String>, otherwise: &str) -> ToolError {
+    match nearest.as_slice() {
+        [] => error.with_hint(otherwise),
+        some => error
+            .with_hint(format!("The nearest are {}", some.join(", ")))
+            .with_fact("nearest", nearest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+    use std::path::PathBuf;
+
+    fn all() -> Vec<Error> {
+        let io = |kind| Error::Io {
+            action: "create",
+            path: PathBuf::from("/x.kb"),
+            source: io::Error::from(kind),
+        };
+        let name = || "a".to_owned();
+        vec![
+            Error::PathNotFound {
+                path: PathBuf::from("/gone"),
+            },
+            io(ErrorKind::PermissionDenied),
+            io(ErrorKind::StorageFull),
+            Error::Storage { reason: name() },
+            Error::NotAKb { reason: "no" },
+            Error::FormatUnsupported {
+                needs: name(),
+                reads: name(),
+            },
+            Error::Damaged { what: name() },
+            Error::IndexLocked { holder: name() },
+            Error::SnapshotExpired,
+            Error::WriterFailed,
+            Error::InvalidArgument {
+                argument: "type",
+                reason: name(),
+            },
+            Error::DocumentNotFound {
+                name: name(),
+                nearest: Vec::new(),
+            },
+            Error::AmbiguousDocument {
+                name: name(),
+                candidates: vec![name()],
+            },
+            Error::SectionNotFound {
+                section: name(),
+                path: name(),
+                nearest: Vec::new(),
+            },
+            Error::FolderNotFound {
+                name: name(),
+                nearest: Vec::new(),
+            },
+            Error::DocumentExists { path: name() },
+            Error::InvalidRange {
+                asked: name(),
+                path: name(),
+                lines: 3,
+            },
+            Error::InvalidContinuation {
+                reason: "it is malformed",
+            },
+            Error::ContinuationStale,
+            Error::EmbeddingModelUnavailable { needs: name() },
+            Error::RootVanished {
+                root: PathBuf::from("/r"),
+                documents: 2,
+            },
+            Error::TooLarge {
+                what: name(),
+                size: 2,
+                limit: 1,
+            },
+            Error::Cancelled,
+        ]
+    }
+
+    #[test]
+    fn no_error_speaks_of_the_command_line() {
+        for error in all() {
+            let text = ToolError::from(error).text();
+            for foreign in ["--", "`kb", "kb ls"] {
+                assert!(!text.contains(foreign), "{text}");
+            }
+            assert!(text.ends_with('.') && !text.contains(".."), "{text}");
+        }
+    }
+
+    #[test]
+    fn codes_are_those_that_clients_know() {
+        let codes: Vec<&str> = all()
+            .into_iter()
+            .map(|error| ToolError::from(error).code)
+            .collect();
+        let expected = [
+            "PATH_NOT_FOUND",
+            "INDEX_READ_ONLY",
+            "INTERNAL",
+            "INTERNAL",
+            "INDEX_CORRUPT",
+            "INDEX_CORRUPT",
+            "INDEX_CORRUPT",
+            "INDEX_LOCKED",
+            "SNAPSHOT_EXPIRED",
+            "INTERNAL",
+            "INVALID_ARGUMENT",
+            "DOCUMENT_NOT_FOUND",
+            "AMBIGUOUS_DOCUMENT",
+            "SECTION_NOT_FOUND",
+            "FOLDER_NOT_FOUND",
+            "INTERNAL",
+            "INVALID_RANGE",
+            "INVALID_CONTINUATION_TOKEN",
+            "CONTINUATION_STALE",
+            "EMBEDDING_MODEL_UNAVAILABLE",
+            "PATH_NOT_FOUND",
+            "FILE_TOO_LARGE",
+            "CANCELLED",
+        ];
+        assert_eq!(codes, expected);
+    }
+
+    #[test]
+    fn what_is_near_is_named() {
+        let nearest = vec!["a.md".to_owned(), "b.md".to_owned()];
+        let error = ToolError::from(Error::DocumentNotFound {
+            name: "c".to_owned(),
+            nearest,
+        });
+        assert_eq!(
+            error.text(),
+            "DOCUMENT_NOT_FOUND: no document \"c\". The nearest are a.md, b.md."
+        );
+        assert_eq!(error.facts["nearest"][1], "b.md");
     }
 }

@@ -1,10 +1,16 @@
 //! What goes out: the two forms of an answer, errors, and the words both are made of. No engine
 //! call, no input or output.
 
+pub(crate) mod envelope;
 mod error;
+pub(crate) mod escape;
+mod text;
+pub(crate) mod time;
 pub(crate) mod uri;
 
 use serde_json::{Map, Value};
+
+pub(crate) use text::Text;
 
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
@@ -52,14 +58,22 @@ impl ToolError {
         self
     }
 
-    /// `CODE: sentence. Hint.`
+    /// `CODE: sentence. Hint.`, in one line: names in it may come from anywhere.
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("{}: {}.", self.code, self.sentence);
-        if let Some(hint) = &self.hint {
-            text.push(' ');
-            text.push_str(hint);
-            text.push('.');
-        }
-        text
+        let hint = self.hint.as_ref().map(|hint| format!(" {hint}."));
+        let text = format!(
+            "{}: {}.{}",
+            self.code,
+            self.sentence,
+            hint.unwrap_or_default()
+        );
+        escape::line(&text).into_owned()
+    }
+}
+
+/// Adds `warnings` to an answer that has some.
+pub(crate) fn insert_warnings(answer: &mut Object, warnings: &[String]) {
+    if !warnings.is_empty() {
+        answer.insert("warnings".to_owned(), warnings.into());
     }
 }
