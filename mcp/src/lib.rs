@@ -16,5 +16,6 @@ pub mod tokens;
 mod tools;
 mod wire;
 
+pub use catalog::reference;
 pub use options::{Options, StartError};
 pub use wire::serve_stdio;

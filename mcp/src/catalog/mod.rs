@@ -1,27 +1,166 @@
-//! What is advertised: the definitions of the tools.
+//! What is advertised: the definitions of the tools, what a host tells a model of the server, and the
+//! reference page made from both. Data; no file is asked.
+
+mod instructions;
+mod not_yet;
+mod reference;
+
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
+pub(crate) use instructions::instructions;
+pub use reference::reference;
+
 use crate::answer::Object;
+
+/// The decided surface, also of what is not served yet.
+const TOOLS: &str = include_str!("../../data/tools.json");
+
+/// All tools that are served, sorted by name.
+fn all() -> &'static [Object] {
+    static ALL: OnceLock<Vec<Object>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut tools = not_yet::without(parsed(TOOLS, "tools"));
+        tools.sort_by(|a, b| name(a).cmp(name(b)));
+        tools
+    })
+}
+
+/// The objects of a list in data of ours; none of what is no object.
+fn parsed(data: &str, key: &str) -> Vec<Object> {
+    let mut data: Value = serde_json::from_str(data).unwrap_or_default();
+    let list = data.get_mut(key).map(Value::take).unwrap_or_default();
+    let list = match list {
+        Value::Array(list) => list,
+        _ => Vec::new(),
+    };
+    let objects = list.into_iter().filter_map(|one| match one {
+        Value::Object(object) => Some(object),
+        _ => None,
+    });
+    objects.collect()
+}
+
+fn name(tool: &Object) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
+}
 
 /// The definitions as published, sorted by name; those that write only where writing is allowed.
 pub(crate) fn definitions(allow_write: bool) -> Vec<Object> {
-    let _ = allow_write;
-    let all: Value =
-        serde_json::from_str(include_str!("../../data/tools.json")).unwrap_or_default();
-    let tools = all.get("tools").and_then(Value::as_array).cloned();
-    let tools = tools.unwrap_or_default();
-    tools
-        .into_iter()
-        .filter_map(|tool| match tool {
-            Value::Object(tool) => Some(tool),
-            _ => None,
-        })
-        .collect()
+    let shown = all().iter().filter(|tool| allow_write || !writes(tool));
+    shown.cloned().collect()
 }
 
-/// What a host tells a model of this server, at most 2048 characters.
-pub(crate) fn instructions(allow_write: bool) -> String {
-    let _ = allow_write;
-    String::new()
+/// The definition of one tool, whether writing is allowed or not.
+pub(crate) fn definition(name: &str) -> Option<&'static Object> {
+    let all = all();
+    let place = all.binary_search_by(|tool| self::name(tool).cmp(name));
+    all.get(place.ok()?)
+}
+
+/// Whether a tool changes a file.
+pub(crate) fn writes(tool: &Object) -> bool {
+    let hint = tool
+        .get("annotations")
+        .and_then(|hints| hints.get("readOnlyHint"));
+    hint.and_then(Value::as_bool) == Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn write_tools_are_shown_only_where_writing_is_allowed() {
+        let names = |allow_write| -> Vec<String> {
+            let tools = definitions(allow_write);
+            tools.iter().map(|tool| name(tool).to_owned()).collect()
+        };
+        let (read, all) = (names(false), names(true));
+        assert_eq!((read.len(), all.len()), (13, 16));
+        assert!(all.is_sorted());
+        let write: Vec<_> = all.iter().filter(|name| !read.contains(name)).collect();
+        assert_eq!(write, ["clear_index", "index_codebase", "upload_document"]);
+        for name in all {
+            assert_eq!(definition(&name).unwrap()["name"], name);
+        }
+        assert_eq!(definition("get_slides"), None);
+    }
+
+    #[test]
+    fn nothing_is_promised_that_is_not_there() {
+        let told = Value::Array(definitions(true).into_iter().map(Value::Object).collect());
+        let told = told.to_string().to_lowercase();
+        for absent in [
+            "regex",
+            "sheet",
+            "slide",
+            "pdf",
+            "office",
+            "symbol",
+            "bookmark",
+            "smart_context",
+        ] {
+            assert!(!told.contains(absent), "{absent}");
+        }
+    }
+
+    #[test]
+    fn every_definition_is_one_that_all_hosts_take() {
+        for tool in definitions(true) {
+            let schema = &tool["inputSchema"];
+            assert_eq!(schema["type"], "object");
+            assert_eq!(tool["outputSchema"]["type"], "object");
+            assert_eq!(tool["annotations"].as_object().unwrap().len(), 4);
+            let description = tool["description"].as_str().unwrap();
+            assert!((20..=1024).contains(&description.len()), "{description}");
+            portable(schema, true);
+            portable(&tool["outputSchema"], false);
+        }
+    }
+
+    fn portable(schema: &Value, is_input: bool) {
+        let words = [
+            "type",
+            "description",
+            "properties",
+            "required",
+            "items",
+            "enum",
+            "default",
+            "minimum",
+            "maximum",
+        ];
+        for (key, value) in schema.as_object().unwrap() {
+            assert!(words.contains(&key.as_str()), "{key}");
+            assert!(key != "type" || value.is_string());
+        }
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            assert!(!is_input || property["description"].is_string(), "{name}");
+            portable(property, is_input);
+        }
+        if let Some(required) = schema.get("required") {
+            for name in required.as_array().unwrap() {
+                assert!(
+                    schema["properties"].get(name.as_str().unwrap()).is_some(),
+                    "{name}"
+                );
+            }
+        }
+        if schema["type"] == "array" {
+            portable(&schema["items"], is_input);
+        }
+    }
+
+    #[test]
+    fn definitions_are_cheap() {
+        let cost = |tool: &Object| {
+            let text = |key: &str| tool[key].as_str().unwrap().len();
+            text("name") + text("description") + json!(tool["inputSchema"]).to_string().len()
+        };
+        let bytes: usize = definitions(true).iter().map(cost).sum();
+        assert!(bytes / 4 < 4000, "{}", bytes / 4);
+    }
 }

@@ -1,6 +1,9 @@
 //! The tools: a name and arguments become an answer. Plain functions; nothing here waits for a
 //! client.
 
+#[cfg(test)]
+pub(crate) mod schema;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 

@@ -1,0 +1,219 @@
+//! The reference page of the tools, from their definitions and examples, so that it cannot be wrong.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::answer::Object;
+
+/// Calls and answers of the decided surface.
+const EXAMPLES: &str = include_str!("../../data/examples.json");
+
+/// Examples that stand in for those of what is not served yet.
+const EXAMPLES_NOW: &str = include_str!("../../data/examples_now.json");
+
+/// What a person would say to have each tool called.
+const SAID: &[(&str, &str)] = &[
+    ("clear_index", "Empty the knowledge base old-project."),
+    ("get_document", "Show me the release notes."),
+    (
+        "get_document_data",
+        "Read the installation section of the guide.",
+    ),
+    (
+        "get_document_outline",
+        "What are the sections of the guide?",
+    ),
+    ("get_embedding", "Give me the vector of this sentence."),
+    ("get_pages", "Read the first page of the log."),
+    ("get_status", "Is my upload searchable yet?"),
+    (
+        "index_codebase",
+        "Index my project so that you can search it.",
+    ),
+    ("index_stats", "How large is the index of my project?"),
+    (
+        "list_documents",
+        "Which documents are in the folder guides/setup?",
+    ),
+    ("list_folders", "What is in the knowledge base?"),
+    ("list_indexes", "Which knowledge bases do you have?"),
+    (
+        "search",
+        "Find the guides that speak of first quarter results.",
+    ),
+    (
+        "search_code",
+        "Where are logins validated in the Python code?",
+    ),
+    (
+        "search_docs",
+        "What does the documentation say about opening a .kb file?",
+    ),
+    (
+        "upload_document",
+        "Add these notes to the knowledge base of the team.",
+    ),
+];
+
+/// `docs/mcp-tools.md`: each tool with description, parameters, and an example in words, as a request
+/// and as an answer.
+pub fn reference() -> String {
+    let (examples, now) = (read(EXAMPLES), read(EXAMPLES_NOW));
+    let mut page = String::from(
+        "# Tools of the MCP server\n\n\
+         <!-- Made by `cargo xtask docs --write`; change mcp/data or mcp/src/catalog. -->\n\n\
+         `kb mcp FILE.kb` serves these tools. Those that write are offered only with `--allow-write`. \
+         The answers shown are the structured form; a text block says the same.\n",
+    );
+    for tool in super::all() {
+        let name = super::name(tool);
+        let of = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
+        write(
+            &mut page,
+            format_args!("\n## `{name}`: {}\n\n{}\n", of("title"), of("description")),
+        );
+        if super::writes(tool) {
+            page.push_str("\nOnly with `--allow-write`.\n");
+        }
+        parameters(&mut page, tool);
+        let said = SAID.iter().find(|(of, _)| *of == name);
+        write(
+            &mut page,
+            format_args!("\nExample: \"{}\"\n", said.map_or("", |said| said.1)),
+        );
+        let example = now.get(name).or_else(|| examples.get(name));
+        for (what, at) in [("Request", "/0/0"), ("Answer", "/0/1")] {
+            let json = example.and_then(|example| example.pointer(at));
+            let json = json.map(|json| format!("{json:#}")).unwrap_or_default();
+            write(
+                &mut page,
+                format_args!("\n{what}:\n\n```json\n{json}\n```\n"),
+            );
+        }
+    }
+    page.push_str("\nThe tools are implemented in `mcp/src/tools/`.\n");
+    page
+}
+
+fn read(data: &str) -> Object {
+    match serde_json::from_str(data) {
+        Ok(Value::Object(object)) => object,
+        _ => Object::new(),
+    }
+}
+
+/// The table of the parameters, required ones first; those of an object follow it as `object.field`.
+fn parameters(page: &mut String, tool: &Object) {
+    let mut rows = Vec::new();
+    collect(
+        tool.get("inputSchema").unwrap_or(&Value::Null),
+        "",
+        &mut rows,
+    );
+    if rows.is_empty() {
+        page.push_str("\nNo parameters.\n");
+        return;
+    }
+    rows.sort_by_key(|row| !row.1);
+    page.push_str(
+        "\n| Parameter | Type | Required | Default | Description |\n|---|---|---|---|---|\n",
+    );
+    for (row, is_required) in rows {
+        let [name, kind, default, description] = row;
+        let required = if is_required { "yes" } else { "no" };
+        write(
+            page,
+            format_args!("| `{name}` | {kind} | {required} | {default} | {description} |\n"),
+        );
+    }
+}
+
+/// Name, type, default and description, and whether it is required.
+type Row = ([String; 4], bool);
+
+fn collect(schema: &Value, above: &str, rows: &mut Vec<Row>) {
+    let required = schema.get("required").and_then(Value::as_array);
+    let required: Vec<&str> = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let is_required = required.contains(&name.as_str());
+        let name = format!("{above}{name}");
+        let default = property.get("default").map(|value| format!("`{value}`"));
+        let description = property.get("description").and_then(Value::as_str);
+        let row = [
+            name.clone(),
+            kind(property),
+            default.unwrap_or_default(),
+            description.unwrap_or_default().replace('|', "\\|"),
+        ];
+        rows.push((row, is_required));
+        collect(property, &format!("{name}."), rows);
+    }
+}
+
+/// A type in words: `integer 1..50`, `"raw" or "chunks"`.
+fn kind(property: &Value) -> String {
+    let word = |value: &Value| value.get("type").and_then(Value::as_str).map(str::to_owned);
+    if let Some(values) = property.get("enum").and_then(Value::as_array) {
+        let values: Vec<String> = values.iter().map(Value::to_string).collect();
+        return values.join(" or ");
+    }
+    let kind = word(property).unwrap_or_default();
+    match (property.get("minimum"), property.get("maximum")) {
+        (Some(least), Some(most)) => format!("{kind} {least}..{most}"),
+        _ if kind == "array" => {
+            let items = property.get("items").and_then(word).unwrap_or_default();
+            format!("array of {items}")
+        }
+        _ => kind,
+    }
+}
+
+fn write(page: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a String does not fail.
+    let _ = page.write_fmt(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_page_is_what_the_tools_are_now() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/mcp-tools.md");
+        let committed = std::fs::read_to_string(path).unwrap_or_default();
+        if std::env::var_os("KB_WRITE_DOCS").is_some() {
+            std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs")).unwrap();
+            std::fs::write(path, reference()).unwrap();
+            return;
+        }
+        assert!(
+            committed == reference(),
+            "stale: run cargo xtask docs --write"
+        );
+        assert!(committed.lines().count() > 200);
+    }
+
+    #[test]
+    fn every_tool_has_an_example_that_fits_it() {
+        let (examples, now) = (read(EXAMPLES), read(EXAMPLES_NOW));
+        for tool in super::super::all() {
+            let name = super::super::name(tool);
+            assert!(
+                SAID.iter().any(|(of, said)| *of == name && said.len() > 10),
+                "{name}"
+            );
+            let example = now.get(name).or_else(|| examples.get(name)).unwrap();
+            let schema_of = |key: &str| tool.get(key).unwrap();
+            let (request, answer) = (&example[0][0], &example[0][1]);
+            crate::tools::schema::check(schema_of("inputSchema"), request).unwrap();
+            crate::tools::schema::check(schema_of("outputSchema"), answer).unwrap();
+        }
+        assert_eq!(SAID.len(), super::super::all().len());
+    }
+}
