@@ -1,6 +1,9 @@
 //! The tools: a name and arguments become an answer. Plain functions; nothing here waits for a
 //! client.
 
+mod arguments;
+mod fit;
+mod going_on;
 #[cfg(test)]
 pub(crate) mod schema;
 

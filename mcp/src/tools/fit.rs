@@ -1,0 +1,90 @@
+//! Budgets by what is served: the engine counts the bytes of texts and names; the two forms of an
+//! answer have escapes, field names and addresses besides.
+
+use crate::answer::{Answer, ToolError};
+
+/// Bytes of each form for each token asked for: 4, and a quarter more for the frame.
+const BYTES_PER_TOKEN: usize = 5;
+
+/// Below so many tokens the frame alone (status, continuation, actions) is larger than the budget; it
+/// is not counted there.
+const FRAME_TOKENS: u32 = 500;
+
+/// How often the engine is asked again with a smaller budget.
+const TRIES: u32 = 8;
+
+/// An answer, and whether a smaller budget would make it smaller.
+pub(super) struct Made {
+    pub(super) answer: Answer,
+    pub(super) can_shrink: bool,
+}
+
+/// The largest answer of `make` whose two forms fit. `make` gets the budget for the engine; where it
+/// goes on does not depend on that, so the same call gives the same answer and no part is lost.
+pub(super) fn fit(
+    max_tokens: u32,
+    mut make: impl FnMut(u32) -> Result<Made, ToolError>,
+) -> Result<Answer, ToolError> {
+    let limit = usize::try_from(max_tokens.max(FRAME_TOKENS)).unwrap_or(usize::MAX);
+    let limit = limit.saturating_mul(BYTES_PER_TOKEN);
+    let mut budget = max_tokens;
+    let mut made = make(budget)?;
+    for _ in 0..TRIES {
+        let measured = larger_form(&made.answer);
+        if measured <= limit || !made.can_shrink || budget <= 1 {
+            break;
+        }
+        // A little less than the proportion: the frame does not shrink with the content.
+        let scaled = f64::from(budget) * 0.95 * limit as f64 / measured as f64;
+        budget = (scaled as u32).clamp(1, budget - 1);
+        made = make(budget)?;
+    }
+    Ok(made.answer)
+}
+
+/// Bytes of the larger of the two forms.
+pub(super) fn larger_form(answer: &Answer) -> usize {
+    let structured = serde_json::to_string(&answer.structured).map_or(0, |json| json.len());
+    structured.max(answer.text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Object;
+
+    fn made(bytes: usize, can_shrink: bool) -> Result<Made, ToolError> {
+        let answer = Answer {
+            structured: Object::new(),
+            text: "x".repeat(bytes),
+        };
+        Ok(Made { answer, can_shrink })
+    }
+
+    #[test]
+    fn the_engine_is_asked_for_less_until_both_forms_fit() {
+        // A frame of 900 bytes and texts that take six times their size.
+        let answer = fit(1000, |budget| made(900 + budget as usize * 24, true)).unwrap();
+        assert!(
+            (3000..=5000).contains(&answer.text.len()),
+            "{}",
+            answer.text.len()
+        );
+        let mut asked = Vec::new();
+        let answer = fit(1000, |budget| {
+            asked.push(budget);
+            made(budget as usize * 5, true)
+        });
+        assert_eq!((asked, answer.unwrap().text.len()), (vec![1000], 5000));
+    }
+
+    #[test]
+    fn one_item_is_given_as_it_is() {
+        let mut asked = 0;
+        let answer = fit(100, |_| {
+            asked += 1;
+            made(100_000, false)
+        });
+        assert_eq!((asked, answer.unwrap().text.len()), (1, 100_000));
+    }
+}

@@ -1,0 +1,112 @@
+//! Answers in parts: what a continuation remembers of the first call. The engine keeps a note of ours
+//! in each: the tool, and the arguments that differ from their defaults. Nobody vouches for what comes
+//! back.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+use crate::answer::{Object, ToolError};
+
+/// Longest note, in bytes: a continuation stands in both forms of an answer and counts in its size.
+/// Longer arguments are not kept; the caller must say them again.
+const NOTE_LIMIT_BYTES: usize = 1024;
+
+/// The note for a call; none where it would be too long.
+pub(super) fn note(tool: &str, arguments: &Object) -> Option<String> {
+    let note = json!([tool, arguments]).to_string();
+    (note.len() <= NOTE_LIMIT_BYTES).then_some(note)
+}
+
+/// The arguments in the note of a continuation, which must be of `tool`; `None`: it has no note.
+pub(super) fn noted(token: &str, tool: &str) -> Result<Option<Object>, ToolError> {
+    let Some(note) = super::arguments::note_of(token)? else {
+        return Ok(None);
+    };
+    let note: Value = serde_json::from_str(&note).map_err(|_| malformed())?;
+    let (Some(Value::String(of)), Some(Value::Object(arguments)), None) =
+        (note.get(0), note.get(1), note.get(2))
+    else {
+        return Err(malformed());
+    };
+    if of != tool {
+        // What it says may be anything, so it is not repeated.
+        return Err(refused("it belongs to another tool"));
+    }
+    Ok(Some(arguments.clone()))
+}
+
+/// The error for a continuation that no answer gave.
+pub(super) fn malformed() -> ToolError {
+    refused("it is malformed")
+}
+
+fn refused(reason: &str) -> ToolError {
+    ToolError::new(
+        "INVALID_CONTINUATION_TOKEN",
+        format!("continuation_token: {reason}"),
+    )
+    .with_hint("Call again without it")
+}
+
+/// Where the next part begins, as the engine counts it: bytes of a text, items of a list. Of a token
+/// that the engine just gave.
+pub(super) fn offset(token: &str) -> Option<u64> {
+    let state = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let state: Value = serde_json::from_slice(&state).ok()?;
+    state.get("offset").and_then(Value::as_u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(note: &str) -> String {
+        URL_SAFE_NO_PAD.encode(json!({"v": 1, "note": note, "offset": 7}).to_string())
+    }
+
+    #[test]
+    fn a_note_comes_back_to_its_own_tool() {
+        let Value::Object(arguments) = json!({"limit": 3}) else {
+            panic!();
+        };
+        let given = token(&note("search", &arguments).unwrap());
+        assert_eq!(noted(&given, "search").unwrap(), Some(arguments));
+        assert_eq!(offset(&given), Some(7));
+        let error = noted(&given, "list_documents").unwrap_err();
+        assert_eq!(
+            error.text(),
+            "INVALID_CONTINUATION_TOKEN: continuation_token: it belongs to another tool. \
+             Call again without it."
+        );
+    }
+
+    #[test]
+    fn a_forged_note_is_refused() {
+        for note in [
+            "",
+            "x",
+            "[]",
+            "[\"search\"]",
+            "[\"search\",1]",
+            "[\"search\",{},1]",
+            "{}",
+        ] {
+            let error = noted(&token(note), "search").unwrap_err();
+            assert_eq!(error.code, "INVALID_CONTINUATION_TOKEN", "{note}");
+        }
+        for token in ["", "!", "e30"] {
+            assert_eq!(
+                noted(token, "search").unwrap_err().code,
+                "INVALID_CONTINUATION_TOKEN"
+            );
+        }
+    }
+
+    #[test]
+    fn long_arguments_are_not_kept() {
+        let mut arguments = Object::new();
+        arguments.insert("folder".to_owned(), "x".repeat(NOTE_LIMIT_BYTES).into());
+        assert_eq!(note("search", &arguments), None);
+    }
+}
