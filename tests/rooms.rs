@@ -4,6 +4,7 @@
 //! Unit tests (`#[cfg(test)] mod ...`) may use any room: they prepare data with what is there.
 
 mod scan;
+mod server;
 
 use std::path::{Path, PathBuf};
 
@@ -80,7 +81,7 @@ struct Confined {
     places: &'static [&'static str],
 }
 
-const CONFINED: [Confined; 8] = [
+const CONFINED: [Confined; 13] = [
     Confined {
         name: "redb",
         places: &["engine/src/container/"],
@@ -124,6 +125,26 @@ const CONFINED: [Confined; 8] = [
         ],
     },
     Confined {
+        name: "tokio",
+        places: &["mcp/src/wire/", "mcp/src/conformance/"],
+    },
+    Confined {
+        name: "tokio_util",
+        places: &["mcp/src/wire/", "mcp/src/conformance/"],
+    },
+    Confined {
+        name: "rmcp",
+        places: &["mcp/src/wire/", "mcp/src/conformance/"],
+    },
+    Confined {
+        name: "hyper",
+        places: &["mcp/src/wire/"],
+    },
+    Confined {
+        name: "hyper_util",
+        places: &["mcp/src/wire/"],
+    },
+    Confined {
         name: "anyhow",
         places: &["cli/src/", "xtask/"],
     },
@@ -141,7 +162,12 @@ fn complaints(file: &str, source: &str) -> Vec<String> {
             complaints.push(format!("{file}: `{}` belongs in {places}", confined.name));
         }
     }
-    let Some(module) = engine_module(file) else {
+    if let Some(module) = module_in("mcp/src/", file) {
+        let module: Vec<&str> = module.iter().map(String::as_str).collect();
+        complaints.extend(server::complaints(file, &module, &words));
+        return complaints;
+    }
+    let Some(module) = module_in("engine/src/", file) else {
         return complaints;
     };
     let module: Vec<&str> = module.iter().map(String::as_str).collect();
@@ -170,8 +196,8 @@ fn complaints(file: &str, source: &str) -> Vec<String> {
 }
 
 /// `engine/src/index/text/reader.rs` -> index, text, reader. `None`: not part of a room.
-fn engine_module(file: &str) -> Option<Vec<String>> {
-    let inside = file.strip_prefix("engine/src/")?.strip_suffix(".rs")?;
+fn module_in(top: &str, file: &str) -> Option<Vec<String>> {
+    let inside = file.strip_prefix(top)?.strip_suffix(".rs")?;
     if inside == "lib" {
         return None;
     }
