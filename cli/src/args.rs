@@ -12,11 +12,13 @@ use kb_engine::{FORMAT_VERSION, Lines, Page};
 mod measuring;
 mod page_ranges;
 mod searching;
+mod serving;
 mod writing;
 
 pub(crate) use measuring::*;
 pub(crate) use page_ranges::*;
 pub(crate) use searching::*;
+pub(crate) use serving::*;
 pub(crate) use writing::*;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -70,6 +72,7 @@ pub(crate) enum Verb {
     Rm(RmArguments),
     Tag(TagArguments),
     Watch(WatchArguments),
+    Mcp(McpArguments),
     Info(InfoArguments),
     Bench(BenchArguments),
     Verify(VerifyArguments),

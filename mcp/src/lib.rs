@@ -17,5 +17,5 @@ mod tools;
 mod wire;
 
 pub use catalog::reference;
-pub use options::{Options, StartError};
+pub use options::{Note, Options, StartError, is_index_name};
 pub use wire::serve_stdio;

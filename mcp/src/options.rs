@@ -7,6 +7,21 @@ use std::sync::Arc;
 /// Tells the person who started the server one line; never on stdout.
 pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// Longest name of an index, in characters.
+const NAME_LIMIT: usize = 64;
+
+/// Whether an index may be called that: names stand in addresses and in lists.
+pub fn is_index_name(name: &str) -> bool {
+    let is_plain =
+        |character: char| !character.is_control() && !matches!(character, '/' | '\\' | '=' | ',');
+    let is_path_word = name == "." || name == "..";
+    let length = name.chars().count();
+    (1..=NAME_LIMIT).contains(&length)
+        && name.chars().all(is_plain)
+        && name.trim() == name
+        && !is_path_word
+}
+
 /// What a server serves, and what it lets clients do.
 #[derive(Clone)]
 pub struct Options {
@@ -54,4 +69,22 @@ pub enum StartError {
         /// Its reason.
         error: std::io::Error,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_are_no_paths() {
+        for name in ["team", "a b", "v1.2", "\u{6587}"] {
+            assert!(is_index_name(name), "{name:?}");
+        }
+        let long = "a".repeat(65);
+        for name in [
+            "", " a", ".", "..", "a/b", "a\\b", "a\nb", "a=b", "a,b", &long,
+        ] {
+            assert!(!is_index_name(name), "{name:?}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ pub(crate) mod index;
 pub(crate) mod info;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod outline;
 pub(crate) mod rm;
 pub(crate) mod seal;

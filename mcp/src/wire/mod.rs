@@ -1,12 +1,12 @@
 //! Carries requests to the tools: the only room that knows tokio, rmcp and hyper.
+//!
+//! `handler` speaks the protocol, `work` runs what it asks for on threads of their own, `line` and
+//! `stdio` bring messages over a pair of pipes.
 
-use crate::options::{Options, StartError};
+mod handler;
+mod line;
+mod server;
+mod stdio;
+mod work;
 
-/// Serves on stdin and stdout until stdin ends.
-///
-/// # Errors
-/// [`StartError`] when a file cannot be opened or the system refuses.
-pub fn serve_stdio(options: Options) -> Result<(), StartError> {
-    let _ = crate::indexes::Indexes::open(&options)?;
-    Ok(())
-}
+pub use stdio::serve_stdio;

@@ -1,0 +1,115 @@
+//! `kb mcp`: other programs ask the files.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kb_mcp::{Note, Options, StartError, is_index_name};
+
+use crate::args::McpArguments;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::human::shell_word;
+use crate::locate::locate;
+use crate::output::{Output, tell};
+
+pub(crate) fn run(arguments: &McpArguments, _output: &mut Output) -> Result<Exit, Failure> {
+    let options = options(arguments)?;
+    kb_mcp::serve_stdio(&options).map_err(explain)?;
+    Ok(Exit::Found)
+}
+
+fn options(arguments: &McpArguments) -> Result<Options, Failure> {
+    let note: Note = Arc::new(tell);
+    Ok(Options {
+        files: files(arguments)?,
+        allow_write: arguments.allow_write,
+        allow_roots: arguments.allow_root.clone(),
+        note,
+    })
+}
+
+/// Name and path of every file.
+fn files(arguments: &McpArguments) -> Result<Vec<(String, PathBuf)>, Failure> {
+    if arguments.files.is_empty() {
+        let located = locate(None).map_err(|failure| match failure {
+            Failure::Reported(mut report) => {
+                // The file has no flag here.
+                report.hint = Some(
+                    "`kb mcp FILE.kb` serves that file; `kb index .` makes one from this folder"
+                        .to_owned(),
+                );
+                Failure::Reported(report)
+            }
+            other => other,
+        })?;
+        return Ok(vec![named(located.as_os_str())?]);
+    }
+    arguments.files.iter().map(|word| named(word)).collect()
+}
+
+/// Reads `NAME=FILE.kb` or `FILE.kb`, which is called by its file name without the ending.
+fn named(word: &OsStr) -> Result<(String, PathBuf), Failure> {
+    // A path may have the sign in it; `./` before it says that it is one.
+    let parts = word.to_str().and_then(|text| text.split_once('='));
+    if let Some((name, path)) = parts.filter(|(name, _)| !name.contains(['/', '\\'])) {
+        if !is_index_name(name) {
+            return Err(Failure::usage(
+                format!("{name:?} cannot be the name of an index"),
+                Some("give up to 64 characters, no slash, no comma".to_owned()),
+            ));
+        }
+        return existing(name.to_owned(), PathBuf::from(path));
+    }
+    let path = PathBuf::from(word);
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    if !is_index_name(&stem) {
+        return Err(Failure::usage(
+            format!("{} needs a name that clients can use", path.display()),
+            Some(format!("`kb mcp NAME={}`", shell_word(&path))),
+        ));
+    }
+    existing(stem.into_owned(), path)
+}
+
+fn existing(name: String, path: PathBuf) -> Result<(String, PathBuf), Failure> {
+    let path = locate(Some(&path)).map_err(|failure| match failure {
+        Failure::Reported(mut report) => {
+            report.hint = report.hint.map(|hint| hint.replace("`-f ", "`kb mcp "));
+            Failure::Reported(report)
+        }
+        other => other,
+    })?;
+    Ok((name, path))
+}
+
+/// Why the server does not start, with what would go right.
+fn explain(error: StartError) -> Failure {
+    match error {
+        StartError::File { path, error } => Failure::from_engine(error, "kb mcp", &path),
+        StartError::Usage { message, hint } => Failure::usage(message, hint),
+        StartError::Io { action, error } => Failure::io(&action, &error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_called_by_its_name_or_as_it_is_said() {
+        let named = |word: &str| named(OsStr::new(word)).map_err(|_| ());
+        let pair = |name: &str, path: &str| Ok((name.to_owned(), PathBuf::from(path)));
+        assert_eq!(
+            named("a/team notes.kb"),
+            pair("team notes", "a/team notes.kb")
+        );
+        assert_eq!(named("code=src.kb"), pair("code", "src.kb"));
+        assert_eq!(named("code=a/b=c.kb"), pair("code", "a/b=c.kb"));
+        assert_eq!(named("./a=b.kb"), Err(()));
+        assert_eq!(named("x=./a=b.kb"), pair("x", "./a=b.kb"));
+        for wrong in ["=a.kb", "a,b=c.kb", " =a.kb"] {
+            assert_eq!(named(wrong), Err(()), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! One conversation: requests of the protocol become calls of tools and content, answers become
+//! results.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::*;
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+
+use super::server::{Server, implementation};
+use super::work::{Listener, Trouble};
+use crate::answer::{Answer, Object, ToolError};
+use crate::content::{self, Refusal};
+use crate::tools::{self, Call};
+
+/// How long lists that never change may be kept.
+const LASTING: Duration = Duration::from_secs(3600);
+
+/// How long what a commit may change may be kept.
+const PASSING: Duration = Duration::from_secs(10);
+
+/// Where results name the server.
+const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
+
+/// Methods that this server has: a request of that name which rmcp cannot read has wrong parameters.
+const METHODS: [&str; 12] = [
+    "completion/complete",
+    "initialize",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "tools/call",
+    "tools/list",
+];
+
+/// One conversation. Over HTTP the newer protocol makes one for every request: making one must cost
+/// nothing.
+#[derive(Clone)]
+pub(super) struct Session {
+    server: Arc<Server>,
+}
+
+impl Session {
+    pub(super) fn new(server: Arc<Server>) -> Session {
+        Session { server }
+    }
+
+    /// Asks the content in its turn.
+    async fn ask<T: Send + 'static>(
+        &self,
+        cx: &RequestContext<RoleServer>,
+        question: impl FnOnce(&Server) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let server = Arc::clone(&self.server);
+        let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| question(&server);
+        match self.server.work.run(false, &cx.ct, None, job).await {
+            Ok(answer) => answer.map_err(refused),
+            Err(trouble) => Err(internal(trouble_error(trouble).text())),
+        }
+    }
+}
+
+impl ServerHandler for Session {
+    fn get_info(&self) -> ServerConfig {
+        self.server.info.clone()
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info())
+            .with_ttl_ms(milliseconds(LASTING))
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        only_page(request.as_ref())?;
+        let mut result = ListToolsResult::with_all_items(self.server.tools.clone())
+            .with_ttl_ms(milliseconds(LASTING))
+            .with_cache_scope(CacheScope::Public);
+        stamp(&mut result.meta);
+        Ok(result)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.server.tool(name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = self.server.tool(&request.name) else {
+            let message = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let hints = tool.annotations.as_ref();
+        let writes = hints.and_then(|hints| hints.read_only_hint) != Some(true);
+        let listener = cx.meta.get_progress_token().map(|token| Listener {
+            peer: cx.peer.clone(),
+            token,
+        });
+        let indexes = Arc::clone(&self.server.indexes);
+        let arguments = request.arguments.unwrap_or_default();
+        let name = request.name;
+        let job = move |cancel: &Arc<_>, progress: &(dyn Fn(u64, u64) + Sync)| {
+            tools::call(&Call {
+                indexes: &indexes,
+                name: &name,
+                arguments,
+                may_write: true,
+                cancel,
+                progress,
+            })
+        };
+        let answer = self.server.work.run(writes, &cx.ct, listener, job).await;
+        let answer = answer.unwrap_or_else(|trouble| Err(trouble_error(trouble)));
+        let mut result = tool_result(answer);
+        stamp(&mut result.meta);
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(request.as_ref())?;
+        let prompts = serde_json::from_value(array(content::prompts())).map_err(internal)?;
+        let mut result = ListPromptsResult::with_all_items(prompts)
+            .with_ttl_ms(milliseconds(LASTING))
+            .with_cache_scope(CacheScope::Public);
+        stamp(&mut result.meta);
+        Ok(result)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let (text, description) = content::prompt(&request.name, &arguments).map_err(refused)?;
+        let message = PromptMessage::new_text(Role::User, text);
+        let mut result = GetPromptResult::new(vec![message]).with_description(description);
+        stamp(&mut result.meta);
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let page = move |server: &Server| content::resources(&server.indexes, cursor.as_deref());
+        let (resources, next) = self.ask(&cx, page).await?;
+        let resources = serde_json::from_value(array(resources)).map_err(internal)?;
+        let mut result = ListResourcesResult::with_all_items(resources)
+            .with_ttl_ms(milliseconds(PASSING))
+            .with_cache_scope(CacheScope::Private);
+        result.next_cursor = next;
+        stamp(&mut result.meta);
+        Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(request.as_ref())?;
+        let templates = serde_json::from_value(array(content::templates())).map_err(internal)?;
+        let mut result = ListResourceTemplatesResult::with_all_items(templates)
+            .with_ttl_ms(milliseconds(LASTING))
+            .with_cache_scope(CacheScope::Public);
+        stamp(&mut result.meta);
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let read = move |server: &Server| content::read(&server.indexes, &uri);
+        let found = self.ask(&cx, read).await?;
+        let contents = ResourceContents::text(found.text, found.uri);
+        let mut result = ReadResourceResult::new(vec![contents.with_mime_type(found.mime_type)])
+            .with_ttl_ms(milliseconds(PASSING))
+            .with_cache_scope(CacheScope::Private);
+        stamp(&mut result.meta);
+        Ok(result.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let complete = move |server: &Server| {
+            let reference = match &request.r#ref {
+                Reference::Prompt(prompt) => content::Reference::Prompt(&prompt.name),
+                Reference::Resource(template) => content::Reference::Template(&template.uri),
+                _ => return Err(Refusal::Invalid("unknown kind of reference".to_owned())),
+            };
+            let given = request.context.and_then(|context| context.arguments);
+            let given = given.unwrap_or_default().into_iter();
+            let given: Object = given.map(|(name, value)| (name, value.into())).collect();
+            let argument = &request.argument;
+            let typed = &argument.value;
+            content::complete(&server.indexes, reference, &argument.name, typed, &given)
+        };
+        let found = self.ask(&cx, complete).await?;
+        let has_more = usize::try_from(found.total).is_ok_and(|total| total > found.values.len());
+        let total = u32::try_from(found.total).ok();
+        let completion =
+            CompletionInfo::with_pagination(found.values, total, has_more).map_err(internal)?;
+        let mut result = CompleteResult::new(completion);
+        stamp(&mut result.meta);
+        Ok(result)
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
+        tokio::select! {
+            () = cx.cancelled() => {}
+            () = self.server.over.cancelled() => {}
+        }
+        Ok(())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        Err(if METHODS.contains(&method.as_str()) {
+            ErrorData::invalid_params(format!("{method}: wrong or missing parameters"), None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+        })
+    }
+}
+
+/// The newer protocol asks every result to name its server.
+fn stamp(meta: &mut Option<MetaObject>) {
+    if let Ok(server) = serde_json::to_value(implementation()) {
+        let meta = &mut meta.get_or_insert_default().0;
+        meta.insert(SERVER_KEY.to_owned(), server);
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Lists that have one page have no cursor.
+fn only_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor.as_deref()) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("invalid cursor", None)),
+    }
+}
+
+fn array(objects: Vec<Object>) -> Value {
+    objects.into_iter().map(Value::Object).collect()
+}
+
+fn internal(error: impl ToString) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
+fn refused(refusal: Refusal) -> ErrorData {
+    match refusal {
+        Refusal::NotFound(uri) => {
+            ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
+        }
+        Refusal::Invalid(what) => ErrorData::invalid_params(what, None),
+        Refusal::Failed(why) => internal(why),
+    }
+}
+
+fn trouble_error(trouble: Trouble) -> ToolError {
+    match trouble {
+        Trouble::Busy => ToolError::new("RATE_LIMITED", "too many calls at once")
+            .with_hint("Call again in a few seconds"),
+        Trouble::Panicked => ToolError::new("INTERNAL", "this call met a bug in the server")
+            .with_hint("Other calls are answered; try this one with other arguments"),
+        Trouble::Cancelled => ToolError::new("CANCELLED", "the call was cancelled"),
+    }
+}
+
+/// The result of a tool: what a caller can do something about is one, too.
+fn tool_result(answer: Result<Answer, ToolError>) -> CallToolResult {
+    match answer {
+        Ok(answer) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+            result.structured_content = Some(Value::Object(answer.structured));
+            result
+        }
+        Err(error) => {
+            let mut result = CallToolResult::error(vec![ContentBlock::text(error.text())]);
+            let mut facts = error.facts;
+            facts.insert("code".to_owned(), error.code.into());
+            let meta = result.meta.get_or_insert_default();
+            meta.0.insert("dev.kb/error".to_owned(), facts.into());
+            result
+        }
+    }
+}
