@@ -1,6 +1,7 @@
 //! What an argument may be completed to.
 
-use super::{Refusal, index_of, prompts, templates};
+use super::prompts::is_prompt;
+use super::{Refusal, index_of, templates};
 use crate::answer::Object;
 use crate::indexes::Indexes;
 
@@ -34,7 +35,7 @@ pub(crate) fn complete(
     given: &Object,
 ) -> Result<Completion, Refusal> {
     let is_known = match reference {
-        Reference::Prompt(name) => prompts().iter().any(|prompt| prompt.name == name),
+        Reference::Prompt(name) => is_prompt(name),
         Reference::Template(address) => templates().iter().any(|template| {
             template.get("uriTemplate").and_then(|uri| uri.as_str()) == Some(address)
         }),

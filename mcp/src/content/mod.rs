@@ -6,9 +6,9 @@ mod resources;
 
 use std::sync::Arc;
 
-pub(crate) use completion::{Completion, Reference, complete};
-pub(crate) use prompts::{Prompt, prompt, prompts};
-pub(crate) use resources::{Content, read, resources, revision, templates};
+pub(crate) use completion::{Reference, complete};
+pub(crate) use prompts::{prompt, prompts};
+pub(crate) use resources::{read, resources, revision, templates};
 
 use crate::answer::ToolError;
 use crate::indexes::{Index, Indexes};
