@@ -6,6 +6,8 @@ mod ask;
 mod bench;
 #[cfg(feature = "ingest")]
 mod carry;
+#[cfg(feature = "ingest")]
+mod clear;
 mod embed;
 mod facts;
 #[cfg(feature = "ingest")]

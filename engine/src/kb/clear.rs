@@ -1,0 +1,146 @@
+//! Emptying a .kb: a new file without documents takes the place of the old one.
+
+use crate::catalog::Catalog;
+use crate::container::{Container, ContainerWriter};
+use crate::error::{Error, Result};
+use crate::ingest::batch::Batch;
+use crate::ingest::walk::now_ms;
+use crate::kb::fresh::fresh_meta;
+use crate::kb::write::KbWriter;
+
+impl KbWriter {
+    /// Removes all documents and forgets the indexed folders, and changes that wait for a commit with
+    /// them. The file stays, as small as an empty one gets, with its identity and its way to store
+    /// vectors; readers go on and follow at their next request. Returns how many documents went. One
+    /// commit; a .kb that does not exist yet is not made.
+    ///
+    /// # Errors
+    /// [`Error::IndexLocked`] while another writer has the file; [`Error::Storage`] or [`Error::Io`]
+    /// when the disk refuses; [`Error::Damaged`] when the file cannot be read, for it may hold what
+    /// only it has. The old state stands after every error.
+    pub fn clear(&mut self) -> Result<u64> {
+        // A file that this writer has open would be locked against it.
+        self.abandon();
+        if !self.path.exists() {
+            return Ok(0);
+        }
+        // Locks the file that will be replaced, so what is read of it below is what is replaced.
+        let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
+        let before = match Container::open(&self.path) {
+            Ok(existing) => existing.read(Catalog::load)?,
+            Err(Error::PathNotFound { .. }) => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        let mut meta = fresh_meta()?;
+        meta.created_ms = before.meta.created_ms;
+        meta.embedder.codec = before.meta.embedder.codec;
+        // Numbers go on, so that none ever means two things.
+        let mut manifest = before.manifest;
+        manifest.segments.clear();
+        let mut transaction = writer.begin()?;
+        Batch::new(meta, manifest, now_ms()).finish(&mut transaction, None)?;
+        transaction.commit()?;
+        writer.finish()?;
+        Ok(before.meta.documents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::vector::Codec;
+    use crate::ingest::report::IndexOptions;
+    use crate::kb::{Kb, State};
+    use crate::search::page::Page;
+    use crate::search::request::Request;
+
+    fn state(kb: &Kb) -> State {
+        let report = kb.verify(true, &mut |_, _| ()).unwrap();
+        assert!(report.problems.is_empty(), "{report:?}");
+        kb.state().unwrap()
+    }
+
+    #[test]
+    fn a_cleared_file_is_empty_and_stays_the_same_file_for_those_who_have_it_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
+        std::fs::create_dir(&sources).unwrap();
+        for number in 0..20 {
+            let text = format!("The walrus number {number} sleeps.\n").repeat(200);
+            std::fs::write(sources.join(format!("{number}.txt")), text).unwrap();
+        }
+        // Left out of the index, and to be forgotten too.
+        std::fs::write(sources.join("x.bin"), [0; 2000]).unwrap();
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let options = IndexOptions {
+            vectors: Some(Codec::I4),
+            ..IndexOptions::default()
+        };
+        let paths = [sources];
+        writer.index(&paths, &options, &mut |_| ()).unwrap();
+        writer.add_bytes("added.txt", b"one walrus").unwrap();
+        writer.commit().unwrap();
+        writer.add_bytes("pending.txt", b"no walrus").unwrap();
+
+        let kb = Kb::open(&path).unwrap();
+        let (before, bytes) = (state(&kb), kb.info().unwrap().file_bytes);
+        assert_eq!(before.documents, 21);
+        let page = Page {
+            max_tokens: Some(1),
+            ..Page::default()
+        };
+        let (_, paging) = kb.list_page(None, &page).unwrap();
+
+        assert_eq!(writer.clear().unwrap(), 21);
+        let after = state(&kb);
+        assert_eq!(after, state(&Kb::open(&path).unwrap()));
+        assert_eq!((after.documents, after.chunks), (0, 0));
+        assert_eq!(after.uuid, before.uuid);
+        assert!(after.generation > before.generation);
+        let info = kb.info().unwrap();
+        assert_eq!((info.vectors, info.roots.len()), (Codec::I4, 0));
+        assert!(info.file_bytes < bytes, "{} {bytes}", info.file_bytes);
+        assert!(kb.search(&Request::new("walrus")).unwrap().hits.is_empty());
+        assert!(kb.list(None).unwrap().is_empty());
+        let page = Page {
+            continuation: paging.continuation,
+            ..Page::default()
+        };
+        let error = kb.list_page(None, &page).unwrap_err();
+        assert_eq!(error.code(), "CONTINUATION_STALE");
+
+        // The same writer goes on, and what was pending is gone.
+        writer.add_bytes("new.txt", b"another walrus").unwrap();
+        writer.commit().unwrap();
+        let hits = kb.search(&Request::new("walrus")).unwrap().hits;
+        assert_eq!(hits.len(), 1);
+        assert_eq!(hits[0].document, "new.txt");
+        assert_eq!(state(&kb).documents, 1);
+        let options = IndexOptions::default();
+        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        assert_eq!((report.added.len(), report.documents), (20, 21));
+        assert_eq!(state(&kb).documents, 21);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_or_that_another_writes_is_not_cleared() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.add_bytes("a.txt", b"a walrus").unwrap();
+        assert_eq!(writer.clear().unwrap(), 0);
+        assert!(!path.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+        writer.add_bytes("a.txt", b"a walrus").unwrap();
+        writer.commit().unwrap();
+        let mut other = KbWriter::open_or_create(&path).unwrap();
+        other.add_bytes("b.txt", b"b").unwrap();
+        drop(writer);
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        assert_eq!(writer.clear().unwrap_err().code(), "INDEX_LOCKED");
+        drop(other);
+        assert_eq!(state(&Kb::open(&path).unwrap()).documents, 1);
+        assert_eq!(writer.clear().unwrap(), 1);
+    }
+}
