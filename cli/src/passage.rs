@@ -360,6 +360,7 @@ mod tests {
             tags: Vec::new(),
             modified_ms: 0,
             size_bytes: 0,
+            metadata: Vec::new(),
             before: String::new(),
             after: String::new(),
             text: text.to_owned(),

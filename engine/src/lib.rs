@@ -58,6 +58,8 @@ pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use error::{Error, Result};
 pub use index::vector::{Codec as VectorCodec, Facts as VectorFacts, Scan};
 #[cfg(feature = "ingest")]
+pub use ingest::extract::{Sniffed, sniff};
+#[cfg(feature = "ingest")]
 pub use ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 pub use kb::{
     ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Folders, Info, Kb, Outline,
@@ -67,7 +69,8 @@ pub use kb::{
 pub use kb::{KbWriter, Original, SealReport, document_of};
 pub use search::page::{Page, Paging};
 pub use search::request::{
-    CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request, Scope, Sort,
+    AROUND_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,
+    Scope, Sort,
 };
 pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 pub use search::verdict::{Evidence, Verdict};

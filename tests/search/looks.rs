@@ -119,3 +119,56 @@ fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
         }
     }
 }
+
+#[test]
+fn around_a_preview_stand_the_words_of_the_document_beside_it() {
+    let (_folder, kb) = one_file();
+    for (preview, around) in [(1, 0), (20, 1), (60, 40), (200, 3000), (100_000, 500)] {
+        let request = Request {
+            k: 40,
+            preview: Some(preview),
+            around: Some(around),
+            ..Request::new("keeper of the storm lamp")
+        };
+        let plain = Request {
+            around: None,
+            ..request.clone()
+        };
+        let hits = ask(&kb, &request).hits;
+        assert!(around == 0 || hits.iter().any(|hit| !hit.before.is_empty()));
+        assert!(around == 0 || hits.iter().any(|hit| !hit.after.is_empty()));
+        for (hit, other) in hits.iter().zip(ask(&kb, &plain).hits) {
+            assert_eq!((&hit.text, hit.span), (&other.text, other.span));
+            assert_eq!((other.before, other.after), Default::default());
+            let text = kb.text(&hit.document, None).expect("text").text;
+            let head = &text[..hit.span.start as usize];
+            let tail = &text[hit.span.end as usize..];
+            assert!(head.ends_with(&hit.before) && tail.starts_with(&hit.after));
+            for (side, whole) in [(&hit.before, head), (&hit.after, tail)] {
+                let (shown, all) = (side.chars().count(), whole.chars().count());
+                assert!(shown <= around, "{shown} of {around}");
+                // At most half of it was left out for the sake of a whole word.
+                assert!(all <= around && shown == all || 2 * shown + 2 >= around.min(all));
+            }
+        }
+    }
+    for wrong in [
+        Request {
+            around: Some(10),
+            ..Request::new("lamp")
+        },
+        Request {
+            around: Some(10),
+            preview: Some(10),
+            context: (0, 1),
+            ..Request::new("lamp")
+        },
+        Request {
+            around: Some(10_001),
+            preview: Some(10),
+            ..Request::new("lamp")
+        },
+    ] {
+        assert_eq!(kb.search(&wrong).unwrap_err().code(), "INVALID_ARGUMENT");
+    }
+}

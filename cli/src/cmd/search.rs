@@ -190,6 +190,11 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
         .field("chunks", hit.chunks)
         .field("matches", hit.matches)
         .field("text", &*hit.text);
+    if !hit.metadata.is_empty() {
+        let pairs = hit.metadata.iter();
+        let metadata = pairs.fold(Object::new(), |all, (key, value)| all.field(key, &**value));
+        object = object.object("metadata", metadata);
+    }
     if arguments.before > 0 {
         object = object.field("before", &*hit.before);
     }

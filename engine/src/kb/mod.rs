@@ -270,4 +270,20 @@ mod tests {
             assert!(hit.text[hit.best_lines.clone()].contains("walrus sleeps"));
         }
     }
+
+    #[test]
+    fn a_hit_carries_what_its_document_says_of_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let page = b"<html><head><meta name=author content=Ada></head><p>A walrus.</p></html>";
+        writer.add_bytes("a.html", page).unwrap();
+        writer.commit().unwrap();
+        let hits = Kb::open(&path).unwrap().search(&Request::new("walrus"));
+        let hits = hits.unwrap().hits;
+        assert_eq!(hits[0].metadata, [("author".to_owned(), "Ada".to_owned())]);
+        let mut bare = hits[0].clone();
+        bare.metadata.clear();
+        assert_eq!(hits[0].cost_bytes() - bare.cost_bytes(), 9);
+    }
 }

@@ -107,6 +107,7 @@ impl<'r> Renderer<'r> {
             tags: document.tags.clone(),
             modified_ms: document.modified_ms,
             size_bytes: document.size_bytes,
+            metadata: document.metadata.clone(),
             text: whole,
             before,
             after,
@@ -125,7 +126,16 @@ impl<'r> Renderer<'r> {
         // Where the text has other lines than the original, only the lines of chunks are known.
         let has_line_map = document.line_map;
         if let Some(characters) = request.preview {
-            cut(&mut hit, characters, has_line_map);
+            let whole = request.around.map(|around| (around, hit.text.clone()));
+            let shown = cut(&mut hit, characters, has_line_map);
+            if let Some((around, whole)) = whole {
+                let sides = (
+                    whole.get(..shown.start).unwrap_or_default(),
+                    whole.get(shown.end..).unwrap_or_default(),
+                );
+                let sides = self.beside(&stored, at.segment, &passage.rows, sides, around)?;
+                (hit.before, hit.after) = sides;
+            }
         }
         hit.best_first_line = (!has_line_map).then(|| {
             let before = hit.text.get(..hit.best_lines.start).unwrap_or_default();
@@ -217,6 +227,41 @@ impl<'r> Renderer<'r> {
         Ok((before, after.take(lines_after as usize).collect()))
     }
 
+    /// So many characters before and after a preview: `sides` is what the passage has there, and the
+    /// document goes on with other chunks.
+    fn beside(
+        &mut self,
+        stored: &Stored,
+        segment: usize,
+        rows: &Range<u32>,
+        sides: (&str, &str),
+        characters: usize,
+    ) -> Result<(String, String)> {
+        if rows.is_empty() || characters == 0 {
+            return Ok(Default::default());
+        }
+        let file = self.files.file_of(segment);
+        let document = self.document(file, stored.document)?;
+        let first_row = document.first_row;
+        let end_row = document.first_row.saturating_add(document.rows);
+        let (mut before, mut after) = (sides.0.to_owned(), sides.1.to_owned());
+        // One character more, to see whether the outermost word is whole.
+        let is_short = |text: &str| text.chars().nth(characters).is_none();
+        let mut row = rows.start;
+        while row > first_row && is_short(&before) {
+            row -= 1;
+            before.insert_str(0, &self.text(segment, row..row + 1)?);
+        }
+        let mut row = rows.end;
+        while row < end_row && is_short(&after) {
+            after.push_str(&self.text(segment, row..row + 1)?);
+            row += 1;
+        }
+        let before = last_words(&before, characters).to_owned();
+        after.truncate(first_words(&after, characters).len());
+        Ok((before, after))
+    }
+
     fn document(&mut self, file: usize, id: DocumentId) -> Result<&DocumentRecord> {
         let key = (file, id);
         if !self.documents.contains_key(&key) {
@@ -267,8 +312,9 @@ struct Stored {
 }
 
 /// Cuts the text of a hit to so many characters around its best lines; span and lines follow, the
-/// lines only where those of the text are those of the original.
-fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) {
+/// lines only where those of the text are those of the original. Returns which part of the text is
+/// left.
+fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range<usize> {
     let range = preview(&hit.text, &hit.best_lines, characters);
     let before = hit.text.get(..range.start).unwrap_or_default();
     let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
@@ -289,6 +335,45 @@ fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) {
     hit.marks = hit.marks.iter().filter_map(inside).collect();
     hit.best_lines = inside(&hit.best_lines).unwrap_or(0..0);
     hit.text = shown;
+    range
+}
+
+/// The first words of a text that so many characters hold; where no word ends in the second half of
+/// them, as in a script without spaces, the first characters.
+fn first_words(text: &str, characters: usize) -> &str {
+    let Some((end, next)) = text.char_indices().nth(characters) else {
+        return text;
+    };
+    let kept = text.get(..end).unwrap_or_default();
+    if next.is_whitespace() {
+        return kept.trim_end();
+    }
+    match kept.rfind(char::is_whitespace) {
+        Some(space) if space >= end / 2 => kept.get(..space).unwrap_or_default().trim_end(),
+        _ => kept,
+    }
+}
+
+/// The same at the end of a text.
+fn last_words(text: &str, characters: usize) -> &str {
+    let mut backward = text.char_indices().rev();
+    let start = match characters.checked_sub(1) {
+        Some(others) => backward.nth(others).map(|(start, _)| start),
+        None => Some(text.len()),
+    };
+    let (Some(start), Some((_, previous))) = (start, backward.next()) else {
+        return text;
+    };
+    let kept = text.get(start..).unwrap_or_default();
+    if previous.is_whitespace() {
+        return kept.trim_start();
+    }
+    match kept.find(char::is_whitespace) {
+        Some(space) if space <= kept.len() / 2 => {
+            kept.get(space..).unwrap_or_default().trim_start()
+        }
+        _ => kept,
+    }
 }
 
 /// The part of a text of so many characters that holds the best lines, or as much of them as fits;
@@ -484,5 +569,30 @@ mod tests {
         let text = "\n\n  \nfirst\nsecond\n\n\n\n";
         assert_eq!(&text[best_lines(text, &[])], "first\nsecond\n");
         assert_eq!(best_lines("", &[]), 0..0);
+    }
+
+    #[test]
+    fn what_stands_beside_a_preview_is_whole_words_where_there_are_any() {
+        let text = "the moon pulls the sea";
+        for (characters, first, last) in [
+            (0, "", ""),
+            (3, "the", "sea"),
+            (4, "the", "sea"),
+            (2, "th", "ea"),
+            (5, "the", "sea"),
+            (8, "the moon", "the sea"),
+            (11, "the moon", "the sea"),
+            (22, text, text),
+            (99, text, text),
+        ] {
+            assert_eq!(first_words(text, characters), first, "{characters}");
+            assert_eq!(last_words(text, characters), last, "{characters}");
+        }
+        let long = "a incomprehensibility b";
+        assert_eq!(first_words(long, 9), "a incompr");
+        assert_eq!(last_words(long, 9), "ibility b");
+        let lamp = "\u{706f}\u{53f0}\u{5b88}";
+        assert_eq!(first_words(lamp, 2), "\u{706f}\u{53f0}");
+        assert_eq!(last_words(lamp, 2), "\u{53f0}\u{5b88}");
     }
 }

@@ -14,6 +14,9 @@ pub const K_LIMIT: usize = 10_000;
 /// Most lines of context on each side of a hit.
 pub const CONTEXT_LIMIT_LINES: u32 = 1000;
 
+/// Most characters shown before a preview, and after it.
+pub const AROUND_LIMIT_CHARS: usize = 10_000;
+
 /// What answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
@@ -167,6 +170,9 @@ pub struct Request {
     pub join: bool,
     /// Cut the text of a hit to that many characters around its best lines.
     pub preview: Option<usize>,
+    /// Characters of the document to show before and after each preview, at most
+    /// [`AROUND_LIMIT_CHARS`], in the place of lines: as many whole words as fit.
+    pub around: Option<usize>,
     /// How vectors are searched; for comparisons.
     pub scan: Scan,
     /// How much of the answer is wanted at once, and where to go on.
@@ -190,6 +196,7 @@ impl Request {
             context: (0, 0),
             join: true,
             preview: None,
+            around: None,
             scan: Scan::Auto,
             page: Page::default(),
             explain: false,
@@ -223,6 +230,18 @@ impl Request {
         if self.preview == Some(0) {
             let reason = "0 characters given; at least 1".to_owned();
             return invalid("preview", reason);
+        }
+        match self.around {
+            Some(given) if given > AROUND_LIMIT_CHARS => {
+                let reason =
+                    format!("{given} characters given; allowed are 0 to {AROUND_LIMIT_CHARS}");
+                return invalid("around", reason);
+            }
+            Some(_) if self.preview.is_none() || self.context != (0, 0) => {
+                let reason = "it goes with a preview, and not with lines of context".to_owned();
+                return invalid("around", reason);
+            }
+            _ => {}
         }
         self.page.validate()
     }

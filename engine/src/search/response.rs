@@ -62,11 +62,13 @@ pub struct Hit {
     pub modified_ms: i64,
     /// Size of the original file in bytes.
     pub size_bytes: u64,
+    /// Key and value pairs that the document states about itself: author, date.
+    pub metadata: Vec<(String, String)>,
     /// Text of the passage, or the preview of it that was asked for.
     pub text: String,
-    /// The lines asked for before the passage.
+    /// The lines asked for before the passage, or the characters before the preview.
     pub before: String,
-    /// The lines asked for after it.
+    /// The lines or characters asked for after it.
     pub after: String,
     /// Byte ranges of `text` that match words of the query, in order, not overlapping.
     pub marks: Vec<Range<usize>>,
@@ -100,13 +102,14 @@ pub struct TermScore {
 }
 
 impl Hit {
-    /// Bytes that the hit counts as in a token budget: its texts and names, and
+    /// Bytes that the hit counts as in a token budget: its texts, names and metadata, and
     /// [`HIT_OVERHEAD_BYTES`] for its numbers.
     pub fn cost_bytes(&self) -> u64 {
         let names = [&self.document, &self.handle, &self.title];
         let texts = [&self.text, &self.before, &self.after];
         let strings = names.into_iter().chain(texts).chain(&self.section);
-        let bytes: usize = strings.map(String::len).sum();
+        let pairs = self.metadata.iter().flat_map(|(key, value)| [key, value]);
+        let bytes: usize = strings.chain(pairs).map(String::len).sum();
         bytes as u64 + HIT_OVERHEAD_BYTES
     }
 }

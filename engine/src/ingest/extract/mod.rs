@@ -20,7 +20,10 @@ mod code;
 mod html;
 mod markdown;
 mod rst;
+mod sniff;
 mod text;
+
+pub use self::sniff::{Sniffed, sniff};
 
 /// Stored text of one document, in bytes.
 pub const MAX_TEXT_BYTES: usize = 64 << 20;
@@ -303,7 +306,7 @@ mod tests {
         for (bytes, reason) in [
             (b"%PDF-1.4\n1 0 obj".to_vec(), "binary file (PDF)"),
             (elf, "binary file (executable)"),
-            (zip, "binary file (Word)"),
+            (zip, "binary file (Word document)"),
             (vec![0; 100], "binary file, or text in an unknown encoding"),
             (
                 (0..=255).collect(),

@@ -68,20 +68,34 @@ pub(super) fn binary_format(bytes: &[u8]) -> Option<&'static str> {
     (is_certain || looks_binary(bytes)).then_some(format)
 }
 
+/// Whether bytes are text beyond doubt: UTF-8, or UTF-16 that shows it, without control bytes.
+pub(super) fn is_unicode_text(bytes: &[u8]) -> bool {
+    if Encoding::for_bom(bytes).is_some() || utf_16_by_form(bytes).is_some() {
+        return decode(bytes, false).is_ok();
+    }
+    std::str::from_utf8(bytes).is_ok() && !looks_binary(bytes)
+}
+
 /// Office files are zip archives whose first entries have well-known names.
 fn zip_format(bytes: &[u8]) -> &'static str {
     let head = bytes
         .get(..bytes.len().min(SNIFFED_BYTES))
         .unwrap_or_default();
     let holds = |name: &[u8]| head.windows(name.len()).any(|window| window == name);
-    if holds(b"opendocument") {
+    if holds(b"opendocument.text") {
+        "OpenDocument text"
+    } else if holds(b"opendocument.spreadsheet") {
+        "OpenDocument spreadsheet"
+    } else if holds(b"opendocument.presentation") {
+        "OpenDocument presentation"
+    } else if holds(b"opendocument") {
         "OpenDocument"
     } else if holds(b"word/") {
-        "Word"
+        "Word document"
     } else if holds(b"xl/") {
-        "Excel"
+        "Excel workbook"
     } else if holds(b"ppt/") {
-        "PowerPoint"
+        "PowerPoint presentation"
     } else if holds(b"application/epub") {
         "EPUB"
     } else if holds(b"META-INF/") {
