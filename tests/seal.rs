@@ -179,6 +179,8 @@ fn answers(path: &Path) -> Vec<String> {
                 Entry::Folder { path, .. } => folders.push(Some(path)),
                 Entry::Document(mut document) => {
                     (document.modified_ms, document.added_ms) = (0, 0);
+                    // It is another one for each time of modification.
+                    document.revision.clear();
                     let name = &document.path;
                     let text = kb.text(name, None).expect("text").text;
                     let chunks = kb.chunks(name).expect("chunks");

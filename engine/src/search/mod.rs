@@ -15,6 +15,7 @@ pub mod page;
 pub mod passages;
 pub mod phrase;
 pub mod plan;
+mod preview;
 pub mod render;
 pub mod request;
 pub mod resolve;

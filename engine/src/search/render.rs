@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::index::text::{Analyser, TermSet};
 use crate::search::files::Files;
 use crate::search::passages::Passage;
+use crate::search::preview::{cut, first_words, last_words};
 use crate::search::request::{Mode, Request};
 use crate::search::response::{Hit, TermScore};
 use crate::store::blocks::BlockReader;
@@ -311,97 +312,6 @@ struct Stored {
     best_start: u32,
 }
 
-/// Cuts the text of a hit to so many characters around its best lines; span and lines follow, the
-/// lines only where those of the text are those of the original. Returns which part of the text is
-/// left.
-fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range<usize> {
-    let range = preview(&hit.text, &hit.best_lines, characters);
-    let before = hit.text.get(..range.start).unwrap_or_default();
-    let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
-    if !has_line_map {
-        let last = hit.lines.last;
-        hit.lines.first = hit.lines.first.saturating_add(line_ends(before)).min(last);
-        let ends = line_ends(shown.strip_suffix('\n').unwrap_or(&shown));
-        hit.lines.last = hit.lines.first.saturating_add(ends).min(last);
-    }
-    let start = u32::try_from(range.start).unwrap_or(u32::MAX);
-    hit.span.start = hit.span.start.saturating_add(start);
-    let len = u32::try_from(shown.len()).unwrap_or(u32::MAX);
-    hit.span.end = hit.span.start.saturating_add(len);
-    let inside = |part: &Range<usize>| {
-        let (start, end) = (part.start.max(range.start), part.end.min(range.end));
-        (start < end).then(|| start - range.start..end - range.start)
-    };
-    hit.marks = hit.marks.iter().filter_map(inside).collect();
-    hit.best_lines = inside(&hit.best_lines).unwrap_or(0..0);
-    hit.text = shown;
-    range
-}
-
-/// The first words of a text that so many characters hold; where no word ends in the second half of
-/// them, as in a script without spaces, the first characters.
-fn first_words(text: &str, characters: usize) -> &str {
-    let Some((end, next)) = text.char_indices().nth(characters) else {
-        return text;
-    };
-    let kept = text.get(..end).unwrap_or_default();
-    if next.is_whitespace() {
-        return kept.trim_end();
-    }
-    match kept.rfind(char::is_whitespace) {
-        Some(space) if space >= end / 2 => kept.get(..space).unwrap_or_default().trim_end(),
-        _ => kept,
-    }
-}
-
-/// The same at the end of a text.
-fn last_words(text: &str, characters: usize) -> &str {
-    let mut backward = text.char_indices().rev();
-    let start = match characters.checked_sub(1) {
-        Some(others) => backward.nth(others).map(|(start, _)| start),
-        None => Some(text.len()),
-    };
-    let (Some(start), Some((_, previous))) = (start, backward.next()) else {
-        return text;
-    };
-    let kept = text.get(start..).unwrap_or_default();
-    if previous.is_whitespace() {
-        return kept.trim_start();
-    }
-    match kept.find(char::is_whitespace) {
-        Some(space) if space <= kept.len() / 2 => {
-            kept.get(space..).unwrap_or_default().trim_start()
-        }
-        _ => kept,
-    }
-}
-
-/// The part of a text of so many characters that holds the best lines, or as much of them as fits;
-/// what is left over goes to the text after them, then to that before.
-fn preview(text: &str, best: &Range<usize>, characters: usize) -> Range<usize> {
-    let forward = |from: usize, count: usize| {
-        let rest = text.get(from..).unwrap_or_default();
-        let end = rest.char_indices().nth(count);
-        from + end.map_or(rest.len(), |(at, _)| at)
-    };
-    let end = forward(best.start, characters);
-    let taken = text
-        .get(best.start..end)
-        .unwrap_or_default()
-        .chars()
-        .count();
-    let before = text.get(..best.start).unwrap_or_default();
-    let start = match characters.saturating_sub(taken) {
-        0 => best.start,
-        left => before
-            .char_indices()
-            .rev()
-            .nth(left - 1)
-            .map_or(0, |(at, _)| at),
-    };
-    start..end
-}
-
 /// A word of the query in the text of a hit.
 #[derive(Debug, Clone, PartialEq)]
 struct Mark {
@@ -555,45 +465,9 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_begins_with_the_best_lines_and_is_filled_up() {
-        let text = "a\u{e9}cd\nefgh\nijkl\n";
-        let part = |best: Range<usize>, characters| &text[preview(text, &best, characters)];
-        assert_eq!(part(6..11, 3), "efg");
-        assert_eq!(part(6..11, 8), "efgh\nijk");
-        assert_eq!(part(6..11, 13), "cd\nefgh\nijkl\n");
-        assert_eq!(part(0..6, 100), text);
-        assert_eq!(part(0..0, 2), "a\u{e9}");
-    }
-
-    #[test]
     fn without_marks_the_first_lines_with_text_are_best() {
         let text = "\n\n  \nfirst\nsecond\n\n\n\n";
         assert_eq!(&text[best_lines(text, &[])], "first\nsecond\n");
         assert_eq!(best_lines("", &[]), 0..0);
-    }
-
-    #[test]
-    fn what_stands_beside_a_preview_is_whole_words_where_there_are_any() {
-        let text = "the moon pulls the sea";
-        for (characters, first, last) in [
-            (0, "", ""),
-            (3, "the", "sea"),
-            (4, "the", "sea"),
-            (2, "th", "ea"),
-            (5, "the", "sea"),
-            (8, "the moon", "the sea"),
-            (11, "the moon", "the sea"),
-            (22, text, text),
-            (99, text, text),
-        ] {
-            assert_eq!(first_words(text, characters), first, "{characters}");
-            assert_eq!(last_words(text, characters), last, "{characters}");
-        }
-        let long = "a incomprehensibility b";
-        assert_eq!(first_words(long, 9), "a incompr");
-        assert_eq!(last_words(long, 9), "ibility b");
-        let lamp = "\u{706f}\u{53f0}\u{5b88}";
-        assert_eq!(first_words(lamp, 2), "\u{706f}\u{53f0}");
-        assert_eq!(last_words(lamp, 2), "\u{53f0}\u{5b88}");
     }
 }
