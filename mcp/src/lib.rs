@@ -10,6 +10,7 @@
 mod answer;
 mod catalog;
 mod content;
+pub mod hosts;
 mod indexes;
 mod options;
 pub mod tokens;

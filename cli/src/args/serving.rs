@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
+use kb_mcp::hosts::Host;
 
 /// Serve .kb files to agents and editors (Model Context Protocol)
 ///
@@ -30,10 +32,23 @@ pub(crate) struct McpArguments {
     /// With --allow-write: a folder that clients may have indexed (repeatable) [default: this folder]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
     pub(crate) allow_root: Vec<PathBuf>,
+
+    /// Start nothing; print what makes that program start this server
+    ///
+    /// The paths in it are absolute, and the other flags are in it.
+    #[arg(long, value_name = "HOST", value_parser = hosts())]
+    pub(crate) print_config: Option<Host>,
+}
+
+/// The names of hosts that can be configured.
+fn hosts() -> impl TypedValueParser<Value = Host> {
+    let names = PossibleValuesParser::new(Host::ALL.map(Host::name));
+    names.map(|name| Host::from_name(&name).unwrap_or(Host::Claude))
 }
 
 const MCP_EXAMPLES: &str = "\
 Examples:
   kb mcp notes.kb                       one file, on stdin and stdout
   kb mcp docs=manual.kb code=src.kb     two files under names of your choice
-  kb mcp notes.kb --allow-write --allow-root ~/notes";
+  kb mcp notes.kb --allow-write --allow-root ~/notes
+  kb mcp notes.kb --print-config vscode > .vscode/mcp.json";

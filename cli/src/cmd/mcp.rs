@@ -1,9 +1,10 @@
 //! `kb mcp`: other programs ask the files.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kb_mcp::hosts::{Host, Launch, snippet};
 use kb_mcp::{Note, Options, StartError, is_index_name};
 
 use crate::args::McpArguments;
@@ -13,8 +14,11 @@ use crate::human::shell_word;
 use crate::locate::locate;
 use crate::output::{Output, tell};
 
-pub(crate) fn run(arguments: &McpArguments, _output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
     let options = options(arguments)?;
+    if let Some(host) = arguments.print_config {
+        return print_config(host, &options, output);
+    }
     kb_mcp::serve_stdio(&options).map_err(explain)?;
     Ok(Exit::Found)
 }
@@ -26,6 +30,61 @@ fn options(arguments: &McpArguments) -> Result<Options, Failure> {
         allow_write: arguments.allow_write,
         allow_roots: arguments.allow_root.clone(),
         note,
+    })
+}
+
+fn print_config(host: Host, options: &Options, output: &mut Output) -> Result<Exit, Failure> {
+    let command = std::env::current_exe()
+        .map_err(|error| Failure::io("find out where this program lies", &error))?;
+    let launch = Launch {
+        command: configured(&command)?,
+        arguments: launch_arguments(options)?,
+    };
+    let snippet = snippet(host, &launch);
+    output.write(&snippet.text)?;
+    output.flush()?;
+    output.hint(&format!("this belongs in {}", snippet.file));
+    Ok(Exit::Found)
+}
+
+/// The command line that does the same from any folder.
+fn launch_arguments(options: &Options) -> Result<Vec<String>, Failure> {
+    let mut words = vec!["mcp".to_owned()];
+    for (name, path) in &options.files {
+        words.push(format!("{name}={}", absolute(path)?));
+    }
+    if options.allow_write {
+        words.push("--allow-write".to_owned());
+        // The folder that is allowed without a word is the one this is run in.
+        let here = [PathBuf::from(".")];
+        let roots = match options.allow_roots.as_slice() {
+            [] => &here,
+            roots => roots,
+        };
+        for root in roots {
+            let root = root.canonicalize();
+            let root = root.map_err(|error| Failure::io("find an allowed folder", &error))?;
+            words.push("--allow-root".to_owned());
+            words.push(configured(&root)?);
+        }
+    }
+    Ok(words)
+}
+
+fn absolute(path: &Path) -> Result<String, Failure> {
+    let absolute = std::path::absolute(path);
+    configured(&absolute.map_err(|error| Failure::io("find out the current folder", &error))?)
+}
+
+/// A path as a configuration can have it.
+fn configured(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| {
+        let message = format!(
+            "{} is no text that a configuration can hold",
+            path.display()
+        );
+        Failure::usage(message, None)
     })
 }
 

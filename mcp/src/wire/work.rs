@@ -95,7 +95,10 @@ impl Work {
         let mut done = tokio::task::spawn_blocking(move || {
             // The turn ends with the work, also where nobody waits for it.
             let _turn = turn;
-            job(&flag, &|done, total| drop(told.send((done, total))))
+            job(&flag, &|done, total| {
+                // Nobody may listen.
+                let _ = told.send((done, total));
+            })
         });
         let tell = async {
             if let Some(listener) = listener {

@@ -1,0 +1,167 @@
+//! The configuration that makes a host, a program with a model in it, start this server.
+
+use serde_json::{Value, json};
+
+/// Name of the server in the configuration.
+const SERVER: &str = "kb";
+
+/// A program that starts servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Host {
+    /// Claude Code and Claude Desktop.
+    Claude,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code.
+    Vscode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Zed.
+    Zed,
+    /// OpenCode.
+    Opencode,
+}
+
+impl Host {
+    /// All of them.
+    pub const ALL: [Host; 7] = [
+        Host::Claude,
+        Host::Cursor,
+        Host::Vscode,
+        Host::Codex,
+        Host::Gemini,
+        Host::Zed,
+        Host::Opencode,
+    ];
+
+    /// Its name as a word of a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Host::Claude => "claude",
+            Host::Cursor => "cursor",
+            Host::Vscode => "vscode",
+            Host::Codex => "codex",
+            Host::Gemini => "gemini",
+            Host::Zed => "zed",
+            Host::Opencode => "opencode",
+        }
+    }
+
+    /// The host of that name.
+    pub fn from_name(name: &str) -> Option<Host> {
+        Host::ALL.into_iter().find(|host| host.name() == name)
+    }
+}
+
+/// How the server is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The program, absolute: hosts have a search path of their own.
+    pub command: String,
+    /// What it is given; files absolute, hosts have a working directory of their own.
+    pub arguments: Vec<String>,
+}
+
+/// A piece of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snippet {
+    /// The file it belongs in.
+    pub file: &'static str,
+    /// The piece, ending in a line feed.
+    pub text: String,
+}
+
+/// What makes `host` start the server.
+pub fn snippet(host: Host, launch: &Launch) -> Snippet {
+    let (command, arguments) = (&launch.command, &launch.arguments);
+    let plain = json!({ "command": command, "args": arguments });
+    match host {
+        Host::Claude => servers(".mcp.json in the folder of a project", "mcpServers", plain),
+        Host::Cursor => servers("~/.cursor/mcp.json", "mcpServers", plain),
+        Host::Gemini => servers("~/.gemini/settings.json", "mcpServers", plain),
+        Host::Zed => servers("~/.config/zed/settings.json", "context_servers", plain),
+        Host::Vscode => {
+            let server = json!({ "type": "stdio", "command": command, "args": arguments });
+            servers(".vscode/mcp.json", "servers", server)
+        }
+        Host::Opencode => {
+            let words: Vec<&String> = std::iter::once(command).chain(arguments).collect();
+            let server = json!({ "type": "local", "command": words, "enabled": true });
+            servers("opencode.json", "mcp", server)
+        }
+        Host::Codex => {
+            let words: Vec<String> = arguments.iter().map(|word| toml_string(word)).collect();
+            let (command, words) = (toml_string(command), words.join(", "));
+            Snippet {
+                file: "~/.codex/config.toml",
+                text: format!("[mcp_servers.{SERVER}]\ncommand = {command}\nargs = [{words}]\n"),
+            }
+        }
+    }
+}
+
+fn servers(file: &'static str, key: &str, server: Value) -> Snippet {
+    let value = json!({ key: { SERVER: server } });
+    let text = format!("{value:#}\n");
+    Snippet { file, text }
+}
+
+/// A basic string of TOML: escapes are those of JSON, and DEL needs one too.
+fn toml_string(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007F")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch() -> Launch {
+        Launch {
+            command: "C:\\kb \"1\".exe".to_owned(),
+            arguments: vec!["mcp".to_owned(), "a\u{7f}=/x/caf\u{e9}.kb".to_owned()],
+        }
+    }
+
+    #[test]
+    fn every_host_but_codex_gets_json_that_says_what_to_start() {
+        let launch = launch();
+        let words = json!(launch.arguments);
+        for host in Host::ALL.into_iter().filter(|host| *host != Host::Codex) {
+            let text = snippet(host, &launch).text;
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let (key, command) = match host {
+                Host::Vscode => ("servers", &launch.command),
+                Host::Zed => ("context_servers", &launch.command),
+                Host::Opencode => {
+                    let all = json!([launch.command, "mcp", launch.arguments[1]]);
+                    assert_eq!(value["mcp"]["kb"]["command"], all);
+                    continue;
+                }
+                _ => ("mcpServers", &launch.command),
+            };
+            let server = &value[key]["kb"];
+            assert_eq!(server["command"], json!(command), "{}", host.name());
+            assert_eq!(server["args"], words, "{}", host.name());
+        }
+    }
+
+    #[test]
+    fn codex_gets_toml_with_everything_escaped() {
+        let text = snippet(Host::Codex, &launch()).text;
+        assert_eq!(
+            text,
+            "[mcp_servers.kb]\ncommand = \"C:\\\\kb \\\"1\\\".exe\"\nargs = [\"mcp\", \
+             \"a\\u007F=/x/caf\u{e9}.kb\"]\n"
+        );
+    }
+
+    #[test]
+    fn hosts_are_known_by_their_names() {
+        for host in Host::ALL {
+            assert_eq!(Host::from_name(host.name()), Some(host));
+        }
+        assert_eq!(Host::from_name("emacs"), None);
+    }
+}
