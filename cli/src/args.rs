@@ -73,6 +73,7 @@ pub(crate) enum Verb {
     Tag(TagArguments),
     Watch(WatchArguments),
     Mcp(McpArguments),
+    Token(TokenArguments),
     Info(InfoArguments),
     Bench(BenchArguments),
     Verify(VerifyArguments),

@@ -108,6 +108,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         Verb::Tag(verb) => cmd::tag::run(&verb, output),
         Verb::Watch(verb) => cmd::watch::run(&verb, output),
         Verb::Mcp(verb) => cmd::mcp::run(&verb, output),
+        Verb::Token(verb) => cmd::token::run(&verb, output),
         Verb::Verify(verb) => cmd::verify::run(&verb, output),
         Verb::Seal(verb) => cmd::seal::run(&verb, output),
         Verb::Info(verb) => cmd::info::run(&verb, output),

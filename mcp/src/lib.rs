@@ -18,5 +18,5 @@ mod tools;
 mod wire;
 
 pub use catalog::reference;
-pub use options::{Note, Options, StartError, is_index_name};
-pub use wire::serve_stdio;
+pub use options::{HttpOptions, Note, Options, StartError, is_index_name};
+pub use wire::{serve_http, serve_stdio};

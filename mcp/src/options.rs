@@ -45,6 +45,20 @@ impl fmt::Debug for Options {
     }
 }
 
+/// What a server over HTTP is started with beside [`Options`].
+#[derive(Debug, Clone, Default)]
+pub struct HttpOptions {
+    /// `ADDRESS:PORT`; port 0 is any free one.
+    pub address: String,
+    /// Names that clients may know the server by, beside those of the loopback and its own address.
+    pub allow_hosts: Vec<String>,
+    /// Web pages that may ask, as `scheme://host:port`, beside those of this machine.
+    pub allow_origins: Vec<String>,
+    /// The file of tokens; `None`: the user's own where other machines can reach the server, else no
+    /// token is asked for.
+    pub tokens: Option<PathBuf>,
+}
+
 /// Why a server cannot start.
 #[derive(Debug)]
 pub enum StartError {

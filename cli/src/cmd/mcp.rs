@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kb_mcp::hosts::{Host, Launch, snippet};
-use kb_mcp::{Note, Options, StartError, is_index_name};
+use kb_mcp::{HttpOptions, Note, Options, StartError, is_index_name};
 
 use crate::args::McpArguments;
 use crate::exit::Exit;
@@ -19,7 +19,18 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
     if let Some(host) = arguments.print_config {
         return print_config(host, &options, output);
     }
-    kb_mcp::serve_stdio(&options).map_err(explain)?;
+    match &arguments.http {
+        Some(address) => {
+            let http = HttpOptions {
+                address: address.clone(),
+                allow_hosts: arguments.allow_host.clone(),
+                allow_origins: arguments.allow_origin.clone(),
+                tokens: arguments.tokens.clone(),
+            };
+            kb_mcp::serve_http(&options, &http).map_err(explain)?;
+        }
+        None => kb_mcp::serve_stdio(&options).map_err(explain)?,
+    }
     Ok(Exit::Found)
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod rm;
 pub(crate) mod seal;
 pub(crate) mod search;
 pub(crate) mod tag;
+pub(crate) mod token;
 pub(crate) mod verify;
 pub(crate) mod watch;
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::http::request::Parts;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -13,6 +14,7 @@ use super::server::{Server, implementation};
 use super::work::{Listener, Trouble};
 use crate::answer::{Answer, Object, ToolError};
 use crate::content::{self, Refusal};
+use crate::tokens::Access;
 use crate::tools::{self, Call};
 
 /// How long lists that never change may be kept.
@@ -111,6 +113,7 @@ impl ServerHandler for Session {
             peer: cx.peer.clone(),
             token,
         });
+        let may_write = may_write(&cx);
         let indexes = Arc::clone(&self.server.indexes);
         let arguments = request.arguments.unwrap_or_default();
         let name = request.name;
@@ -119,7 +122,7 @@ impl ServerHandler for Session {
                 indexes: &indexes,
                 name: &name,
                 arguments,
-                may_write: true,
+                may_write,
                 cancel,
                 progress,
             })
@@ -260,6 +263,13 @@ impl ServerHandler for Session {
             ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
         })
     }
+}
+
+/// Whether this client may write; who brought no token was not asked for one.
+fn may_write(cx: &RequestContext<RoleServer>) -> bool {
+    let parts = cx.extensions.get::<Parts>();
+    let access = parts.and_then(|parts| parts.extensions.get::<Access>());
+    access.is_none_or(|access| access.may_write)
 }
 
 /// The newer protocol asks every result to name its server.

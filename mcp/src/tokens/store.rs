@@ -1,0 +1,504 @@
+//! The file of tokens.
+//!
+//! It is replaced whole, by a temporary file and a rename; whoever changes it holds the lock of a
+//! file beside it. When a token was last used is remembered in memory and written now and then.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value, json};
+
+use super::secret::{self, Hash};
+use super::{Access, TOKENS_LIMIT, TokenError, TokenInfo, is_name};
+
+/// Version of the file.
+const VERSION: u64 = 1;
+
+/// How often uses are written down.
+const USES_PAUSE: Duration = Duration::from_secs(60);
+
+/// A token as the file has it.
+#[derive(Debug, Clone)]
+struct Token {
+    info: TokenInfo,
+    hash: Hash,
+}
+
+/// The tokens of one file.
+#[derive(Debug)]
+pub struct Tokens {
+    path: PathBuf,
+    known: Mutex<Known>,
+}
+
+/// What is in memory.
+#[derive(Debug, Default)]
+struct Known {
+    /// Which state of the file was read; `None`: none yet.
+    stamp: Option<Stamp>,
+    tokens: Vec<Token>,
+    /// Uses since the last time they were written, by name.
+    uses: BTreeMap<String, i64>,
+    written: Option<Instant>,
+}
+
+/// Changes whenever the file is replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    inode: u64,
+}
+
+/// Where tokens lie when nothing else is said: `kb/tokens.json` in the user's configuration.
+pub fn default_path() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let configuration = folder("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| folder("HOME").map(|home| Path::new(&home).join(".config")))
+        .or_else(|| folder("APPDATA").map(PathBuf::from))?;
+    Some(configuration.join("kb").join("tokens.json"))
+}
+
+impl Tokens {
+    /// The tokens of that file, which need not exist.
+    pub fn new(path: PathBuf) -> Tokens {
+        Tokens {
+            path,
+            known: Mutex::default(),
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is known of every token, in the order they were made.
+    ///
+    /// # Errors
+    /// Those of reading the file; [`TokenError::Exposed`] when others may read it.
+    pub fn list(&self) -> Result<Vec<TokenInfo>, TokenError> {
+        let mut tokens = self.read()?;
+        tokens.sort_by_key(|token| token.info.created_ms);
+        Ok(tokens.into_iter().map(|token| token.info).collect())
+    }
+
+    /// Makes a token and gives it; it is not stored and cannot be had again.
+    ///
+    /// # Errors
+    /// [`TokenError::Name`], [`TokenError::Taken`], [`TokenError::Full`], and those of reading and
+    /// writing the file.
+    pub fn create(&self, name: &str, may_write: bool) -> Result<String, TokenError> {
+        if !is_name(name) {
+            return Err(TokenError::Name(name.to_owned()));
+        }
+        let secret = secret::make().map_err(|error| self.failed(error))?;
+        self.change(|tokens| {
+            if tokens.iter().any(|token| token.info.name == name) {
+                return Err(TokenError::Taken(name.to_owned()));
+            }
+            if tokens.len() >= TOKENS_LIMIT {
+                return Err(TokenError::Full);
+            }
+            let info = TokenInfo {
+                name: name.to_owned(),
+                may_write,
+                created_ms: now_ms(),
+                last_used_ms: None,
+            };
+            let hash = Hash::of(&secret);
+            tokens.push(Token { info, hash });
+            Ok(())
+        })?;
+        Ok(secret)
+    }
+
+    /// Removes a token; who has it is refused from now on.
+    ///
+    /// # Errors
+    /// [`TokenError::Unknown`], and those of reading and writing the file.
+    pub fn revoke(&self, name: &str) -> Result<(), TokenError> {
+        self.change(|tokens| {
+            let at = tokens.iter().position(|token| token.info.name == name);
+            let Some(at) = at else {
+                return Err(TokenError::Unknown {
+                    name: name.to_owned(),
+                    names: tokens.iter().map(|token| token.info.name.clone()).collect(),
+                });
+            };
+            tokens.remove(at);
+            Ok(())
+        })
+    }
+
+    /// What an `Authorization` header allows; `None`: nothing. Looks at the file each time, so that a
+    /// change counts at once; a file that cannot be read allows nothing.
+    pub fn check(&self, header: Option<&str>) -> Option<Access> {
+        let (scheme, token) = header?.split_once(' ')?;
+        let hash = scheme
+            .eq_ignore_ascii_case("bearer")
+            .then(|| Hash::of(token))?;
+        let mut known = self.known();
+        self.refresh(&mut known).ok()?;
+        // All are compared, so that time does not tell which one is near.
+        let mut found = None;
+        for token in &known.tokens {
+            if token.hash.is_same(hash) {
+                found = Some(Access {
+                    name: token.info.name.clone(),
+                    may_write: token.info.may_write,
+                });
+            }
+        }
+        let access = found?;
+        known.uses.insert(access.name.clone(), now_ms());
+        let is_due = known
+            .written
+            .is_none_or(|written| written.elapsed() >= USES_PAUSE);
+        drop(known);
+        if is_due {
+            self.flush();
+        }
+        Some(access)
+    }
+
+    /// Writes down when tokens were used. That it fails changes nothing for anybody.
+    pub fn flush(&self) {
+        let uses = {
+            let mut known = self.known();
+            known.written = Some(Instant::now());
+            std::mem::take(&mut known.uses)
+        };
+        if uses.is_empty() {
+            return;
+        }
+        let _ = self.change(|tokens| {
+            for token in tokens {
+                // One that was revoked meanwhile does not come back.
+                if let Some(used) = uses.get(&token.info.name) {
+                    token.info.last_used_ms = token.info.last_used_ms.max(Some(*used));
+                }
+            }
+            Ok(())
+        });
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refresh(&self, known: &mut Known) -> Result<(), TokenError> {
+        let stamp = match fs::metadata(&self.path) {
+            Ok(metadata) => Some(Stamp::of(&metadata)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(self.failed(error)),
+        };
+        if stamp != known.stamp || stamp.is_none() {
+            known.tokens = self.read()?;
+            known.stamp = stamp;
+        }
+        Ok(())
+    }
+
+    /// Reads, changes and writes the tokens while nobody else does.
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Vec<Token>) -> Result<(), TokenError>,
+    ) -> Result<(), TokenError> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        if !folder.as_os_str().is_empty() && !folder.exists() {
+            make_folder(folder).map_err(|error| self.failed(error))?;
+        }
+        let lock = private()
+            .create(true)
+            .truncate(false)
+            .open(self.beside("lock"));
+        let lock = lock.map_err(|error| self.failed(error))?;
+        lock.lock().map_err(|error| self.failed(error))?;
+        let mut tokens = self.read()?;
+        change(&mut tokens)?;
+        self.write(&tokens).map_err(|error| self.failed(error))
+    }
+
+    fn read(&self) -> Result<Vec<Token>, TokenError> {
+        let metadata = match fs::metadata(&self.path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(self.failed(error)),
+        };
+        if is_exposed(&metadata) {
+            return Err(TokenError::Exposed(self.path.clone()));
+        }
+        let bytes = fs::read(&self.path).map_err(|error| self.failed(error))?;
+        parsed(&bytes).ok_or_else(|| TokenError::Unreadable(self.path.clone()))
+    }
+
+    fn write(&self, tokens: &[Token]) -> io::Result<()> {
+        let tokens: Vec<Value> = tokens.iter().map(object).collect();
+        let text = format!("{:#}\n", json!({ "version": VERSION, "tokens": tokens }));
+        let temporary = self.beside("tmp");
+        // One that a crash left behind; we hold the lock.
+        let _ = fs::remove_file(&temporary);
+        let mut file = private().create_new(true).open(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, &self.path)?;
+        // Where a folder cannot be synced, the rename is safe without.
+        if let Some(Ok(folder)) = self.path.parent().map(File::open) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+
+    /// `tokens.json.lock` for `lock`.
+    fn beside(&self, ending: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".");
+        name.push(ending);
+        PathBuf::from(name)
+    }
+
+    fn failed(&self, error: io::Error) -> TokenError {
+        TokenError::Io {
+            path: self.path.clone(),
+            error,
+        }
+    }
+}
+
+fn object(token: &Token) -> Value {
+    let mut object = json!({
+        "name": token.info.name,
+        "sha256": token.hash.hex(),
+        "scope": if token.info.may_write { "write" } else { "read" },
+        "created_ms": token.info.created_ms,
+    });
+    if let (Some(used), Some(object)) = (token.info.last_used_ms, object.as_object_mut()) {
+        object.insert("last_used_ms".to_owned(), used.into());
+    }
+    object
+}
+
+fn parsed(bytes: &[u8]) -> Option<Vec<Token>> {
+    let file: Value = serde_json::from_slice(bytes).ok()?;
+    if file.get("version")?.as_u64()? != VERSION {
+        return None;
+    }
+    let tokens = file.get("tokens")?.as_array()?;
+    tokens
+        .iter()
+        .map(|token| parsed_token(token.as_object()?))
+        .collect()
+}
+
+fn parsed_token(token: &Map<String, Value>) -> Option<Token> {
+    Some(Token {
+        info: TokenInfo {
+            name: token.get("name")?.as_str()?.to_owned(),
+            may_write: match token.get("scope")?.as_str()? {
+                "read" => false,
+                "write" => true,
+                _ => return None,
+            },
+            created_ms: token.get("created_ms")?.as_i64()?,
+            last_used_ms: match token.get("last_used_ms") {
+                None => None,
+                Some(used) => Some(used.as_i64()?),
+            },
+        },
+        hash: Hash::from_hex(token.get("sha256")?.as_str()?)?,
+    })
+}
+
+fn now_ms() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Writes a file that only its owner may read.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}
+
+/// Whether others than its owner may read the file. Elsewhere than on Unix this is not looked at.
+#[cfg(unix)]
+fn is_exposed(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_exposed(_: &Metadata) -> bool {
+    false
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Stamp {
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Stamp {
+            modified: metadata.modified().ok(),
+            bytes: metadata.len(),
+            inode,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Tokens) {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = Tokens::new(folder.path().join("deep/kb/tokens.json"));
+        (folder, tokens)
+    }
+
+    fn bearer(token: &str) -> Option<String> {
+        Some(format!("Bearer {token}"))
+    }
+
+    #[test]
+    fn a_token_opens_the_door_and_its_text_is_stored_nowhere() {
+        let (_folder, tokens) = store();
+        let token = tokens.create("laptop", false).unwrap();
+        let text = fs::read_to_string(tokens.path()).unwrap();
+        assert!(!text.contains(&token) && !text.contains(&token[3..]));
+        let access = tokens.check(bearer(&token).as_deref()).unwrap();
+        assert_eq!((access.name.as_str(), access.may_write), ("laptop", false));
+        let lower = format!("bearer {token}");
+        assert!(tokens.check(Some(&lower)).is_some());
+    }
+
+    #[test]
+    fn wrong_truncated_and_longer_tokens_are_refused() {
+        let (_folder, tokens) = store();
+        let token = tokens.create("laptop", true).unwrap();
+        let short = &token[..token.len() - 1];
+        let wrong = [
+            None,
+            Some(String::new()),
+            Some(token.clone()),
+            Some("Bearer ".to_owned()),
+            Some(format!("Basic {token}")),
+            Some(format!("Bearer  {token}")),
+            bearer(short),
+            bearer(&format!("{token}x")),
+            bearer(&token.to_uppercase()),
+        ];
+        for header in wrong {
+            assert_eq!(tokens.check(header.as_deref()), None, "{header:?}");
+        }
+    }
+
+    #[test]
+    fn another_process_revokes_at_once_and_a_use_does_not_bring_it_back() {
+        let (_folder, tokens) = store();
+        let token = tokens.create("laptop", true).unwrap();
+        assert!(tokens.check(bearer(&token).as_deref()).is_some());
+        assert!(tokens.check(bearer(&token).as_deref()).is_some());
+        let other = Tokens::new(tokens.path().to_path_buf());
+        other.revoke("laptop").unwrap();
+        assert_eq!(tokens.check(bearer(&token).as_deref()), None);
+        tokens.flush();
+        assert_eq!(tokens.list().unwrap(), []);
+    }
+
+    #[test]
+    fn uses_are_written_down() {
+        let (_folder, tokens) = store();
+        let token = tokens.create("laptop", false).unwrap();
+        assert_eq!(tokens.list().unwrap()[0].last_used_ms, None);
+        tokens.check(bearer(&token).as_deref()).unwrap();
+        tokens.flush();
+        let info = &tokens.list().unwrap()[0];
+        assert!(info.last_used_ms.unwrap() >= info.created_ms);
+    }
+
+    #[test]
+    fn names_are_unique_printable_and_ten_at_most() {
+        let (_folder, tokens) = store();
+        for name in ["", " a", "a\nb", &"a".repeat(65)] {
+            assert!(matches!(
+                tokens.create(name, false),
+                Err(TokenError::Name(_))
+            ));
+        }
+        for number in 0..TOKENS_LIMIT {
+            tokens.create(&format!("token {number}"), false).unwrap();
+        }
+        assert!(matches!(
+            tokens.create("token 3", false),
+            Err(TokenError::Taken(_))
+        ));
+        assert!(matches!(
+            tokens.create("one more", false),
+            Err(TokenError::Full)
+        ));
+        assert!(matches!(
+            tokens.revoke("one more"),
+            Err(TokenError::Unknown { .. })
+        ));
+        tokens.revoke("token 3").unwrap();
+        tokens.create("one more", true).unwrap();
+        let names = tokens.list().unwrap();
+        assert_eq!(names.len(), TOKENS_LIMIT);
+        assert_eq!(names[9].name, "one more");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_its_owners_alone_and_refused_when_it_is_not() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, tokens) = store();
+        let token = tokens.create("laptop", false).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(tokens.path()), 0o600);
+        assert_eq!(mode(tokens.path().parent().unwrap()), 0o700);
+        fs::set_permissions(tokens.path(), PermissionsExt::from_mode(0o640)).unwrap();
+        assert!(matches!(tokens.list(), Err(TokenError::Exposed(_))));
+        let fresh = Tokens::new(tokens.path().to_path_buf());
+        assert_eq!(fresh.check(bearer(&token).as_deref()), None);
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_not_overwritten() {
+        let (_folder, tokens) = store();
+        tokens.create("laptop", false).unwrap();
+        for wrong in [
+            "",
+            "{}",
+            r#"{"version":2,"tokens":[]}"#,
+            r#"{"version":1,"tokens":[{}]}"#,
+        ] {
+            fs::write(tokens.path(), wrong).unwrap();
+            assert!(matches!(
+                tokens.create("b", false),
+                Err(TokenError::Unreadable(_))
+            ));
+            assert_eq!(fs::read_to_string(tokens.path()).unwrap(), wrong);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Takes connections until the process is asked to stop.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::gate::{Gate, PATH};
+use super::origin::Names;
+use crate::options::{HttpOptions, Options, StartError};
+use crate::tokens::{Tokens, default_path};
+use crate::wire::server::Server;
+use crate::wire::stdio::{quiet_panics, stop_asked};
+use crate::wire::work::{SHARED_QUEUE, Work};
+
+/// Most connections at once; more wait to be taken.
+const CONNECTIONS: usize = 256;
+
+/// How long the headers of a request may take, counted from the end of the one before: a connection
+/// that is silent for longer is closed.
+const HEADERS_TIME: Duration = Duration::from_secs(60);
+
+const HEADERS_LIMIT: usize = 100;
+
+const HEADERS_BYTES: usize = 64 << 10;
+
+/// How long answers under way may take at the end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Until a connection is taken again after the system refused one.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Threads that wait for the network; the work has its own.
+const WORKERS: usize = 2;
+
+/// Threads that look at the tokens.
+const TOKEN_THREADS: usize = 4;
+
+/// Serves clients over HTTP until the process is asked to stop.
+///
+/// # Errors
+/// [`StartError`] when a file cannot be opened, the address cannot be listened on, or is open to
+/// others while there are no tokens.
+pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartError> {
+    quiet_panics(&options.note);
+    let listener = listen(&http.address)?;
+    let refused = |action: String| move |error| StartError::Io { action, error };
+    let address = listener
+        .local_addr()
+        .map_err(refused(format!("listen on {}", http.address)))?;
+    let tokens = tokens(http, address)?;
+    let names = names(http, address)?;
+    let server = Server::new(options, Some(SHARED_QUEUE))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .max_blocking_threads(Work::threads() + TOKEN_THREADS)
+        .enable_all()
+        .build()
+        .map_err(refused("start threads".to_owned()))?;
+    let stopped = CancellationToken::new();
+    let result = runtime.block_on(async {
+        let gate = Gate::new(&server, names, tokens.clone(), stopped.child_token());
+        let listener = TcpListener::from_std(listener)?;
+        (options.note)(&format!("http://{address}{PATH}"));
+        accept(listener, Arc::new(gate), &server, &stopped).await;
+        Ok(())
+    });
+    if let Some(tokens) = tokens {
+        tokens.flush();
+    }
+    // Work that nobody waits for any more ends with the process: a write that is not committed
+    // leaves its file as it was.
+    runtime.shutdown_background();
+    result.map_err(refused(format!("listen on {}", http.address)))
+}
+
+fn listen(address: &str) -> Result<StdListener, StartError> {
+    let failed = |error| StartError::Io {
+        action: format!("listen on {address}"),
+        error,
+    };
+    let addresses: Vec<SocketAddr> = address.to_socket_addrs().map_err(failed)?.collect();
+    let listener = StdListener::bind(addresses.as_slice()).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+/// The tokens that are asked for; `None`: nobody is asked, which only this machine's own may enjoy.
+fn tokens(http: &HttpOptions, address: SocketAddr) -> Result<Option<Arc<Tokens>>, StartError> {
+    let is_open = !address.ip().is_loopback();
+    if http.tokens.is_none() && !is_open {
+        return Ok(None);
+    }
+    let path = http.tokens.clone().or_else(default_path);
+    let path = path.ok_or_else(|| StartError::Usage {
+        message: "no tokens are known".to_owned(),
+        hint: Some("--tokens FILE says where they lie".to_owned()),
+    })?;
+    let tokens = Tokens::new(path);
+    let known = tokens.list().map_err(|error| StartError::Usage {
+        message: error.to_string(),
+        hint: error.hint(),
+    })?;
+    if known.is_empty() {
+        let place = tokens.path().display();
+        let flag = match &http.tokens {
+            Some(path) => format!(" --tokens {}", path.display()),
+            None => String::new(),
+        };
+        return Err(StartError::Usage {
+            message: match is_open {
+                true => format!("{address} is open to other machines, and {place} has no token"),
+                false => format!("{place} has no token, so that nobody could ask"),
+            },
+            hint: Some(format!("`kb token create NAME{flag}` makes one")),
+        });
+    }
+    Ok(Some(Arc::new(tokens)))
+}
+
+fn names(http: &HttpOptions, address: SocketAddr) -> Result<Names, StartError> {
+    let mut hosts = http.allow_hosts.clone();
+    if !address.ip().is_unspecified() {
+        // Nobody can make an address of numbers lead elsewhere.
+        hosts.push(address.to_string());
+    }
+    Names::new(&hosts, &http.allow_origins).map_err(|wrong| StartError::Usage {
+        message: format!("{wrong:?} is neither a host nor an origin"),
+        hint: Some("a host is kb.example or kb.example:80, an origin https://app.example".into()),
+    })
+}
+
+async fn accept(
+    listener: TcpListener,
+    gate: Arc<Gate>,
+    server: &Arc<Server>,
+    stopped: &CancellationToken,
+) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEADERS_TIME)
+        .max_headers(HEADERS_LIMIT)
+        .max_header_size(HEADERS_BYTES);
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop_asked());
+    loop {
+        let (connection, place) = tokio::select! {
+            () = &mut stop => break,
+            next = next(&listener, &places) => match next {
+                Some(next) => next,
+                None => continue,
+            },
+        };
+        let gate = Arc::clone(&gate);
+        let service = service_fn(move |request| {
+            let gate = Arc::clone(&gate);
+            async move { Ok::<_, Infallible>(gate.answer(request).await) }
+        });
+        let connection = http.serve_connection(TokioIo::new(connection), service);
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A client that goes away or talks nonsense is no news.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    // Subscriptions and conversations end; then the connections are free to.
+    server.over.cancel();
+    stopped.cancel();
+    let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+}
+
+async fn next(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((connection, _)) => {
+            // Small answers are not held back to be sent together.
+            let _: io::Result<()> = connection.set_nodelay(true);
+            Some((connection, place))
+        }
+        Err(_) => {
+            tokio::time::sleep(PAUSE).await;
+            None
+        }
+    }
+}
