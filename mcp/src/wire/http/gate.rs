@@ -80,28 +80,26 @@ impl Gate {
 
     /// Answers a request.
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
-        match self.let_in(request).await {
-            Ok(answer) | Err(answer) => answer,
-        }
+        self.let_in(request).await.unwrap_or_else(refusal)
     }
 
-    async fn let_in(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+    async fn let_in(&self, request: Request<Incoming>) -> Result<Answer, StatusCode> {
         if request.uri().path() != PATH {
-            return Err(refusal(StatusCode::NOT_FOUND));
+            return Err(StatusCode::NOT_FOUND);
         }
         if !self.names.allow(request.uri(), request.headers()) {
-            return Err(refusal(StatusCode::FORBIDDEN));
+            return Err(StatusCode::FORBIDDEN);
         }
         let access = self.access(request.headers()).await?;
         let owner = access.as_ref().map_or("", |access| &access.name).to_owned();
         if !self.rates.take(&owner, Instant::now()) {
-            return Err(later(StatusCode::TOO_MANY_REQUESTS));
+            return Err(StatusCode::TOO_MANY_REQUESTS);
         }
         let session = request.headers().get(SESSION_ID).cloned();
         if let Some(session) = &session {
             let id = session.to_str().unwrap_or_default();
             if !self.sessions.goes_on(id, &owner) {
-                return Err(refusal(StatusCode::NOT_FOUND));
+                return Err(StatusCode::NOT_FOUND);
             }
         }
         let (mut parts, body) = request.into_parts();
@@ -123,7 +121,7 @@ impl Gate {
     }
 
     /// Who asks; `None` where nobody is asked who they are.
-    async fn access(&self, headers: &HeaderMap) -> Result<Option<Access>, Answer> {
+    async fn access(&self, headers: &HeaderMap) -> Result<Option<Access>, StatusCode> {
         let Some(tokens) = &self.tokens else {
             return Ok(None);
         };
@@ -135,12 +133,7 @@ impl Gate {
         let checked = tokio::task::spawn_blocking(move || tokens.check(header.as_deref())).await;
         match checked {
             Ok(Some(access)) => Ok(Some(access)),
-            _ => {
-                let mut answer = refusal(StatusCode::UNAUTHORIZED);
-                let value = HeaderValue::from_static("Bearer realm=\"kb\"");
-                answer.headers_mut().insert(WWW_AUTHENTICATE, value);
-                Err(answer)
-            }
+            _ => Err(StatusCode::UNAUTHORIZED),
         }
     }
 
@@ -150,7 +143,7 @@ impl Gate {
         &self,
         headers: &HeaderMap,
         body: &Incoming,
-    ) -> Result<tokio::sync::OwnedSemaphorePermit, Answer> {
+    ) -> Result<tokio::sync::OwnedSemaphorePermit, StatusCode> {
         let length = match headers.get(CONTENT_LENGTH) {
             None if body.is_end_stream() => 0,
             None => BODY_LIMIT,
@@ -161,23 +154,21 @@ impl Gate {
                 .unwrap_or(usize::MAX),
         };
         if length > BODY_LIMIT {
-            return Err(refusal(StatusCode::PAYLOAD_TOO_LARGE));
+            return Err(StatusCode::PAYLOAD_TOO_LARGE);
         }
         let kib = u32::try_from(length.div_ceil(1024)).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.bodies).try_acquire_many_owned(kib);
-        room.map_err(|_| later(StatusCode::SERVICE_UNAVAILABLE))
+        room.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)
     }
 }
 
-async fn read(body: Incoming) -> Result<Bytes, Answer> {
+async fn read(body: Incoming) -> Result<Bytes, StatusCode> {
     let whole = Limited::new(body, BODY_LIMIT).collect();
     match tokio::time::timeout(BODY_TIME, whole).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(refusal(StatusCode::PAYLOAD_TOO_LARGE))
-        }
-        Ok(Err(_)) => Err(refusal(StatusCode::BAD_REQUEST)),
-        Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(StatusCode::PAYLOAD_TOO_LARGE),
+        Ok(Err(_)) => Err(StatusCode::BAD_REQUEST),
+        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
     }
 }
 
@@ -187,14 +178,17 @@ fn refusal(status: StatusCode) -> Answer {
     let words = status.canonical_reason().unwrap_or_default();
     let mut answer = Response::new(Full::new(Bytes::from_static(words.as_bytes())).boxed());
     *answer.status_mut() = status;
-    let close = HeaderValue::from_static("close");
-    answer.headers_mut().insert(CONNECTION, close);
-    answer
-}
-
-fn later(status: StatusCode) -> Answer {
-    let mut answer = refusal(status);
-    let second = HeaderValue::from_static("1");
-    answer.headers_mut().insert(RETRY_AFTER, second);
+    let headers = answer.headers_mut();
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    match status {
+        StatusCode::UNAUTHORIZED => {
+            let how = HeaderValue::from_static("Bearer realm=\"kb\"");
+            headers.insert(WWW_AUTHENTICATE, how);
+        }
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        _ => {}
+    }
     answer
 }
