@@ -16,6 +16,8 @@ pub(crate) struct Part<'p> {
     pub(crate) max_tokens: u64,
     /// What to ask for the next part with; none: this is the last.
     pub(crate) token: Option<&'p str>,
+    /// Whether it ends because it has as many items as were asked for.
+    pub(crate) is_full: bool,
     /// Whether this part goes on where another one ended.
     pub(crate) is_continued: bool,
     /// What a whole answer is called: `SUCCESS`, `SEARCH_COMPLETED`.
@@ -37,6 +39,7 @@ impl Part<'_> {
     fn message(&self) -> &'static str {
         match self.token {
             _ if self.is_over() => "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED",
+            Some(_) if self.is_full => self.whole,
             Some(_) => "TOKEN_LIMIT_REACHED",
             None if self.is_continued => "NO_MORE_DATA",
             None => self.whole,
@@ -156,6 +159,12 @@ mod tests {
             (cut.0.as_str(), cut.1.as_str()),
             ("success", "TOKEN_LIMIT_REACHED")
         );
+        let full = told(&Part {
+            token: Some("t"),
+            is_full: true,
+            ..part()
+        });
+        assert_eq!(full.1, "SEARCH_COMPLETED");
         let over = told(&Part {
             tokens: 101,
             ..part()

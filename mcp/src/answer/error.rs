@@ -85,6 +85,12 @@ impl From<Error> for ToolError {
                 format!("lines {asked} of {path:?}: the document has {lines} lines"),
             )
             .with_fact("lines", lines),
+            Error::InvalidPages { asked, path, total } => ToolError::new(
+                code,
+                format!("page_range: pages {asked} of {path:?}: the document has {total}"),
+            )
+            .with_hint(format!("Give pages from 1 to {total}, as 1-3,5"))
+            .with_fact("total_pages", total),
             Error::InvalidContinuation { reason } => {
                 ToolError::new(code, format!("continuation_token: {reason}"))
                     .with_hint("Call again without it")
@@ -216,6 +222,11 @@ mod tests {
                 path: name(),
                 lines: 3,
             },
+            Error::InvalidPages {
+                asked: name(),
+                path: name(),
+                total: 3,
+            },
             Error::InvalidContinuation {
                 reason: "it is malformed",
             },
@@ -268,6 +279,7 @@ mod tests {
             "SECTION_NOT_FOUND",
             "FOLDER_NOT_FOUND",
             "INTERNAL",
+            "INVALID_RANGE",
             "INVALID_RANGE",
             "INVALID_CONTINUATION_TOKEN",
             "CONTINUATION_STALE",

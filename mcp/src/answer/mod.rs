@@ -77,3 +77,45 @@ pub(crate) fn insert_warnings(answer: &mut Object, warnings: &[String]) {
         answer.insert("warnings".to_owned(), warnings.into());
     }
 }
+
+/// The fields of a JSON object literal, without those that are null, at any depth: what has no value
+/// is left out of an answer.
+pub(crate) fn object(value: Value) -> Object {
+    match without_nulls(value) {
+        Value::Object(object) => object,
+        _ => Object::new(),
+    }
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(fields.map(|(k, v)| (k, without_nulls(v))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_error_is_one_line_of_code_sentence_and_hint() {
+        let error = ToolError::new("CODE", "no a\nb").with_hint("Try c");
+        assert_eq!(error.text(), "CODE: no a\\u{a}b. Try c.");
+        assert_eq!(ToolError::new("CODE", "no").text(), "CODE: no.");
+    }
+
+    #[test]
+    fn what_has_no_value_is_left_out() {
+        let given = json!({"a": null, "b": [{"c": null, "d": 0}], "e": {"f": null}});
+        assert_eq!(
+            Value::Object(object(given)),
+            json!({"b": [{"d": 0}], "e": {}})
+        );
+    }
+}

@@ -83,33 +83,34 @@ impl Text {
             "Status: {code}, {status}, {} tokens.",
             tokens.unwrap_or(0)
         ));
+        let token = word(of("continuation", "token"));
+        let mut going_on = "There is more".to_owned();
         let actions = envelope.get("actions").and_then(Value::as_array);
         for action in actions.into_iter().flatten() {
             let field = |name: &str| action.get(name).and_then(Value::as_str);
-            if let (Some(id), Some(description)) = (field("id"), field("description"))
-                && id != "CONTINUE"
-            {
-                let params = action.get("params").and_then(Value::as_object);
-                // The token stands once, in the last line.
-                let params = params.into_iter().flatten();
-                let params = params.filter(|(name, _)| *name != "continuation_token");
-                let params: Vec<String> = params.map(|(k, v)| format!("{k} {v}")).collect();
-                let params = match params.as_slice() {
-                    [] => String::new(),
-                    some => format!(" ({})", some.join(", ")),
-                };
-                self.line(format!("{id}: {description}{params}."));
+            let (Some(id), Some(description)) = (field("id"), field("description")) else {
+                continue;
+            };
+            let said = format!("{id}: {description}");
+            if id == "CONTINUE" {
+                going_on = said;
+                continue;
             }
+            let params = action.get("params").and_then(Value::as_object);
+            let params = params.into_iter().flatten();
+            let params: Vec<String> = params
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            self.line(format!("{said} ({}).", params.join(", ")));
         }
-        let token = word(of("continuation", "token"));
-        self.going_on(token.as_deref())
+        self.going_on(&going_on, token.as_deref())
     }
 
     /// Says how to go on, if there is more; ends the text.
-    pub(crate) fn going_on(mut self, token: Option<&str>) -> String {
+    pub(crate) fn going_on(mut self, said: &str, token: Option<&str>) -> String {
         if let Some(token) = token {
             self.line(format!(
-                "There is more: call again with continuation_token {token}"
+                "{said}: call again with continuation_token {token}"
             ));
         }
         self.end()

@@ -1,0 +1,195 @@
+//! A server's files in a folder of their own, for tests of tools. Every answer is held against what
+//! was advertised, and its two forms against each other.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use kb_engine::KbWriter;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Call, schema};
+use crate::answer::{Answer, Object, ToolError, escape};
+use crate::catalog;
+use crate::indexes::{Index, Indexes};
+use crate::options::Options;
+
+pub(super) struct Bench {
+    pub(super) folder: TempDir,
+    pub(super) indexes: Arc<Indexes>,
+}
+
+impl Bench {
+    /// One file with these documents, that may be written.
+    pub(super) fn new(name: &str, documents: &[(&str, &str)]) -> Bench {
+        Bench::of(&[(name, documents)], true)
+    }
+
+    pub(super) fn of(files: &[(&str, &[(&str, &str)])], allow_write: bool) -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let mut opened = Vec::new();
+        for (name, documents) in files {
+            let path = folder.path().join(format!("{name}.kb"));
+            let mut writer = KbWriter::open_or_create(&path).unwrap();
+            for (path, text) in *documents {
+                writer.add_bytes(path, text.as_bytes()).unwrap();
+            }
+            writer.commit().unwrap();
+            opened.push(((*name).to_owned(), path));
+        }
+        let indexes = Indexes::open(&Options {
+            files: opened,
+            allow_write,
+            allow_roots: vec![folder.path().to_path_buf()],
+            note: Arc::new(|_| {}),
+        });
+        let indexes = indexes.unwrap();
+        Bench { folder, indexes }
+    }
+
+    /// Prose, logs and code about ships.
+    pub(super) fn guides() -> Bench {
+        let bench = Bench::new("guides", GUIDES);
+        let tag = |writer: &mut KbWriter| {
+            writer.tag("guides/sails.md", &["deck"], &[])?;
+            writer.commit()
+        };
+        bench.index().write(tag).unwrap();
+        bench
+    }
+
+    pub(super) fn index(&self) -> Arc<Index> {
+        Arc::clone(&self.indexes.list()[0])
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Adds one more document.
+    pub(super) fn add(&self, path: &str, text: &str) {
+        let add = |writer: &mut KbWriter| {
+            writer.add_bytes(path, text.as_bytes())?;
+            writer.commit()
+        };
+        self.index().write(add).unwrap();
+    }
+
+    pub(super) fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+        let Value::Object(arguments) = arguments else {
+            panic!("{arguments}");
+        };
+        super::call(&Call {
+            indexes: &self.indexes,
+            name,
+            arguments,
+            may_write: true,
+            cancel: &Arc::new(AtomicBool::new(false)),
+            progress: &|_, _| {},
+        })
+    }
+
+    pub(super) fn error(&self, name: &str, arguments: Value) -> ToolError {
+        match self.call(name, arguments) {
+            Err(error) => error,
+            Ok(answer) => panic!("{}", answer.text),
+        }
+    }
+
+    /// The answer to a call that succeeds, checked.
+    pub(super) fn answer(&self, name: &str, arguments: Value) -> Answer {
+        let answer = match self.call(name, arguments) {
+            Ok(answer) => answer,
+            Err(error) => panic!("{name}: {}", error.text()),
+        };
+        let advertised = &catalog::definition(name).unwrap()["outputSchema"];
+        schema::check(advertised, &Value::Object(answer.structured.clone())).unwrap();
+        says_all(&answer.text, &answer.structured);
+        answer
+    }
+}
+
+/// Whether the text has every word and number of the structured form.
+fn says_all(text: &str, structured: &Object) {
+    for (key, value) in structured {
+        says(text, key, value);
+    }
+}
+
+fn says(text: &str, key: &str, value: &Value) {
+    let is_said = match value {
+        Value::String(word) => {
+            let long = escape::text(word);
+            let short = escape::line(word);
+            text.contains(&*long) || text.contains(&*short)
+        }
+        // Times differ from call to call, and are for programs.
+        Value::Number(_) if key == "searchTimeMs" => true,
+        Value::Number(number) => text.contains(&number.to_string()),
+        Value::Array(items) => {
+            items.iter().for_each(|item| says(text, key, item));
+            true
+        }
+        Value::Object(fields) => {
+            says_all(text, fields);
+            true
+        }
+        _ => true,
+    };
+    // The kind of what is said, and how to go on, have words of their own in the text.
+    let is_word_of_ours = matches!(key, "type" | "id" | "has_more");
+    assert!(
+        is_said || is_word_of_ours,
+        "{key} {value} is not in:\n{text}"
+    );
+}
+
+const GUIDES: &[(&str, &str)] = &[
+    (
+        "guides/sails.md",
+        "# Sails\n\nA ship under way carries several sails of heavy canvas, each with a name.\n\n\
+         ## Mending\n\nTorn sails are mended with waxed thread: draw the thread through wax, sew flat \
+         seams, and rub the seam with a rubber made of bone.\n\n\
+         ## Storing\n\nWet sails rot. Dry them before they are folded and stored below the deck.\n",
+    ),
+    (
+        "guides/ropes.md",
+        "# Ropes\n\nEvery rope of a ship has a name and a place.\n\n## Knots\n\nThe bowline holds a \
+         loop that does not slip; the reef knot ties two ends of one rope, as in sails that are reefed.\n\n\
+         ## Splices\n\nA splice joins two ropes for ever by weaving their strands.\n",
+    ),
+    (
+        "guides/food/bread.md",
+        "# Bread\n\nShips carry hard bread, baked twice, that keeps for months.\n\n## Baking\n\nFlour, \
+         water and a little salt; bake, rest, and bake again.\n",
+    ),
+    (
+        "logs/voyage.txt",
+        "Day 1: left the harbour with all sails set.\nDay 2: calm, no wind at all.\n\
+         Day 3: storm, two sails lost.\n",
+    ),
+    (
+        "guides/stars.md",
+        "# Stars\n\nThe pole star stands over the north.\n",
+    ),
+    (
+        "guides/flags.md",
+        "# Flags\n\nEach letter has a flag of its own.\n",
+    ),
+    (
+        "notes.md",
+        "# Notes\n\nAsk the cook about bread.\n\nAsk the mate about the sails.\n",
+    ),
+    (
+        "src/rig.rs",
+        "//! The rig of a ship.\n\n/// Turns a sail to an angle against the wind.\npub fn trim_sail(angle: \
+         f32) -> f32 {\n    angle.clamp(0.0, 90.0)\n}\n\n/// Takes in a reef.\npub fn reef(sails: u32) -> u32 \
+         {\n    sails.saturating_sub(1)\n}\n",
+    ),
+    (
+        "src/hoist.py",
+        "\"\"\"Hoists sails.\"\"\"\n\n\ndef hoist(sail):\n    \"\"\"Pulls a sail up its mast.\"\"\"\n    \
+         return sail.up()\n",
+    ),
+];

@@ -1,0 +1,46 @@
+//! Which open files a call speaks of.
+
+use std::sync::Arc;
+
+use kb_engine::DocumentInfo;
+
+use super::Call;
+use super::arguments::Arguments;
+use crate::answer::ToolError;
+use crate::indexes::Index;
+
+/// The words of one of the sources for an index.
+const PROJECT: &[&str] = &["projectId", "project_id", "project"];
+
+/// The one index.
+pub(super) fn one(call: &Call<'_>, arguments: &Arguments) -> Result<Arc<Index>, ToolError> {
+    let found = call.indexes.pick(arguments.index_name());
+    found.map_err(|error| in_their_words(error, arguments))
+}
+
+/// The indexes that a search asks.
+pub(super) fn all(call: &Call<'_>, arguments: &Arguments) -> Result<Vec<Arc<Index>>, ToolError> {
+    let found = call.indexes.pick_all(arguments.index_name());
+    found.map_err(|error| in_their_words(error, arguments))
+}
+
+/// The document of that name and its index.
+pub(super) fn document(
+    call: &Call<'_>,
+    arguments: &Arguments,
+    name: &str,
+) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
+    call.indexes.document(arguments.index_name(), name)
+}
+
+/// Whoever asked for a project is told of a project.
+fn in_their_words(error: ToolError, arguments: &Arguments) -> ToolError {
+    if error.code != "INDEX_NOT_FOUND" || !arguments.is_spelled(PROJECT) {
+        return error;
+    }
+    let name = arguments.index_name().unwrap_or_default();
+    ToolError {
+        sentence: format!("project not found: no index is called {name:?}"),
+        ..error
+    }
+}

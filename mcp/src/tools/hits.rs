@@ -1,0 +1,125 @@
+//! What the three searches share: asking the files, and the words around the hits.
+
+use std::sync::Arc;
+
+use kb_engine::{Hit, Kb, Request, Response, Verdict, search_files};
+
+use super::arguments::Arguments;
+use crate::answer::{Text, ToolError, uri};
+use crate::indexes::{Index, Stale};
+
+/// An index older than that many days may be out of date.
+pub(super) const OLD_DAYS: f64 = 7.0;
+
+/// Asks the files as if they were one.
+pub(super) fn ask(indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
+    let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
+    Ok(search_files(&files, request)?)
+}
+
+/// Name of the index that a hit comes from.
+pub(super) fn index_of<'i>(indexes: &'i [Arc<Index>], hit: &Hit) -> &'i str {
+    indexes.get(hit.file).map_or("", |index| index.name())
+}
+
+/// Address of the document of a hit.
+pub(super) fn uri_of(indexes: &[Arc<Index>], hit: &Hit) -> String {
+    uri::of_document(index_of(indexes, hit), &hit.document)
+}
+
+/// A score as it is shown: four digits after the point, in both forms.
+pub(super) fn score(score: f32) -> f64 {
+    (f64::from(score.clamp(0.0, 1.0)) * 10_000.0).round() / 10_000.0
+}
+
+/// Everything the caller of a search should know: what was ignored, what the engine says, whether the
+/// files speak of what was asked, and whether they are out of date.
+pub(super) fn warnings(
+    arguments: &Arguments,
+    indexes: &[Arc<Index>],
+    response: &Response,
+) -> Vec<String> {
+    let mut warnings = arguments.warnings();
+    warnings.extend(response.warnings.iter().cloned());
+    if response.verdict == Verdict::NothingRelevant {
+        let names = names(indexes);
+        warnings.push(match response.hits.is_empty() {
+            true => format!("NOTHING_RELEVANT: nothing in {names} seems to speak of this."),
+            false => format!(
+                "NOTHING_RELEVANT: nothing in {names} seems to speak of this; these are the \
+                 nearest passages."
+            ),
+        });
+    }
+    for index in indexes {
+        if let Some(stale) = index.staleness() {
+            warnings.push(format!("STALE: {}", out_of_date(index.name(), stale)));
+        }
+    }
+    warnings
+}
+
+/// How old an index is and what has changed, in a sentence.
+pub(super) fn out_of_date(name: &str, stale: Stale) -> String {
+    let days = stale.age_days.floor();
+    let age = match days {
+        days if days < 1.0 => "today".to_owned(),
+        days if days < 2.0 => "1 day ago".to_owned(),
+        days => format!("{days} days ago"),
+    };
+    let changed = match stale.changed {
+        None => "whether its sources changed since is not known",
+        Some(0) => "its sources have not changed since",
+        Some(1) => "1 file changed since",
+        Some(many) => &format!("{many} files changed since"),
+    };
+    format!("{name} was indexed {age}; {changed}.")
+}
+
+pub(super) fn names(indexes: &[Arc<Index>]) -> String {
+    let names: Vec<&str> = indexes.iter().map(|index| index.name()).collect();
+    names.join(", ")
+}
+
+/// The first line of a result: `1. path:3-9  score 0.87  Title`.
+pub(super) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
+    let title = match hit.title.as_str() {
+        "" => String::new(),
+        title => format!("  {title}"),
+    };
+    text.line(format!(
+        "{number}. {}:{}-{}  score {:?}{title}",
+        hit.document,
+        hit.lines.first,
+        hit.lines.last,
+        score(hit.score)
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_age_of_an_index_is_said_in_words() {
+        let said = |age_days, changed| out_of_date("a", Stale { age_days, changed });
+        assert_eq!(
+            said(9.7, Some(3)),
+            "a was indexed 9 days ago; 3 files changed since."
+        );
+        assert_eq!(
+            said(1.2, Some(1)),
+            "a was indexed 1 day ago; 1 file changed since."
+        );
+        let unknown = "a was indexed today; whether its sources changed since is not known.";
+        assert_eq!(said(0.3, None), unknown);
+    }
+
+    #[test]
+    fn scores_are_shown_with_four_digits() {
+        assert_eq!(score(0.92), 0.92);
+        assert_eq!(score(0.123_456), 0.1235);
+        assert_eq!(score(1.000_001), 1.0);
+        assert_eq!(score(-0.1), 0.0);
+    }
+}
