@@ -7,6 +7,7 @@ use crate::container::Snapshot;
 use crate::error::Result;
 use crate::kb::Kb;
 use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry};
+use crate::kb::sections::section_span;
 use crate::search::page::{Budget, Origin, Page, Paging};
 use crate::store::documents::DocumentRecord;
 use crate::store::outline::Sections;
@@ -81,10 +82,39 @@ impl Kb {
     /// # Errors
     /// As [`Kb::document`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
     pub fn chunks_page(&self, name: &str, page: &Page) -> Result<(Vec<ChunkText>, Paging)> {
+        self.chunks_of(name, None, page)
+    }
+
+    /// As [`Kb::chunks_page`], those of them that hold text of one section, by its number or a title
+    /// that only one heading has.
+    ///
+    /// # Errors
+    /// As [`Kb::chunks_page`]; [`crate::Error::SectionNotFound`].
+    pub fn section_chunks_page(
+        &self,
+        name: &str,
+        section: &str,
+        page: &Page,
+    ) -> Result<(Vec<ChunkText>, Paging)> {
+        self.chunks_of(name, Some(section), page)
+    }
+
+    fn chunks_of(
+        &self,
+        name: &str,
+        section: Option<&str>,
+        page: &Page,
+    ) -> Result<(Vec<ChunkText>, Paging)> {
         page.validate()?;
         self.read(|snapshot, catalog| {
             let (id, record) = self.resolved(snapshot, catalog, name)?;
-            let origin = self.origin("chunks", catalog, &[&record.path]);
+            let span = match section {
+                None => None,
+                Some(section) => Some(section_span(snapshot, catalog, id, &record, section)?),
+            };
+            let asked = span.map(|span| format!("{}-{}", span.start, span.end));
+            let asked = asked.unwrap_or_default();
+            let origin = self.origin("chunks", catalog, &[&record.path, &asked]);
             let start = origin.start(page)?;
             if record.rows == 0 {
                 return part(&origin, page, start, std::iter::empty(), |_| 0);
@@ -93,8 +123,15 @@ impl Kb {
             let (chunks, mut blocks) = (segment.chunks(), segment.blocks()?);
             let headings = catalog.outlines.get(snapshot, id)?;
             let mut sections = Sections::new(&headings);
-            let rows = record.first_row..record.first_row.saturating_add(record.rows);
-            let texts = skip(rows.zip(0..), start).map(|(row, index)| {
+            let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
+            if let Some(span) = span {
+                rows.start = row_at(&segment, &record, u64::from(span.start))?;
+                // The last byte of a section; an empty one is where its heading stands.
+                let last = span.end.saturating_sub(1).max(span.start);
+                rows.end = row_at(&segment, &record, u64::from(last))?.saturating_add(1);
+            }
+            let numbered = rows.map(|row| (row, row.saturating_sub(record.first_row)));
+            let texts = skip(numbered, start).map(|(row, index)| {
                 let at = chunks.get(row)?.at;
                 Ok(ChunkText {
                     index,

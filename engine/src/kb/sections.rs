@@ -52,8 +52,7 @@ impl Kb {
         page.validate()?;
         self.read(|snapshot, catalog| {
             let (id, record) = self.resolved(snapshot, catalog, name)?;
-            let all = sections(snapshot, catalog, id, &record)?;
-            let span = find(&all, section, &record.path)?.span;
+            let span = section_span(snapshot, catalog, id, &record, section)?;
             let start_and_end = format!("{}-{}", span.start, span.end);
             let origin = self.origin("section", catalog, &[&record.path, &start_and_end]);
             let offset = origin.start(page)?;
@@ -74,6 +73,21 @@ impl Kb {
             Ok((text, budget.paging(&origin, next)))
         })
     }
+}
+
+/// Bytes of the text that lie under one section, by its number or a title that only one heading has.
+///
+/// # Errors
+/// [`Error::SectionNotFound`] with the sections that look like it.
+pub(super) fn section_span(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    id: DocumentId,
+    record: &DocumentRecord,
+    section: &str,
+) -> Result<Span> {
+    let all = sections(snapshot, catalog, id, record)?;
+    Ok(find(&all, section, &record.path)?.span)
 }
 
 /// All sections of a document.
