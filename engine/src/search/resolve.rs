@@ -153,7 +153,8 @@ impl Nearest {
 
     /// Offers a name.
     pub fn offer(&mut self, name: &str) {
-        if name.is_empty() {
+        // A folder comes once for every run of documents in it.
+        if name.is_empty() || self.best.iter().any(|(_, known)| known == name) {
             return;
         }
         let lower = name.to_lowercase();
