@@ -5,19 +5,29 @@ mod arguments;
 #[cfg(test)]
 mod bench;
 mod choose;
+mod data;
+mod document;
+mod documents;
+mod embedding;
 mod fit;
+mod folders;
 mod going_on;
 mod hits;
+mod indexes;
+mod outline;
+mod pages;
 #[cfg(test)]
 pub(crate) mod schema;
 mod search;
 mod search_code;
 mod search_docs;
+mod stats;
+mod status;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use kb_engine::Class;
+use kb_engine::{Class, DocumentInfo};
 
 use crate::answer::{Answer, Object, ToolError};
 use crate::indexes::{Index, Indexes};
@@ -44,6 +54,16 @@ type Tool = fn(&Call<'_>, &Arguments) -> Result<Answer, ToolError>;
 
 /// The tools by name.
 const TOOLS: &[(&str, Tool)] = &[
+    ("get_document", document::call),
+    ("get_document_data", data::call),
+    ("get_document_outline", outline::call),
+    ("get_embedding", embedding::call),
+    ("get_pages", pages::call),
+    ("get_status", status::call),
+    ("index_stats", stats::call),
+    ("list_documents", documents::call),
+    ("list_folders", folders::call),
+    ("list_indexes", indexes::call),
     ("search", search::call),
     ("search_code", search_code::call),
     ("search_docs", search_docs::call),
@@ -67,4 +87,17 @@ fn any_has(indexes: &[Arc<Index>], classes: &[Class]) -> Result<bool, ToolError>
         }
     }
     Ok(false)
+}
+
+/// When a document was changed: its original, or, where that is not known, what is stored of it.
+fn updated_ms(document: &DocumentInfo) -> i64 {
+    match document.modified_ms {
+        0 => document.added_ms,
+        known => known,
+    }
+}
+
+/// `None` for an empty text, which is left out of answers.
+fn some(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }

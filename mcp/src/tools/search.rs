@@ -94,14 +94,14 @@ fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
     json!({
         "document_id": hit.document,
         "doc_handle": hit.handle,
-        "title": some(&hit.title),
+        "title": super::some(&hit.title),
         "uri": hits::uri_of(indexes, hit),
         "index_name": hits::index_of(indexes, hit),
         "preview": hit.text,
         "score": hits::score(hit.score),
         "location": {
             "document_type": kind,
-            "section": some(&section(hit)),
+            "section": super::some(&section(hit)),
             "start_line": has_lines.then_some(hit.lines.first),
             "end_line": has_lines.then_some(hit.lines.last),
         },
@@ -133,10 +133,6 @@ fn shown(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
     text.named_passage("After:", &hit.after);
 }
 
-fn some(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
-}
-
 fn section(hit: &Hit) -> String {
     hit.section.join(" > ")
 }
@@ -147,7 +143,7 @@ fn updated(hit: &Hit) -> Option<String> {
 
 fn context(hit: &Hit) -> Option<Value> {
     let is_there = !(hit.before.is_empty() && hit.after.is_empty());
-    is_there.then(|| json!({"before": some(&hit.before), "after": some(&hit.after)}))
+    is_there.then(|| json!({"before": super::some(&hit.before), "after": super::some(&hit.after)}))
 }
 
 #[cfg(test)]

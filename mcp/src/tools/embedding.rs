@@ -1,0 +1,99 @@
+//! `get_embedding`: the vector of a text.
+
+use serde_json::{Value, json};
+
+use super::Call;
+use super::arguments::{Arguments, invalid};
+use crate::answer::{Answer, ToolError, insert_warnings, object};
+
+/// Longest text, in characters.
+const TEXT_LIMIT: usize = 8000;
+
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+    let text = arguments.required_text("text");
+    let length = text.chars().count();
+    if text.trim().is_empty() || length > TEXT_LIMIT {
+        let reason = match length > TEXT_LIMIT {
+            true => format!("{length} characters given; at most {TEXT_LIMIT}"),
+            false => "it is empty; give at least one word".to_owned(),
+        };
+        return Err(invalid("text", reason));
+    }
+    let all = call.indexes.list();
+    let index = match (arguments.index_name(), all.as_slice()) {
+        (Some(name), _) => call.indexes.named(name)?,
+        (None, [first, rest @ ..]) => {
+            let model = first.kb().state()?.model;
+            for other in rest {
+                if other.kb().state()?.model != model {
+                    // Which one is meant matters, so the caller is asked.
+                    return call.indexes.pick(None).and(Err(several()));
+                }
+            }
+            std::sync::Arc::clone(first)
+        }
+        (None, []) => call.indexes.pick(None)?,
+    };
+    let (vector, model) = index.kb().embed(text)?;
+    let vector: Vec<Value> = vector.into_iter().map(six_digits).collect();
+    let mut structured = object(json!({
+        "dimensions": vector.len(),
+        "embedding": vector,
+        "model": model,
+    }));
+    insert_warnings(&mut structured, &arguments.warnings());
+    let text = Value::Object(structured.clone()).to_string();
+    Ok(Answer { structured, text })
+}
+
+fn several() -> ToolError {
+    ToolError::new("INDEX_AMBIGUOUS", "the open indexes use different models")
+        .with_hint("Pass index_name")
+}
+
+/// Six significant digits: more would be noise.
+fn six_digits(value: f32) -> Value {
+    format!("{value:.5e}")
+        .parse::<f64>()
+        .map_or(Value::Null, Value::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+
+    #[test]
+    fn a_vector_has_length_one_and_says_its_model() {
+        let bench = Bench::guides();
+        let answer = bench.answer(
+            "get_embedding",
+            json!({"text": "sails are mended with wax"}),
+        );
+        let vector = answer.structured["embedding"].as_array().unwrap();
+        assert_eq!(answer.structured["dimensions"], vector.len());
+        let square: f64 = vector
+            .iter()
+            .map(|value| value.as_f64().unwrap().powi(2))
+            .sum();
+        assert!((square - 1.0).abs() < 1e-4, "{square}");
+        let model = bench.index().kb().state().unwrap().model;
+        assert_eq!(answer.structured["model"], model);
+        let json: Value = serde_json::from_str(&answer.text).unwrap();
+        assert_eq!(json, Value::Object(answer.structured));
+        assert_eq!(six_digits(0.123_456_78), json!(0.123457));
+    }
+
+    #[test]
+    fn a_text_has_a_length() {
+        let bench = Bench::of(&[("first", &[]), ("second", &[])], false);
+        for text in [" ".to_owned(), "x".repeat(8001)] {
+            assert_eq!(
+                bench.error("get_embedding", json!({"text": text})).code,
+                "INVALID_ARGUMENT"
+            );
+        }
+        let text = "w\u{f6}rter ".repeat(1000);
+        bench.answer("get_embedding", json!({"text": text}));
+    }
+}

@@ -1,0 +1,115 @@
+//! `list_folders`: the folders of a knowledge base.
+
+use kb_engine::Folders;
+use serde_json::{Value, json};
+
+use super::arguments::Arguments;
+use super::fit::{Made, fit};
+use super::{Call, choose};
+use crate::answer::envelope::Part;
+use crate::answer::{Answer, Text, ToolError, object};
+
+/// Tokens of an answer.
+const TOKENS: u32 = 2000;
+
+/// What a name in a list takes besides its letters, in bytes.
+const NAME_OVERHEAD_BYTES: usize = 4;
+
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+    let index = choose::one(call, arguments)?;
+    fit(TOKENS, |budget| {
+        let bytes = usize::try_from(budget)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(4);
+        // Names at the top come first; a half is for paths, which have them too.
+        let mut folders = index.kb().folders(bytes as u64 / 2)?;
+        let mut left = bytes / 2;
+        let fits = |name: &String| {
+            left = left.checked_sub(name.len() + NAME_OVERHEAD_BYTES)?;
+            Some(())
+        };
+        let kept = folders.top.iter().map_while(fits).count();
+        folders.cut |= kept < folders.top.len();
+        folders.top.truncate(kept.max(1));
+        Ok(Made {
+            can_shrink: folders.paths.len() > 1,
+            answer: answer(arguments, &folders),
+        })
+    })
+}
+
+fn answer(arguments: &Arguments, folders: &Folders) -> Answer {
+    let mut warnings = arguments.warnings();
+    if folders.cut {
+        warnings.push(
+            "not all folders are listed, the deepest are left out: list_documents shows what is in \
+             one"
+            .to_owned(),
+        );
+    }
+    let names = folders
+        .top
+        .iter()
+        .chain(folders.paths.iter().map(|(path, _)| path));
+    let bytes: usize = names.map(|name| name.len() + NAME_OVERHEAD_BYTES).sum();
+    let part = Part {
+        tokens: bytes.div_ceil(4) as u64,
+        max_tokens: TOKENS.into(),
+        whole: if folders.cut {
+            "TOKEN_LIMIT_REACHED"
+        } else {
+            "SUCCESS"
+        },
+        ..Part::default()
+    };
+    let paths: Vec<Value> = folders
+        .paths
+        .iter()
+        .map(|(path, documents)| json!({"path": path, "documents": documents}))
+        .collect();
+    let data = object(json!({"folders": folders.top, "paths": paths}));
+    let structured = part.around(data, &warnings);
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    text.line(format!("Top level: {}", folders.top.join(", ")));
+    for (path, documents) in &folders.paths {
+        text.line(format!("{path}  {documents} documents"));
+    }
+    let text = text.envelope(&structured);
+    Answer { structured, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::super::fit::larger_form;
+    use serde_json::json;
+
+    #[test]
+    fn folders_come_with_the_number_of_documents_below() {
+        let bench = Bench::guides();
+        let answer = bench.answer("list_folders", json!({}));
+        let data = &answer.structured["data"];
+        assert_eq!(data["folders"], json!(["guides", "logs", "src"]));
+        let paths = data["paths"].as_array().unwrap();
+        assert_eq!(paths[0], json!({"path": "guides", "documents": 5}));
+        assert_eq!(paths[1], json!({"path": "guides/food", "documents": 1}));
+        assert_eq!(answer.structured["status"]["message"], "SUCCESS");
+    }
+
+    #[test]
+    fn many_folders_are_cut_and_that_is_said() {
+        let names: Vec<String> = (0..600)
+            .map(|n| format!("folder-of-the-year-{n:04}/deep/a.txt"))
+            .collect();
+        let documents: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+        let bench = Bench::new("many", &documents);
+        let answer = bench.answer("list_folders", json!({}));
+        assert_eq!(
+            answer.structured["status"]["message"],
+            "TOKEN_LIMIT_REACHED"
+        );
+        assert!(answer.text.contains("not all folders are listed"));
+        assert!(larger_form(&answer) <= 10_000, "{}", larger_form(&answer));
+    }
+}

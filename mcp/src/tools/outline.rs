@@ -1,0 +1,132 @@
+//! `get_document_outline`: the headings of a document, without its content.
+
+use kb_engine::{Class, Paging, SectionAt, Sections, file_types};
+use serde_json::{Value, json};
+
+use super::arguments::Arguments;
+use super::fit::{Made, fit};
+use super::{Call, choose};
+use crate::answer::envelope::continuation;
+use crate::answer::{Answer, Text, ToolError, insert_warnings, object, time};
+
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+    let name = arguments.required_text("document_id");
+    let (index, document) = choose::document(call, arguments, name)?;
+    fit(arguments.max_tokens(), |budget| {
+        let page = arguments.page(budget);
+        let (sections, paging) = index.kb().sections_page(&document.path, &page)?;
+        Ok(Made {
+            can_shrink: sections.sections.len() > 1,
+            answer: answer(arguments, &sections, &paging),
+        })
+    })
+}
+
+fn answer(arguments: &Arguments, outline: &Sections, paging: &Paging) -> Answer {
+    let document = &outline.document;
+    let kind = match document.class {
+        Class::Code => "code",
+        _ => file_types::short(&document.file_type),
+    };
+    let size = time::size(document.size_bytes);
+    let token = paging.continuation.as_deref();
+    let headings: Vec<Value> = outline.sections.iter().map(heading).collect();
+    let warnings = arguments.warnings();
+    let mut structured = object(json!({
+        "document_id": document.path,
+        "title": super::some(&document.title),
+        "type": kind,
+        "file_size": size,
+        "file_size_bytes": document.size_bytes,
+        "total_lines": document.lines,
+        "headings": headings,
+        "continuation": continuation(token),
+    }));
+    insert_warnings(&mut structured, &warnings);
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    text.line(format!("{}  {}", document.path, document.title));
+    text.facts(&[
+        ("type", Some(&kind)),
+        ("size", Some(&size)),
+        ("bytes", Some(&document.size_bytes)),
+        ("lines", Some(&document.lines)),
+    ]);
+    for section in &outline.sections {
+        text.line(format!(
+            "{} {}  level {}, lines {}-{}",
+            section.number, section.title, section.level, section.lines.first, section.lines.last
+        ));
+    }
+    if outline.sections.is_empty() {
+        text.line("No headings.");
+    }
+    let text = text.going_on("There is more", token);
+    Answer { structured, text }
+}
+
+fn heading(section: &SectionAt) -> Value {
+    json!({
+        "title": section.title,
+        "level": section.level,
+        "section": section.number,
+        "start_line": section.lines.first,
+        "end_line": section.lines.last,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use serde_json::json;
+
+    #[test]
+    fn headings_come_with_what_to_fetch_them_by() {
+        let bench = Bench::guides();
+        let answer = bench.answer("get_document_outline", json!({"document_id": "sails.md"}));
+        let outline = &answer.structured;
+        assert_eq!(
+            (&outline["type"], &outline["total_lines"]),
+            (&json!("md"), &json!(11))
+        );
+        let mending = &outline["headings"][1];
+        assert_eq!(
+            (&mending["title"], &mending["section"]),
+            (&json!("Mending"), &json!("1.1"))
+        );
+        let given = json!({"document_id": "sails.md", "section": mending["section"]});
+        let text = bench.answer("get_document_data", given);
+        let content = text.structured["data"]["content"].as_str().unwrap();
+        assert!(content.starts_with("## Mending\n"), "{content}");
+        let code = bench.answer("get_document_outline", json!({"document_id": "src/rig.rs"}));
+        assert_eq!(code.structured["type"], "code");
+        assert_eq!(code.structured["continuation"], json!({"has_more": false}));
+    }
+
+    #[test]
+    fn a_long_outline_comes_in_parts() {
+        let text: String = (1..=300)
+            .map(|n| format!("## Heading number {n}\n\ntext\n\n"))
+            .collect();
+        let bench = Bench::new("long", &[("long.md", &text)]);
+        let (mut titles, mut parts) = (Vec::new(), 0);
+        let mut given = json!({"document_id": "long.md", "max_tokens": 1000});
+        loop {
+            let answer = bench.answer("get_document_outline", given);
+            let headings = answer.structured["headings"].as_array().unwrap();
+            titles.extend(
+                headings
+                    .iter()
+                    .map(|one| one["title"].as_str().unwrap().to_owned()),
+            );
+            parts += 1;
+            let Some(token) = answer.structured["continuation"].get("token") else {
+                break;
+            };
+            given = json!({"document_id": "long.md", "continuation_token": token});
+        }
+        let all: Vec<String> = (1..=300).map(|n| format!("Heading number {n}")).collect();
+        assert_eq!(titles, all);
+        assert!(parts > 3, "{parts}");
+    }
+}
