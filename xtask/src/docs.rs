@@ -5,6 +5,9 @@ use anyhow::{Result, bail};
 use crate::repository;
 use crate::steps::{self, Step};
 
+/// The test that compares the page with the tools, or writes it.
+const PAGE: &str = "the_committed_page_is_what_the_tools_are_now";
+
 /// The step that builds the documentation.
 pub(crate) fn step() -> Step {
     Step {
@@ -15,8 +18,18 @@ pub(crate) fn step() -> Step {
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    if arguments == ["--write"] {
+        let write = Step {
+            variable: Some(("KB_WRITE_DOCS", "1")),
+            ..Step::cargo(
+                "docs/mcp-tools.md",
+                &["test", "--package", "kb-mcp", "--lib", PAGE],
+            )
+        };
+        return steps::run_all(&[write]);
+    }
     if let Some(argument) = arguments.first() {
-        bail!("docs takes no arguments; {argument:?} was given");
+        bail!("docs knows --write only; {argument:?} was given");
     }
     let good = steps::run_all(&[step()])?;
     if good {

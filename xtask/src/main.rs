@@ -5,6 +5,7 @@ mod check;
 mod crash;
 mod docs;
 mod eval;
+mod mcp_clients;
 mod repository;
 mod steps;
 mod test;
@@ -19,6 +20,7 @@ cargo xtask <verb>
   check                 quick: format, clippy, the engine without ingestion, licences
   test                  check, then documentation and all tests
   docs                  the documentation of all crates, warnings are errors
+       --write          write docs/mcp-tools.md anew instead
   eval [DIR]            answer quality on judged collections (default ../shared/eval/dev)
        --sets A,B       only these collections
        --quick          a few small collections, rows uncut, no other table
@@ -40,8 +42,13 @@ cargo xtask <verb>
                         (default tests/bench-results/search-<date>.md; with --quick below target)
   bench live            what changes cost, reading beside a writer, verify, seal, open
        --large          with a file of 1 GB: some minutes and 3 GB of disk
+  bench mcp             what the MCP server adds to the time of the engine, its start, its memory
   bench instructions    instruction counts of the inner loops against the committed ones
        --update         write them to tests/bench-results/instructions.json instead
+  mcp-clients           every outside client and suite of the protocol against a release build
+       --clients DIR    their runners (default ../shared/mcp/clients)
+       --tools DIR      where they are installed (default target/mcp-clients)
+       --fixtures       only the conformance suite with its fixtures
   crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips";
 
 fn main() -> ExitCode {
@@ -67,6 +74,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "docs" => docs::run(rest),
         "eval" => eval::run(rest),
         "bench" => bench::run(rest),
+        "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");

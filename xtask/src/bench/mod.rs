@@ -1,6 +1,7 @@
 //! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates,
 //! with tantivy beside it in the same run. `bench search`: answers beside other systems. `bench
-//! live`: what changes cost. `bench instructions`: counts of the inner loops.
+//! live`: what changes cost. `bench mcp`: what the server adds. `bench instructions`: counts of the
+//! inner loops.
 
 mod analysed;
 mod child;
@@ -10,6 +11,7 @@ mod instructions;
 mod latency;
 mod live;
 mod machine;
+mod mcp;
 mod peer;
 mod report;
 mod search;
@@ -25,6 +27,7 @@ use crate::repository;
 use child::Measured;
 use corpus::{Count, Part};
 use latency::{ModeLatency, Summary};
+pub(crate) use mcp::Listening;
 
 /// What the command line asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,8 +71,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         Some((name, rest)) if name == "main" => parse(rest)?,
         Some((name, rest)) if name == "search" => return search::run(rest),
         Some((name, rest)) if name == "live" => return live::run(rest),
+        Some((name, rest)) if name == "mcp" => return mcp::run(rest),
         Some((name, rest)) if name == "instructions" => return instructions::run(rest),
-        _ => bail!("there are four benches: cargo xtask bench main | search | live | instructions"),
+        _ => bail!(
+            "there are five benches: cargo xtask bench main | search | live | mcp | instructions"
+        ),
     };
     if !options.fetch_only
         && let Some(outcome) = repository::rerun_in_release("bench", arguments)?
@@ -215,6 +221,13 @@ fn check_documents(documents: u64, indexed: Option<&Indexed>) -> Result<()> {
 }
 
 /// Queries, one a line; blank lines and lines that begin with `#` say nothing.
+/// The folder of the first part of the corpus, fetched if it is not there.
+pub(crate) fn first_part() -> Result<PathBuf> {
+    let parts = corpus::fetch()?;
+    let first = parts.into_iter().next().context("the corpus has parts")?;
+    Ok(first.folder)
+}
+
 fn read_queries(path: &Path) -> Result<Vec<String>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
