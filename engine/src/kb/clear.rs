@@ -83,7 +83,9 @@ mod tests {
         writer.add_bytes("pending.txt", b"no walrus").unwrap();
 
         let kb = Kb::open(&path).unwrap();
-        let (before, bytes) = (state(&kb), kb.info().unwrap().file_bytes);
+        let (before, told) = (state(&kb), kb.info().unwrap());
+        let walrus = |kb: &Kb| kb.search(&Request::new("walrus")).unwrap().hits;
+        let segment = walrus(&kb)[0].chunk.segment;
         assert_eq!(before.documents, 21);
         let page = Page {
             max_tokens: Some(1),
@@ -99,8 +101,9 @@ mod tests {
         assert!(after.generation > before.generation);
         let info = kb.info().unwrap();
         assert_eq!((info.vectors, info.roots.len()), (Codec::I4, 0));
-        assert!(info.file_bytes < bytes, "{} {bytes}", info.file_bytes);
-        assert!(kb.search(&Request::new("walrus")).unwrap().hits.is_empty());
+        assert_eq!(info.created_ms, told.created_ms);
+        assert!(info.file_bytes < told.file_bytes, "{}", info.file_bytes);
+        assert!(walrus(&kb).is_empty());
         assert!(kb.list(None).unwrap().is_empty());
         let page = Page {
             continuation: paging.continuation,
@@ -112,9 +115,13 @@ mod tests {
         // The same writer goes on, and what was pending is gone.
         writer.add_bytes("new.txt", b"another walrus").unwrap();
         writer.commit().unwrap();
-        let hits = kb.search(&Request::new("walrus")).unwrap().hits;
+        let hits = walrus(&kb);
         assert_eq!(hits.len(), 1);
         assert_eq!(hits[0].document, "new.txt");
+        assert!(
+            hits[0].chunk.segment > segment,
+            "no number means two things"
+        );
         assert_eq!(state(&kb).documents, 1);
         let options = IndexOptions::default();
         let report = writer.index(&paths, &options, &mut |_| ()).unwrap();

@@ -159,11 +159,12 @@ mod tests {
     use super::*;
     use crate::kb::KbWriter;
 
-    /// A file with one document of that text.
+    /// A file with a document of that text, and one before it.
     fn kb(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.kb");
         let mut writer = KbWriter::open_or_create(&file).unwrap();
+        writer.add_bytes("0.txt", b"first\nof all\n").unwrap();
         writer.add_bytes(path, text.as_bytes()).unwrap();
         writer.commit().unwrap();
         (folder, Kb::open(&file).unwrap())
@@ -181,7 +182,7 @@ mod tests {
             assert!(head.len() <= limit && limit - head.len() <= 3, "{bytes}");
         }
         assert_eq!(
-            kb.head("b.txt", 1).unwrap_err().code(),
+            kb.head("c.txt", 1).unwrap_err().code(),
             "DOCUMENT_NOT_FOUND"
         );
     }

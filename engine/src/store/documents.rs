@@ -310,7 +310,7 @@ mod tests {
     fn the_revision_is_another_one_whenever_the_document_is() {
         let before = record().revision();
         assert_eq!(before.len(), 16);
-        let changes: [fn(&mut DocumentRecord); 12] = [
+        let changes: [fn(&mut DocumentRecord); 13] = [
             |record| record.path.push('x'),
             |record| record.title.push('x'),
             |record| record.file_type.push('x'),
@@ -323,6 +323,10 @@ mod tests {
             |record| record.metadata = vec![("ab".to_owned(), "c".to_owned())],
             |record| record.tags.push("tide".to_owned()),
             |record| record.tags.clear(),
+            |record| {
+                record.metadata.clear();
+                record.tags = ["a", "bc", "sea"].map(str::to_owned).to_vec();
+            },
         ];
         for (number, change) in changes.into_iter().enumerate() {
             let mut other = record();
