@@ -10,6 +10,7 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
+use super::listen::{self, Subscribed};
 use super::server::{Server, implementation};
 use super::work::{Listener, Trouble};
 use crate::answer::{Answer, Object, ToolError};
@@ -47,11 +48,16 @@ const METHODS: [&str; 12] = [
 #[derive(Clone)]
 pub(super) struct Session {
     server: Arc<Server>,
+    /// What a client of the older protocol subscribed to.
+    subscribed: Arc<Subscribed>,
 }
 
 impl Session {
     pub(super) fn new(server: Arc<Server>) -> Session {
-        Session { server }
+        Session {
+            server,
+            subscribed: Arc::default(),
+        }
     }
 
     /// Asks the content in its turn.
@@ -118,6 +124,8 @@ impl ServerHandler for Session {
         let arguments = request.arguments.unwrap_or_default();
         let name = request.name;
         let job = move |cancel: &Arc<_>, progress: &(dyn Fn(u64, u64) + Sync)| {
+            #[cfg(feature = "faults")]
+            fault(&name);
             tools::call(&Call {
                 indexes: &indexes,
                 name: &name,
@@ -240,14 +248,27 @@ impl ServerHandler for Session {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        Some(listen::accepted(&self.server, requested))
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
-        tokio::select! {
-            () = cx.cancelled() => {}
-            () = self.server.over.cancelled() => {}
-        }
+        listen::listen(&self.server, cx).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.add(&self.server, &cx.peer, request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.remove(&request.uri);
         Ok(())
     }
 
@@ -270,6 +291,16 @@ fn may_write(cx: &RequestContext<RoleServer>) -> bool {
     let parts = cx.extensions.get::<Parts>();
     let access = parts.and_then(|parts| parts.extensions.get::<Access>());
     access.is_none_or(|access| access.may_write)
+}
+
+/// A bug on demand: the tool that `KB_FAULT_PANIC` names panics.
+#[cfg(feature = "faults")]
+fn fault(tool: &str) {
+    let faulty = std::env::var("KB_FAULT_PANIC");
+    assert!(
+        faulty.as_deref() != Ok(tool),
+        "the fault that was asked for"
+    );
 }
 
 /// The newer protocol asks every result to name its server.

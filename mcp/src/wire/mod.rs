@@ -1,11 +1,13 @@
 //! Carries requests to the tools: the only room that knows tokio, rmcp and hyper.
 //!
-//! `handler` speaks the protocol, `work` runs what it asks for on threads of their own, `line` and
-//! `stdio` bring messages over a pair of pipes, `http` over the network.
+//! `handler` speaks the protocol, `work` runs what it asks for on threads of their own, `changes` and
+//! `listen` tell subscribers of commits, `line` and //! `stdio` bring messages over a pair of pipes, `http` over the network.
 
+mod changes;
 mod handler;
 mod http;
 mod line;
+mod listen;
 mod server;
 mod stdio;
 mod work;

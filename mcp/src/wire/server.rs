@@ -6,6 +6,7 @@ use rmcp::model::{Implementation, ServerCapabilities, ServerConfig, Tool};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::changes::Changes;
 use super::work::{Queue, Work};
 use crate::catalog;
 use crate::indexes::Indexes;
@@ -15,6 +16,7 @@ use crate::options::{Options, StartError};
 pub(super) struct Server {
     pub(super) indexes: Arc<Indexes>,
     pub(super) work: Work,
+    pub(super) changes: Changes,
     /// What the server says of itself.
     pub(super) info: ServerConfig,
     /// As advertised, sorted by name.
@@ -44,6 +46,7 @@ impl Server {
             .with_server_info(implementation())
             .with_instructions(catalog::instructions(options.allow_write));
         Ok(Arc::new(Server {
+            changes: Changes::new(&indexes),
             indexes,
             work: Work::new(queue),
             info,

@@ -9,6 +9,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio_util::sync::CancellationToken;
 
+use super::changes::follow;
 use super::handler::Session;
 use super::line::LineTransport;
 use super::server::Server;
@@ -49,6 +50,7 @@ async fn serve(server: &Arc<Server>, input: File, output: File) -> io::Result<()
         on_stop.cancel();
         over.cancel();
     });
+    tokio::spawn(follow(Arc::clone(server)));
     let transport = LineTransport::new(input, output, server.over.clone())?;
     let session = Session::new(Arc::clone(server));
     let running = match session.serve_with_ct(transport, stopped).await {

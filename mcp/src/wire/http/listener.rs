@@ -18,6 +18,7 @@ use super::gate::{Gate, PATH};
 use super::origin::Names;
 use crate::options::{HttpOptions, Options, StartError};
 use crate::tokens::{Tokens, default_path};
+use crate::wire::changes::follow;
 use crate::wire::server::Server;
 use crate::wire::stdio::{quiet_panics, stop_asked};
 use crate::wire::work::{SHARED_QUEUE, Work};
@@ -71,6 +72,7 @@ pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartErro
         let gate = Gate::new(&server, names, tokens.clone(), stopped.child_token());
         let listener = TcpListener::from_std(listener)?;
         (options.note)(&format!("http://{address}{PATH}"));
+        tokio::spawn(follow(Arc::clone(&server)));
         accept(listener, Arc::new(gate), &server, &stopped).await;
         Ok(())
     });

@@ -1,0 +1,153 @@
+//! Subscriptions: those of the newer protocol, which are a request that stays open, and those of the
+//! older one, which last as long as their conversation.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::{Peer, SubscriptionContext};
+
+use super::changes::Subscriber;
+use super::server::Server;
+use crate::answer::uri;
+
+/// Most addresses of one subscriber.
+const ADDRESSES_LIMIT: usize = 1000;
+
+/// How often it is looked whether a client is still there.
+const PULSE: Duration = Duration::from_secs(30);
+
+/// The part of a subscription that can be had: changes of the resources, and addresses of files that
+/// are open.
+pub(super) fn accepted(server: &Server, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    let mut accepted = SubscriptionFilter::new();
+    accepted.resources_list_changed = requested.resources_list_changed;
+    if let Some(addresses) = &requested.resource_subscriptions {
+        let ours = addresses.iter().filter(|address| is_ours(server, address));
+        let ours = ours.take(ADDRESSES_LIMIT).cloned().collect();
+        accepted.resource_subscriptions = Some(ours);
+    }
+    accepted
+}
+
+fn is_ours(server: &Server, address: &str) -> bool {
+    let found = uri::parse(address);
+    let mut all = server.indexes.list().into_iter();
+    found.is_some_and(|found| all.any(|index| index.name() == found.index))
+}
+
+/// Tells of changes until the client or the server has enough.
+pub(super) async fn listen(server: &Arc<Server>, cx: SubscriptionContext) -> Result<(), ErrorData> {
+    let addresses = cx.accepted().resource_subscriptions.clone();
+    let addresses = addresses.unwrap_or_default();
+    let wants_list = cx.accepted().resources_list_changed == Some(true);
+    let mut subscriber = Subscriber::new(server, &addresses).await;
+    loop {
+        tokio::select! {
+            () = cx.cancelled() => return Ok(()),
+            () = server.over.cancelled() => return Ok(()),
+            () = subscriber.changed() => {}
+        }
+        let news = subscriber.news(addresses.clone()).await;
+        if wants_list
+            && news.list_changed
+            && cx.sink().notify_resource_list_changed().await.is_err()
+        {
+            return Ok(());
+        }
+        for address in news.updated {
+            if cx.sink().notify_resource_updated(address).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The addresses that a conversation of the older protocol subscribed to.
+#[derive(Debug, Default)]
+pub(super) struct Subscribed {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    addresses: BTreeSet<String>,
+    /// Whether somebody tells the client of changes.
+    is_followed: bool,
+}
+
+impl Subscribed {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells the client of changes of that address from now on.
+    pub(super) fn add(
+        self: &Arc<Subscribed>,
+        server: &Arc<Server>,
+        peer: &Peer<RoleServer>,
+        address: String,
+    ) -> Result<(), ErrorData> {
+        if !is_ours(server, &address) {
+            let data = serde_json::json!({ "uri": address });
+            return Err(ErrorData::resource_not_found(
+                "Resource not found",
+                Some(data),
+            ));
+        }
+        let mut state = self.state();
+        if state.addresses.len() >= ADDRESSES_LIMIT && !state.addresses.contains(&address) {
+            let message = format!("{ADDRESSES_LIMIT} addresses are subscribed to, no more can be");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        state.addresses.insert(address);
+        if !std::mem::replace(&mut state.is_followed, true) {
+            tokio::spawn(follow(Arc::clone(self), Arc::clone(server), peer.clone()));
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, address: &str) {
+        self.state().addresses.remove(address);
+    }
+
+    /// Those subscribed to; `None` ends the telling, as nobody listens any more.
+    fn addresses(&self, peer: &Peer<RoleServer>) -> Option<Vec<String>> {
+        let mut state = self.state();
+        state.is_followed = !state.addresses.is_empty() && !peer.is_transport_closed();
+        state
+            .is_followed
+            .then(|| state.addresses.iter().cloned().collect())
+    }
+}
+
+async fn follow(subscribed: Arc<Subscribed>, server: Arc<Server>, peer: Peer<RoleServer>) {
+    let Some(addresses) = subscribed.addresses(&peer) else {
+        return;
+    };
+    let mut subscriber = Subscriber::new(&server, &addresses).await;
+    loop {
+        let is_news = tokio::select! {
+            () = server.over.cancelled() => return,
+            () = tokio::time::sleep(PULSE) => false,
+            () = subscriber.changed() => true,
+        };
+        let Some(addresses) = subscribed.addresses(&peer) else {
+            return;
+        };
+        if !is_news {
+            continue;
+        }
+        let news = subscriber.news(addresses).await;
+        if news.list_changed {
+            // That the client is gone is seen the next time.
+            let _ = peer.notify_resource_list_changed().await;
+        }
+        for address in news.updated {
+            let updated = ResourceUpdatedNotificationParam::new(address);
+            let _ = peer.notify_resource_updated(updated).await;
+        }
+    }
+}
