@@ -33,6 +33,22 @@ pub(super) fn document(
     call.indexes.document(arguments.index_name(), name)
 }
 
+/// Refuses a call that would write where it may not.
+pub(super) fn may_write(call: &Call<'_>) -> Result<(), ToolError> {
+    let refused = |sentence, hint| Err(ToolError::new("INDEX_READ_ONLY", sentence).with_hint(hint));
+    match (call.indexes.allow_write(), call.may_write) {
+        (true, true) => Ok(()),
+        (false, _) => refused(
+            "this server does not write",
+            "Whoever runs it can start it with writing allowed",
+        ),
+        (true, false) => refused(
+            "this access token may only read",
+            "A token with write scope may write",
+        ),
+    }
+}
+
 /// Whoever asked for a project is told of a project.
 fn in_their_words(error: ToolError, arguments: &Arguments) -> ToolError {
     if error.code != "INDEX_NOT_FOUND" || !arguments.is_spelled(PROJECT) {

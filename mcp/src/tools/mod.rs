@@ -5,6 +5,9 @@ mod arguments;
 #[cfg(test)]
 mod bench;
 mod choose;
+mod clear;
+mod codebase;
+mod content;
 mod data;
 mod document;
 mod documents;
@@ -23,6 +26,7 @@ mod search_code;
 mod search_docs;
 mod stats;
 mod status;
+mod upload;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,6 +34,7 @@ use std::sync::atomic::AtomicBool;
 use kb_engine::{Class, DocumentInfo};
 
 use crate::answer::{Answer, Object, ToolError};
+use crate::catalog;
 use crate::indexes::{Index, Indexes};
 use arguments::Arguments;
 
@@ -54,12 +59,14 @@ type Tool = fn(&Call<'_>, &Arguments) -> Result<Answer, ToolError>;
 
 /// The tools by name.
 const TOOLS: &[(&str, Tool)] = &[
+    ("clear_index", clear::call),
     ("get_document", document::call),
     ("get_document_data", data::call),
     ("get_document_outline", outline::call),
     ("get_embedding", embedding::call),
     ("get_pages", pages::call),
     ("get_status", status::call),
+    ("index_codebase", codebase::call),
     ("index_stats", stats::call),
     ("list_documents", documents::call),
     ("list_folders", folders::call),
@@ -67,10 +74,14 @@ const TOOLS: &[(&str, Tool)] = &[
     ("search", search::call),
     ("search_code", search_code::call),
     ("search_docs", search_docs::call),
+    ("upload_document", upload::call),
 ];
 
 /// Answers one call.
 pub(crate) fn call(call: &Call<'_>) -> Result<Answer, ToolError> {
+    if catalog::definition(call.name).is_some_and(catalog::writes) {
+        choose::may_write(call)?;
+    }
     let arguments = Arguments::read(call.name, call.arguments.clone())?;
     let mut tools = TOOLS.iter();
     let tool = tools.find(|(name, _)| *name == call.name);
@@ -100,4 +111,20 @@ fn updated_ms(document: &DocumentInfo) -> i64 {
 /// `None` for an empty text, which is left out of answers.
 fn some(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_advertised_tool_answers() {
+        let advertised = catalog::definitions(true);
+        let names: Vec<&str> = advertised
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect();
+        let answering: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, answering);
+    }
 }

@@ -16,6 +16,9 @@ use crate::indexes::Index;
 /// Characters of a preview.
 const PREVIEW: usize = 500;
 
+/// Characters of what stands before and after it.
+const AROUND: usize = 100;
+
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let indexes = choose::all(call, arguments)?;
     fit(arguments.max_tokens(), |budget| {
@@ -49,6 +52,7 @@ fn request(arguments: &Arguments, budget: u32) -> Request {
     request.filters.types = one("filters.fileType");
     request.filters.tags = one("filters.tag");
     request.preview = Some(PREVIEW);
+    request.around = Some(AROUND);
     request.page = arguments.page(budget);
     request
 }
@@ -111,6 +115,7 @@ fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
         "metadata": {
             "document_type": kind,
             "tags": (!hit.tags.is_empty()).then_some(&hit.tags),
+            "author": author(hit),
         },
     })
 }
@@ -125,6 +130,7 @@ fn shown(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
         ("updated", Some(&updated(hit).unwrap_or_default())),
         ("bytes", Some(&hit.size_bytes)),
         ("tags", Some(&hit.tags.join(" "))),
+        ("author", Some(&author(hit).unwrap_or_default())),
         ("section", Some(&section(hit))),
     ]);
     text.line(hits::uri_of(indexes, hit));
@@ -135,6 +141,11 @@ fn shown(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
 
 fn section(hit: &Hit) -> String {
     hit.section.join(" > ")
+}
+
+fn author(hit: &Hit) -> Option<&str> {
+    let stated = hit.metadata.iter().find(|(key, _)| key == "author");
+    stated.map(|(_, author)| author.as_str())
 }
 
 fn updated(hit: &Hit) -> Option<String> {
@@ -166,6 +177,26 @@ mod tests {
         assert_eq!(first["location"]["section"], "Sails");
         assert!(first["preview"].as_str().unwrap().contains("wax"));
         assert_eq!(answer.structured["status"]["message"], "SEARCH_COMPLETED");
+    }
+
+    #[test]
+    fn what_stands_around_and_who_wrote_it_is_told() {
+        let line = "The mate counts every rope on the deck and writes it down.\n";
+        let text = format!(
+            "---\nauthor: Ada\n---\n# Log\n\n{}A walrus!\n\n{}",
+            line.repeat(12),
+            line.repeat(12)
+        );
+        let bench = Bench::new("log", &[("log.md", &text)]);
+        let answer = bench.answer("search", json!({"query": "walrus", "mode": "keyword"}));
+        let first = &answer.structured["data"]["results"][0];
+        assert_eq!(first["metadata"]["author"], "Ada");
+        assert!(first["preview"].as_str().unwrap().contains("A walrus!"));
+        let context = &first["context"];
+        assert!(
+            context["before"].is_string() && context["after"].is_string(),
+            "{first}"
+        );
     }
 
     #[test]

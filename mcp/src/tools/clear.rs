@@ -1,0 +1,67 @@
+//! `clear_index`: takes everything out of a knowledge base.
+
+use serde_json::json;
+
+use super::Call;
+use super::arguments::Arguments;
+use crate::answer::{Answer, Text, ToolError, object};
+
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+    let index = call.indexes.named(arguments.required_text("index_name"))?;
+    index.write(|writer| writer.clear())?;
+    call.indexes.committed();
+    let message = format!("Index '{}' cleared successfully", index.name());
+    let mut text = Text::new();
+    text.line(&message);
+    let text = text.end();
+    let structured = object(json!({"success": true, "message": message}));
+    Ok(Answer { structured, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+
+    #[test]
+    fn everything_goes_but_name_and_id_stay() {
+        let bench = Bench::guides();
+        let before = bench.answer("list_indexes", json!({})).structured["indexes"][0].clone();
+        let answer = bench.answer("clear_index", json!({"index_name": "guides"}));
+        assert_eq!(answer.text, "Index 'guides' cleared successfully");
+        let after = bench.answer("list_indexes", json!({})).structured["indexes"][0].clone();
+        assert_eq!(
+            (&before["documents"], &after["documents"]),
+            (&json!(9), &json!(0))
+        );
+        assert_eq!(before["id"], after["id"]);
+        bench.answer(
+            "upload_document",
+            json!({"fileName": "a.md", "content": "walrus"}),
+        );
+        let found = bench.answer("search", json!({"query": "walrus"}));
+        assert_eq!(
+            found.structured["data"]["results"][0]["document_id"],
+            "a.md"
+        );
+    }
+
+    #[test]
+    fn who_may_not_write_does_not() {
+        let bench = Bench::of(&[("a", &[("a.md", "one")])], false);
+        for (tool, given) in [
+            ("clear_index", json!({"index_name": "a"})),
+            (
+                "upload_document",
+                json!({"fileName": "b.md", "content": "b"}),
+            ),
+            ("index_codebase", json!({"path": "/"})),
+        ] {
+            assert_eq!(bench.error(tool, given).code, "INDEX_READ_ONLY");
+        }
+        assert_eq!(
+            bench.answer("index_stats", json!({})).structured["file_count"],
+            1
+        );
+    }
+}

@@ -1,0 +1,302 @@
+//! `index_codebase`: makes a knowledge base hold what a folder holds now.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kb_engine::{IndexOptions, KbWriter, Progress, Report};
+use serde_json::json;
+
+use super::Call;
+use super::arguments::{Arguments, invalid};
+use crate::answer::{Answer, Text, ToolError, insert_warnings, object};
+use crate::indexes::{Index, JobState};
+
+/// Files left out that the answer names.
+const SKIPPED_SHOWN: usize = 5;
+
+/// Longest name of an index.
+const NAME_LIMIT: usize = 64;
+
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+    let folder = call
+        .indexes
+        .roots()
+        .folder(arguments.required_text("path"))?;
+    let (index, report) = match target(call, arguments, &folder)? {
+        Target::Open(index) => {
+            let report = update(call, &index, &folder)?;
+            (index, report)
+        }
+        Target::New(name) => make(call, &name, &folder)?,
+    };
+    call.indexes.committed();
+    Ok(answer(arguments, &index, &folder, &report))
+}
+
+/// Where the content of the folder goes.
+enum Target {
+    /// Into a file that is open.
+    Open(Arc<Index>),
+    /// Into a new one of that name.
+    New(String),
+}
+
+fn target(call: &Call<'_>, arguments: &Arguments, folder: &Path) -> Result<Target, ToolError> {
+    let name = match arguments.index_name() {
+        Some(name) => name.to_owned(),
+        None => {
+            // The index that was made from this folder, whatever it is called.
+            for index in call.indexes.list() {
+                if has_root(&index, |root| root == folder)? {
+                    return Ok(Target::Open(index));
+                }
+            }
+            name_of(folder)
+        }
+    };
+    match call.indexes.named(&name) {
+        Ok(index) => {
+            let is_other = !index.kb().roots()?.is_empty()
+                && !has_root(&index, |root| folder.starts_with(root))?;
+            if is_other {
+                return Err(taken(&name, "belongs to another folder"));
+            }
+            Ok(Target::Open(index))
+        }
+        Err(_) => {
+            check_name(&name)?;
+            if call.indexes.path_of_new(&name).symlink_metadata().is_ok() {
+                return Err(taken(&name, "is the name of a file that is not open here"));
+            }
+            Ok(Target::New(name))
+        }
+    }
+}
+
+fn has_root(index: &Index, is_it: impl Fn(&Path) -> bool) -> Result<bool, ToolError> {
+    let roots = index.kb().roots()?;
+    Ok(roots.iter().any(|root| is_it(Path::new(&root.source))))
+}
+
+fn taken(name: &str, why: &str) -> ToolError {
+    ToolError::new("INDEX_NAME_TAKEN", format!("index_name: {name:?} {why}"))
+        .with_hint("Pass another index_name")
+}
+
+/// The name of the folder, without what a name may not have.
+fn name_of(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let kept = name.chars().take(NAME_LIMIT);
+    let kept: String = kept.map(|c| if is_of_name(c) { c } else { '-' }).collect();
+    match kept.trim_start_matches('.') {
+        "" => "index".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
+}
+
+/// The name becomes that of a file.
+fn check_name(name: &str) -> Result<(), ToolError> {
+    let is_good = !name.is_empty()
+        && name.len() <= NAME_LIMIT
+        && name.chars().all(is_of_name)
+        && !name.starts_with('.');
+    if is_good {
+        return Ok(());
+    }
+    let reason = format!(
+        "a new one has 1 to {NAME_LIMIT} letters, digits, dots, dashes and underlines, and no dot \
+         in front"
+    );
+    Err(invalid("index_name", reason))
+}
+
+fn options(call: &Call<'_>) -> IndexOptions {
+    IndexOptions {
+        cancel: Some(Arc::clone(call.cancel)),
+        ..IndexOptions::default()
+    }
+}
+
+fn update(call: &Call<'_>, index: &Index, folder: &Path) -> Result<Report, ToolError> {
+    let job = folder.display().to_string();
+    let mut hear = |progress: Progress| {
+        (call.progress)(progress.files_done, progress.files_total);
+        index
+            .jobs()
+            .set(&job, JobState::Running(percent(&progress)));
+    };
+    let report =
+        index.write(|writer| writer.index(&[folder.to_path_buf()], &options(call), &mut hear));
+    index.jobs().done(&job);
+    report
+}
+
+fn percent(progress: &Progress) -> u8 {
+    let done = progress.files_done.saturating_mul(100);
+    let percent = done.checked_div(progress.files_total).unwrap_or(0);
+    u8::try_from(percent.min(99)).unwrap_or(99)
+}
+
+/// A new file appears when it is complete, or not at all.
+fn make(call: &Call<'_>, name: &str, folder: &Path) -> Result<(Arc<Index>, Report), ToolError> {
+    let path = call.indexes.path_of_new(name);
+    let mut writer = KbWriter::open_or_create(&path)?;
+    let mut hear = |progress: Progress| (call.progress)(progress.files_done, progress.files_total);
+    let report = writer.index(&[folder.to_path_buf()], &options(call), &mut hear)?;
+    if !path.exists() {
+        // Of a folder without documents nothing was made; the name shall work all the same.
+        writer.commit()?;
+    }
+    drop(writer);
+    Ok((call.indexes.add(name, &path)?, report))
+}
+
+fn answer(arguments: &Arguments, index: &Index, folder: &Path, report: &Report) -> Answer {
+    let mut warnings = arguments.warnings();
+    if !report.skipped.is_empty() {
+        let shown = report.skipped.iter().take(SKIPPED_SHOWN);
+        let shown: Vec<String> = shown
+            .map(|file| format!("{}: {}", file.path, file.reason))
+            .collect();
+        let more = match report.skipped.len() > SKIPPED_SHOWN {
+            true => "; and others",
+            false => "",
+        };
+        let count = report.skipped.len();
+        warnings.push(format!("{count} files skipped: {}{more}", shown.join("; ")));
+    }
+    let path = folder.display().to_string();
+    let mut structured = object(json!({
+        "success": true,
+        "index_name": index.name(),
+        "path": path,
+        "stats": {
+            "files_added": report.added.len(),
+            "files_removed": report.removed.len(),
+            "files_updated": report.updated.len(),
+            "files_skipped": report.skipped.len(),
+            "chunk_count": report.chunks,
+        },
+    }));
+    insert_warnings(&mut structured, &warnings);
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    text.line(format!("Indexed {path} into {}.", index.name()));
+    text.line(format!(
+        "files: {} added, {} updated, {} removed, {} skipped; {} chunks now",
+        report.added.len(),
+        report.updated.len(),
+        report.removed.len(),
+        report.skipped.len(),
+        report.chunks
+    ));
+    let text = text.end();
+    Answer { structured, text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::*;
+    use serde_json::Value;
+    use std::fs;
+    use std::sync::atomic::AtomicBool;
+
+    fn project(bench: &Bench, name: &str) -> String {
+        let folder = bench.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        for (file, text) in [
+            ("a.rs", "fn walrus() {}\n"),
+            ("b.md", "# B\n"),
+            ("c.py", "x = 1\n"),
+        ] {
+            fs::write(folder.join(file), text).unwrap();
+        }
+        folder.to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_folder_becomes_an_index_and_only_changes_are_read_again() {
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "my project");
+        let answer = bench.answer("index_codebase", json!({"path": path}));
+        assert_eq!(answer.structured["index_name"], "my-project");
+        assert_eq!(answer.structured["stats"]["files_added"], 3);
+        assert!(bench.path().join("my-project.kb").exists());
+        let found = bench.answer(
+            "search_code",
+            json!({"query": "walrus", "index_name": "my-project"}),
+        );
+        assert_eq!(found.structured["results"][0]["file_path"], "a.rs");
+        fs::write(bench.path().join("my project/b.md"), "# B\n\nmore\n").unwrap();
+        let answer = bench.answer("index_codebase", json!({"path": path}));
+        let stats = &answer.structured["stats"];
+        let counts = ["files_added", "files_updated", "files_removed"].map(|name| &stats[name]);
+        assert_eq!(counts, [&json!(0), &json!(1), &json!(0)]);
+    }
+
+    #[test]
+    fn an_open_index_takes_a_folder_once() {
+        let bench = Bench::new("first", &[]);
+        let (one, other) = (project(&bench, "one"), project(&bench, "other"));
+        bench.answer(
+            "index_codebase",
+            json!({"path": one, "index_name": "first"}),
+        );
+        let given = json!({"path": other, "index_name": "first"});
+        assert_eq!(
+            bench.error("index_codebase", given).code,
+            "INDEX_NAME_TAKEN"
+        );
+        let again = bench.answer("index_codebase", json!({"path": one}));
+        assert_eq!(again.structured["index_name"], "first");
+        fs::write(bench.path().join("there.kb"), "").unwrap();
+        let given = json!({"path": other, "index_name": "there"});
+        assert_eq!(
+            bench.error("index_codebase", given).code,
+            "INDEX_NAME_TAKEN"
+        );
+        for name in ["../x", "a/b", "", ".x", "a b"] {
+            let given = json!({"path": other, "index_name": name});
+            assert_eq!(
+                bench.error("index_codebase", given).code,
+                "INVALID_ARGUMENT",
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn paths_outside_are_refused() {
+        let bench = Bench::new("first", &[]);
+        let error = bench.error("index_codebase", json!({"path": "/"}));
+        assert_eq!(error.code, "PATH_NOT_ALLOWED");
+        let gone = bench.path().join("gone");
+        let error = bench.error("index_codebase", json!({"path": gone.to_str().unwrap()}));
+        assert_eq!(error.code, "PATH_NOT_FOUND");
+    }
+
+    #[test]
+    fn a_cancelled_run_leaves_nothing() {
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "one");
+        let Value::Object(arguments) = json!({"path": path}) else {
+            panic!();
+        };
+        let error = super::super::call(&Call {
+            indexes: &bench.indexes,
+            name: "index_codebase",
+            arguments,
+            may_write: true,
+            cancel: &Arc::new(AtomicBool::new(true)),
+            progress: &|_, _| {},
+        });
+        assert_eq!(error.unwrap_err().code, "CANCELLED");
+        assert!(!bench.path().join("one.kb").exists());
+        assert_eq!(bench.indexes.list().len(), 1);
+    }
+}

@@ -1,0 +1,186 @@
+//! What an upload holds: text as it is, or base64 of a file. The bytes decide, not what is said of
+//! them.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use kb_engine::{Sniffed, file_types, sniff};
+
+use crate::answer::ToolError;
+
+/// Most bytes of a document: 10 MB.
+pub(super) const LIMIT_BYTES: usize = 10_485_760;
+
+/// A shorter text is not taken for base64 unless the caller says so: words are base64 too.
+const SHORTEST_BASE64: usize = 32;
+
+/// Base64 with or without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The bytes of a document, that a text can be taken from. `mime` only where the caller gave it.
+pub(super) fn bytes_of<'c>(
+    content: &'c str,
+    encoding: &str,
+    mime: Option<&str>,
+) -> Result<Cow<'c, [u8]>, ToolError> {
+    let bytes = match encoding {
+        "text" => Cow::Borrowed(content.as_bytes()),
+        "base64" => Cow::Owned(decoded(content)?),
+        _ => match guessed(content)? {
+            Some(bytes) => Cow::Owned(bytes),
+            None if mime.is_some_and(is_binary) => Cow::Owned(decoded(content)?),
+            None => Cow::Borrowed(content.as_bytes()),
+        },
+    };
+    check_size(bytes.len())?;
+    match sniff(&bytes) {
+        Sniffed::Binary(format) => Err(ToolError::new(
+            "UNSUPPORTED_MIME_TYPE",
+            format!("content: {format} is not read yet"),
+        )
+        .with_hint("Send its text; Markdown, HTML, plain text and source code are read")),
+        Sniffed::Text | Sniffed::Unknown => Ok(bytes),
+    }
+}
+
+fn check_size(bytes: usize) -> Result<(), ToolError> {
+    if bytes <= LIMIT_BYTES {
+        return Ok(());
+    }
+    let sentence = format!("content has {bytes} bytes, and the limit is {LIMIT_BYTES} (10 MB)");
+    Err(ToolError::new("FILE_TOO_LARGE", sentence)
+        .with_hint("Split the document, or index the file with index_codebase")
+        .with_fact("size", bytes)
+        .with_fact("limit", LIMIT_BYTES))
+}
+
+/// What base64 stands for; too much is refused before it is decoded.
+fn decoded(content: &str) -> Result<Vec<u8>, ToolError> {
+    let letters = content.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let letters: Vec<u8> = letters.collect();
+    let padding = letters
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'=')
+        .count();
+    check_size(letters.len().saturating_sub(padding) / 4 * 3)?;
+    BASE64.decode(letters).map_err(|error| {
+        ToolError::new("INVALID_BASE64", format!("content is not base64: {error}"))
+            .with_hint("Send base64 with the standard alphabet, or encoding=text for plain text")
+    })
+}
+
+/// The bytes of a content that is base64 as a whole and makes sense decoded.
+fn guessed(content: &str) -> Result<Option<Vec<u8>>, ToolError> {
+    let is_letter = |byte: u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'+' | b'/' | b'=')
+            || byte.is_ascii_whitespace()
+    };
+    if content.len() < SHORTEST_BASE64 || !content.bytes().all(is_letter) {
+        return Ok(None);
+    }
+    let bytes = match decoded(content) {
+        Ok(bytes) => bytes,
+        Err(error) if error.code == "FILE_TOO_LARGE" => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    let makes_sense = matches!(sniff(&bytes), Sniffed::Binary(_)) || str::from_utf8(&bytes).is_ok();
+    Ok(makes_sense.then_some(bytes))
+}
+
+/// Whether files of a media type are no text.
+fn is_binary(mime: &str) -> bool {
+    let mime = mime
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let texts = [
+        "json",
+        "xml",
+        "yaml",
+        "toml",
+        "javascript",
+        "script",
+        "markdown",
+        "sql",
+    ];
+    let is_text = mime.starts_with("text/")
+        || file_types::from_mime(&mime).is_some()
+        || texts.iter().any(|text| mime.contains(text))
+        || mime.is_empty();
+    !is_text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::engine::general_purpose::STANDARD;
+
+    fn code(content: &str, encoding: &str, mime: Option<&str>) -> &'static str {
+        bytes_of(content, encoding, mime).unwrap_err().code
+    }
+
+    #[test]
+    fn base64_is_seen_by_what_it_holds() {
+        let text = "# Notes\n\nThe pole star stands over the north.\n";
+        let coded = STANDARD.encode(text);
+        for coded in [
+            coded.clone(),
+            coded.trim_end_matches('=').to_owned(),
+            coded[..20].to_owned() + "\n" + &coded[20..],
+        ] {
+            assert_eq!(&*bytes_of(&coded, "auto", None).unwrap(), text.as_bytes());
+        }
+        assert_eq!(&*bytes_of(&coded, "text", None).unwrap(), coded.as_bytes());
+        assert_eq!(&*bytes_of("# Notes", "auto", None).unwrap(), b"# Notes");
+        // Letters only, but nothing that makes sense decoded.
+        let words = "AbcdefghijklmnopqrstuvwxyzAbcdefghijklmnopqrstuvwxyz";
+        assert_eq!(&*bytes_of(words, "auto", None).unwrap(), words.as_bytes());
+        assert_eq!(&*bytes_of("dGV4dA==", "base64", None).unwrap(), b"text");
+        assert_eq!(&*bytes_of("dGV4dA==", "auto", None).unwrap(), b"dGV4dA==");
+    }
+
+    #[test]
+    fn the_bytes_decide_what_it_is() {
+        let pdf = STANDARD.encode(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n");
+        for mime in [None, Some("text/plain"), Some("application/pdf")] {
+            let error = bytes_of(&pdf, "auto", mime).unwrap_err();
+            assert_eq!(error.code, "UNSUPPORTED_MIME_TYPE");
+            assert!(error.text().contains("PDF"), "{}", error.text());
+        }
+        assert_eq!(code("not base64!", "base64", None), "INVALID_BASE64");
+        assert_eq!(
+            code("not base64!", "auto", Some("application/pdf")),
+            "INVALID_BASE64"
+        );
+        bytes_of(
+            "{\"a\": 1}",
+            "auto",
+            Some("application/json; charset=utf-8"),
+        )
+        .unwrap();
+    }
+
+    #[test]
+    fn ten_megabytes_pass_and_one_byte_more_does_not() {
+        let most = "a b ".repeat(LIMIT_BYTES / 4);
+        assert_eq!(bytes_of(&most, "auto", None).unwrap().len(), LIMIT_BYTES);
+        let error = bytes_of(&(most.clone() + "x"), "auto", None).unwrap_err();
+        assert_eq!(error.code, "FILE_TOO_LARGE");
+        assert!(error.text().contains("10485761 bytes") && error.text().contains("10485760"));
+        let coded = STANDARD.encode(&most);
+        assert_eq!(bytes_of(&coded, "auto", None).unwrap().len(), LIMIT_BYTES);
+        let coded = STANDARD.encode(most + "xxxx");
+        for encoding in ["auto", "base64"] {
+            assert_eq!(code(&coded, encoding, None), "FILE_TOO_LARGE");
+        }
+    }
+}
