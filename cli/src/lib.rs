@@ -10,6 +10,7 @@ mod cmd;
 mod escape;
 mod exit;
 mod failure;
+mod following;
 mod human;
 mod json;
 mod locate;

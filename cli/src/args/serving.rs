@@ -33,6 +33,12 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
     pub(crate) allow_root: Vec<PathBuf>,
 
+    /// With --allow-write: keep the files up to date with the folders that they were made from
+    ///
+    /// A file that was made from no folder, or from one that is not there, stays as it is.
+    #[arg(long, requires = "allow_write")]
+    pub(crate) watch: bool,
+
     /// Serve clients over HTTP at this address instead, at /mcp; port 0 is any free one
     ///
     /// The address of this server is printed on stderr. 127.0.0.1 can be reached from this machine

@@ -1,0 +1,232 @@
+//! A file that follows its sources: runs an index run after each burst of changes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use kb_engine::{Error, IndexOptions, KbWriter, Progress, Report};
+
+use crate::failure::Failure;
+use crate::waiting::wait_for_writer;
+use crate::watching::{Gathered, Watch};
+
+/// How often folders are looked for that vanished or were replaced without a word.
+const TICK: Duration = Duration::from_secs(2);
+
+/// Until a run that failed is tried again, and a folder is looked at that came filled.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// As good as without a limit.
+const PATIENCE: Duration = Duration::from_secs(86_400 * 365);
+
+/// Who hears of what a follower does.
+pub(crate) trait Listener {
+    /// How far a run is.
+    fn progress(&mut self, _progress: Progress) {}
+
+    /// A run came to its end, with or without changes.
+    fn ended(&mut self) {}
+
+    /// The file holds what the folders hold; told after the first run and when something changed.
+    fn fresh(&mut self, report: &Report, is_first: bool) -> Result<(), Failure>;
+
+    /// Another writer is waited for.
+    fn waiting(&mut self, holder: &str);
+
+    /// Something worth knowing that does not stop it.
+    fn warning(&mut self, text: &str);
+
+    /// Words for an error that ends it.
+    fn explain(&self, error: Error) -> Failure;
+}
+
+/// Why nothing can be watched.
+pub(crate) fn unwatchable(error: notify::Error) -> Failure {
+    let hint = matches!(error.kind, notify::ErrorKind::MaxFilesWatch).then(|| {
+        "raise fs.inotify.max_user_watches (`sysctl`), or watch smaller folders".to_owned()
+    });
+    Failure::new("IO", format!("cannot watch: {error}"), hint)
+}
+
+/// What became of one run.
+enum Ran {
+    /// The file holds what the folders hold.
+    Fresh(Box<Report>),
+    /// Nothing is there to look at.
+    Nothing,
+    /// It shall be tried again.
+    Again,
+    /// Somebody wants it to end.
+    Stopped,
+}
+
+/// One file and what it follows.
+pub(crate) struct Follower<L> {
+    file: PathBuf,
+    watch: Watch,
+    options: IndexOptions,
+    cancel: Arc<AtomicBool>,
+    listener: L,
+    /// Whether a run has come to an end: an error before is a mistake of the caller's.
+    has_run: bool,
+    /// What was told last, so that it is told once.
+    last_trouble: Option<String>,
+}
+
+impl<L: Listener> Follower<L> {
+    /// Follows what `watch` watches. Setting `cancel` ends a run; an interrupt that `watch` hears ends
+    /// the following.
+    pub(crate) fn new(
+        file: PathBuf,
+        watch: Watch,
+        options: IndexOptions,
+        cancel: Arc<AtomicBool>,
+        listener: L,
+    ) -> Follower<L> {
+        let options = IndexOptions {
+            cancel: Some(Arc::clone(&cancel)),
+            ..options
+        };
+        Follower {
+            file,
+            watch,
+            options,
+            cancel,
+            listener,
+            has_run: false,
+            last_trouble: None,
+        }
+    }
+
+    /// Follows until it is interrupted.
+    pub(crate) fn follow(&mut self) -> Result<(), Failure> {
+        // Before the first look, so that nothing happens unseen between the two.
+        self.watch.watch_places().map_err(unwatchable)?;
+        let mut is_first = true;
+        let mut is_due = true;
+        let mut look_again = false;
+        loop {
+            if is_due {
+                let ran = self.bring_up_to_date()?;
+                self.listener.ended();
+                match ran {
+                    Ran::Fresh(report) => {
+                        if is_first || report.has_changes() {
+                            self.listener.fresh(&report, is_first)?;
+                        }
+                        is_first = false;
+                    }
+                    Ran::Nothing => {}
+                    Ran::Again => look_again = true,
+                    Ran::Stopped => return Ok(()),
+                }
+            }
+            let gathered = self.watch.gather(if look_again { AGAIN } else { TICK });
+            is_due = match gathered {
+                Gathered::Interrupted => return Ok(()),
+                Gathered::Idle => std::mem::take(&mut look_again),
+                Gathered::Burst(folders_came) => {
+                    look_again = folders_came;
+                    true
+                }
+            };
+            is_due |= self.watch.watch_places().map_err(unwatchable)?;
+            is_due |= self.any_came_back();
+        }
+    }
+
+    fn any_came_back(&self) -> bool {
+        let mut places = self.watch.places.iter();
+        places.any(|place| place.told_gone && place.is_there() && !is_empty(&place.folder))
+    }
+
+    /// One index run over all places that are there. Those of which nothing is left keep their
+    /// documents.
+    fn bring_up_to_date(&mut self) -> Result<Ran, Failure> {
+        let mut vanished: Vec<PathBuf> = Vec::new();
+        // Each attempt but the last finds one more place that vanished.
+        for _ in 0..=self.watch.places.len() {
+            let mut paths = Vec::new();
+            for place in &mut self.watch.places {
+                if place.is_there() && !vanished.contains(&place.folder) {
+                    paths.push(place.given.clone());
+                } else if !place.told_gone {
+                    place.told_gone = true;
+                    self.listener.warning(&format!(
+                        "no file is left in {}; its documents stay until it is back",
+                        place.given.display()
+                    ));
+                }
+            }
+            if paths.is_empty() {
+                return Ok(Ran::Nothing);
+            }
+            match self.index(&paths) {
+                Ok(report) => {
+                    for place in &mut self.watch.places {
+                        place.told_gone &= !paths.contains(&place.given);
+                    }
+                    self.last_trouble = None;
+                    self.has_run = true;
+                    return Ok(Ran::Fresh(Box::new(report)));
+                }
+                Err(Error::Cancelled) => return Ok(Ran::Stopped),
+                Err(Error::RootVanished { root, .. })
+                    if self.is_place(&root) && !vanished.contains(&root) =>
+                {
+                    vanished.push(root);
+                }
+                // It went between two looks.
+                Err(Error::PathNotFound { path }) if paths.contains(&path) => {}
+                Err(
+                    error @ (Error::NotAKb { .. }
+                    | Error::FormatUnsupported { .. }
+                    | Error::Damaged { .. }
+                    | Error::EmbeddingModelUnavailable { .. }),
+                ) => return Err(self.listener.explain(error)),
+                Err(error) if !self.has_run => return Err(self.listener.explain(error)),
+                Err(error) => {
+                    self.warn_once(&error);
+                    return Ok(Ran::Again);
+                }
+            }
+        }
+        Ok(Ran::Again)
+    }
+
+    fn is_place(&self, folder: &Path) -> bool {
+        let mut places = self.watch.places.iter();
+        places.any(|place| place.folder == folder)
+    }
+
+    fn warn_once(&mut self, error: &Error) {
+        let text = error.to_string();
+        if self.last_trouble.as_ref() != Some(&text) {
+            self.listener
+                .warning(&format!("{text}; tried again every second"));
+            self.last_trouble = Some(text);
+        }
+    }
+
+    /// The writer lives as long as one run, so that others can write between two.
+    fn index(&mut self, paths: &[PathBuf]) -> kb_engine::Result<Report> {
+        let (file, options) = (&self.file, &self.options);
+        let listener = std::cell::RefCell::new(&mut self.listener);
+        wait_for_writer(
+            PATIENCE,
+            Some(&self.cancel),
+            &mut |holder| listener.borrow_mut().waiting(holder),
+            |wait| {
+                let mut writer = KbWriter::open_or_create(file)?.waiting(wait);
+                writer.index(paths, options, &mut |progress| {
+                    listener.borrow_mut().progress(progress);
+                })
+            },
+        )
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
