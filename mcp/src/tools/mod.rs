@@ -20,6 +20,8 @@ mod indexes;
 mod outline;
 mod pages;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 pub(crate) mod schema;
 mod search;
 mod search_code;
