@@ -85,10 +85,10 @@ impl Part<'_> {
             );
             if let Some(left) = self.left.filter(|left| *left < MOST_TOKENS) {
                 let description = format!("Get all {items} that are left at once");
-                // A little more than estimated; the token comes from CONTINUE.
+                // A little more than estimated.
                 let all = (left + left / 8 + 16).min(MOST_TOKENS);
                 actions.push(json!({"id": "GET_ALL", "description": description,
-                    "params": {"max_tokens": all}}));
+                    "params": {"continuation_token": token, "max_tokens": all}}));
             }
         }
         if let Some((argument, example)) = self.range

@@ -97,7 +97,9 @@ impl Text {
                 continue;
             }
             let params = action.get("params").and_then(Value::as_object);
+            // The token stands once, in the last line.
             let params = params.into_iter().flatten();
+            let params = params.filter(|(name, _)| *name != "continuation_token");
             let params: Vec<String> = params
                 .map(|(name, value)| format!("{name} {value}"))
                 .collect();

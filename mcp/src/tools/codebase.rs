@@ -7,7 +7,8 @@ use kb_engine::{IndexOptions, KbWriter, Progress, Report};
 use serde_json::json;
 
 use super::Call;
-use super::arguments::{Arguments, invalid};
+use super::arguments::Arguments;
+use super::typed::invalid;
 use crate::answer::{Answer, Text, ToolError, insert_warnings, object};
 use crate::indexes::{Index, JobState};
 

@@ -297,11 +297,8 @@ mod tests {
             .iter()
             .find(|action| action["id"] == "GET_ALL")
             .unwrap();
-        let given = json!({
-            "document_id": "long.md",
-            "continuation_token": first.structured["continuation"]["token"],
-            "max_tokens": all["params"]["max_tokens"],
-        });
+        let mut given = all["params"].clone();
+        given["document_id"] = "long.md".into();
         let second = bench.answer("get_document_data", given);
         assert_eq!(second.structured["status"]["message"], "NO_MORE_DATA");
         let content = |answer: &crate::answer::Answer| {

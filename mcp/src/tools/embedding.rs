@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Call;
-use super::arguments::{Arguments, invalid};
+use super::arguments::Arguments;
+use super::typed::invalid;
 use crate::answer::{Answer, ToolError, insert_warnings, object};
 
 /// Longest text, in characters.

@@ -28,6 +28,7 @@ mod search_code;
 mod search_docs;
 mod stats;
 mod status;
+mod typed;
 mod upload;
 
 use std::sync::Arc;

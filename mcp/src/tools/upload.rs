@@ -8,7 +8,8 @@ use std::time::Duration;
 use kb_engine::{Document, DocumentInfo, KbWriter, Original, document_of, file_types};
 use serde_json::json;
 
-use super::arguments::{Arguments, invalid};
+use super::arguments::Arguments;
+use super::typed::invalid;
 use super::{Call, choose, content};
 use crate::answer::{Answer, Text, ToolError, object, uri};
 use crate::indexes::{Index, Indexes, JobState};

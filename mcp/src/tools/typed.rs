@@ -1,0 +1,93 @@
+//! One value in the type and range that the published schema has for it.
+
+use serde_json::Value;
+
+use crate::answer::ToolError;
+
+/// An error about one argument.
+pub(super) fn invalid(argument: &str, reason: impl AsRef<str>) -> ToolError {
+    let sentence = format!("{argument}: {}", reason.as_ref());
+    ToolError::new("INVALID_ARGUMENT", sentence).with_fact("argument", argument)
+}
+
+/// The value in the type of its schema and in its range.
+pub(super) fn typed(name: &str, schema: &Value, value: Value) -> Result<Value, ToolError> {
+    let kind = schema
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let wrong = |value: &Value| {
+        let article = if matches!(kind, "integer" | "array" | "object") {
+            "an"
+        } else {
+            "a"
+        };
+        let shown: String = value.to_string().chars().take(60).collect();
+        invalid(name, format!("{shown} given; it is {article} {kind}"))
+    };
+    let parsed = |word: &str| serde_json::from_str::<Value>(word.trim()).ok();
+    let value = match (kind, value) {
+        ("string", Value::String(text)) => return one_of(name, schema, text),
+        ("boolean", Value::Bool(flag)) => return Ok(flag.into()),
+        ("boolean", Value::String(word)) => match word.trim().to_ascii_lowercase().as_str() {
+            "true" => return Ok(true.into()),
+            "false" => return Ok(false.into()),
+            _ => return Err(wrong(&word.into())),
+        },
+        ("integer" | "number", Value::String(word)) => match parsed(&word) {
+            Some(number @ Value::Number(_)) => number,
+            _ => return Err(wrong(&word.into())),
+        },
+        ("integer" | "number", number @ Value::Number(_)) => number,
+        ("array", Value::Array(list)) => {
+            return match list.iter().all(Value::is_string) {
+                true => Ok(list.into()),
+                false => Err(wrong(&list.into())),
+            };
+        }
+        ("array", Value::String(one)) => return Ok(vec![one].into()),
+        (_, other) => return Err(wrong(&other)),
+    };
+    let number = value.as_f64().filter(|number| number.is_finite());
+    let number = number.ok_or_else(|| wrong(&value))?;
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let (least, most) = (
+        bound("minimum").unwrap_or(f64::MIN),
+        bound("maximum").unwrap_or(f64::MAX),
+    );
+    // Models ask for less or more tokens than there may be; they mean the least or most.
+    let within = match name {
+        "max_tokens" => number.clamp(least, most),
+        _ if number < least || number > most => {
+            return Err(invalid(
+                name,
+                format!("{value} given; allowed are {least} to {most}"),
+            ));
+        }
+        _ => number,
+    };
+    match kind {
+        "integer" if name == "max_tokens" => Ok((within.floor() as u64).into()),
+        "integer" if within.fract() == 0.0 => Ok((within as i64).into()),
+        "integer" => Err(wrong(&value)),
+        _ => Ok(within.into()),
+    }
+}
+
+fn one_of(name: &str, schema: &Value, text: String) -> Result<Value, ToolError> {
+    let allowed = schema.get("enum").and_then(Value::as_array);
+    let allowed: Vec<&str> = allowed
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    if allowed.is_empty() || allowed.contains(&text.as_str()) {
+        return Ok(text.into());
+    }
+    let shown: String = text.chars().take(60).collect();
+    let allowed = allowed.join(", ");
+    Err(invalid(
+        name,
+        format!("{shown:?} given; allowed are {allowed}"),
+    ))
+}
