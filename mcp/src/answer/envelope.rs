@@ -84,11 +84,12 @@ impl Part<'_> {
                 "params": {"max_tokens": more}}),
             );
             if let Some(left) = self.left.filter(|left| *left < MOST_TOKENS) {
-                let description = format!("Get all {items} that are left at once");
                 // A little more than estimated.
                 let all = (left + left / 8 + 16).min(MOST_TOKENS);
-                actions.push(json!({"id": "GET_ALL", "description": description,
-                    "params": {"continuation_token": token, "max_tokens": all}}));
+                actions.push(
+                    json!({"id": "GET_ALL", "description": "Get everything that is left at once",
+                    "params": {"continuation_token": token, "max_tokens": all}}),
+                );
             }
         }
         if let Some((argument, example)) = self.range

@@ -71,7 +71,10 @@ fn answer(arguments: &Arguments, folders: &Folders) -> Answer {
     let structured = part.around(data, &warnings);
     let mut text = Text::new();
     text.warnings(&warnings);
-    text.line(format!("Top level: {}", folders.top.join(", ")));
+    match folders.top.is_empty() {
+        true => text.line("No folders."),
+        false => text.line(format!("Top level: {}", folders.top.join(", "))),
+    };
     for (path, documents) in &folders.paths {
         text.line(format!("{path}  {documents} documents"));
     }

@@ -87,13 +87,14 @@ pub(super) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
         "" => String::new(),
         title => format!("  {title}"),
     };
-    text.line(format!(
-        "{number}. {}:{}-{}  score {:?}{title}",
-        hit.document,
-        hit.lines.first,
-        hit.lines.last,
-        score(hit.score)
-    ));
+    // A document without text has no lines.
+    let lines = match hit.lines.first {
+        0 => String::new(),
+        first => format!(":{first}-{}", hit.lines.last),
+    };
+    let score = score(hit.score);
+    let path = &hit.document;
+    text.line(format!("{number}. {path}{lines}  score {score:?}{title}"));
 }
 
 #[cfg(test)]
