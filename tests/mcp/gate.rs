@@ -354,22 +354,3 @@ fn there_are_ten_tokens_at_most_with_names_of_their_own_in_a_file_of_ones_own() 
         .expect(2);
     assert!(outcome.stderr.contains("600"), "{}", outcome.stderr);
 }
-
-#[test]
-fn a_port_for_others_is_opened_only_where_tokens_are() {
-    let folder = Folder::indexed();
-    let arguments = [
-        "mcp",
-        "harbour.kb",
-        "--http",
-        "0.0.0.0:0",
-        "--tokens",
-        "tokens.json",
-    ];
-    let outcome = folder.kb(arguments).expect(2);
-    assert!(
-        outcome.hint().contains("kb token create"),
-        "{}",
-        outcome.stderr
-    );
-}

@@ -35,7 +35,7 @@ fn what_another_process_commits_rebuilds_or_seals_is_served_at_once() {
     );
     folder.kb(["index", "harbour", "--rebuild"]).expect(0);
     assert_eq!(first("reef the mainsail"), "sail.md");
-    folder.kb(["rm", "-f", "harbour.kb", "sail.md"]).expect(0);
+    folder.kb(["rm", "harbour.kb", "sail.md"]).expect(0);
     folder.kb(["seal", "harbour.kb"]).expect(0);
     assert_ne!(first("reef the mainsail"), "sail.md");
 }
@@ -79,6 +79,10 @@ fn whoever_subscribed_hears_of_a_commit_within_seconds() {
         .notified("notifications/resources/updated", patience)
         .expect("updated");
     assert_eq!(updated["params"]["uri"], guide);
+    client.result(
+        "resources/subscribe",
+        json!({"uri": "kb://harbour/doc/notes.txt"}),
+    );
     client.result("resources/unsubscribe", json!({"uri": guide}));
     client.notifications.clear();
     change(3);

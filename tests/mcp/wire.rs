@@ -315,7 +315,7 @@ fn many_resources_come_in_pages_that_survive_a_change() {
         };
         params = json!({"cursor": cursor});
         if pages == 1 {
-            folder.kb(["rm", "-f", "many.kb", "000.md"]).expect(0);
+            folder.kb(["rm", "many.kb", "000.md"]).expect(0);
         }
     }
     assert_eq!((pages, names.len()), (3, 251));

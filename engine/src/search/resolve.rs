@@ -91,12 +91,23 @@ pub fn nearest_folders(
     catalog.documents.each_path(snapshot, "", |path, _| {
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         if parent != last {
-            nearest.offer(parent);
+            // Folders that hold folders only are names too; those above were offered with the last.
+            let mut above = Some(parent).filter(|parent| !parent.is_empty());
+            while let Some(folder) = above.filter(|folder| !is_in(&last, folder)) {
+                nearest.offer(folder);
+                above = folder.rsplit_once('/').map(|(above, _)| above);
+            }
             parent.clone_into(&mut last);
         }
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(nearest.finish())
+}
+
+/// Whether `folder` is that one or lies below it.
+fn is_in(folder: &str, above: &str) -> bool {
+    let rest = folder.strip_prefix(above);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The path in `<name>/doc/<path>`, decoded; `None` when it names another file or nothing.
