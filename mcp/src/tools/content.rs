@@ -68,7 +68,7 @@ fn decoded(content: &str) -> Result<Vec<u8>, ToolError> {
         .rev()
         .take_while(|byte| **byte == b'=')
         .count();
-    check_size(letters.len().saturating_sub(padding) / 4 * 3)?;
+    check_size(letters.len().saturating_sub(padding) * 3 / 4)?;
     BASE64.decode(letters).map_err(|error| {
         ToolError::new("INVALID_BASE64", format!("content is not base64: {error}"))
             .with_hint("Send base64 with the standard alphabet, or encoding=text for plain text")
