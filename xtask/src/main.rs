@@ -49,6 +49,7 @@ cargo xtask <verb>
        --clients DIR    their runners (default ../shared/mcp/clients)
        --tools DIR      where they are installed (default target/mcp-clients)
        --fixtures       only the conformance suite with its fixtures
+       --official       what CI runs: the official Python and TypeScript clients and the suite
   crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips";
 
 fn main() -> ExitCode {

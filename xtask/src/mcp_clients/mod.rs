@@ -1,6 +1,8 @@
 //! `cargo xtask mcp-clients`: every outside client and suite against a release build of the server,
 //! with a file of the corpus of `bench main`.
 
+mod official;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use crate::bench::first_part;
+use crate::bench::{Listening, first_part};
 use crate::repository;
 
 /// What the command line asks for.
@@ -23,6 +25,9 @@ struct Options {
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    if arguments == ["--official"] {
+        return official::run();
+    }
     let options = parse(arguments)?;
     if !options.clients.join("run_all.sh").is_file() {
         println!(
@@ -220,7 +225,7 @@ fn fixtures(options: &Options) -> Result<bool> {
     )?;
     let mut server = Command::new(&program);
     server.arg("mcp").arg(&file).args(["--http", "127.0.0.1:0"]);
-    let listening = crate::bench::Listening::start(server)?;
+    let listening = Listening::start(server)?;
     let mut suite = Command::new("bash");
     suite
         .arg(options.clients.join("conformance.sh"))
