@@ -275,6 +275,7 @@ mod tests {
             typed("DEEP/", 9),
             (vec![PATHS[2].to_owned(), PATHS[3].to_owned()], 2)
         );
+        assert_eq!(typed("zoo", 9), (vec![PATHS[0].to_owned()], 1));
         assert_eq!(typed("", 0), (Vec::new(), 6));
         assert_eq!(typed("nowhere", 9), (Vec::new(), 0));
     }

@@ -120,6 +120,7 @@ mod tests {
             (4, "the", "sea"),
             (2, "th", "ea"),
             (5, "the", "sea"),
+            (7, "the", "the sea"),
             (8, "the moon", "the sea"),
             (11, "the moon", "the sea"),
             (22, text, text),
