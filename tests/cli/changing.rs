@@ -37,7 +37,7 @@ fn a_file_is_added_under_its_name_to_a_file_that_is_made_for_it() {
 #[test]
 fn standard_input_is_added_as_its_path_says() {
     let folder = Folder::indexed();
-    let page = b"<title>Ferries</title><h1>Ferries</h1><p>To the outer skerry.</p>";
+    let page = b"<title>Ferries</title><meta name=author content=Ada><h1>Ferries</h1><p>To the outer skerry.</p>";
     let added = folder
         .kb_with_input(
             [
@@ -61,7 +61,9 @@ fn standard_input_is_added_as_its_path_says() {
     assert_eq!(added[0]["tags"], serde_json::json!(["ferry", "web"]));
     assert_eq!(added[0]["replaced"], false);
     let found = folder.kb(["search", "outer skerry", "--json"]).expect(0);
-    assert_eq!(documents(&found.json_lines())[0], "web/ferry.html");
+    let lines = found.json_lines();
+    assert_eq!(documents(&lines)[0], "web/ferry.html");
+    assert_eq!(lines[0]["metadata"], serde_json::json!({"author": "Ada"}));
     let unnamed = folder.kb_with_input(["add", "-"], page).expect(2);
     assert!(unnamed.hint().contains("--path"), "{unnamed:#?}");
     let title = [
