@@ -116,7 +116,7 @@ fn a_server_that_watches_follows_its_sources() {
     }
     // Another writer is not locked out by a server that only watches.
     folder
-        .kb(["tag", "-f", "harbour.kb", "knots.md", "rope"])
+        .kb(["tag", "-f", "harbour.kb", "knots.md", "--add", "rope"])
         .expect(0);
 }
 

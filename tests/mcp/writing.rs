@@ -250,13 +250,21 @@ fn a_folder_is_indexed_brought_up_to_date_and_nothing_outside_the_roots_is() {
             format!("# {name}\n\nThe words of {name}.\n"),
         );
     }
+    folder.write("other/e.md", "# e\n\nOf another folder.\n");
     folder.write("secret/key.md", "# Key\n\nNot for everybody.\n");
     let link = folder.join("project/link");
     std::os::unix::fs::symlink(folder.join("secret"), &link).unwrap();
     let project = folder.join("project").display().to_string();
     let mut client = Client::stdio(
         &folder,
-        &["project.kb", "--allow-write", "--allow-root", "project"],
+        &[
+            "project.kb",
+            "--allow-write",
+            "--allow-root",
+            "project",
+            "--allow-root",
+            "other",
+        ],
     );
     assert_eq!(client.tool("index_stats", json!({}))["file_count"], 0);
     let first = client.tool(
@@ -305,9 +313,10 @@ fn a_folder_is_indexed_brought_up_to_date_and_nothing_outside_the_roots_is() {
             .len(),
         2
     );
+    let other = folder.join("other").display().to_string();
     let text = client.error(
         "index_codebase",
-        json!({"path": format!("{project}/part"), "index_name": "project"}),
+        json!({"path": other, "index_name": "project"}),
     );
     assert!(text.starts_with("INDEX_NAME_TAKEN: "), "{text}");
     let text = client.error(
