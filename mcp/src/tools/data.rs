@@ -78,6 +78,7 @@ fn raw(
     let text = text.envelope(&structured);
     Ok(Made {
         can_shrink: found.text.len() > 1,
+        tokens: paging.tokens,
         answer: Answer { structured, text },
     })
 }
@@ -141,6 +142,7 @@ fn chunks(
     let text = text.envelope(&structured);
     Ok(Made {
         can_shrink: found.len() > 1,
+        tokens: paging.tokens,
         answer: Answer { structured, text },
     })
 }

@@ -18,6 +18,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         let (documents, paging) = index.kb().documents_page(folder, recursive, &page)?;
         Ok(Made {
             can_shrink: documents.len() > 1,
+            tokens: paging.tokens,
             answer: answer(arguments, &documents, &paging),
         })
     })

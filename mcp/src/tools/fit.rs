@@ -17,6 +17,8 @@ const TRIES: u32 = 8;
 pub(super) struct Made {
     pub(super) answer: Answer,
     pub(super) can_shrink: bool,
+    /// Tokens of it as the engine counts them.
+    pub(super) tokens: u64,
 }
 
 /// The largest answer of `make` whose two forms fit. `make` gets the budget for the engine; where it
@@ -34,8 +36,10 @@ pub(super) fn fit(
         if measured <= limit || !made.can_shrink || budget <= 1 {
             break;
         }
-        // A little less than the proportion: the frame does not shrink with the content.
-        let scaled = f64::from(budget) * 0.95 * limit as f64 / measured as f64;
+        // What was given, not what was allowed, so that at least one item less is asked for; and a
+        // little less than the proportion, for the frame does not shrink with the content.
+        let given = u32::try_from(made.tokens).unwrap_or(u32::MAX).min(budget);
+        let scaled = f64::from(given) * 0.95 * limit as f64 / measured as f64;
         budget = (scaled as u32).clamp(1, budget - 1);
         made = make(budget)?;
     }
@@ -53,18 +57,26 @@ mod tests {
     use super::*;
     use crate::answer::Object;
 
-    fn made(bytes: usize, can_shrink: bool) -> Result<Made, ToolError> {
+    fn made(bytes: usize, can_shrink: bool, tokens: u32) -> Result<Made, ToolError> {
         let answer = Answer {
             structured: Object::new(),
             text: "x".repeat(bytes),
         };
-        Ok(Made { answer, can_shrink })
+        let tokens = tokens.into();
+        Ok(Made {
+            answer,
+            can_shrink,
+            tokens,
+        })
     }
 
     #[test]
     fn the_engine_is_asked_for_less_until_both_forms_fit() {
         // A frame of 900 bytes and texts that take six times their size.
-        let answer = fit(1000, |budget| made(900 + budget as usize * 24, true)).unwrap();
+        let answer = fit(1000, |budget| {
+            made(900 + budget as usize * 24, true, budget)
+        })
+        .unwrap();
         assert!(
             (3000..=5000).contains(&answer.text.len()),
             "{}",
@@ -73,9 +85,20 @@ mod tests {
         let mut asked = Vec::new();
         let answer = fit(1000, |budget| {
             asked.push(budget);
-            made(budget as usize * 5, true)
+            made(budget as usize * 5, true, budget)
         });
         assert_eq!((asked, answer.unwrap().text.len()), (vec![1000], 5000));
+    }
+
+    #[test]
+    fn few_items_that_cost_the_engine_little_are_made_fewer() {
+        // Items of 60 tokens that take 1 300 bytes each.
+        let items = |budget: u32| (budget / 60).clamp(1, 2);
+        let answer = fit(500, |budget| {
+            let items = items(budget);
+            made(items as usize * 1300, items > 1, items * 60)
+        });
+        assert_eq!(answer.unwrap().text.len(), 1300);
     }
 
     #[test]
@@ -83,7 +106,7 @@ mod tests {
         let mut asked = 0;
         let answer = fit(100, |_| {
             asked += 1;
-            made(100_000, false)
+            made(100_000, false, 100)
         });
         assert_eq!((asked, answer.unwrap().text.len()), (1, 100_000));
     }

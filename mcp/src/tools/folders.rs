@@ -33,6 +33,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         folders.top.truncate(kept.max(1));
         Ok(Made {
             can_shrink: folders.paths.len() > 1,
+            tokens: budget.into(),
             answer: answer(arguments, &folders),
         })
     })

@@ -17,6 +17,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         let (sections, paging) = index.kb().sections_page(&document.path, &page)?;
         Ok(Made {
             can_shrink: sections.sections.len() > 1,
+            tokens: paging.tokens,
             answer: answer(arguments, &sections, &paging),
         })
     })

@@ -24,6 +24,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         let (pages, paging) = index.kb().pages_page(&document.path, &ranges, &page)?;
         Ok(Made {
             can_shrink: pages.pages.len() > 1,
+            tokens: paging.tokens,
             answer: answer(arguments, &ranges, &pages, &paging),
         })
     })

@@ -25,6 +25,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         let response = hits::ask(&indexes, &request(arguments, budget))?;
         Ok(Made {
             can_shrink: response.hits.len() > 1,
+            tokens: response.paging.tokens,
             answer: answer(arguments, &indexes, &response),
         })
     })

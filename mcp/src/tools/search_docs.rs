@@ -42,6 +42,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         }
         Ok(Made {
             can_shrink: response.hits.len() > 1,
+            tokens: response.paging.tokens,
             answer: answer(&asked, &indexes, &response, &warnings, took),
         })
     })
