@@ -6,6 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Most jobs that are remembered when they have ended.
 const ENDED_LIMIT: usize = 256;
 
+/// Most uploads of one index at once: each holds its content until it is its turn to be written.
+const RUNNING_LIMIT: usize = 8;
+
 /// What became of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JobState {
@@ -34,13 +37,22 @@ impl Jobs {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A job begins or goes on.
-    pub(crate) fn set(&self, path: &str, state: JobState) {
+    /// A job begins, unless as many run as may.
+    pub(crate) fn begin(&self, path: &str) -> bool {
         let mut all = self.all();
-        if !all.contains_key(path) && all.len() >= ENDED_LIMIT {
-            all.retain(|_, state| matches!(state, JobState::Running(_)));
+        let running = all
+            .values()
+            .filter(|state| matches!(state, JobState::Running(_)));
+        if running.count() >= RUNNING_LIMIT {
+            return false;
         }
-        all.insert(path.to_owned(), state);
+        put(&mut all, path, JobState::Running(0));
+        true
+    }
+
+    /// A job goes on, or has failed.
+    pub(crate) fn set(&self, path: &str, state: JobState) {
+        put(&mut self.all(), path, state);
     }
 
     /// A job ended well.
@@ -60,5 +72,31 @@ impl Jobs {
             state: state.clone(),
         });
         jobs.collect()
+    }
+}
+
+/// Remembers a state; where too many are remembered, those that ended are forgotten.
+fn put(all: &mut BTreeMap<String, JobState>, path: &str, state: JobState) {
+    if !all.contains_key(path) && all.len() >= ENDED_LIMIT {
+        all.retain(|_, state| matches!(state, JobState::Running(_)));
+    }
+    all.insert(path.to_owned(), state);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_so_many_jobs_run_at_once_and_those_that_ended_do_not_count() {
+        let jobs = Jobs::default();
+        for n in 0..RUNNING_LIMIT {
+            assert!(jobs.begin(&n.to_string()));
+        }
+        assert!(!jobs.begin("one more") && jobs.get("one more").is_none());
+        jobs.set("0", JobState::Failed("why".to_owned()));
+        assert!(jobs.begin("one more"));
+        jobs.done("1");
+        assert!(jobs.begin("another"));
     }
 }

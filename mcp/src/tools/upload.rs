@@ -29,13 +29,17 @@ fn within(patience: Duration, call: &Call<'_>, arguments: &Arguments) -> Result<
     let upload = Upload::of(arguments)?;
     let file_name = upload.document.path.clone();
     let (done, result) = sync_channel(1);
+    if !index.jobs().begin(&file_name) {
+        let sentence = "too many uploads are under way";
+        return Err(ToolError::new("RATE_LIMITED", sentence)
+            .with_hint("get_status tells when they are done; then try again"));
+    }
     let job = Job {
         indexes: Arc::clone(call.indexes),
         index: Arc::clone(&index),
         path: file_name.clone(),
         is_over: false,
     };
-    index.jobs().set(&file_name, JobState::Running(0));
     let run = move || {
         let result = job.run(upload);
         // Nobody hears when the caller has gone; get_status knows.
