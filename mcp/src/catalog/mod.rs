@@ -155,6 +155,20 @@ mod tests {
     }
 
     #[test]
+    fn the_definitions_are_those_that_were_decided() {
+        let decided = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/mcp");
+        for (name, ours) in [
+            ("tools.json", TOOLS),
+            ("examples.json", include_str!("../../data/examples.json")),
+        ] {
+            match std::fs::read_to_string(decided.join(name)) {
+                Ok(decided) => assert!(decided == ours, "{name} differs"),
+                Err(_) => println!("skipped: {name} is not there to be compared with"),
+            }
+        }
+    }
+
+    #[test]
     fn definitions_are_cheap() {
         let cost = |tool: &Object| {
             let text = |key: &str| tool[key].as_str().unwrap().len();
