@@ -139,3 +139,44 @@ fn the_configuration_of_every_host_names_the_command_and_the_file_in_full() {
         .expect(2);
     assert!(outcome.stderr.contains("claude"), "{}", outcome.stderr);
 }
+
+#[test]
+fn a_damaged_file_is_told_and_does_not_end_the_server() {
+    let folder = Folder::indexed();
+    let whole = std::fs::read(folder.join("harbour.kb")).unwrap();
+    let (mut served, mut told) = (0, 0);
+    for n in 1..40 {
+        let mut damaged = whole.clone();
+        let at = n * (whole.len() / 40);
+        damaged[at..at + 512]
+            .iter_mut()
+            .for_each(|byte| *byte ^= 0x5a);
+        folder.write("damaged.kb", damaged);
+        if folder.kb(["info", "damaged.kb"]).code != Some(0) {
+            continue;
+        }
+        served += 1;
+        let mut client = Client::stdio(&folder, &["damaged.kb"]);
+        for (tool, arguments) in [
+            ("search", json!({"query": "trim the wick"})),
+            ("search_code", json!({"query": "predict high water"})),
+            ("get_document", json!({"doc_handle": "docs/guide.md"})),
+            (
+                "get_document_outline",
+                json!({"document_id": "docs/guide.md"}),
+            ),
+            ("get_pages", json!({"document_id": "src/tide.rs"})),
+            ("list_documents", json!({"recursive": true})),
+            ("list_folders", json!({})),
+        ] {
+            let result = client.call(tool, arguments);
+            if result["isError"] == true {
+                let text = super::client::text_of(&result);
+                assert!(text.starts_with("INDEX_CORRUPT: "), "{at}: {text}");
+                told += 1;
+            }
+        }
+        client.result("tools/list", json!({}));
+    }
+    assert!(served > 5 && told > 0, "{served} served, {told} told");
+}
