@@ -223,7 +223,16 @@ mod tests {
         let work = Arc::new(Work::new(Some(queue)));
         let ct = CancellationToken::new();
         let held = Arc::new(AtomicBool::new(true));
+        // Also where the test fails, so that it ends.
+        struct Release(Arc<AtomicBool>);
+        impl Drop for Release {
+            fn drop(&mut self) {
+                self.0.store(false, Ordering::Relaxed);
+            }
+        }
+        let release = Release(Arc::clone(&held));
         block_on(async {
+            let _release = release;
             let mut writes = Vec::new();
             for _ in 0..WRITES {
                 let (work, held, ct) = (Arc::clone(&work), Arc::clone(&held), ct.clone());
@@ -236,7 +245,9 @@ mod tests {
                     async move { work.run(true, &ct, None, job).await },
                 ));
             }
-            tokio::task::yield_now().await;
+            while work.writes.available_permits() > 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
             assert_eq!(work.run(false, &ct, None, |_, _| 7).await, Ok(7));
             let (first, second) = tokio::join!(
                 work.run(true, &ct, None, |_, _| ()),
