@@ -264,6 +264,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_configuration_says_everything_that_was_said_here() {
+        use clap::Parser;
+        let folder = std::env::temp_dir().canonicalize().unwrap();
+        let root = folder.display().to_string();
+        let line = ["kb", "mcp", "x=a/b.kb", "c.kb", "--watch", "--allow-write"];
+        let line = line.into_iter().chain(["--allow-root", &root]);
+        let parsed = crate::args::Arguments::try_parse_from(line).unwrap();
+        let crate::args::Verb::Mcp(arguments) = parsed.verb else {
+            panic!("another verb");
+        };
+        let options = options(&arguments).unwrap_or_else(|_| panic!("no options"));
+        let words = launch_arguments(&arguments, &options).unwrap_or_default();
+        let here = std::env::current_dir().unwrap();
+        let file = |name: &str| here.join(name).display().to_string();
+        let expected = [
+            "mcp".to_owned(),
+            format!("x={}", file("a/b.kb")),
+            format!("c={}", file("c.kb")),
+            "--allow-write".to_owned(),
+            "--allow-root".to_owned(),
+            root,
+            "--watch".to_owned(),
+        ];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
     fn a_file_is_called_by_its_name_or_as_it_is_said() {
         let named = |word: &str| named(OsStr::new(word)).map_err(|_| ());
         let pair = |name: &str, path: &str| Ok((name.to_owned(), PathBuf::from(path)));

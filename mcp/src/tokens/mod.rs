@@ -1,8 +1,9 @@
 //! Access tokens of HTTP clients: a file with their hashes, kept where only its owner reads it.
 //!
 //! A token is shown once, when it is made. `secret` makes, hashes and compares them, `store` reads
-//! and writes the file. Nothing here knows HTTP: [`Tokens::check`] takes the text of a header.
+//! and writes the file, `file` knows how it looks. Nothing here knows HTTP: [`Tokens::check`] takes the text of a header.
 
+mod file;
 mod secret;
 mod store;
 

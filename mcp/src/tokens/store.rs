@@ -4,29 +4,18 @@
 //! file beside it. When a token was last used is remembered in memory and written now and then.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::{Map, Value, json};
-
+use super::file::{self, Stamp, Token};
 use super::secret::{self, Hash};
 use super::{Access, TOKENS_LIMIT, TokenError, TokenInfo, is_name};
 
-/// Version of the file.
-const VERSION: u64 = 1;
-
 /// How often uses are written down.
 const USES_PAUSE: Duration = Duration::from_secs(60);
-
-/// A token as the file has it.
-#[derive(Debug, Clone)]
-struct Token {
-    info: TokenInfo,
-    hash: Hash,
-}
 
 /// The tokens of one file.
 #[derive(Debug)]
@@ -44,14 +33,6 @@ struct Known {
     /// Uses since the last time they were written, by name.
     uses: BTreeMap<String, i64>,
     written: Option<Instant>,
-}
-
-/// Changes whenever the file is replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
-    modified: Option<SystemTime>,
-    bytes: u64,
-    inode: u64,
 }
 
 /// Where tokens lie when nothing else is said: `kb/tokens.json` in the user's configuration.
@@ -212,9 +193,9 @@ impl Tokens {
     ) -> Result<(), TokenError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         if !folder.as_os_str().is_empty() && !folder.exists() {
-            make_folder(folder).map_err(|error| self.failed(error))?;
+            file::make_folder(folder).map_err(|error| self.failed(error))?;
         }
-        let lock = private()
+        let lock = file::private()
             .create(true)
             .truncate(false)
             .open(self.beside("lock"));
@@ -231,20 +212,19 @@ impl Tokens {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.failed(error)),
         };
-        if is_exposed(&metadata) {
+        if file::is_exposed(&metadata) {
             return Err(TokenError::Exposed(self.path.clone()));
         }
         let bytes = fs::read(&self.path).map_err(|error| self.failed(error))?;
-        parsed(&bytes).ok_or_else(|| TokenError::Unreadable(self.path.clone()))
+        file::parsed(&bytes).ok_or_else(|| TokenError::Unreadable(self.path.clone()))
     }
 
     fn write(&self, tokens: &[Token]) -> io::Result<()> {
-        let tokens: Vec<Value> = tokens.iter().map(object).collect();
-        let text = format!("{:#}\n", json!({ "version": VERSION, "tokens": tokens }));
+        let text = file::text(tokens);
         let temporary = self.beside("tmp");
         // One that a crash left behind; we hold the lock.
         let _ = fs::remove_file(&temporary);
-        let mut file = private().create_new(true).open(&temporary)?;
+        let mut file = file::private().create_new(true).open(&temporary)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&temporary, &self.path)?;
@@ -271,99 +251,9 @@ impl Tokens {
     }
 }
 
-fn object(token: &Token) -> Value {
-    let mut object = json!({
-        "name": token.info.name,
-        "sha256": token.hash.hex(),
-        "scope": if token.info.may_write { "write" } else { "read" },
-        "created_ms": token.info.created_ms,
-    });
-    if let (Some(used), Some(object)) = (token.info.last_used_ms, object.as_object_mut()) {
-        object.insert("last_used_ms".to_owned(), used.into());
-    }
-    object
-}
-
-fn parsed(bytes: &[u8]) -> Option<Vec<Token>> {
-    let file: Value = serde_json::from_slice(bytes).ok()?;
-    if file.get("version")?.as_u64()? != VERSION {
-        return None;
-    }
-    let tokens = file.get("tokens")?.as_array()?;
-    tokens
-        .iter()
-        .map(|token| parsed_token(token.as_object()?))
-        .collect()
-}
-
-fn parsed_token(token: &Map<String, Value>) -> Option<Token> {
-    Some(Token {
-        info: TokenInfo {
-            name: token.get("name")?.as_str()?.to_owned(),
-            may_write: match token.get("scope")?.as_str()? {
-                "read" => false,
-                "write" => true,
-                _ => return None,
-            },
-            created_ms: token.get("created_ms")?.as_i64()?,
-            last_used_ms: match token.get("last_used_ms") {
-                None => None,
-                Some(used) => Some(used.as_i64()?),
-            },
-        },
-        hash: Hash::from_hex(token.get("sha256")?.as_str()?)?,
-    })
-}
-
 fn now_ms() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Writes a file that only its owner may read.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
-}
-
-/// Whether others than its owner may read the file. Elsewhere than on Unix this is not looked at.
-#[cfg(unix)]
-fn is_exposed(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    metadata.permissions().mode() & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_exposed(_: &Metadata) -> bool {
-    false
-}
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Stamp {
-        #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
-        #[cfg(not(unix))]
-        let inode = 0;
-        Stamp {
-            modified: metadata.modified().ok(),
-            bytes: metadata.len(),
-            inode,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -29,21 +29,23 @@ const PASSING: Duration = Duration::from_secs(10);
 /// Where results name the server.
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Methods that this server has: a request of that name which rmcp cannot read has wrong parameters.
-const METHODS: [&str; 12] = [
+/// Methods of both eras: a request of that name which rmcp cannot read has wrong parameters.
+const METHODS: [&str; 8] = [
     "completion/complete",
-    "initialize",
     "prompts/get",
     "prompts/list",
     "resources/list",
     "resources/read",
-    "resources/subscribe",
     "resources/templates/list",
-    "resources/unsubscribe",
-    "subscriptions/listen",
     "tools/call",
     "tools/list",
 ];
+
+/// Methods that only the older protocol has.
+const OLDER: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+
+/// Methods that only the newer protocol has.
+const NEWER: [&str; 1] = ["subscriptions/listen"];
 
 /// One conversation. Over HTTP the newer protocol makes one for every request: making one must cost
 /// nothing.
@@ -314,10 +316,14 @@ impl ServerHandler for Session {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
-        Err(if METHODS.contains(&method.as_str()) {
+        let version = cx.protocol_version();
+        let is_newer = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let of_its_era: &[&str] = if is_newer { &NEWER } else { &OLDER };
+        let mut known = METHODS.iter().chain(of_its_era);
+        Err(if known.any(|known| *known == method) {
             ErrorData::invalid_params(format!("{method}: wrong or missing parameters"), None)
         } else {
             ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)

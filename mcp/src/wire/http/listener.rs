@@ -200,3 +200,36 @@ async fn next(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(address: &str, file: Option<&std::path::Path>) -> Result<bool, String> {
+        let http = HttpOptions {
+            tokens: file.map(Into::into),
+            ..HttpOptions::default()
+        };
+        match tokens(&http, address.parse().unwrap()) {
+            Ok(tokens) => Ok(tokens.is_some()),
+            Err(StartError::Usage { message, .. }) => Err(message),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn others_are_asked_for_a_token_and_this_machine_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tokens.json");
+        assert_eq!(asked("127.0.0.1:80", None), Ok(false));
+        assert_eq!(asked("[::1]:80", None), Ok(false));
+        for address in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1:80"] {
+            let message = asked(address, Some(&file)).unwrap_err();
+            assert!(message.contains("no token"), "{message}");
+        }
+        Tokens::new(file.clone()).create("laptop", false).unwrap();
+        for address in ["0.0.0.0:80", "127.0.0.1:80"] {
+            assert_eq!(asked(address, Some(&file)), Ok(true));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! How tokens are written down, and what the system is asked to keep others from reading them.
+
+use std::fs::{DirBuilder, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+
+use super::TokenInfo;
+use super::secret::Hash;
+
+/// Version of the file.
+const VERSION: u64 = 1;
+
+/// A token as the file has it.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) info: TokenInfo,
+    pub(super) hash: Hash,
+}
+
+/// The file that holds these.
+pub(super) fn text(tokens: &[Token]) -> String {
+    let tokens: Vec<Value> = tokens.iter().map(object).collect();
+    format!("{:#}\n", json!({ "version": VERSION, "tokens": tokens }))
+}
+
+fn object(token: &Token) -> Value {
+    let mut object = json!({
+        "name": token.info.name,
+        "sha256": token.hash.hex(),
+        "scope": if token.info.may_write { "write" } else { "read" },
+        "created_ms": token.info.created_ms,
+    });
+    if let (Some(used), Some(object)) = (token.info.last_used_ms, object.as_object_mut()) {
+        object.insert("last_used_ms".to_owned(), used.into());
+    }
+    object
+}
+
+/// The tokens that the bytes of a file tell of; `None`: it is none of ours.
+pub(super) fn parsed(bytes: &[u8]) -> Option<Vec<Token>> {
+    let file: Value = serde_json::from_slice(bytes).ok()?;
+    if file.get("version")?.as_u64()? != VERSION {
+        return None;
+    }
+    let tokens = file.get("tokens")?.as_array()?;
+    tokens
+        .iter()
+        .map(|token| parsed_token(token.as_object()?))
+        .collect()
+}
+
+fn parsed_token(token: &Map<String, Value>) -> Option<Token> {
+    Some(Token {
+        info: TokenInfo {
+            name: token.get("name")?.as_str()?.to_owned(),
+            may_write: match token.get("scope")?.as_str()? {
+                "read" => false,
+                "write" => true,
+                _ => return None,
+            },
+            created_ms: token.get("created_ms")?.as_i64()?,
+            last_used_ms: match token.get("last_used_ms") {
+                None => None,
+                Some(used) => Some(used.as_i64()?),
+            },
+        },
+        hash: Hash::from_hex(token.get("sha256")?.as_str()?)?,
+    })
+}
+
+/// Changes whenever the file is replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamp {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    inode: u64,
+}
+
+/// Writes a file that only its owner may read.
+pub(super) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a folder that only its owner may enter, and those above it.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}
+
+/// Whether others than its owner may read the file. Elsewhere than on Unix this is not looked at.
+#[cfg(unix)]
+pub(super) fn is_exposed(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_exposed(_: &Metadata) -> bool {
+    false
+}
+
+impl Stamp {
+    pub(super) fn of(metadata: &Metadata) -> Stamp {
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Stamp {
+            modified: metadata.modified().ok(),
+            bytes: metadata.len(),
+            inode,
+        }
+    }
+}
