@@ -297,6 +297,7 @@ fn is_object(schema: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::Engine as _;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -436,6 +437,36 @@ mod tests {
         let given = json!({"file_name": "a", "content": "b", "tags": "t"});
         let arguments = read("upload_document", given).unwrap();
         assert_eq!(arguments.texts("tags"), ["t"]);
+    }
+
+    /// A continuation with a note, as anybody may forge it.
+    fn token(note: &Value) -> String {
+        let state = json!({"v": 1, "note": note.to_string()});
+        base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(state.to_string())
+    }
+
+    #[test]
+    fn a_continuation_fills_in_what_is_left_out() {
+        let token = token(&json!(["search", {"limit": 3, "filters.folder": "x"}]));
+        let given = json!({"query": "a", "limit": 4, "continuation_token": token});
+        let arguments = read("search", given).unwrap();
+        assert_eq!(arguments.integer("limit"), Some(4));
+        assert_eq!(arguments.text("filters.folder"), Some("x"));
+        assert!(arguments.is_continued());
+    }
+
+    #[test]
+    fn a_note_says_no_more_than_a_caller_may() {
+        for noted in [
+            json!({"query": "b"}),
+            json!({"limit": 51}),
+            json!({"colour": 1}),
+        ] {
+            let given =
+                json!({"query": "a", "continuation_token": token(&json!(["search", noted]))});
+            let text = refusal("search", given);
+            assert!(text.starts_with("INVALID_CONTINUATION_TOKEN: "), "{text}");
+        }
     }
 
     proptest! {

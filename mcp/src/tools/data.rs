@@ -299,6 +299,10 @@ mod tests {
             .iter()
             .find(|action| action["id"] == "GET_ALL")
             .unwrap();
+        // How long a section is, is not known.
+        let given = json!({"document_id": "long.md", "section": "1", "max_tokens": 600});
+        let section = bench.answer("get_document_data", given);
+        assert!(!section.text.contains("GET_ALL") && section.text.contains("CONTINUE"));
         let mut given = all["params"].clone();
         given["document_id"] = "long.md".into();
         let second = bench.answer("get_document_data", given);

@@ -161,6 +161,7 @@ fn context(hit: &Hit) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::super::bench::Bench;
+    use kb_engine::{KbWriter, Original, document_of};
     use serde_json::json;
 
     #[test]
@@ -230,6 +231,32 @@ mod tests {
     }
 
     #[test]
+    fn the_newest_come_first_when_asked_for() {
+        let bench = Bench::new("ages", &[]);
+        let add = |writer: &mut KbWriter| {
+            for (path, text, modified_ms) in [
+                ("old.md", "sails sails sails", 1_000_000),
+                ("new.md", "one of many words about sails", 2_000_000),
+            ] {
+                let original = Original {
+                    modified_ms,
+                    ..Original::of(text.as_bytes())
+                };
+                writer.add_from(document_of(path, text.as_bytes())?, original, false)?;
+            }
+            writer.commit()
+        };
+        bench.index().write(add).unwrap();
+        let first = |sort: &str| {
+            let answer = bench.answer("search", json!({"query": "sails", "sort": sort}));
+            answer.structured["data"]["results"][0].clone()
+        };
+        assert_eq!(first("relevance")["document_id"], "old.md");
+        assert_eq!(first("recency")["document_id"], "new.md");
+        assert_eq!(first("recency")["updated"], "1970-01-01T00:33:20Z");
+    }
+
+    #[test]
     fn what_nobody_speaks_of_is_said() {
         let bench = Bench::guides();
         let answer = bench.answer(
@@ -250,6 +277,8 @@ mod tests {
         let given = json!({"query": "sails", "limit": 1, "scope": "chunks", "mode": "keyword"});
         let first = bench.answer("search", given);
         let token = &first.structured["continuation"]["token"];
+        // It ends because of limit, not of max_tokens.
+        assert_eq!(first.structured["status"]["message"], "SEARCH_COMPLETED");
         let second = bench.answer(
             "search",
             json!({"query": "sails", "continuation_token": token}),

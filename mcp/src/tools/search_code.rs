@@ -251,14 +251,44 @@ mod tests {
     }
 
     #[test]
-    fn lines_around_are_given_when_asked_for() {
+    fn signs_of_a_language_are_words() {
         let bench = Bench::guides();
-        let plain = bench.answer("search_code", json!({"query": "trim_sail"}));
-        assert!(
-            plain.structured["results"][0]
-                .get("context_after")
-                .is_none()
-        );
+        // As a query, this would leave out whatever has "angle".
+        let answer = bench.answer("search_code", json!({"query": "trim_sail -angle"}));
+        assert_eq!(answer.structured["results"][0]["file_path"], "src/rig.rs");
+    }
+
+    #[test]
+    fn meaning_alone_answers_when_asked_for() {
+        let bench = Bench::guides();
+        let given = json!({"query": "trim_sail", "use_hybrid_search": "false"});
+        let answer = bench.answer("search_code", given);
+        let first = &answer.structured["results"][0];
+        assert!(first.get("keyword_score").is_none());
+        assert_eq!(first["match_type"], "semantic");
+    }
+
+    #[test]
+    fn lines_around_are_given_when_asked_for() {
+        let function = |n: u32| {
+            let body = "    let total = values.iter().sum::<f32>();\n".repeat(6);
+            format!("/// Number {n}.\npub fn item_{n}() -> f32 {{\n{body}    total\n}}\n\n")
+        };
+        let code: String = (0..60).map(function).collect();
+        let code = code.replace("pub fn item_30(", "pub fn walrus(");
+        let bench = Bench::new("code", &[("a.rs", &code)]);
+        let first = |given| bench.answer("search_code", given).structured["results"][0].clone();
+        let plain = first(json!({"query": "walrus", "limit": 1}));
+        assert!(plain.get("context_after").is_none() && plain.get("context_before").is_none());
+        let given = json!({"query": "walrus", "limit": 1, "context_before": 2, "context_after": 3});
+        let around = first(given);
+        let lines = |key: &str| around[key].as_str().unwrap().lines().count();
+        assert_eq!((lines("context_before"), lines("context_after")), (2, 3));
+    }
+
+    #[test]
+    fn what_is_not_there_yet_is_ignored_with_a_word() {
+        let bench = Bench::guides();
         let given = json!({"query": "hoist", "language": "python", "symbol_type": "function"});
         let answer = bench.answer("search_code", given);
         let warning = answer.structured["warnings"][0].as_str().unwrap();

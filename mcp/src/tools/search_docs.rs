@@ -221,6 +221,17 @@ mod tests {
     }
 
     #[test]
+    fn ten_passages_are_a_whole_answer() {
+        let names: Vec<String> = (0..12).map(|n| format!("{n}.md")).collect();
+        let documents: Vec<(&str, &str)> =
+            names.iter().map(|name| (name.as_str(), "sails")).collect();
+        let bench = Bench::new("many", &documents);
+        let answer = bench.answer("search_docs", json!({"query": "sails"}));
+        assert_eq!(answer.structured["totalResults"], 10);
+        assert!(answer.structured.get("truncated").is_none());
+    }
+
+    #[test]
     fn an_index_without_documentation_is_told() {
         let bench = Bench::new("code", &[("a.rs", "fn main() {}")]);
         let error = bench.error("search_docs", json!({"query": "main"}));
