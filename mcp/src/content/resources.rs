@@ -80,7 +80,6 @@ pub(crate) fn resources(
         }
         if is_start {
             page.push(overview_entry(index)?);
-            is_start = false;
         }
         let wanted = PAGE_ITEMS - page.len();
         let documents = index.kb().documents_after(after.as_deref(), wanted + 1)?;

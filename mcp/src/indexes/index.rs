@@ -1,8 +1,9 @@
 //! One open .kb.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use kb_engine::{Kb, KbWriter, Result};
 
@@ -12,6 +13,9 @@ use crate::answer::ToolError;
 
 /// How long a write waits for another writer before it is refused.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two looks whether it is our turn.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// One open .kb.
 #[derive(Debug)]
@@ -81,8 +85,26 @@ impl Index {
         &self,
         work: impl FnOnce(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = self.turn()?;
         let mut writer = KbWriter::open_or_create(&self.path)?.waiting(PATIENCE);
         Ok(work(&mut writer)?)
+    }
+
+    /// Waits for the other writes of this process, as long as for those of others.
+    fn turn(&self) -> std::result::Result<MutexGuard<'_, ()>, ToolError> {
+        let asked = Instant::now();
+        loop {
+            match self.writing.try_lock() {
+                Ok(turn) => return Ok(turn),
+                // Nothing is kept under it that a panic could have left half done.
+                Err(TryLockError::Poisoned(turn)) => return Ok(turn.into_inner()),
+                Err(TryLockError::WouldBlock) if asked.elapsed() >= PATIENCE => {
+                    let sentence = format!("{} is being written by this server", self.name);
+                    return Err(ToolError::new("INDEX_LOCKED", sentence)
+                        .with_hint("get_status tells when that is done; then try again"));
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            }
+        }
     }
 }

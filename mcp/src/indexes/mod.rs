@@ -12,7 +12,7 @@ use kb_engine::{DocumentInfo, Error, KbWriter};
 
 pub(crate) use freshness::Stale;
 pub(crate) use index::Index;
-pub(crate) use jobs::{Job, JobState, Jobs};
+pub(crate) use jobs::{JobState, Jobs};
 pub(crate) use paths::Roots;
 
 use crate::answer::ToolError;

@@ -208,10 +208,7 @@ impl Http {
         }
         let body = String::from_utf8(body)?;
         let events = body.lines().filter_map(|line| line.strip_prefix("data:"));
-        let last = events
-            .map(str::trim)
-            .filter(|data| !data.is_empty())
-            .next_back();
+        let last = events.map(str::trim).rfind(|data| !data.is_empty());
         match last.unwrap_or(body.trim()) {
             "" => Ok(None),
             message => Ok(Some(serde_json::from_str(message)?)),
