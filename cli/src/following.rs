@@ -22,6 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(86_400 * 365);
 
 /// Who hears of what a follower does.
 pub(crate) trait Listener {
+    /// Whether the file is still to hold what the folders hold; asked before each run.
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
     /// How far a run is.
     fn progress(&mut self, _progress: Progress) {}
 
@@ -144,6 +149,9 @@ impl<L: Listener> Follower<L> {
     /// One index run over all places that are there. Those of which nothing is left keep their
     /// documents.
     fn bring_up_to_date(&mut self) -> Result<Ran, Failure> {
+        if !self.listener.is_wanted() {
+            return Ok(Ran::Nothing);
+        }
         let mut vanished: Vec<PathBuf> = Vec::new();
         // Each attempt but the last finds one more place that vanished.
         for _ in 0..=self.watch.places.len() {

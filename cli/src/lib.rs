@@ -17,6 +17,7 @@ mod locate;
 mod output;
 mod passage;
 mod progress;
+mod served;
 mod style;
 mod target;
 mod waiting;

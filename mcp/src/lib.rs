@@ -20,5 +20,5 @@ mod tools;
 mod wire;
 
 pub use catalog::reference;
-pub use options::{HttpOptions, Note, Options, StartError, is_index_name};
+pub use options::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
 pub use wire::{serve_http, serve_stdio};

@@ -1,7 +1,7 @@
 //! What a server is started with.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Tells the person who started the server one line; never on stdout.
@@ -22,6 +22,9 @@ pub fn is_index_name(name: &str) -> bool {
         && !is_path_word
 }
 
+/// Hears of every .kb that is opened: those given, and those made later. Its name and its path.
+pub type Opened = Arc<dyn Fn(&str, &Path) + Send + Sync>;
+
 /// What a server serves, and what it lets clients do.
 #[derive(Clone)]
 pub struct Options {
@@ -33,6 +36,8 @@ pub struct Options {
     pub allow_roots: Vec<PathBuf>,
     /// Takes the notes of the server.
     pub note: Note,
+    /// Hears of the files.
+    pub opened: Option<Opened>,
 }
 
 impl fmt::Debug for Options {

@@ -189,3 +189,31 @@ fn sixty_four_clients_search_while_one_writes_and_every_answer_is_of_one_commit(
     drop(server);
     folder.kb(["verify", "harbour.kb", "--deep"]).expect(0);
 }
+
+#[test]
+fn a_watching_server_follows_what_is_indexed_later_and_leaves_what_was_cleared() {
+    let folder = Folder::with_corpus();
+    let arguments = ["new.kb", "--allow-write", "--watch"];
+    let mut client = Client::stdio(&folder, &arguments);
+    let path = folder.join("harbour").display().to_string();
+    client.tool("index_codebase", json!({"path": path, "index_name": "new"}));
+    let count = |client: &mut Client| {
+        client.tool("index_stats", json!({}))["file_count"]
+            .as_u64()
+            .unwrap()
+    };
+    assert_eq!(count(&mut client), 7);
+    // Files keep coming until the server has noticed that there is a folder to watch.
+    let asked = Instant::now();
+    let mut n = 0;
+    while count(&mut client) == 7 {
+        assert!(asked.elapsed() < PATIENCE, "nobody follows the new folder");
+        n += 1;
+        folder.write(format!("harbour/later/{n}.md"), "# Later\n\nA file that came later.\n");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    client.tool("clear_index", json!({"index_name": "new"}));
+    folder.write("harbour/after.md", "# After\n\nA file that came after the end.\n");
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(count(&mut client), 0, "what was cleared is back");
+}

@@ -2,30 +2,23 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
-use kb_engine::{Error, IndexOptions, Kb, Report};
 use kb_mcp::hosts::{Host, Launch, snippet};
-use kb_mcp::{HttpOptions, Note, Options, StartError, is_index_name};
+use kb_mcp::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
 
 use crate::args::McpArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::following::{Follower, Listener, unwatchable};
 use crate::human::shell_word;
 use crate::locate::locate;
 use crate::output::{Output, tell};
-use crate::watching::{Place, Watch};
+use crate::served::follow;
 
 pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
     let options = options(arguments)?;
     if let Some(host) = arguments.print_config {
         return print_config(host, arguments, &options, output);
-    }
-    if arguments.watch {
-        for (name, path) in &options.files {
-            follow(name, path, &options.note)?;
-        }
     }
     match &arguments.http {
         Some(address) => {
@@ -44,7 +37,13 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
 
 fn options(arguments: &McpArguments) -> Result<Options, Failure> {
     let note: Note = Arc::new(tell);
+    let opened = arguments.watch.then(|| {
+        let note = Arc::clone(&note);
+        let follow: Opened = Arc::new(move |name, file| follow(name, file, &note));
+        follow
+    });
     Ok(Options {
+        opened,
         files: files(arguments)?,
         allow_write: arguments.allow_write,
         allow_roots: arguments.allow_root.clone(),
@@ -96,87 +95,6 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
         words.push("--watch".to_owned());
     }
     Ok(words)
-}
-
-/// Follows what a file was made from on a thread beside the server, which ends with the process: a
-/// run that is not committed leaves the file as it was.
-fn follow(name: &str, file: &Path, note: &Note) -> Result<(), Failure> {
-    let mut sources = Vec::new();
-    if file.exists() {
-        let kb = Kb::open(file).map_err(|error| Failure::from_engine(error, "kb mcp", file))?;
-        let roots = kb.roots();
-        for root in roots.map_err(|error| Failure::from_engine(error, "kb mcp", file))? {
-            let folder = Path::new(&root.source);
-            match root.files.as_slice() {
-                [] => sources.push(folder.to_path_buf()),
-                files => sources.extend(files.iter().map(|file| folder.join(file))),
-            }
-        }
-    }
-    let mut places = Vec::new();
-    for source in sources {
-        match Place::new(&source) {
-            Ok(place) => places.push(place),
-            Err(_) => note(&format!("{name}: {} is not there", source.display())),
-        }
-    }
-    if places.is_empty() {
-        note(&format!("{name}: no folder to watch"));
-        return Ok(());
-    }
-    let (sender, signals) = mpsc::channel();
-    let watch = Watch::new(places, file, sender, signals).map_err(unwatchable)?;
-    let listener = Quiet {
-        name: name.to_owned(),
-        file: file.to_path_buf(),
-        note: Arc::clone(note),
-    };
-    let options = IndexOptions::default();
-    let cancel = Arc::default();
-    let mut follower = Follower::new(file.to_path_buf(), watch, options, cancel, listener);
-    let (name, note) = (name.to_owned(), Arc::clone(note));
-    let thread = std::thread::Builder::new().name("watch".to_owned());
-    let started = thread.spawn(move || {
-        if let Err(Failure::Reported(report)) = follower.follow() {
-            note(&format!(
-                "{name} is not watched any more: {}",
-                report.message
-            ));
-        }
-    });
-    started
-        .map(drop)
-        .map_err(|error| Failure::io("start a thread", &error))
-}
-
-/// Notes what a person may want to know; stdout belongs to the protocol.
-struct Quiet {
-    name: String,
-    file: PathBuf,
-    note: Note,
-}
-
-impl Listener for Quiet {
-    fn fresh(&mut self, report: &Report, _: bool) -> Result<(), Failure> {
-        if report.has_changes() {
-            let (added, updated) = (report.added.len(), report.updated.len());
-            let removed = report.removed.len();
-            (self.note)(&format!("{}: +{added} ~{updated} -{removed}", self.name));
-        }
-        Ok(())
-    }
-
-    fn waiting(&mut self, _: &str) {
-        // A client that uploads is no news.
-    }
-
-    fn warning(&mut self, text: &str) {
-        (self.note)(&format!("{}: {text}", self.name));
-    }
-
-    fn explain(&self, error: Error) -> Failure {
-        Failure::from_engine(error, "kb mcp", &self.file)
-    }
 }
 
 fn absolute(path: &Path) -> Result<String, Failure> {

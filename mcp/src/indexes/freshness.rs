@@ -2,7 +2,10 @@
 //! request asked, so that no request waits for a disk.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kb_engine::{IndexOptions, Kb};
@@ -14,6 +17,13 @@ const OLD_DAYS: f64 = 7.0;
 
 /// How long what was found is believed before the next look.
 const BELIEVED: Duration = Duration::from_secs(30);
+
+/// How long a look may take. Which folders are looked at stands in the file, and whoever wrote that may
+/// name a whole disk.
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long nobody looks again after a look that took too long.
+const PAUSE: Duration = Duration::from_secs(600);
 
 /// What is known of an index that is out of date.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,8 +45,8 @@ pub(super) struct Freshness {
 struct Look {
     /// Whether a thread looks right now.
     is_under_way: bool,
-    /// When the last one ended.
-    at: Option<Instant>,
+    /// When there may be another one.
+    next: Option<Instant>,
     /// Files that differed, and the commit they were compared with.
     changed: Option<(u64, u64)>,
 }
@@ -46,10 +56,10 @@ impl Freshness {
     pub(super) fn of(&self, index: &Index) -> Option<Stale> {
         let state = index.kb().state().ok()?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = last.at.is_none_or(|at| at.elapsed() > BELIEVED);
+        let is_due = last.next.is_none_or(|next| Instant::now() >= next);
         if is_due && !last.is_under_way {
             let (found, path) = (Arc::clone(&self.last), index.path().to_path_buf());
-            let looking = std::thread::Builder::new().name("kb-freshness".to_owned());
+            let looking = thread::Builder::new().name("kb-freshness".to_owned());
             // Without a thread nothing is known of the sources, which is no failure of the request.
             last.is_under_way = looking.spawn(move || look(&found, &path)).is_ok();
         }
@@ -63,24 +73,41 @@ impl Freshness {
 
 /// One look at the sources of the file at `path`.
 fn look(last: &Mutex<Look>, path: &Path) {
-    let found = changed_files(path);
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (done, waits) = mpsc::channel::<()>();
+    let stop = Arc::clone(&cancel);
+    let guard = thread::Builder::new().name("kb-freshness-limit".to_owned());
+    let guarded = guard.spawn(move || {
+        // The other end goes when the look has ended.
+        if waits.recv_timeout(LOOK_LIMIT) == Err(RecvTimeoutError::Timeout) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    let changed = guarded.ok().and_then(|_| changed_files(path, &cancel));
+    drop(done);
+    let believed = match cancel.load(Ordering::Relaxed) {
+        true => PAUSE,
+        false => BELIEVED,
+    };
     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
     *last = Look {
         is_under_way: false,
-        at: Some(Instant::now()),
-        changed: found,
+        next: Some(Instant::now() + believed),
+        changed,
     };
 }
 
 /// How many files would be added, read again or removed, and which commit was compared; `None` where
-/// no source is on this machine, or it cannot be compared.
-fn changed_files(path: &Path) -> Option<(u64, u64)> {
+/// no source is on this machine, or it cannot be compared in time.
+fn changed_files(path: &Path, cancel: &Arc<AtomicBool>) -> Option<(u64, u64)> {
     let kb = Kb::open(path).ok()?;
     let commit = kb.state().ok()?.commit;
     let mut paths: Vec<PathBuf> = Vec::new();
     for root in kb.roots().ok()? {
         let folder = PathBuf::from(&root.source);
-        if !folder.is_dir() {
+        // Nobody indexes a whole disk, or a share of another machine without being asked to.
+        let is_of_here = folder.parent().is_some() && !root.source.starts_with(r"\\");
+        if !is_of_here || !folder.is_dir() {
             continue;
         }
         match root.files.as_slice() {
@@ -96,6 +123,7 @@ fn changed_files(path: &Path) -> Option<(u64, u64)> {
     }
     let options = IndexOptions {
         threads: 1,
+        cancel: Some(Arc::clone(cancel)),
         ..IndexOptions::default()
     };
     let report = kb.check_sources(&paths, &options).ok()?;

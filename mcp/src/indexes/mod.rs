@@ -16,7 +16,7 @@ pub(crate) use jobs::{JobState, Jobs};
 pub(crate) use paths::Roots;
 
 use crate::answer::ToolError;
-use crate::options::{Options, StartError};
+use crate::options::{Opened, Options, StartError};
 
 /// Most files that one server opens; as many as one search asks.
 pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
@@ -30,6 +30,7 @@ pub(crate) struct Indexes {
     allow_write: bool,
     roots: Roots,
     listener: OnceLock<Listener>,
+    opened: Option<Opened>,
 }
 
 impl Indexes {
@@ -66,12 +67,17 @@ impl Indexes {
             action: format!("find {}", path.display()),
             error,
         })?;
-        Ok(Arc::new(Indexes {
+        let indexes = Arc::new(Indexes {
             all: RwLock::new(all),
             allow_write: options.allow_write,
             roots,
             listener: OnceLock::new(),
-        }))
+            opened: options.opened.clone(),
+        });
+        for index in indexes.list() {
+            indexes.tell_opened(&index);
+        }
+        Ok(indexes)
     }
 
     /// All of them, in the order given.
@@ -212,7 +218,15 @@ impl Indexes {
         }
         let index = Arc::new(Index::open(name, path)?);
         all.push(Arc::clone(&index));
+        drop(all);
+        self.tell_opened(&index);
         Ok(index)
+    }
+
+    fn tell_opened(&self, index: &Index) {
+        if let Some(opened) = &self.opened {
+            opened(index.name(), index.path());
+        }
     }
 
     /// Where a new index of that name is made: beside the first file.

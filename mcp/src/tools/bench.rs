@@ -43,6 +43,7 @@ impl Bench {
             allow_write,
             allow_roots: vec![folder.path().to_path_buf()],
             note: Arc::new(|_| {}),
+            opened: None,
         });
         let indexes = indexes.unwrap();
         Bench { folder, indexes }

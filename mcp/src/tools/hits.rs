@@ -52,7 +52,9 @@ pub(super) fn warnings(
         });
     }
     for index in indexes {
-        if let Some(stale) = index.staleness() {
+        // A file that is old but holds what its sources hold is not stale.
+        let stale = index.staleness().filter(|stale| stale.changed != Some(0));
+        if let Some(stale) = stale {
             warnings.push(format!("STALE: {}", out_of_date(index.name(), stale)));
         }
     }

@@ -184,6 +184,7 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             note: Arc::new(|_| ()),
+            opened: None,
         };
         Server::new(&options, None).ok().unwrap()
     }
