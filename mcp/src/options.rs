@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Longest name of an index, in characters.
-const NAME_LIMIT: usize = 64;
+pub(crate) const NAME_LIMIT: usize = 64;
 
 /// Whether an index may be called that: names stand in addresses and in lists.
 pub fn is_index_name(name: &str) -> bool {

@@ -1,11 +1,12 @@
 //! One open .kb.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kb_engine::{Kb, KbWriter, Result};
+use kb_engine::{Error, Kb, KbWriter, Result};
 
 use super::Jobs;
 use super::freshness::{Freshness, Stale};
@@ -17,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks whether it is our turn.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How long a write that may be cancelled waits for another program at a time.
+const SLICE: Duration = Duration::from_millis(100);
+
 /// One open .kb.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -26,7 +30,7 @@ pub(crate) struct Index {
     /// Held while this process writes.
     writing: Mutex<()>,
     freshness: Freshness,
-    jobs: Jobs,
+    jobs: Arc<Jobs>,
 }
 
 impl Index {
@@ -37,7 +41,7 @@ impl Index {
             kb: Kb::open(path)?,
             writing: Mutex::new(()),
             freshness: Freshness::default(),
-            jobs: Jobs::default(),
+            jobs: Arc::default(),
         })
     }
 
@@ -55,7 +59,7 @@ impl Index {
     }
 
     /// What is under way.
-    pub(crate) fn jobs(&self) -> &Jobs {
+    pub(crate) fn jobs(&self) -> &Arc<Jobs> {
         &self.jobs
     }
 
@@ -85,15 +89,41 @@ impl Index {
         &self,
         work: impl FnOnce(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
-        let _writing = self.turn()?;
+        let _writing = self.turn(&AtomicBool::new(false))?;
         let mut writer = KbWriter::open_or_create(&self.path)?.waiting(PATIENCE);
         Ok(work(&mut writer)?)
     }
 
+    /// The same, where nothing more begins once `cancel` is set. While other programs have the file
+    /// `work` is begun again and again, so it must fail for that before it does anything.
+    pub(crate) fn write_unless<T>(
+        &self,
+        cancel: &AtomicBool,
+        mut work: impl FnMut(&mut KbWriter) -> Result<T>,
+    ) -> std::result::Result<T, ToolError> {
+        let asked = Instant::now();
+        let _writing = self.turn(cancel)?;
+        loop {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled.into());
+            }
+            let writer = KbWriter::open_or_create(&self.path);
+            match writer.and_then(|writer| work(&mut writer.waiting(SLICE))) {
+                Err(Error::IndexLocked { .. }) if asked.elapsed() < PATIENCE => {
+                    thread::sleep(PAUSE)
+                }
+                result => return Ok(result?),
+            }
+        }
+    }
+
     /// Waits for the other writes of this process, as long as for those of others.
-    fn turn(&self) -> std::result::Result<MutexGuard<'_, ()>, ToolError> {
+    fn turn(&self, cancel: &AtomicBool) -> std::result::Result<MutexGuard<'_, ()>, ToolError> {
         let asked = Instant::now();
         loop {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled.into());
+            }
             match self.writing.try_lock() {
                 Ok(turn) => return Ok(turn),
                 // Nothing is kept under it that a panic could have left half done.

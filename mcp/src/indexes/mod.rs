@@ -6,13 +6,13 @@ mod jobs;
 mod paths;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use kb_engine::{DocumentInfo, Error, KbWriter};
 
 pub(crate) use freshness::Stale;
 pub(crate) use index::Index;
-pub(crate) use jobs::{JobState, Jobs};
+pub(crate) use jobs::{Job, JobState, Jobs, Running};
 pub(crate) use paths::Roots;
 
 use crate::answer::ToolError;
@@ -27,6 +27,10 @@ type Listener = Box<dyn Fn() + Send + Sync>;
 /// The open files.
 pub(crate) struct Indexes {
     all: RwLock<Vec<Arc<Index>>>,
+    /// Names of indexes that are being made.
+    reserved: Mutex<Vec<String>>,
+    /// The runs that make new indexes.
+    making: Arc<Jobs>,
     allow_write: bool,
     roots: Roots,
     listener: OnceLock<Listener>,
@@ -69,6 +73,8 @@ impl Indexes {
         })?;
         let indexes = Arc::new(Indexes {
             all: RwLock::new(all),
+            reserved: Mutex::default(),
+            making: Arc::default(),
             allow_write: options.allow_write,
             roots,
             listener: OnceLock::new(),
@@ -96,6 +102,11 @@ impl Indexes {
     /// The folders that may be indexed.
     pub(crate) fn roots(&self) -> &Roots {
         &self.roots
+    }
+
+    /// The runs that make new indexes, by the names of these.
+    pub(crate) fn making(&self) -> &Arc<Jobs> {
+        &self.making
     }
 
     /// Hears of commits of this process from now on; the first one to ask is the only one.
@@ -201,26 +212,44 @@ impl Indexes {
         }
     }
 
-    /// Opens one more file under a new name.
-    pub(crate) fn add(&self, name: &str, path: &Path) -> Result<Arc<Index>, ToolError> {
-        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
-        if all.iter().any(|index| index.name() == name) {
+    /// Keeps a name, and room for one more index, for whoever is about to make it.
+    pub(crate) fn reserve(self: &Arc<Indexes>, name: &str) -> Result<Reserved, ToolError> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.reserved();
+        let is_open = all.iter().any(|index| index.name() == name);
+        if is_open || reserved.iter().any(|other| other == name) {
+            let why = if is_open { "open" } else { "being made" };
             return Err(ToolError::new(
                 "INDEX_NAME_TAKEN",
-                format!("an index is already called {name:?}"),
-            ));
+                format!("index_name: an index called {name:?} is {why} already"),
+            )
+            .with_hint("Pass another index_name, or wait until get_status says that it is ready"));
         }
-        if all.len() == INDEXES_LIMIT {
+        if all.len() + reserved.len() >= INDEXES_LIMIT {
             return Err(ToolError::new(
                 "INVALID_ARGUMENT",
                 format!("index_name: {INDEXES_LIMIT} indexes are open, and no more can be"),
             ));
         }
-        let index = Arc::new(Index::open(name, path)?);
-        all.push(Arc::clone(&index));
-        drop(all);
-        self.tell_opened(&index);
-        Ok(index)
+        reserved.push(name.to_owned());
+        Ok(Reserved {
+            indexes: Arc::clone(self),
+            name: name.to_owned(),
+        })
+    }
+
+    /// The index of the file at `path`: the one that has it open under whatever name, else a new one.
+    pub(crate) fn open_at(&self, place: Reserved, path: &Path) -> Result<Arc<Index>, ToolError> {
+        let real = path.canonicalize().ok();
+        let is_it = |index: &Arc<Index>| real.is_some() && index.path().canonicalize().ok() == real;
+        match self.list().into_iter().find(is_it) {
+            Some(index) => Ok(index),
+            None => place.open(path),
+        }
+    }
+
+    fn reserved(&self) -> MutexGuard<'_, Vec<String>> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tell_opened(&self, index: &Index) {
@@ -234,6 +263,33 @@ impl Indexes {
         let all = self.list();
         let folder = all.first().and_then(|index| index.path().parent());
         folder.unwrap_or(Path::new("")).join(format!("{name}.kb"))
+    }
+}
+
+/// A name and a place for an index that is being made; both are free again when this is dropped.
+pub(crate) struct Reserved {
+    indexes: Arc<Indexes>,
+    name: String,
+}
+
+impl Reserved {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Opens the file under the name.
+    pub(crate) fn open(self, path: &Path) -> Result<Arc<Index>, ToolError> {
+        let index = Arc::new(Index::open(&self.name, path)?);
+        let all = &self.indexes.all;
+        let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
+        all.push(Arc::clone(&index));
+        Ok(index)
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.indexes.reserved().retain(|name| *name != self.name);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A server's files in a folder of their own, for tests of tools. Every answer is held against what
 //! was advertised, and its two forms against each other.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,10 +13,10 @@ use super::{Call, schema};
 use crate::answer::{Answer, Object, ToolError, escape};
 use crate::catalog;
 use crate::indexes::{Index, Indexes};
-use crate::options::Options;
+use crate::options::{Options, StartError};
 
 pub(super) struct Bench {
-    pub(super) folder: TempDir,
+    folder: Arc<TempDir>,
     pub(super) indexes: Arc<Indexes>,
 }
 
@@ -38,15 +38,36 @@ impl Bench {
             writer.commit().unwrap();
             opened.push(((*name).to_owned(), path));
         }
+        Bench::with(Arc::new(folder), opened, allow_write).unwrap()
+    }
+
+    /// A server of its own over the same files.
+    pub(super) fn started_again(&self) -> Bench {
+        let index = self.index();
+        self.over(&[(index.name(), index.path().to_path_buf())])
+            .unwrap()
+    }
+
+    /// A server of its own over files of this folder.
+    pub(super) fn over(&self, files: &[(&str, PathBuf)]) -> Result<Bench, StartError> {
+        let files = files.iter();
+        let files = files.map(|(name, path)| ((*name).to_owned(), path.clone()));
+        Bench::with(Arc::clone(&self.folder), files.collect(), true)
+    }
+
+    fn with(
+        folder: Arc<TempDir>,
+        files: Vec<(String, PathBuf)>,
+        allow_write: bool,
+    ) -> Result<Bench, StartError> {
         let indexes = Indexes::open(&Options {
-            files: opened,
+            files,
             allow_write,
             allow_roots: vec![folder.path().to_path_buf()],
             note: Arc::new(|_| {}),
             opened: None,
-        });
-        let indexes = indexes.unwrap();
-        Bench { folder, indexes }
+        })?;
+        Ok(Bench { folder, indexes })
     }
 
     /// Prose, logs and code about ships.

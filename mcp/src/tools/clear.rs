@@ -8,7 +8,7 @@ use crate::answer::{Answer, Text, ToolError, object};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let index = call.indexes.named(arguments.required_text("index_name"))?;
-    index.write(|writer| writer.clear())?;
+    index.write_unless(call.cancel, |writer| writer.clear())?;
     call.indexes.committed();
     let message = format!("Index '{}' cleared successfully", index.name());
     let mut text = Text::new();
@@ -22,6 +22,9 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
 mod tests {
     use super::super::bench::Bench;
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     #[test]
     fn everything_goes_but_name_and_id_stay() {
@@ -44,6 +47,37 @@ mod tests {
             found.structured["data"]["results"][0]["document_id"],
             "a.md"
         );
+    }
+
+    #[test]
+    fn a_call_that_is_cancelled_while_it_waits_clears_nothing() {
+        let bench = Bench::guides();
+        let index = bench.index();
+        let cancel = Arc::new(AtomicBool::new(false));
+        let error = std::thread::scope(|scope| {
+            let (holding, waits) = std::sync::mpsc::channel();
+            let (indexes, index, flag) = (&bench.indexes, &index, &cancel);
+            scope.spawn(move || {
+                let hold = |_: &mut kb_engine::KbWriter| {
+                    holding.send(()).unwrap();
+                    std::thread::sleep(Duration::from_millis(150));
+                    flag.store(true, Ordering::Relaxed);
+                    Ok(())
+                };
+                index.write(hold).unwrap();
+            });
+            waits.recv().unwrap();
+            super::super::call(&Call {
+                indexes,
+                name: "clear_index",
+                arguments: object(json!({"index_name": "guides"})),
+                may_write: true,
+                cancel: &cancel,
+                progress: &|_, _| {},
+            })
+        });
+        assert_eq!(error.unwrap_err().code, "CANCELLED");
+        assert_eq!(index.kb().state().unwrap().documents, 9);
     }
 
     #[test]

@@ -3,20 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kb_engine::{IndexOptions, KbWriter, Progress, Report};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, Report};
 use serde_json::json;
 
 use super::Call;
 use super::arguments::Arguments;
 use super::typed::invalid;
 use crate::answer::{Answer, Text, ToolError, insert_warnings, object};
-use crate::indexes::{Index, JobState};
+use crate::indexes::{Index, Reserved, Running};
+use crate::options::NAME_LIMIT;
 
 /// Files left out that the answer names.
 const SKIPPED_SHOWN: usize = 5;
-
-/// Longest name of an index.
-const NAME_LIMIT: usize = 64;
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let folder = call
@@ -28,7 +26,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
             let report = update(call, &index, &folder)?;
             (index, report)
         }
-        Target::New(name) => make(call, &name, &folder)?,
+        Target::New(name) => make(call, name, &folder)?,
     };
     call.indexes.committed();
     Ok(answer(arguments, &index, &folder, &report))
@@ -39,43 +37,55 @@ enum Target {
     /// Into a file that is open.
     Open(Arc<Index>),
     /// Into a new one of that name.
-    New(String),
+    New(Reserved),
 }
 
 fn target(call: &Call<'_>, arguments: &Arguments, folder: &Path) -> Result<Target, ToolError> {
     let name = match arguments.index_name() {
         Some(name) => name.to_owned(),
         None => {
-            // The index that was made from this folder, whatever it is called.
-            for index in call.indexes.list() {
-                if has_root(&index, |root| root == folder)? {
-                    return Ok(Target::Open(index));
-                }
+            // The index that was made from this folder, whatever it is called. What cannot be read
+            // is not the one.
+            let mut all = call.indexes.list().into_iter();
+            let of_folder = |index: &Arc<Index>| has_root(index.kb(), |root| root == folder);
+            if let Some(index) = all.find(|index| of_folder(index).unwrap_or(false)) {
+                return Ok(Target::Open(index));
             }
             name_of(folder)
         }
     };
-    match call.indexes.named(&name) {
-        Ok(index) => {
-            let is_other = !index.kb().roots()?.is_empty()
-                && !has_root(&index, |root| folder.starts_with(root))?;
-            if is_other {
-                return Err(taken(&name, "belongs to another folder"));
-            }
-            Ok(Target::Open(index))
+    if let Ok(index) = call.indexes.named(&name) {
+        let is_other = !index.kb().roots()?.is_empty()
+            && !has_root(index.kb(), |root| folder.starts_with(root))?;
+        if is_other {
+            return Err(taken(&name, "belongs to another folder"));
         }
-        Err(_) => {
-            check_name(&name)?;
-            if call.indexes.path_of_new(&name).symlink_metadata().is_ok() {
-                return Err(taken(&name, "is the name of a file that is not open here"));
-            }
-            Ok(Target::New(name))
+        return Ok(Target::Open(index));
+    }
+    check_name(&name)?;
+    let place = call.indexes.reserve(&name)?;
+    let path = call.indexes.path_of_new(&name);
+    match path.symlink_metadata() {
+        Err(_) => Ok(Target::New(place)),
+        Ok(metadata) if metadata.is_file() && was_made_from(&path, folder) => {
+            call.indexes.open_at(place, &path).map(Target::Open)
         }
+        Ok(_) => Err(taken(
+            &name,
+            "is the name of a file that is not open here and was not made from this folder",
+        )),
     }
 }
 
-fn has_root(index: &Index, is_it: impl Fn(&Path) -> bool) -> Result<bool, ToolError> {
-    let roots = index.kb().roots()?;
+/// Whether the file that an earlier server left there holds this folder.
+fn was_made_from(path: &Path, folder: &Path) -> bool {
+    let kb = Kb::open(path);
+    kb.and_then(|kb| has_root(&kb, |root| root == folder))
+        .unwrap_or(false)
+}
+
+fn has_root(kb: &Kb, is_it: impl Fn(&Path) -> bool) -> kb_engine::Result<bool> {
+    let roots = kb.roots()?;
     Ok(roots.iter().any(|root| is_it(Path::new(&root.source))))
 }
 
@@ -123,17 +133,25 @@ fn options(call: &Call<'_>) -> IndexOptions {
 }
 
 fn update(call: &Call<'_>, index: &Index, folder: &Path) -> Result<Report, ToolError> {
-    let job = folder.display().to_string();
+    let job = index.jobs().begin(&shown(folder), None)?;
     let mut hear = |progress: Progress| {
         (call.progress)(progress.files_done, progress.files_total);
-        index
-            .jobs()
-            .set(&job, JobState::Running(percent(&progress)));
+        job.progress(percent(&progress));
     };
-    let report =
-        index.write(|writer| writer.index(&[folder.to_path_buf()], &options(call), &mut hear));
-    index.jobs().done(&job);
+    let report = index.write_unless(call.cancel, |writer| {
+        writer.index(&[folder.to_path_buf()], &options(call), &mut hear)
+    });
+    match &report {
+        Ok(_) => job.done(),
+        Err(_) => job.told(),
+    }
     report
+}
+
+/// A folder as others may know it: where it lies is nobody's business.
+fn shown(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 fn percent(progress: &Progress) -> u8 {
@@ -143,17 +161,39 @@ fn percent(progress: &Progress) -> u8 {
 }
 
 /// A new file appears when it is complete, or not at all.
-fn make(call: &Call<'_>, name: &str, folder: &Path) -> Result<(Arc<Index>, Report), ToolError> {
-    let path = call.indexes.path_of_new(name);
+fn make(
+    call: &Call<'_>,
+    place: Reserved,
+    folder: &Path,
+) -> Result<(Arc<Index>, Report), ToolError> {
+    let job = call.indexes.making().begin(place.name(), None)?;
+    let made = made(call, &job, place, folder);
+    match &made {
+        Ok(_) => job.done(),
+        Err(_) => job.told(),
+    }
+    made
+}
+
+fn made(
+    call: &Call<'_>,
+    job: &Running,
+    place: Reserved,
+    folder: &Path,
+) -> Result<(Arc<Index>, Report), ToolError> {
+    let path = call.indexes.path_of_new(place.name());
     let mut writer = KbWriter::open_or_create(&path)?;
-    let mut hear = |progress: Progress| (call.progress)(progress.files_done, progress.files_total);
+    let mut hear = |progress: Progress| {
+        (call.progress)(progress.files_done, progress.files_total);
+        job.progress(percent(&progress));
+    };
     let report = writer.index(&[folder.to_path_buf()], &options(call), &mut hear)?;
     if !path.exists() {
         // Of a folder without documents nothing was made; the name shall work all the same.
         writer.commit()?;
     }
     drop(writer);
-    Ok((call.indexes.add(name, &path)?, report))
+    Ok((place.open(&path)?, report))
 }
 
 fn answer(arguments: &Arguments, index: &Index, folder: &Path, report: &Report) -> Answer {
@@ -269,6 +309,93 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_that_an_earlier_server_made_of_the_folder_is_opened_and_updated() {
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "one");
+        bench.answer("index_codebase", json!({"path": path}));
+        let next = bench.started_again();
+        assert_eq!(next.indexes.list().len(), 1);
+        fs::write(bench.path().join("one/b.md"), "# B\n\nmore\n").unwrap();
+        let answer = next.answer("index_codebase", json!({"path": path}));
+        assert_eq!(answer.structured["index_name"], "one");
+        assert_eq!(answer.structured["stats"]["files_updated"], 1);
+        assert_eq!(next.indexes.list().len(), 2);
+        // Of another folder it is not.
+        let other = project(&bench, "other");
+        let again = bench.started_again();
+        let given = json!({"path": other, "index_name": "one"});
+        assert_eq!(
+            again.error("index_codebase", given).code,
+            "INDEX_NAME_TAKEN"
+        );
+        assert_eq!(again.indexes.list().len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_open_is_not_opened_twice() {
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "one");
+        bench.answer("index_codebase", json!({"path": path}));
+        let next = bench.over(&[("mine", bench.path().join("one.kb"))]);
+        let given = json!({"path": path, "index_name": "one"});
+        let answer = next.unwrap().answer("index_codebase", given);
+        assert_eq!(answer.structured["index_name"], "mine");
+    }
+
+    #[test]
+    fn a_name_that_is_being_made_is_taken_and_is_told_of() {
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "one");
+        let place = bench.indexes.reserve("one").unwrap();
+        let error = bench.error("index_codebase", json!({"path": path}));
+        assert_eq!(error.code, "INDEX_NAME_TAKEN");
+        assert!(!bench.path().join("one.kb").exists());
+        drop(place);
+        let during = std::sync::Mutex::new(None);
+        let hear = |_, _| {
+            let status = bench.answer("get_status", json!({"index_name": "one"}));
+            *during.lock().unwrap() = Some(status);
+        };
+        super::super::call(&Call {
+            indexes: &bench.indexes,
+            name: "index_codebase",
+            arguments: object(json!({"path": path})),
+            may_write: true,
+            cancel: &Arc::new(AtomicBool::new(false)),
+            progress: &hear,
+        })
+        .unwrap();
+        let during = during.into_inner().unwrap().unwrap();
+        assert_eq!(during.structured["processing"], json!(["one"]));
+        assert!(!during.text.contains(bench.path().to_str().unwrap()));
+        let after = bench.answer("get_status", json!({"index_name": "one"}));
+        assert_eq!(after.structured["status"], "ready");
+    }
+
+    #[test]
+    fn a_run_into_an_open_index_that_panics_is_not_left_running() {
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "one");
+        let run = || {
+            super::super::call(&Call {
+                indexes: &bench.indexes,
+                name: "index_codebase",
+                arguments: object(json!({"path": path, "index_name": "first"})),
+                may_write: true,
+                cancel: &Arc::new(AtomicBool::new(false)),
+                progress: &|_, _| panic!("a bug"),
+            })
+        };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+        let status = bench.answer("get_status", json!({}));
+        assert_eq!(status.structured["status"], "ready");
+        assert_eq!(
+            status.structured["detail"],
+            "failed: one: it stopped unexpectedly"
+        );
     }
 
     #[test]

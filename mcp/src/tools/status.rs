@@ -2,19 +2,33 @@
 
 use std::sync::Arc;
 
+use kb_engine::DocumentInfo;
 use serde_json::json;
 
 use super::arguments::Arguments;
 use super::{Call, choose};
-use crate::answer::{Answer, Object, Text, ToolError, insert_warnings, object};
-use crate::indexes::{Index, JobState};
+use crate::answer::{Answer, Object, Text, ToolError, insert_warnings, object, uri};
+use crate::indexes::{Index, Job, JobState};
 
 /// Names of finished documents that are told.
 const COMPLETED_LIMIT: usize = 50;
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let indexes = match arguments.index_name() {
-        Some(name) => vec![call.indexes.named(name)?],
+    // An index that is being made has a name already.
+    let made = arguments.index_name();
+    let making = call.indexes.making().list().into_iter();
+    let mut making: Vec<Job> = making
+        .filter(|job| made.is_none_or(|name| name == job.path))
+        .collect();
+    let indexes = match made {
+        Some(name) => match call.indexes.named(name) {
+            Ok(index) => {
+                making.clear();
+                vec![index]
+            }
+            Err(_) if !making.is_empty() => Vec::new(),
+            Err(error) => return Err(error),
+        },
         None => call.indexes.list(),
     };
     let warnings = arguments.warnings();
@@ -22,7 +36,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     text.warnings(&warnings);
     let mut structured = match arguments.text("document_id") {
         Some(name) => of_document(call, arguments, &indexes, name)?,
-        None => of_all(&indexes)?,
+        None => of_all(&indexes, making)?,
     };
     for (name, value) in &structured {
         let words = value.as_array().map(|list| {
@@ -47,7 +61,17 @@ fn of_document(
     indexes: &[Arc<Index>],
     name: &str,
 ) -> Result<Object, ToolError> {
-    let job = indexes.iter().find_map(|index| index.jobs().get(name));
+    // The jobs of a document are known by its path in its index.
+    let uri = uri::parse(name);
+    let (path, of) = match &uri {
+        Some(uri) => (uri.path.as_str(), Some(call.indexes.named(&uri.index)?)),
+        None => (name, None),
+    };
+    let indexes = of.as_ref().map_or(indexes, std::slice::from_ref);
+    let job = indexes.iter().find_map(|index| {
+        let job = index.jobs().get(path)?;
+        (!is_past(index, &job)).then_some(job.state)
+    });
     Ok(object(match job {
         Some(JobState::Running(progress)) => json!({
             "status": "processing",
@@ -66,17 +90,30 @@ fn of_document(
     }))
 }
 
+/// Whether a job failed whose document came another way since.
+fn is_past(index: &Index, job: &Job) -> bool {
+    let is_other = |document: DocumentInfo| {
+        document.path == job.path && job.before.as_ref() != Some(&document.revision)
+    };
+    matches!(job.state, JobState::Failed(_)) && index.kb().document(&job.path).is_ok_and(is_other)
+}
+
 /// What is under way, what went wrong, and what is there.
-fn of_all(indexes: &[Arc<Index>]) -> Result<Object, ToolError> {
+fn of_all(indexes: &[Arc<Index>], making: Vec<Job>) -> Result<Object, ToolError> {
+    let mut jobs = making;
+    for index in indexes {
+        let some = index.jobs().list().into_iter();
+        jobs.extend(some.filter(|job| !is_past(index, job)));
+    }
     let (mut processing, mut failed) = (Vec::new(), Vec::new());
+    for job in jobs {
+        match job.state {
+            JobState::Running(_) => processing.push(job.path),
+            JobState::Failed(why) => failed.push(format!("{}: {why}", job.path)),
+        }
+    }
     let (mut completed, mut count) = (Vec::new(), 0u64);
     for index in indexes {
-        for job in index.jobs().list() {
-            match job.state {
-                JobState::Running(_) => processing.push(job.path),
-                JobState::Failed(why) => failed.push(format!("{}: {why}", job.path)),
-            }
-        }
         count = count.saturating_add(index.kb().state()?.documents);
         let wanted = COMPLETED_LIMIT.saturating_sub(completed.len());
         let some = index.kb().documents_after(None, wanted)?;
@@ -122,10 +159,10 @@ mod tests {
     fn what_is_under_way_or_failed_is_told() {
         let bench = Bench::guides();
         let index = bench.index();
-        index.jobs().set("big.md", JobState::Running(74));
-        index
-            .jobs()
-            .set("bad.md", JobState::Failed("no text".to_owned()));
+        let big = index.jobs().begin("big.md", None).unwrap();
+        big.progress(74);
+        let bad = index.jobs().begin("bad.md", None).unwrap();
+        bad.failed("no text".to_owned());
         let answer = bench.answer("get_status", json!({"document_id": "big.md"}));
         let expected =
             json!({"status": "processing", "progress": 74, "message": "DOCUMENT_PROCESSING"});
@@ -137,5 +174,28 @@ mod tests {
         assert_eq!(answer.structured["processing"], json!(["big.md"]));
         assert_eq!(answer.structured["status"], "processing");
         assert!(answer.text.contains("bad.md: no text"));
+    }
+    #[test]
+    fn a_job_is_found_by_the_address_of_its_document() {
+        let bench = Bench::guides();
+        let bad = bench.index().jobs().begin("bad.md", None).unwrap();
+        bad.failed("no text".to_owned());
+        let given = json!({"document_id": uri::of_document("guides", "bad.md")});
+        assert_eq!(
+            bench.answer("get_status", given).structured["status"],
+            "failed"
+        );
+    }
+
+    #[test]
+    fn a_failure_is_past_when_the_document_came_another_way() {
+        let bench = Bench::guides();
+        let bad = bench.index().jobs().begin("bad.md", None).unwrap();
+        bad.failed("no text".to_owned());
+        bench.add("bad.md", "text");
+        let status = bench.answer("get_status", json!({"document_id": "bad.md"}));
+        assert_eq!(status.structured["status"], "ready");
+        let all = bench.answer("get_status", json!({}));
+        assert!(all.structured.get("detail").is_none());
     }
 }

@@ -12,7 +12,7 @@ use super::arguments::Arguments;
 use super::typed::invalid;
 use super::{Call, choose, content};
 use crate::answer::{Answer, Text, ToolError, object, uri};
-use crate::indexes::{Index, Indexes, JobState};
+use crate::indexes::{Index, Indexes, Running};
 
 /// How long a caller waits; hosts give up a call soon after.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -29,16 +29,16 @@ fn within(patience: Duration, call: &Call<'_>, arguments: &Arguments) -> Result<
     let upload = Upload::of(arguments)?;
     let file_name = upload.document.path.clone();
     let (done, result) = sync_channel(1);
-    if !index.jobs().begin(&file_name) {
-        let sentence = "too many uploads are under way";
-        return Err(ToolError::new("RATE_LIMITED", sentence)
-            .with_hint("get_status tells when they are done; then try again"));
-    }
+    let before = index.kb().document(&file_name).ok();
+    let before = before.filter(|document| document.path == file_name);
+    let running = index
+        .jobs()
+        .begin(&file_name, before.map(|document| document.revision))?;
+    let number = running.number();
     let job = Job {
         indexes: Arc::clone(call.indexes),
         index: Arc::clone(&index),
-        path: file_name.clone(),
-        is_over: false,
+        running,
     };
     let run = move || {
         let result = job.run(upload);
@@ -47,7 +47,7 @@ fn within(patience: Duration, call: &Call<'_>, arguments: &Arguments) -> Result<
     };
     let spawned = thread::Builder::new().name("upload".to_owned()).spawn(run);
     if let Err(error) = spawned {
-        index.jobs().done(&file_name);
+        index.jobs().forget(number);
         return Err(ToolError::new(
             "INTERNAL",
             format!("no thread to work on: {error}"),
@@ -57,12 +57,12 @@ fn within(patience: Duration, call: &Call<'_>, arguments: &Arguments) -> Result<
         Ok(Ok(stored)) => Ok(complete(&index, &file_name, &stored)),
         Ok(Err(error)) => {
             // The caller is told now, so nothing is left to be asked for.
-            index.jobs().done(&file_name);
+            index.jobs().forget(number);
             Err(error)
         }
         Err(RecvTimeoutError::Timeout) => Ok(processing(&file_name)),
         Err(RecvTimeoutError::Disconnected) => {
-            index.jobs().done(&file_name);
+            index.jobs().forget(number);
             Err(ToolError::new("INTERNAL", "the upload stopped").with_hint("Try again"))
         }
     }
@@ -125,12 +125,11 @@ fn check_path(path: &str) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// An upload under way. However it ends, get_status knows.
+/// An upload under way.
 struct Job {
     indexes: Arc<Indexes>,
     index: Arc<Index>,
-    path: String,
-    is_over: bool,
+    running: Running,
 }
 
 /// What was stored.
@@ -140,15 +139,11 @@ struct Stored {
 }
 
 impl Job {
-    fn run(mut self, upload: Upload) -> Result<Stored, ToolError> {
+    fn run(self, upload: Upload) -> Result<Stored, ToolError> {
         let result = self.store(upload);
-        self.is_over = true;
         match &result {
-            Ok(_) => self.index.jobs().done(&self.path),
-            Err(error) => {
-                let failed = JobState::Failed(error.text());
-                self.index.jobs().set(&self.path, failed);
-            }
+            Ok(_) => self.running.done(),
+            Err(error) => self.running.failed(error.text()),
         }
         result
     }
@@ -159,31 +154,23 @@ impl Job {
             original,
             tags,
         } = upload;
+        let path = document.path.clone();
         let is_replaced = self.index.write(|writer: &mut KbWriter| {
             let is_replaced = writer.add_from(document, original, true)?;
             let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
             if !tags.is_empty() {
-                writer.tag(&self.path, &tags, &[])?;
+                writer.tag(&path, &tags, &[])?;
             }
-            self.index.jobs().set(&self.path, JobState::Running(90));
+            self.running.progress(90);
             writer.commit()?;
             Ok(is_replaced)
         })?;
         self.indexes.committed();
-        let document = self.index.kb().document(&self.path)?;
+        let document = self.index.kb().document(&path)?;
         Ok(Stored {
             document,
             is_replaced,
         })
-    }
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        if !self.is_over {
-            let failed = JobState::Failed("it stopped unexpectedly".to_owned());
-            self.index.jobs().set(&self.path, failed);
-        }
     }
 }
 
