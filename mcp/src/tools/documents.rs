@@ -49,7 +49,10 @@ fn answer(arguments: &Arguments, documents: &[DocumentInfo], paging: &Paging) ->
         ]);
     }
     if documents.is_empty() {
-        text.line("No documents directly in this folder; recursive=true lists those below it.");
+        text.line(match arguments.flag("recursive") {
+            Some(true) => "No documents in this folder or below it.",
+            _ => "No documents directly in this folder; recursive=true lists those below it.",
+        });
     }
     let text = text.envelope(&structured);
     Answer { structured, text }
@@ -99,6 +102,18 @@ mod tests {
         assert_eq!(
             error.text(),
             "FOLDER_NOT_FOUND: no folder \"guide\". The nearest are guides."
+        );
+    }
+
+    #[test]
+    fn where_nothing_is_that_is_said() {
+        let bench = Bench::new("empty", &[]);
+        let said = |given| bench.answer("list_documents", given).text;
+        assert!(said(json!({})).starts_with("No documents directly in this folder"));
+        let below = said(json!({"recursive": true}));
+        assert!(
+            below.starts_with("No documents in this folder or below it."),
+            "{below}"
         );
     }
 

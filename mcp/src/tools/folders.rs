@@ -79,7 +79,10 @@ fn answer(arguments: &Arguments, folders: &Folders) -> Answer {
     for (path, documents) in &folders.paths {
         text.line(format!("{path}  {documents} documents"));
     }
-    let text = text.envelope(&structured);
+    let mut text = text.envelope(&structured);
+    if folders.cut {
+        text.push_str("\nTo see more: list_documents with folder and recursive=true.");
+    }
     Answer { structured, text }
 }
 
@@ -114,6 +117,8 @@ mod tests {
             "TOKEN_LIMIT_REACHED"
         );
         assert!(answer.text.contains("not all folders are listed"));
+        let last = answer.text.lines().last().unwrap();
+        assert!(last.contains("list_documents"), "{last}");
         assert!(larger_form(&answer) <= 10_000, "{}", larger_form(&answer));
     }
 }
