@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use kb_engine::{Sniffed, file_types, sniff};
+use kb_engine::{Sniffed, document_of, file_types, sniff};
 
 use crate::answer::ToolError;
 
@@ -44,8 +44,21 @@ pub(super) fn bytes_of<'c>(
             format!("content: {format} is not read yet"),
         )
         .with_hint("Send its text; Markdown, HTML, plain text and source code are read")),
+        // What was sent as text is text; what was decoded may be anything.
+        Sniffed::Unknown if matches!(bytes, Cow::Owned(_)) && !is_readable(&bytes) => {
+            Err(ToolError::new(
+                "UNSUPPORTED_MIME_TYPE",
+                "content: it is no text in any encoding that is read",
+            )
+            .with_hint("Send its text; Markdown, HTML, plain text and source code are read"))
+        }
         Sniffed::Text | Sniffed::Unknown => Ok(bytes),
     }
+}
+
+/// Whether bytes are a text in an older encoding.
+fn is_readable(bytes: &[u8]) -> bool {
+    document_of("content.txt", bytes).is_ok()
 }
 
 fn check_size(bytes: usize) -> Result<(), ToolError> {
@@ -182,5 +195,17 @@ mod tests {
         for encoding in ["auto", "base64"] {
             assert_eq!(code(&coded, encoding, None), "FILE_TOO_LARGE");
         }
+    }
+
+    #[test]
+    fn base64_of_what_is_no_text_is_refused() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let coded = STANDARD.encode(&bytes);
+        for (encoding, mime) in [("base64", None), ("auto", Some("application/octet-stream"))] {
+            assert_eq!(code(&coded, encoding, mime), "UNSUPPORTED_MIME_TYPE");
+        }
+        // Text in an older encoding is text.
+        let latin = STANDARD.encode(b"na\xefve caf\xe9 fa\xe7ade");
+        bytes_of(&latin, "base64", None).unwrap();
     }
 }
