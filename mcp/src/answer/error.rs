@@ -5,20 +5,23 @@ use std::io::ErrorKind;
 
 use kb_engine::Error;
 
-use super::ToolError;
+use super::{ToolError, cut, short};
+
+/// Characters of a reason at most: it may repeat what a client said.
+const REASON: usize = 400;
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> ToolError {
         let code = code(&error);
         match error {
             Error::PathNotFound { path } => {
-                ToolError::new(code, format!("path: {} does not exist", path.display()))
+                ToolError::new(code, format!("path: {} does not exist", short(&path.to_string_lossy())))
             }
             Error::Io { action, path, source } => {
-                let error = ToolError::new(
-                    code,
-                    format!("cannot {action} {}: {source}", path.display()),
-                );
+                // Where it lies on the server is nobody's business.
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                let name = name.to_string_lossy();
+                let error = ToolError::new(code, format!("cannot {action} {name}: {source}"));
                 match code {
                     "INDEX_READ_ONLY" => error.with_hint(
                         "The server needs leave of the system to write the file and its folder",
@@ -55,25 +58,25 @@ impl From<Error> for ToolError {
             Error::WriterFailed => ToolError::new(code, "an earlier write failed")
                 .with_hint("Call again; nothing of this change was kept"),
             Error::InvalidArgument { argument, reason } => {
-                ToolError::new(code, format!("{}: {reason}", ours(argument)))
+                ToolError::new(code, format!("{}: {}", ours(argument), cut(&reason, REASON)))
             }
             Error::DocumentNotFound { name, nearest } => near(
-                ToolError::new(code, format!("no document {name:?}")),
+                ToolError::new(code, format!("no document {:?}", short(&name))),
                 nearest,
                 "list_documents and search name the documents there are",
             ),
             Error::AmbiguousDocument { name, candidates } => {
-                ToolError::new(code, format!("{name:?} names several documents"))
+                ToolError::new(code, format!("{:?} names several documents", short(&name)))
                     .with_hint(format!("Give the whole path: {}", candidates.join(", ")))
                     .with_fact("candidates", candidates)
             }
             Error::SectionNotFound { section, path, nearest } => near(
-                ToolError::new(code, format!("{path} has no one section {section:?}")),
+                ToolError::new(code, format!("{path} has no one section {:?}", short(&section))),
                 nearest,
                 "get_document_outline lists the sections",
             ),
             Error::FolderNotFound { name, nearest } => near(
-                ToolError::new(code, format!("no folder {name:?}")),
+                ToolError::new(code, format!("no folder {:?}", short(&name))),
                 nearest,
                 "list_folders names the folders there are",
             ),
@@ -82,12 +85,12 @@ impl From<Error> for ToolError {
             }
             Error::InvalidRange { asked, path, lines } => ToolError::new(
                 code,
-                format!("lines {asked} of {path:?}: the document has {lines} lines"),
+                format!("lines {} of {path:?}: the document has {lines} lines", short(&asked)),
             )
             .with_fact("lines", lines),
             Error::InvalidPages { asked, path, total } => ToolError::new(
                 code,
-                format!("page_range: pages {asked} of {path:?}: the document has {total}"),
+                format!("page_range: pages {} of {path:?}: the document has {total}", short(&asked)),
             )
             .with_hint(format!("Give pages from 1 to {total}, as 1-3,5"))
             .with_fact("total_pages", total),
@@ -131,7 +134,8 @@ impl From<Error> for ToolError {
 /// The engine's code where clients know it, else ours for it.
 fn code(error: &Error) -> &'static str {
     match error {
-        Error::Io { source, .. } => match source.kind() {
+        Error::Io { action, source, .. } => match source.kind() {
+            ErrorKind::PermissionDenied if is_reading(action) => "INTERNAL",
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "INDEX_READ_ONLY",
             _ => "INTERNAL",
         },
@@ -142,6 +146,11 @@ fn code(error: &Error) -> &'static str {
         Error::Storage { .. } | Error::WriterFailed | Error::DocumentExists { .. } => "INTERNAL",
         other => other.code(),
     }
+}
+
+/// Whether what failed needs no leave to write.
+fn is_reading(action: &str) -> bool {
+    matches!(action, "open" | "read" | "map" | "index or compare")
 }
 
 /// What an argument of the engine is called here.
@@ -289,6 +298,48 @@ mod tests {
             "CANCELLED",
         ];
         assert_eq!(codes, expected);
+    }
+
+    #[test]
+    fn what_a_client_said_is_repeated_in_short() {
+        let long = || "x".repeat(10_000);
+        for error in [
+            Error::DocumentNotFound {
+                name: long(),
+                nearest: Vec::new(),
+            },
+            Error::SectionNotFound {
+                section: long(),
+                path: "a.md".to_owned(),
+                nearest: Vec::new(),
+            },
+            Error::FolderNotFound {
+                name: long(),
+                nearest: Vec::new(),
+            },
+            Error::InvalidPages {
+                asked: long(),
+                path: "a.md".to_owned(),
+                total: 3,
+            },
+        ] {
+            let text = ToolError::from(error).text();
+            assert!(text.len() < 300, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_not_called_read_only_and_not_placed() {
+        let error = ToolError::from(Error::Io {
+            action: "read",
+            path: PathBuf::from("/home/somebody/x.kb"),
+            source: io::Error::from(ErrorKind::PermissionDenied),
+        });
+        assert_eq!(error.code, "INTERNAL");
+        assert!(
+            error.sentence.starts_with("cannot read x.kb: "),
+            "{error:?}"
+        );
     }
 
     #[test]

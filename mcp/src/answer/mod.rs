@@ -8,6 +8,8 @@ mod text;
 pub(crate) mod time;
 pub(crate) mod uri;
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 pub(crate) use text::Text;
@@ -68,6 +70,22 @@ impl ToolError {
             hint.unwrap_or_default()
         );
         escape::line(&text).into_owned()
+    }
+}
+
+/// Characters of what a client said that an error repeats.
+const SHORT: usize = 100;
+
+/// The beginning of what a client said.
+pub(crate) fn short(said: &str) -> Cow<'_, str> {
+    cut(said, SHORT)
+}
+
+/// At most `length` characters of a text.
+pub(crate) fn cut(text: &str, length: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(length) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => format!("{}\u{2026}", text.get(..end).unwrap_or_default()).into(),
     }
 }
 

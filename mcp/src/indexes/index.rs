@@ -21,6 +21,46 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// How long a write that may be cancelled waits for another program at a time.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// Whether an error says that a file cannot be read, whatever is asked of it.
+pub(crate) fn is_of_file(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Io { .. }
+            | Error::PathNotFound { .. }
+            | Error::Damaged { .. }
+            | Error::NotAKb { .. }
+            | Error::FormatUnsupported { .. }
+            | Error::Storage { .. }
+    )
+}
+
+/// What `of` finds in each of these indexes. One of several that cannot be read is left out with a
+/// warning that names it, as long as another can be.
+pub(crate) fn each<T>(
+    indexes: &[Arc<Index>],
+    warnings: &mut Vec<String>,
+    mut of: impl FnMut(&Index) -> Result<T>,
+) -> std::result::Result<Vec<(Arc<Index>, T)>, ToolError> {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    for index in indexes {
+        match of(index) {
+            Ok(one) => found.push((Arc::clone(index), one)),
+            Err(error) if is_of_file(&error) => failed.push(index.failure(error)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if found.is_empty() && !failed.is_empty() {
+        return Err(failed.swap_remove(0));
+    }
+    warnings.extend(failed.iter().map(skipped));
+    Ok(found)
+}
+
+/// The warning that an index was left out.
+pub(crate) fn skipped(error: &ToolError) -> String {
+    format!("left out: {}", error.text())
+}
+
 /// One open .kb.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -61,6 +101,21 @@ impl Index {
     /// What is under way.
     pub(crate) fn jobs(&self) -> &Arc<Jobs> {
         &self.jobs
+    }
+
+    /// An error of reading it; one that is about the file names the index.
+    pub(crate) fn failure(&self, error: Error) -> ToolError {
+        if !is_of_file(&error) {
+            return error.into();
+        }
+        let mut error = match error {
+            Error::PathNotFound { .. } => {
+                ToolError::new("INDEX_NOT_FOUND", "its file is not there any more")
+            }
+            other => other.into(),
+        };
+        error.sentence = format!("index {:?}: {}", self.name, error.sentence);
+        error
     }
 
     /// Whether `name` is the UUID of the file, with or without dashes.

@@ -5,17 +5,18 @@ mod index;
 mod jobs;
 mod paths;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use kb_engine::{DocumentInfo, Error, KbWriter};
 
 pub(crate) use freshness::Stale;
-pub(crate) use index::Index;
+pub(crate) use index::{Index, each, is_of_file, skipped};
 pub(crate) use jobs::{Job, JobState, Jobs, Running};
 pub(crate) use paths::Roots;
 
-use crate::answer::ToolError;
+use crate::answer::{ToolError, short};
 use crate::options::{Opened, Options, StartError};
 
 /// Most files that one server opens; as many as one search asks.
@@ -40,6 +41,15 @@ pub(crate) struct Indexes {
 impl Indexes {
     /// Opens all files; where writing is allowed, a file that does not exist is made, empty.
     pub(crate) fn open(options: &Options) -> Result<Arc<Indexes>, StartError> {
+        check(&options.files)?;
+        let roots = match options.allow_write {
+            true => Roots::new(&options.allow_roots),
+            false => Ok(Roots::none()),
+        };
+        let roots = roots.map_err(|(path, error)| StartError::Io {
+            action: format!("find {}", path.display()),
+            error,
+        })?;
         let mut all: Vec<Arc<Index>> = Vec::new();
         for (name, path) in &options.files {
             let failed = |error| StartError::File {
@@ -50,27 +60,8 @@ impl Indexes {
                 let made = KbWriter::open_or_create(path).and_then(|mut writer| writer.commit());
                 made.map_err(failed)?;
             }
-            if all.iter().any(|index| index.name() == name) {
-                return Err(StartError::Usage {
-                    message: format!("two files are called {name:?}"),
-                    hint: Some("give one of them another name: NAME=FILE.kb".to_owned()),
-                });
-            }
             all.push(Arc::new(Index::open(name, path).map_err(failed)?));
         }
-        if all.is_empty() || all.len() > INDEXES_LIMIT {
-            return Err(StartError::Usage {
-                message: format!(
-                    "{} files given; a server opens 1 to {INDEXES_LIMIT}",
-                    all.len()
-                ),
-                hint: None,
-            });
-        }
-        let roots = Roots::new(&options.allow_roots).map_err(|(path, error)| StartError::Io {
-            action: format!("find {}", path.display()),
-            error,
-        })?;
         let indexes = Arc::new(Indexes {
             all: RwLock::new(all),
             reserved: Mutex::default(),
@@ -127,8 +118,11 @@ impl Indexes {
         let by_name = all.iter().find(|index| index.name() == name);
         let found = by_name.or_else(|| all.iter().find(|index| index.has_uuid(name)));
         found.cloned().ok_or_else(|| {
-            ToolError::new("INDEX_NOT_FOUND", format!("no index is called {name:?}"))
-                .with_hint(format!("The open ones are {}", names(&all)))
+            ToolError::new(
+                "INDEX_NOT_FOUND",
+                format!("no index is called {:?}", short(name)),
+            )
+            .with_hint(format!("The open ones are {}", names(&all)))
         })
     }
 
@@ -180,17 +174,26 @@ impl Indexes {
         };
         if let Some(index) = index {
             let index = self.named(&index)?;
-            let document = index.kb().document(&name)?;
+            let document = index.kb().document(&name);
+            let document = document.map_err(|error| index.failure(error))?;
             return Ok((index, document));
         }
         let mut found: Vec<(Arc<Index>, DocumentInfo)> = Vec::new();
         let mut nearest: Vec<String> = Vec::new();
+        let mut failed: Option<ToolError> = None;
         for index in self.list() {
             match index.kb().document(&name) {
                 Ok(document) => found.push((index, document)),
                 Err(Error::DocumentNotFound { nearest: some, .. }) => nearest.extend(some),
+                // It matters only where none of the others has the document.
+                Err(error) if is_of_file(&error) => {
+                    failed.get_or_insert(index.failure(error));
+                }
                 Err(error) => return Err(error.into()),
             }
+        }
+        if let (true, Some(failed)) = (found.is_empty(), failed) {
+            return Err(failed);
         }
         match found.len() {
             0 => {
@@ -205,7 +208,7 @@ impl Indexes {
                 let names: Vec<&str> = found.iter().map(|(index, _)| index.name()).collect();
                 Err(ToolError::new(
                     "INDEX_AMBIGUOUS",
-                    format!("{several} indexes have a document {name:?}"),
+                    format!("{several} indexes have a document {:?}", short(&name)),
                 )
                 .with_hint(format!("Pass index_name, one of {}", names.join(", "))))
             }
@@ -221,7 +224,10 @@ impl Indexes {
             let why = if is_open { "open" } else { "being made" };
             return Err(ToolError::new(
                 "INDEX_NAME_TAKEN",
-                format!("index_name: an index called {name:?} is {why} already"),
+                format!(
+                    "index_name: an index called {:?} is {why} already",
+                    short(name)
+                ),
             )
             .with_hint("Pass another index_name, or wait until get_status says that it is ready"));
         }
@@ -266,6 +272,44 @@ impl Indexes {
     }
 }
 
+/// Refuses files that cannot be served together, before one is opened or made.
+fn check(files: &[(String, PathBuf)]) -> Result<(), StartError> {
+    let refused = |message: String, hint: Option<&str>| {
+        Err(StartError::Usage {
+            message,
+            hint: hint.map(str::to_owned),
+        })
+    };
+    if files.is_empty() || files.len() > INDEXES_LIMIT {
+        let count = files.len();
+        let message = format!("{count} files given; a server opens 1 to {INDEXES_LIMIT}");
+        return refused(message, None);
+    }
+    let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
+    for (name, path) in files {
+        if !names.insert(name) {
+            let hint = "give one of them another name: NAME=FILE.kb";
+            return refused(format!("two files are called {name:?}"), Some(hint));
+        }
+        if !paths.insert(real(path)) {
+            let message = format!("{} is given twice", path.display());
+            return refused(message, None);
+        }
+    }
+    Ok(())
+}
+
+/// A path without symbolic links, of a file that may not be there yet.
+fn real(path: &Path) -> PathBuf {
+    let beside = || {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let there = path.canonicalize().ok();
+    there.or_else(beside).unwrap_or_else(|| path.to_path_buf())
+}
+
 /// A name and a place for an index that is being made; both are free again when this is dropped.
 pub(crate) struct Reserved {
     indexes: Arc<Indexes>,
@@ -283,6 +327,8 @@ impl Reserved {
         let all = &self.indexes.all;
         let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
         all.push(Arc::clone(&index));
+        drop(all);
+        self.indexes.tell_opened(&index);
         Ok(index)
     }
 }

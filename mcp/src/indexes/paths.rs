@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::answer::ToolError;
+use crate::answer::{ToolError, short};
 
 /// The folders that clients may have indexed, without symbolic links.
 #[derive(Debug)]
@@ -21,33 +21,58 @@ impl Roots {
         Ok(Roots { allowed: allowed? })
     }
 
+    /// None, for a server that does not write.
+    pub(super) fn none() -> Roots {
+        Roots {
+            allowed: Vec::new(),
+        }
+    }
+
     /// The folder itself, where it lies in one of ours with all symbolic links followed.
     pub(crate) fn folder(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let real = Path::new(path).canonicalize().map_err(|_| {
-            ToolError::new("PATH_NOT_FOUND", format!("path: {path:?} does not exist"))
-                .with_hint("Give an absolute path of a folder on the machine of the server")
-        })?;
-        if !self.allowed.iter().any(|root| real.starts_with(root)) {
-            let allowed: Vec<String> = self
-                .allowed
-                .iter()
-                .map(|root| root.display().to_string())
-                .collect();
-            return Err(ToolError::new(
-                "PATH_NOT_ALLOWED",
-                format!("path: {path:?} lies outside the folders that may be indexed"),
-            )
-            .with_hint(format!(
-                "Allowed are {} and what lies below",
-                allowed.join(", ")
-            )));
+        let Ok(real) = Path::new(path).canonicalize() else {
+            // Whether something is there is told of what lies in ours only.
+            if !self.would_hold(Path::new(path)) {
+                return Err(self.outside(path));
+            }
+            let sentence = format!("path: {:?} does not exist", short(path));
+            return Err(ToolError::new("PATH_NOT_FOUND", sentence)
+                .with_hint("Give an absolute path of a folder on the machine of the server"));
+        };
+        if !self.holds(&real) {
+            return Err(self.outside(path));
         }
         if !real.is_dir() {
             return Err(ToolError::new(
                 "PATH_NOT_FOUND",
-                format!("path: {path:?} is not a folder"),
+                format!("path: {:?} is not a folder", short(path)),
             ));
         }
         Ok(real)
+    }
+
+    fn holds(&self, real: &Path) -> bool {
+        self.allowed.iter().any(|root| real.starts_with(root))
+    }
+
+    /// Whether the deepest folder above a path that is there lies in one of ours.
+    fn would_hold(&self, path: &Path) -> bool {
+        let path = std::path::absolute(path).unwrap_or_default();
+        let above = path.ancestors().find_map(|above| above.canonicalize().ok());
+        above.is_some_and(|above| self.holds(&above))
+    }
+
+    fn outside(&self, path: &str) -> ToolError {
+        let allowed = self.allowed.iter();
+        let allowed: Vec<String> = allowed.map(|root| root.display().to_string()).collect();
+        let path = short(path);
+        ToolError::new(
+            "PATH_NOT_ALLOWED",
+            format!("path: {path:?} lies outside the folders that may be indexed"),
+        )
+        .with_hint(format!(
+            "Allowed are {} and what lies below",
+            allowed.join(", ")
+        ))
     }
 }

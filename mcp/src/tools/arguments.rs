@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kb_engine::Page;
 use serde_json::Value;
 
-use crate::answer::{Object, ToolError};
+use crate::answer::{Object, ToolError, cut};
 use crate::catalog;
 
 use super::going_on;
@@ -32,6 +32,10 @@ const PROJECT_NAMES: &[&str] = &["projectId", "project_id"];
 
 /// Arguments that may also come as a list, and are then joined by commas: tool and name.
 const LISTS_TOO: &[(&str, &str)] = &[("search_code", "language")];
+
+/// Unknown arguments that a warning names, and characters of each.
+const UNKNOWN_SHOWN: usize = 10;
+const UNKNOWN_LENGTH: usize = 60;
 
 /// The arguments of one call, checked.
 #[derive(Debug)]
@@ -116,13 +120,16 @@ impl Arguments {
             [] => format!("{} takes no arguments", self.tool),
             some => format!("{} takes {}", self.tool, some.join(", ")),
         };
+        let shown = unknown.iter().take(UNKNOWN_SHOWN);
+        let shown: Vec<_> = shown.map(|name| cut(name, UNKNOWN_LENGTH)).collect();
+        let mut shown = shown.join(", ");
+        if unknown.len() > UNKNOWN_SHOWN {
+            shown = format!("{shown} and {} more", unknown.len() - UNKNOWN_SHOWN);
+        }
         if refuses_unknown {
-            let unknown = unknown.join(", ");
-            return Err(invalid(&unknown, "no such argument").with_hint(known));
+            return Err(invalid(&shown, "no such argument").with_hint(known));
         }
-        for name in unknown {
-            self.warnings.push(format!("{name} ignored: {known}"));
-        }
+        self.warnings.push(format!("{shown} ignored: {known}"));
         Ok(())
     }
 
@@ -180,6 +187,23 @@ impl Arguments {
             None => self.properties.get(name),
             Some((object, field)) => self.properties.get(object)?.get("properties")?.get(field),
         }
+    }
+
+    /// An error about an argument that this tool has among its filters, with the name it has there.
+    pub(super) fn in_its_names(&self, mut error: ToolError) -> ToolError {
+        let Some((name, reason)) = error.sentence.split_once(": ") else {
+            return error;
+        };
+        if error.code != "INVALID_ARGUMENT" || self.properties.contains_key(name) {
+            return error;
+        }
+        let one = name.strip_suffix('s').unwrap_or(name);
+        let names = [format!("filters.{name}"), format!("filters.{one}")];
+        let found = names.iter().find(|name| self.schema_of(name).is_some());
+        if let Some(name) = found {
+            error.sentence = format!("{name}: {reason}");
+        }
+        error
     }
 
     fn required(&self) -> Vec<&'static str> {
@@ -401,11 +425,7 @@ mod tests {
         let given = json!({"query": "a", "colour": 1, "filters": {"shape": "round"}});
         let warnings = read("search", given).unwrap().warnings();
         assert!(
-            warnings[0].starts_with("colour ignored: search takes "),
-            "{warnings:?}"
-        );
-        assert!(
-            warnings[1].starts_with("filters.shape ignored"),
+            warnings[0].starts_with("colour, filters.shape ignored: search takes "),
             "{warnings:?}"
         );
         let given = json!({"index_name": "a", "colour": 1});
@@ -414,6 +434,23 @@ mod tests {
         assert_eq!(text, expected);
         let warnings = read("list_indexes", json!({"x": 1})).unwrap().warnings();
         assert_eq!(warnings, ["x ignored: list_indexes takes no arguments"]);
+    }
+
+    #[test]
+    fn many_unknown_arguments_make_one_short_warning() {
+        let many = (0..30).map(|n| (format!("{n}{}", "x".repeat(500)), json!(1)));
+        let mut given: Object = many.collect();
+        let error = Arguments::read("clear_index", given.clone()).unwrap_err();
+        assert!(error.text().len() < 1000, "{}", error.text());
+        assert!(Value::Object(error.facts).to_string().len() < 1000);
+        given.insert("query".to_owned(), "a".into());
+        let warnings = Arguments::read("search", given).unwrap().warnings();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].len() < 1200, "{warnings:?}");
+        assert!(
+            warnings[0].contains(" and 20 more ignored: "),
+            "{warnings:?}"
+        );
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Bench {
         let Value::Object(arguments) = arguments else {
             panic!("{arguments}");
         };
-        super::call(&Call {
+        super::call(Call {
             indexes: &self.indexes,
             name,
             arguments,
@@ -148,7 +148,7 @@ fn says(text: &str, key: &str, value: &Value) {
         }
         // Times differ from call to call, and are for programs.
         Value::Number(_) if key == "searchTimeMs" => true,
-        Value::Number(number) => text.contains(&number.to_string()),
+        Value::Number(number) => says_number(text, &number.to_string()),
         Value::Array(items) => {
             items.iter().for_each(|item| says(text, key, item));
             true
@@ -165,6 +165,23 @@ fn says(text: &str, key: &str, value: &Value) {
         is_said || is_word_of_ours,
         "{key} {value} is not in:\n{text}"
     );
+}
+
+/// Whether a number stands there, and not only as a part of another one.
+fn says_number(text: &str, number: &str) -> bool {
+    text.match_indices(number).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + number.len()..]);
+        let is_begun = before.ends_with(|c: char| c.is_ascii_digit() || c == '.');
+        let fraction = after.strip_prefix('.').unwrap_or(after);
+        !is_begun && !fraction.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
+#[test]
+fn a_part_of_a_number_is_not_that_number() {
+    says("of 10 there is 1", "count", &serde_json::json!(1));
+    let result = std::panic::catch_unwind(|| says("10, 0.1", "count", &serde_json::json!(1)));
+    result.unwrap_err();
 }
 
 const GUIDES: &[(&str, &str)] = &[

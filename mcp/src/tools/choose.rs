@@ -6,7 +6,7 @@ use kb_engine::DocumentInfo;
 
 use super::Call;
 use super::arguments::Arguments;
-use crate::answer::ToolError;
+use crate::answer::{ToolError, short};
 use crate::indexes::Index;
 
 /// The words of one of the sources for an index.
@@ -15,7 +15,11 @@ const PROJECT: &[&str] = &["projectId", "project_id", "project"];
 /// The one index.
 pub(super) fn one(call: &Call<'_>, arguments: &Arguments) -> Result<Arc<Index>, ToolError> {
     let found = call.indexes.pick(arguments.index_name());
-    found.map_err(|error| in_their_words(error, arguments))
+    let index = found.map_err(|error| in_their_words(error, arguments))?;
+    // An error of what cannot be read at all shall name it.
+    let state = index.kb().state();
+    state.map_err(|error| index.failure(error))?;
+    Ok(index)
 }
 
 /// The indexes that a search asks.
@@ -56,7 +60,7 @@ fn in_their_words(error: ToolError, arguments: &Arguments) -> ToolError {
     }
     let name = arguments.index_name().unwrap_or_default();
     ToolError {
-        sentence: format!("project not found: no index is called {name:?}"),
+        sentence: format!("project not found: no index is called {:?}", short(name)),
         ..error
     }
 }

@@ -67,7 +67,7 @@ mod tests {
                 index.write(hold).unwrap();
             });
             waits.recv().unwrap();
-            super::super::call(&Call {
+            super::super::call(Call {
                 indexes,
                 name: "clear_index",
                 arguments: object(json!({"index_name": "guides"})),

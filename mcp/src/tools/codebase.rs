@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Call;
 use super::arguments::Arguments;
 use super::typed::invalid;
-use crate::answer::{Answer, Text, ToolError, insert_warnings, object};
+use crate::answer::{Answer, Text, ToolError, insert_warnings, object, short};
 use crate::indexes::{Index, Reserved, Running};
 use crate::options::NAME_LIMIT;
 
@@ -90,8 +90,11 @@ fn has_root(kb: &Kb, is_it: impl Fn(&Path) -> bool) -> kb_engine::Result<bool> {
 }
 
 fn taken(name: &str, why: &str) -> ToolError {
-    ToolError::new("INDEX_NAME_TAKEN", format!("index_name: {name:?} {why}"))
-        .with_hint("Pass another index_name")
+    ToolError::new(
+        "INDEX_NAME_TAKEN",
+        format!("index_name: {:?} {why}", short(name)),
+    )
+    .with_hint("Pass another index_name")
 }
 
 /// The name of the folder, without what a name may not have.
@@ -359,7 +362,7 @@ mod tests {
             let status = bench.answer("get_status", json!({"index_name": "one"}));
             *during.lock().unwrap() = Some(status);
         };
-        super::super::call(&Call {
+        super::super::call(Call {
             indexes: &bench.indexes,
             name: "index_codebase",
             arguments: object(json!({"path": path})),
@@ -380,7 +383,7 @@ mod tests {
         let bench = Bench::new("first", &[]);
         let path = project(&bench, "one");
         let run = || {
-            super::super::call(&Call {
+            super::super::call(Call {
                 indexes: &bench.indexes,
                 name: "index_codebase",
                 arguments: object(json!({"path": path, "index_name": "first"})),
@@ -406,6 +409,12 @@ mod tests {
         let gone = bench.path().join("gone");
         let error = bench.error("index_codebase", json!({"path": gone.to_str().unwrap()}));
         assert_eq!(error.code, "PATH_NOT_FOUND");
+        // Whether something is there is told inside only.
+        let up = bench.path().join("../gone");
+        for path in ["/gone", "/gone/further", up.to_str().unwrap(), "gone"] {
+            let error = bench.error("index_codebase", json!({"path": path}));
+            assert_eq!(error.code, "PATH_NOT_ALLOWED", "{path}");
+        }
     }
 
     #[test]
@@ -415,7 +424,7 @@ mod tests {
         let Value::Object(arguments) = json!({"path": path}) else {
             panic!();
         };
-        let error = super::super::call(&Call {
+        let error = super::super::call(Call {
             indexes: &bench.indexes,
             name: "index_codebase",
             arguments,

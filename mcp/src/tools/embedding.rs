@@ -1,11 +1,14 @@
 //! `get_embedding`: the vector of a text.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::Call;
 use super::arguments::Arguments;
 use super::typed::invalid;
+use super::{Call, hits};
 use crate::answer::{Answer, ToolError, insert_warnings, object};
+use crate::indexes::Index;
 
 /// Longest text, in characters.
 const TEXT_LIMIT: usize = 8000;
@@ -24,14 +27,18 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     let index = match (arguments.index_name(), all.as_slice()) {
         (Some(name), _) => call.indexes.named(name)?,
         (None, [first, rest @ ..]) => {
-            let model = first.kb().state()?.model;
+            let model = |index: &Index| {
+                let state = index.kb().state().map_err(|error| index.failure(error))?;
+                Ok::<_, ToolError>(state.model)
+            };
+            let wanted = model(first)?;
             for other in rest {
-                if other.kb().state()?.model != model {
+                if model(other)? != wanted {
                     // Which one is meant matters, so the caller is asked.
-                    return call.indexes.pick(None).and(Err(several()));
+                    return Err(several(&all));
                 }
             }
-            std::sync::Arc::clone(first)
+            Arc::clone(first)
         }
         (None, []) => call.indexes.pick(None)?,
     };
@@ -47,9 +54,9 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     Ok(Answer { structured, text })
 }
 
-fn several() -> ToolError {
-    ToolError::new("INDEX_AMBIGUOUS", "the open indexes use different models")
-        .with_hint("Pass index_name")
+fn several(indexes: &[Arc<Index>]) -> ToolError {
+    let hint = format!("Pass index_name, one of {}", hits::names(indexes));
+    ToolError::new("INDEX_AMBIGUOUS", "the open indexes use different models").with_hint(hint)
 }
 
 /// Six significant digits: more would be noise.
@@ -96,5 +103,14 @@ mod tests {
         }
         let text = "w\u{f6}rter ".repeat(1000);
         bench.answer("get_embedding", json!({"text": text}));
+    }
+
+    #[test]
+    fn who_must_choose_is_told_the_names() {
+        let bench = Bench::of(&[("first", &[]), ("second", &[])], false);
+        let error = several(&bench.indexes.list());
+        assert_eq!(error.code, "INDEX_AMBIGUOUS");
+        assert!(error.text().contains("different models"));
+        assert!(error.text().ends_with("one of first, second."));
     }
 }

@@ -6,7 +6,7 @@ use kb_engine::{Hit, Kb, Request, Response, Verdict, search_files};
 
 use super::arguments::Arguments;
 use crate::answer::{Text, ToolError, uri};
-use crate::indexes::{Index, Stale};
+use crate::indexes::{Index, Stale, is_of_file, skipped};
 
 /// An index older than that many days may be out of date.
 pub(super) const OLD_DAYS: f64 = 7.0;
@@ -14,7 +14,39 @@ pub(super) const OLD_DAYS: f64 = 7.0;
 /// Asks the files as if they were one.
 pub(super) fn ask(indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
     let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
-    Ok(search_files(&files, request)?)
+    let error = match search_files(&files, request) {
+        Err(error) if is_of_file(&error) => error,
+        result => return Ok(result?),
+    };
+    if let [index] = indexes {
+        return Err(index.failure(error));
+    }
+    ask_readable(indexes, request)
+}
+
+/// Asks those that can be read, and says which cannot.
+fn ask_readable(indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
+    let mut alone = request.clone();
+    alone.page.continuation = None;
+    let (mut numbers, mut readable, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, index) in indexes.iter().enumerate() {
+        match search_files(&[index.kb()], &alone) {
+            Err(error) if is_of_file(&error) => failed.push(index.failure(error)),
+            _ => {
+                numbers.push(number);
+                readable.push(index.kb());
+            }
+        }
+    }
+    if readable.is_empty() && !failed.is_empty() {
+        return Err(failed.swap_remove(0));
+    }
+    let mut response = search_files(&readable, request)?;
+    for hit in &mut response.hits {
+        hit.file = numbers.get(hit.file).copied().unwrap_or(hit.file);
+    }
+    response.warnings.extend(failed.iter().map(skipped));
+    Ok(response)
 }
 
 /// Name of the index that a hit comes from.

@@ -2,25 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::Call;
 use super::arguments::Arguments;
+use super::{Call, choose};
 use crate::answer::{Answer, Text, ToolError, insert_warnings, object};
-use crate::indexes::Index;
+use crate::indexes::{Index, each};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
-    let warnings = arguments.warnings();
+    let mut warnings = arguments.warnings();
+    let states = each(&call.indexes.list(), &mut warnings, |index| {
+        index.kb().state()
+    })?;
     let mut text = Text::new();
     text.warnings(&warnings);
     let mut shown: Vec<Value> = Vec::new();
-    for index in call.indexes.list() {
-        let state = index.kb().state()?;
+    for (index, state) in states {
         let file = index
             .path()
             .file_name()
             .unwrap_or_default()
             .to_string_lossy();
         let id = dashed(&state.uuid);
-        let is_writable = call.indexes.allow_write() && is_writable(&index);
+        let is_writable = choose::may_write(call).is_ok() && is_writable(&index);
         text.line(index.name());
         text.facts(&[
             ("file", Some(&file)),
@@ -80,5 +82,105 @@ mod tests {
             let stats = bench.answer("index_stats", json!({"index_name": name}));
             assert_eq!(stats.structured["file_count"], 1);
         }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named_and_the_others_answer() {
+        let docs: &[(&str, &str)] = &[("a.md", "the walrus sleeps")];
+        let bench = Bench::of(&[("first", docs), ("second", docs)], false);
+        let (bad, path) = (bench.path().join("bad"), bench.path().join("second.kb"));
+        std::fs::write(&bad, "this is no knowledge base").unwrap();
+        std::fs::rename(bad, path).unwrap();
+        for (tool, given, place) in [
+            ("list_indexes", json!({}), "/indexes/0/name"),
+            ("index_stats", json!({}), "/indexes/0/index_name"),
+            ("get_status", json!({}), "/completed/0"),
+            (
+                "search",
+                json!({"query": "walrus"}),
+                "/data/results/0/index_name",
+            ),
+            (
+                "search_docs",
+                json!({"query": "walrus"}),
+                "/results/0/document_id",
+            ),
+        ] {
+            let answer = bench.answer(tool, given);
+            let whole = Value::Object(answer.structured);
+            assert!(whole.pointer(place).is_some(), "{tool}: {whole}");
+            let warning = whole["warnings"][0].as_str().unwrap();
+            assert!(
+                warning.contains("second") && warning.contains("INDEX_CORRUPT"),
+                "{warning}"
+            );
+        }
+        bench.answer("get_document", json!({"doc_handle": "a.md"}));
+        for (tool, given) in [
+            ("search", json!({"query": "a", "index_name": "second"})),
+            ("index_stats", json!({"index_name": "second"})),
+            ("get_document", json!({"doc_handle": "none.md"})),
+            ("list_documents", json!({"index_name": "second"})),
+        ] {
+            let error = bench.error(tool, given);
+            assert_eq!(error.code, "INDEX_CORRUPT");
+            assert!(
+                error.sentence.starts_with("index \"second\": "),
+                "{}",
+                error.text()
+            );
+        }
+    }
+
+    #[test]
+    fn a_client_that_may_not_write_is_told_so() {
+        let bench = Bench::guides();
+        let writable = |may_write| {
+            let answer = super::super::call(Call {
+                indexes: &bench.indexes,
+                name: "list_indexes",
+                arguments: crate::answer::Object::new(),
+                may_write,
+                cancel: &std::sync::Arc::default(),
+                progress: &|_, _| {},
+            });
+            answer.unwrap().structured["indexes"][0]["writable"].clone()
+        };
+        assert_eq!(
+            (writable(true), writable(false)),
+            (json!(true), json!(false))
+        );
+    }
+
+    #[test]
+    fn names_are_checked_before_a_file_is_made_and_a_file_is_open_once() {
+        let bench = Bench::new("a", &[]);
+        let (known, new) = (bench.path().join("a.kb"), bench.path().join("new.kb"));
+        let twice = bench.path().join(".").join("a.kb");
+        for files in [
+            [("new", new.clone()), ("new", known.clone())],
+            [("a", known.clone()), ("b", twice)],
+            [("n", new.clone()), ("m", bench.path().join("./new.kb"))],
+        ] {
+            let error = bench.over(&files).err();
+            assert!(
+                matches!(error, Some(crate::options::StartError::Usage { .. })),
+                "{files:?}"
+            );
+            assert!(!new.exists());
+        }
+    }
+
+    #[test]
+    fn folders_to_index_do_not_matter_where_nothing_is_written() {
+        let bench = Bench::new("a", &[]);
+        let options = |allow_write| crate::options::Options {
+            files: vec![("a".to_owned(), bench.path().join("a.kb"))],
+            allow_write,
+            allow_roots: vec![bench.path().join("gone")],
+            note: std::sync::Arc::new(|_| {}),
+        };
+        assert!(crate::indexes::Indexes::open(&options(false)).is_ok());
+        assert!(crate::indexes::Indexes::open(&options(true)).is_err());
     }
 }

@@ -38,7 +38,7 @@ use kb_engine::{Class, DocumentInfo};
 
 use crate::answer::{Answer, Object, ToolError};
 use crate::catalog;
-use crate::indexes::{Index, Indexes};
+use crate::indexes::{Index, Indexes, each};
 use arguments::Arguments;
 
 /// One call of a tool.
@@ -47,7 +47,7 @@ pub(crate) struct Call<'c> {
     pub(crate) indexes: &'c Arc<Indexes>,
     /// Name of the tool, one of those advertised.
     pub(crate) name: &'c str,
-    /// What it is given.
+    /// What it is given; taken out when it is read.
     pub(crate) arguments: Object,
     /// Whether this client may write; the server must allow it too.
     pub(crate) may_write: bool,
@@ -81,26 +81,25 @@ const TOOLS: &[(&str, Tool)] = &[
 ];
 
 /// Answers one call.
-pub(crate) fn call(call: &Call<'_>) -> Result<Answer, ToolError> {
+pub(crate) fn call(mut call: Call<'_>) -> Result<Answer, ToolError> {
     if catalog::definition(call.name).is_some_and(catalog::writes) {
-        choose::may_write(call)?;
+        choose::may_write(&call)?;
     }
-    let arguments = Arguments::read(call.name, call.arguments.clone())?;
+    let arguments = Arguments::read(call.name, std::mem::take(&mut call.arguments))?;
     let mut tools = TOOLS.iter();
     let tool = tools.find(|(name, _)| *name == call.name);
     let (_, tool) =
         tool.ok_or_else(|| ToolError::new("INTERNAL", format!("{} is not there yet", call.name)))?;
-    tool(call, &arguments)
+    tool(&call, &arguments).map_err(|error| arguments.in_its_names(error))
 }
 
 /// Whether one of these indexes has documents of one of these classes.
 fn any_has(indexes: &[Arc<Index>], classes: &[Class]) -> Result<bool, ToolError> {
-    for index in indexes {
-        if index.kb().has_class(classes)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    // Whoever asks them next says which cannot be read.
+    let found = each(indexes, &mut Vec::new(), |index| {
+        index.kb().has_class(classes)
+    })?;
+    Ok(found.iter().any(|(_, has)| *has))
 }
 
 /// When a document was changed: its original, or, where that is not known, what is stored of it.

@@ -304,4 +304,16 @@ mod tests {
         );
         assert_eq!(stale.code, "CONTINUATION_STALE");
     }
+
+    #[test]
+    fn a_filter_is_called_by_its_name_here() {
+        let bench = Bench::guides();
+        let given = json!({"query": "sails", "filters": {"tag": "a,b"}});
+        let error = bench.error("search", given);
+        assert!(
+            error.sentence.starts_with("filters.tag: "),
+            "{}",
+            error.text()
+        );
+    }
 }

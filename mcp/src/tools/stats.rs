@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 use super::Call;
 use super::arguments::Arguments;
 use crate::answer::{Answer, Text, ToolError, insert_warnings, object, time};
-use crate::indexes::Index;
+use crate::indexes::{Index, each};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let indexes = match arguments.index_name() {
         Some(name) => vec![call.indexes.named(name)?],
         None => call.indexes.list(),
     };
-    let warnings = arguments.warnings();
+    let mut warnings = arguments.warnings();
+    let infos = each(&indexes, &mut warnings, |index| index.kb().info())?;
     let mut text = Text::new();
     text.warnings(&warnings);
-    let mut structured = match indexes.as_slice() {
-        [index] => {
-            let info = index.kb().info()?;
-            show(&mut text, index, &info);
+    let mut structured = match infos.as_slice() {
+        [(index, info)] if indexes.len() == 1 => {
+            show(&mut text, index, info);
             text.facts(&[
                 ("model", Some(&info.model)),
                 ("dimensions", Some(&info.dim)),
@@ -27,7 +27,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
                 ("updated", Some(&time::rfc3339(info.updated_ms))),
                 ("format", Some(&info.format)),
             ]);
-            let mut counts = object(counts(index, &info));
+            let mut counts = object(counts(index, info));
             counts.extend(object(json!({
                 "embedding_model": info.model,
                 "dimensions": info.dim,
@@ -39,10 +39,9 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         }
         several => {
             let mut all: Vec<Value> = Vec::new();
-            for index in several {
-                let info = index.kb().info()?;
-                show(&mut text, index, &info);
-                all.push(counts(index, &info));
+            for (index, info) in several {
+                show(&mut text, index, info);
+                all.push(counts(index, info));
             }
             object(json!({"indexes": all}))
         }

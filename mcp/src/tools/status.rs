@@ -8,7 +8,7 @@ use serde_json::json;
 use super::arguments::Arguments;
 use super::{Call, choose};
 use crate::answer::{Answer, Object, Text, ToolError, insert_warnings, object, uri};
-use crate::indexes::{Index, Job, JobState};
+use crate::indexes::{Index, Job, JobState, each};
 
 /// Names of finished documents that are told.
 const COMPLETED_LIMIT: usize = 50;
@@ -31,13 +31,13 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
         },
         None => call.indexes.list(),
     };
-    let warnings = arguments.warnings();
-    let mut text = Text::new();
-    text.warnings(&warnings);
+    let mut warnings = arguments.warnings();
     let mut structured = match arguments.text("document_id") {
         Some(name) => of_document(call, arguments, &indexes, name)?,
-        None => of_all(&indexes, making)?,
+        None => of_all(&indexes, making, &mut warnings)?,
     };
+    let mut text = Text::new();
+    text.warnings(&warnings);
     for (name, value) in &structured {
         let words = value.as_array().map(|list| {
             let words = list.iter().filter_map(|word| word.as_str());
@@ -99,7 +99,11 @@ fn is_past(index: &Index, job: &Job) -> bool {
 }
 
 /// What is under way, what went wrong, and what is there.
-fn of_all(indexes: &[Arc<Index>], making: Vec<Job>) -> Result<Object, ToolError> {
+fn of_all(
+    indexes: &[Arc<Index>],
+    making: Vec<Job>,
+    warnings: &mut Vec<String>,
+) -> Result<Object, ToolError> {
     let mut jobs = making;
     for index in indexes {
         let some = index.jobs().list().into_iter();
@@ -113,10 +117,12 @@ fn of_all(indexes: &[Arc<Index>], making: Vec<Job>) -> Result<Object, ToolError>
         }
     }
     let (mut completed, mut count) = (Vec::new(), 0u64);
-    for index in indexes {
-        count = count.saturating_add(index.kb().state()?.documents);
+    let states = each(indexes, warnings, |index| index.kb().state())?;
+    for (index, state) in states {
+        count = count.saturating_add(state.documents);
         let wanted = COMPLETED_LIMIT.saturating_sub(completed.len());
-        let some = index.kb().documents_after(None, wanted)?;
+        let some = index.kb().documents_after(None, wanted);
+        let some = some.map_err(|error| index.failure(error))?;
         completed.extend(some.into_iter().map(|document| document.path));
     }
     processing.truncate(COMPLETED_LIMIT);

@@ -107,15 +107,20 @@ impl Upload {
 /// A name inside the knowledge base: relative, and going down only.
 fn check_path(path: &str) -> Result<(), ToolError> {
     let mut parts = path.split(['/', '\\']);
-    let is_absolute = path.starts_with(['/', '\\']) || path.get(1..3) == Some(":\\");
+    // A letter and a colon name a drive.
+    let is_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    let is_absolute = path.starts_with(['/', '\\']) || is_drive;
     if is_absolute || parts.clone().any(|part| part == "..") {
         let shown: String = path.chars().take(100).collect();
         let sentence = format!("fileName: {shown:?} leads out of the knowledge base");
         return Err(ToolError::new("PATH_NOT_ALLOWED", sentence)
             .with_hint("Give a relative path as guide/install.md"));
     }
-    if parts.any(|part| part.is_empty() || part == ".") || path.chars().any(char::is_control) {
-        let reason = "a path of a document has no empty part, no . and no control character";
+    if parts.any(|part| part.is_empty() || part == ".")
+        || path.chars().any(|c| c.is_control() || c == '\\')
+    {
+        let reason =
+            "a path of a document has no empty part, no ., no backslash and no control character";
         return Err(invalid("fileName", reason));
     }
     if path.len() > PATH_LIMIT_BYTES {
@@ -274,6 +279,9 @@ mod tests {
             ("a/../../b.md", "PATH_NOT_ALLOWED"),
             ("a\\..\\b.md", "PATH_NOT_ALLOWED"),
             ("C:\\b.md", "PATH_NOT_ALLOWED"),
+            ("c:b.md", "PATH_NOT_ALLOWED"),
+            ("C:/b.md", "PATH_NOT_ALLOWED"),
+            ("a\\b.md", "INVALID_ARGUMENT"),
             ("", "INVALID_ARGUMENT"),
             ("a//b.md", "INVALID_ARGUMENT"),
             ("a/./b.md", "INVALID_ARGUMENT"),

@@ -134,7 +134,7 @@ impl ServerHandler for Session {
         let job = move |cancel: &Arc<_>, progress: &(dyn Fn(u64, u64) + Sync)| {
             #[cfg(feature = "faults")]
             fault(&name);
-            tools::call(&Call {
+            tools::call(Call {
                 indexes: &indexes,
                 name: &name,
                 arguments,
