@@ -144,13 +144,23 @@ impl Index {
         &self,
         work: impl FnOnce(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
-        let _writing = self.turn(&AtomicBool::new(false))?;
+        self.write_once(&AtomicBool::new(false), work)
+    }
+
+    /// The same, where `work` does not begin once `cancel` is set, and heeds it itself.
+    pub(crate) fn write_once<T>(
+        &self,
+        cancel: &AtomicBool,
+        work: impl FnOnce(&mut KbWriter) -> Result<T>,
+    ) -> std::result::Result<T, ToolError> {
+        let _writing = self.turn(cancel)?;
         let mut writer = KbWriter::open_or_create(&self.path)?.waiting(PATIENCE);
         Ok(work(&mut writer)?)
     }
 
-    /// The same, where nothing more begins once `cancel` is set. While other programs have the file
-    /// `work` is begun again and again, so it must fail for that before it does anything.
+    /// The same for `work` that does not heed `cancel`: it begins only while that is not set. While
+    /// other programs have the file it is begun again and again, so it must fail for that before it
+    /// does anything.
     pub(crate) fn write_unless<T>(
         &self,
         cancel: &AtomicBool,

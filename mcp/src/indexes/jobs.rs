@@ -56,7 +56,7 @@ impl Jobs {
         let mut all = self.all();
         let is_running = |job: &Job| matches!(job.state, JobState::Running(_));
         if all.jobs.values().filter(|job| is_running(job)).count() >= RUNNING_LIMIT {
-            let sentence = "too many uploads are under way";
+            let sentence = "too many uploads and index runs are under way";
             return Err(ToolError::new("RATE_LIMITED", sentence)
                 .with_hint("get_status tells when they are done; then try again"));
         }

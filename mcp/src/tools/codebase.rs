@@ -55,9 +55,10 @@ fn target(call: &Call<'_>, arguments: &Arguments, folder: &Path) -> Result<Targe
         }
     };
     if let Ok(index) = call.indexes.named(&name) {
-        let is_other = !index.kb().roots()?.is_empty()
-            && !has_root(index.kb(), |root| folder.starts_with(root))?;
-        if is_other {
+        let roots = index.kb().roots();
+        let roots = roots.map_err(|error| index.failure(error))?;
+        let mut sources = roots.iter().map(|root| Path::new(&root.source));
+        if !roots.is_empty() && !sources.any(|root| folder.starts_with(root)) {
             return Err(taken(&name, "belongs to another folder"));
         }
         return Ok(Target::Open(index));
@@ -141,7 +142,7 @@ fn update(call: &Call<'_>, index: &Index, folder: &Path) -> Result<Report, ToolE
         (call.progress)(progress.files_done, progress.files_total);
         job.progress(percent(&progress));
     };
-    let report = index.write_unless(call.cancel, |writer| {
+    let report = index.write_once(call.cancel, |writer| {
         writer.index(&[folder.to_path_buf()], &options(call), &mut hear)
     });
     match &report {

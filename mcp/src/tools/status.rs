@@ -19,6 +19,8 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     let making = call.indexes.making().list().into_iter();
     let mut making: Vec<Job> = making
         .filter(|job| made.is_none_or(|name| name == job.path))
+        // It was made in the end.
+        .filter(|job| is_running(job) || call.indexes.named(&job.path).is_err())
         .collect();
     let indexes = match made {
         Some(name) => match call.indexes.named(name) {
@@ -90,12 +92,16 @@ fn of_document(
     }))
 }
 
+fn is_running(job: &Job) -> bool {
+    matches!(job.state, JobState::Running(_))
+}
+
 /// Whether a job failed whose document came another way since.
 fn is_past(index: &Index, job: &Job) -> bool {
     let is_other = |document: DocumentInfo| {
         document.path == job.path && job.before.as_ref() != Some(&document.revision)
     };
-    matches!(job.state, JobState::Failed(_)) && index.kb().document(&job.path).is_ok_and(is_other)
+    !is_running(job) && index.kb().document(&job.path).is_ok_and(is_other)
 }
 
 /// What is under way, what went wrong, and what is there.
@@ -203,5 +209,20 @@ mod tests {
         assert_eq!(status.structured["status"], "ready");
         let all = bench.answer("get_status", json!({}));
         assert!(all.structured.get("detail").is_none());
+    }
+
+    #[test]
+    fn an_index_that_could_not_be_made_is_told_of_until_it_is_there() {
+        let bench = Bench::guides();
+        let told = || {
+            let answer = bench.answer("get_status", json!({}));
+            answer.structured.get("detail").cloned()
+        };
+        drop(bench.indexes.making().begin("new", None).unwrap());
+        assert_eq!(told(), Some(json!("failed: new: it stopped unexpectedly")));
+        let place = bench.indexes.reserve("new").unwrap();
+        let path = bench.path().join("guides.kb");
+        place.open(&path).unwrap();
+        assert_eq!(told(), None);
     }
 }
