@@ -32,7 +32,7 @@ impl Roots {
     pub(crate) fn folder(&self, path: &str) -> Result<PathBuf, ToolError> {
         let Ok(real) = Path::new(path).canonicalize() else {
             // Whether something is there is told of what lies in ours only.
-            if !self.would_hold(Path::new(path)) {
+            if !path.is_empty() && !self.would_hold(Path::new(path)) {
                 return Err(self.outside(path));
             }
             let sentence = format!("path: {:?} does not exist", short(path));

@@ -410,6 +410,8 @@ mod tests {
         let gone = bench.path().join("gone");
         let error = bench.error("index_codebase", json!({"path": gone.to_str().unwrap()}));
         assert_eq!(error.code, "PATH_NOT_FOUND");
+        let error = bench.error("index_codebase", json!({"path": ""}));
+        assert_eq!(error.code, "PATH_NOT_FOUND");
         // Whether something is there is told inside only.
         let up = bench.path().join("../gone");
         for path in ["/gone", "/gone/further", up.to_str().unwrap(), "gone"] {
