@@ -12,7 +12,6 @@ use hyper::header::{
     WWW_AUTHENTICATE,
 };
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -47,8 +46,8 @@ pub(super) struct Gate {
     tokens: Option<Arc<Tokens>>,
     rates: Rates,
     bodies: Arc<Semaphore>,
-    sessions: Sessions,
-    service: StreamableHttpService<Session, LocalSessionManager>,
+    sessions: Arc<Sessions>,
+    service: StreamableHttpService<Session, Sessions>,
 }
 
 impl Gate {
@@ -58,7 +57,7 @@ impl Gate {
         tokens: Option<Arc<Tokens>>,
         stopped: CancellationToken,
     ) -> Gate {
-        let sessions = Sessions::default();
+        let sessions: Arc<Sessions> = Arc::default();
         // The names are checked here already, earlier and once.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -73,7 +72,7 @@ impl Gate {
             tokens,
             rates: Rates::default(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
-            service: StreamableHttpService::new(session, sessions.manager(), config),
+            service: StreamableHttpService::new(session, Arc::clone(&sessions), config),
             sessions,
         }
     }
@@ -115,7 +114,7 @@ impl Gate {
             && let Some(id) = answer.headers().get(SESSION_ID)
             && let Ok(id) = id.to_str()
         {
-            self.sessions.began(id, &owner).await;
+            self.sessions.began(id, &owner);
         }
         Ok(answer)
     }
