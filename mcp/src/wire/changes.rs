@@ -87,26 +87,26 @@ pub(super) struct Subscriber {
     known: Known,
 }
 
+/// What each address leads to; `None`: to nothing.
+pub(super) type Revisions = BTreeMap<String, Option<String>>;
+
 /// A state of the files, and of the addresses that a subscriber asked for.
 #[derive(Debug, Clone, Default)]
 struct Known {
     states: States,
-    revisions: BTreeMap<String, Option<String>>,
+    revisions: Revisions,
 }
 
 impl Subscriber {
     /// Knows what is there now.
     pub(super) async fn new(server: &Arc<Server>, addresses: &[String]) -> Subscriber {
-        let mut subscriber = Subscriber {
+        // Before the look, so that what is committed meanwhile is heard of.
+        let hears = server.changes.states.subscribe();
+        Subscriber {
             server: Arc::clone(server),
-            hears: server.changes.states.subscribe(),
-            known: Known::default(),
-        };
-        subscriber.known = subscriber
-            .look(addresses.to_vec())
-            .await
-            .unwrap_or_default();
-        subscriber
+            hears,
+            known: look(server, addresses).await,
+        }
     }
 
     /// Waits for the next change of anything.
@@ -122,15 +122,17 @@ impl Subscriber {
         }
     }
 
-    /// What is new since the last time. Addresses that come for the first time are known from now on.
-    pub(super) async fn news(&mut self, addresses: Vec<String>) -> News {
-        let now = loop {
-            match self.look(addresses.clone()).await {
-                Some(now) => break now,
-                // Too many calls just now; the news are not lost.
-                None => tokio::time::sleep(PAUSE).await,
+    /// What is new since the last time. Addresses that come for the first time have the revision
+    /// that they come with.
+    pub(super) async fn news(&mut self, addresses: &Revisions) -> News {
+        for (address, revision) in addresses {
+            if !self.known.revisions.contains_key(address) {
+                let (address, revision) = (address.clone(), revision.clone());
+                self.known.revisions.insert(address, revision);
             }
-        };
+        }
+        let asked: Vec<String> = addresses.keys().cloned().collect();
+        let now = look(&self.server, &asked).await;
         let mut updated = Vec::new();
         for (address, revision) in &now.revisions {
             let before = self.known.revisions.get(address);
@@ -146,8 +148,21 @@ impl Subscriber {
         }
     }
 
-    async fn look(&self, addresses: Vec<String>) -> Option<Known> {
-        let indexes = Arc::clone(&self.server.indexes);
+    /// What the addresses led to the last time.
+    pub(super) fn revisions(&self) -> Revisions {
+        self.known.revisions.clone()
+    }
+}
+
+/// What the addresses lead to now.
+pub(super) async fn revisions(server: &Arc<Server>, addresses: &[String]) -> Revisions {
+    look(server, addresses).await.revisions
+}
+
+/// Waits for as long as there are too many calls: what was not seen may not count as empty.
+async fn look(server: &Arc<Server>, addresses: &[String]) -> Known {
+    loop {
+        let (indexes, addresses) = (Arc::clone(&server.indexes), addresses.to_vec());
         let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| {
             let states = states(&indexes);
             let revisions = addresses.into_iter().map(|address| {
@@ -158,7 +173,10 @@ impl Subscriber {
             Known { states, revisions }
         };
         let never = CancellationToken::new();
-        self.server.work.run(false, &never, None, job).await.ok()
+        match server.work.run(false, &never, None, job).await {
+            Ok(known) => return known,
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
     }
 }
 
@@ -212,7 +230,7 @@ mod tests {
             server.indexes.committed();
             let heard = tokio::time::timeout(Duration::from_secs(1), subscriber.changed());
             heard.await.expect("our own commits are heard of at once");
-            let news = subscriber.news(addresses.clone()).await;
+            let news = subscriber.news(&subscriber.revisions()).await;
             let updated = ["kb://team", "kb://team/doc/b.md"]
                 .map(str::to_owned)
                 .to_vec();
@@ -221,10 +239,72 @@ mod tests {
                 updated,
             };
             assert_eq!(news, expected);
-            assert_eq!(subscriber.news(addresses).await, News::default());
+            let quiet = subscriber.news(&subscriber.revisions()).await;
+            assert_eq!(quiet, News::default());
             write(&file, "c.md", "four");
             let heard = tokio::time::timeout(Duration::from_secs(3), subscriber.changed());
             heard.await.expect("commits of others are heard of soon");
+        });
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+            .block_on(future)
+    }
+
+    #[test]
+    fn a_new_address_is_compared_with_the_revision_that_it_came_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("team.kb");
+        write(&file, "a.md", "one");
+        let server = server(&file);
+        block_on(async {
+            let mut subscriber = Subscriber::new(&server, &[]).await;
+            let address = "kb://team/doc/a.md".to_owned();
+            let came = revisions(&server, std::slice::from_ref(&address)).await;
+            write(&file, "a.md", "two");
+            assert_eq!(subscriber.news(&came).await.updated, [address]);
+            assert_eq!(subscriber.news(&came).await, News::default());
+        });
+    }
+
+    #[test]
+    fn a_subscriber_that_comes_while_all_are_busy_waits_for_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("team.kb");
+        write(&file, "a.md", "one");
+        let options = Options {
+            files: vec![("team".to_owned(), file)],
+            allow_write: false,
+            allow_roots: Vec::new(),
+            note: Arc::new(|_| ()),
+        };
+        let queue = crate::wire::work::Queue::new(0, Duration::ZERO);
+        let server = Server::new(&options, Some(queue)).ok().unwrap();
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let held = Arc::new(std::sync::Mutex::new(held));
+        block_on(async {
+            for _ in 0..crate::wire::work::reads() {
+                let (server, held) = (Arc::clone(&server), Arc::clone(&held));
+                tokio::spawn(async move {
+                    let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| {
+                        let _ = held.lock().unwrap().recv();
+                    };
+                    let never = CancellationToken::new();
+                    let _ = server.work.run(false, &never, None, job).await;
+                });
+            }
+            tokio::task::yield_now().await;
+            let asked = ["kb://team/doc/a.md".to_owned()];
+            let mut coming = std::pin::pin!(Subscriber::new(&server, &asked));
+            let early = tokio::time::timeout(Duration::from_millis(50), &mut coming).await;
+            assert!(early.is_err(), "nothing was seen yet");
+            drop(release);
+            let revisions = coming.await.revisions();
+            assert!(revisions[&asked[0]].is_some(), "{revisions:?}");
         });
     }
 }

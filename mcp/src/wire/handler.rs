@@ -291,7 +291,8 @@ impl ServerHandler for Session {
         request: SubscribeRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribed.add(&self.server, &cx.peer, request.uri)
+        let added = self.subscribed.add(&self.server, &cx.peer, request.uri);
+        added.await
     }
 
     async fn unsubscribe(

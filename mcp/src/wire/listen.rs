@@ -1,15 +1,15 @@
 //! Subscriptions: those of the newer protocol, which are a request that stays open, and those of the
 //! older one, which last as long as their conversation.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext};
+use tokio::sync::Notify;
 
-use super::changes::Subscriber;
+use super::changes::{Revisions, Subscriber, revisions};
 use super::server::Server;
 use crate::answer::uri;
 
@@ -47,14 +47,18 @@ pub(super) async fn listen(server: &Arc<Server>, cx: SubscriptionContext) -> Res
     let addresses = cx.accepted().resource_subscriptions.clone();
     let addresses = addresses.unwrap_or_default();
     let wants_list = cx.accepted().resources_list_changed == Some(true);
-    let mut subscriber = Subscriber::new(server, &addresses).await;
+    let mut subscriber = tokio::select! {
+        () = cx.cancelled() => return Ok(()),
+        subscriber = Subscriber::new(server, &addresses) => subscriber,
+    };
     loop {
         tokio::select! {
             () = cx.cancelled() => return Ok(()),
             () = server.over.cancelled() => return Ok(()),
             () = subscriber.changed() => {}
         }
-        let news = subscriber.news(addresses.clone()).await;
+        let addresses = subscriber.revisions();
+        let news = subscriber.news(&addresses).await;
         if wants_list
             && news.list_changed
             && cx.sink().notify_resource_list_changed().await.is_err()
@@ -73,11 +77,14 @@ pub(super) async fn listen(server: &Arc<Server>, cx: SubscriptionContext) -> Res
 #[derive(Debug, Default)]
 pub(super) struct Subscribed {
     state: Mutex<State>,
+    /// Told of every address that is added.
+    added: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    addresses: BTreeSet<String>,
+    /// With the revision that each had when it was subscribed to.
+    addresses: Revisions,
     /// Whether somebody tells the client of changes.
     is_followed: bool,
 }
@@ -88,7 +95,7 @@ impl Subscribed {
     }
 
     /// Tells the client of changes of that address from now on.
-    pub(super) fn add(
+    pub(super) async fn add(
         self: &Arc<Subscribed>,
         server: &Arc<Server>,
         peer: &Peer<RoleServer>,
@@ -101,12 +108,19 @@ impl Subscribed {
                 Some(data),
             ));
         }
+        // Before the answer: every change after it is told, and is one to this.
+        let revisions = revisions(server, std::slice::from_ref(&address)).await;
         let mut state = self.state();
-        if state.addresses.len() >= ADDRESSES_LIMIT && !state.addresses.contains(&address) {
+        let is_new = !state.addresses.contains_key(&address);
+        if state.addresses.len() >= ADDRESSES_LIMIT && is_new {
             let message = format!("{ADDRESSES_LIMIT} addresses are subscribed to, no more can be");
             return Err(ErrorData::invalid_params(message, None));
         }
-        state.addresses.insert(address);
+        if is_new {
+            state.addresses.extend(revisions);
+        }
+        // Something may have been committed since, which is no news to who follows already.
+        self.added.notify_one();
         if !std::mem::replace(&mut state.is_followed, true) {
             tokio::spawn(follow(Arc::clone(self), Arc::clone(server), peer.clone()));
         }
@@ -118,24 +132,20 @@ impl Subscribed {
     }
 
     /// Those subscribed to; `None` ends the telling, as nobody listens any more.
-    fn addresses(&self, peer: &Peer<RoleServer>) -> Option<Vec<String>> {
+    fn addresses(&self, peer: &Peer<RoleServer>) -> Option<Revisions> {
         let mut state = self.state();
         state.is_followed = !state.addresses.is_empty() && !peer.is_transport_closed();
-        state
-            .is_followed
-            .then(|| state.addresses.iter().cloned().collect())
+        state.is_followed.then(|| state.addresses.clone())
     }
 }
 
 async fn follow(subscribed: Arc<Subscribed>, server: Arc<Server>, peer: Peer<RoleServer>) {
-    let Some(addresses) = subscribed.addresses(&peer) else {
-        return;
-    };
-    let mut subscriber = Subscriber::new(&server, &addresses).await;
+    let mut subscriber = Subscriber::new(&server, &[]).await;
     loop {
         let is_news = tokio::select! {
             () = server.over.cancelled() => return,
             () = tokio::time::sleep(PULSE) => false,
+            () = subscribed.added.notified() => true,
             () = subscriber.changed() => true,
         };
         let Some(addresses) = subscribed.addresses(&peer) else {
@@ -144,7 +154,7 @@ async fn follow(subscribed: Arc<Subscribed>, server: Arc<Server>, peer: Peer<Rol
         if !is_news {
             continue;
         }
-        let news = subscriber.news(addresses).await;
+        let news = subscriber.news(&addresses).await;
         if news.list_changed {
             // That the client is gone is seen the next time.
             let _ = peer.notify_resource_list_changed().await;

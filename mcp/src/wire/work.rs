@@ -1,5 +1,6 @@
 //! Runs what requests ask for on threads where waiting does no harm.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -29,6 +30,13 @@ pub(super) const SHARED_QUEUE: Queue = Queue {
 pub(super) struct Queue {
     length: usize,
     patience: Duration,
+}
+
+impl Queue {
+    #[cfg(test)]
+    pub(super) fn new(length: usize, patience: Duration) -> Queue {
+        Queue { length, patience }
+    }
 }
 
 /// Why there is no answer.
@@ -104,7 +112,7 @@ impl Work {
             if let Some(listener) = listener {
                 tell_progress(listener, hears).await;
             }
-            std::future::pending::<()>().await;
+            std::future::pending::<Infallible>().await
         };
         tokio::select! {
             biased;
@@ -113,7 +121,7 @@ impl Work {
                 cancel.store(true, Ordering::Relaxed);
                 Err(Trouble::Cancelled)
             }
-            () = tell => Err(Trouble::Panicked),
+            never = tell => match never {},
         }
     }
 
@@ -138,7 +146,7 @@ impl Work {
 }
 
 /// A few more than cores: a read may wait for the disk.
-fn reads() -> usize {
+pub(super) fn reads() -> usize {
     2 * thread::available_parallelism().map_or(2, usize::from)
 }
 
