@@ -230,9 +230,13 @@ fn parsed(line: &[u8]) -> Option<Incoming> {
         Ok(message) => return Some(Incoming::Message(Box::new(message))),
         Err(error) => error,
     };
-    // What is no JSON may be an echo of our own words: it is passed over, as other servers do.
-    if matches!(error.classify(), Category::Syntax | Category::Eof) {
-        return None;
+    match error.classify() {
+        // Good JSON can be more than this reader takes: a number too large, half of a surrogate
+        // pair, nesting too deep. Somebody waits for the answer.
+        Category::Syntax if line.starts_with(b"{") => return unreadable(line),
+        // What is no JSON may be an echo of our own words: it is passed over, as other servers do.
+        Category::Syntax | Category::Eof => return None,
+        Category::Data | Category::Io => {}
     }
     let value: Value = serde_json::from_slice(line).ok()?;
     let id = value.get("id");
@@ -242,6 +246,51 @@ fn parsed(line: &[u8]) -> Option<Incoming> {
     let id = id.and_then(|id| serde_json::from_value(id.clone()).ok());
     let error = ErrorData::invalid_request("not a request of the protocol", None);
     Some(Incoming::Refused(error, id))
+}
+
+/// The answer to an object that cannot be read; its members on the first level are found without
+/// reading what is in them.
+fn unreadable(line: &[u8]) -> Option<Incoming> {
+    let (mut depth, mut start) = (0_u32, 0);
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let (mut id, mut is_call) = (None, false);
+    for (at, byte) in line.iter().enumerate() {
+        if is_quoted {
+            is_quoted = is_escaped || *byte != b'"';
+            is_escaped = !is_escaped && *byte == b'\\';
+            continue;
+        }
+        if depth == 1 && matches!(byte, b',' | b'}') {
+            let member = line.get(start..at).unwrap_or_default();
+            id = id.or_else(|| value_of(member, b"\"id\""));
+            is_call |= value_of(member, b"\"method\"").is_some();
+            start = at + 1;
+        }
+        match byte {
+            b'"' => is_quoted = true,
+            b'{' | b'[' => {
+                depth += 1;
+                if depth == 1 {
+                    start = at + 1;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    if id.is_none() && is_call {
+        return None;
+    }
+    let id = id.and_then(|id| serde_json::from_slice(id).ok());
+    let error = ErrorData::parse_error("JSON that this server cannot read", None);
+    Some(Incoming::Refused(error, id))
+}
+
+/// The value of a member that is called that.
+fn value_of<'l>(member: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
+    let rest = member.trim_ascii().strip_prefix(name)?;
+    let value = rest.trim_ascii_start().strip_prefix(b":")?;
+    Some(value.trim_ascii())
 }
 
 /// Writes one message after the other until there is no sender.
@@ -310,14 +359,36 @@ mod tests {
         assert_eq!(lines(b"1234\n12345", 4), [next, Err(())]);
     }
 
-    fn refused(line: &str) -> Option<Option<String>> {
+    fn refused_as(code: i32, line: &str) -> Option<Option<String>> {
         match parsed(line.as_bytes()) {
             Some(Incoming::Refused(error, id)) => {
-                assert_eq!(error.code.0, -32600);
+                assert_eq!(error.code.0, code, "{line}");
                 Some(id.map(|id| id.to_string()))
             }
             _ => None,
         }
+    }
+
+    fn refused(line: &str) -> Option<Option<String>> {
+        refused_as(-32600, line)
+    }
+
+    #[test]
+    fn json_that_cannot_be_read_is_answered_by_its_id() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for value in ["1e999", r#""\ud83d""#, r#""a\"},{\"id\":9,\ud83d""#, &deep] {
+            let call = |id: &str| {
+                let params = format!(r#"{{"id":3,"x":{value}}}"#);
+                format!(r#"{{"jsonrpc":"2.0",{id}"method":"ping", "params" : {params}}}"#)
+            };
+            let answer = refused_as(-32700, &call(r#""id" : 7, "#));
+            assert_eq!(answer, Some(Some("7".to_owned())), "{value}");
+            let answer = refused_as(-32700, &call(r#""id":"a,b","#));
+            assert_eq!(answer, Some(Some("a,b".to_owned())), "{value}");
+            assert!(parsed(call("").as_bytes()).is_none(), "a notification");
+        }
+        assert_eq!(refused_as(-32700, r#"{"id":1e999}"#), Some(None));
+        assert_eq!(refused_as(-32700, "{,"), Some(None));
     }
 
     #[test]

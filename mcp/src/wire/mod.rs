@@ -1,7 +1,8 @@
 //! Carries requests to the tools: the only room that knows tokio, rmcp and hyper.
 //!
 //! `handler` speaks the protocol, `work` runs what it asks for on threads of their own, `changes` and
-//! `listen` tell subscribers of commits, `line` and //! `stdio` bring messages over a pair of pipes, `http` over the network.
+//! `listen` tell subscribers of commits, `line` and `stdio` bring messages over a pair of pipes,
+//! `http` over the network.
 
 mod changes;
 mod handler;
