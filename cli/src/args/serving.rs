@@ -43,7 +43,8 @@ pub(crate) struct McpArguments {
     ///
     /// The address of this server is printed on stderr. 127.0.0.1 can be reached from this machine
     /// only; any other address needs tokens (`kb token create NAME`), and has no encryption of its own:
-    /// put it behind a proxy that has.
+    /// put it behind a proxy that has. Clients are let in that ask for this address, for localhost, or
+    /// for a name that --allow-host says; with 0.0.0.0 other machines need one.
     #[arg(
         long,
         value_name = "ADDR:PORT",

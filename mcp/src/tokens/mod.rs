@@ -11,6 +11,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+pub(crate) use secret::Hash;
 pub use store::{Tokens, default_path};
 
 /// Most tokens of one file.
@@ -39,6 +40,8 @@ pub struct Access {
     pub name: String,
     /// Whether it lets a client write.
     pub may_write: bool,
+    /// Which token it is; another one may have its name later.
+    pub(crate) hash: Hash,
 }
 
 /// Why tokens cannot be read or changed.
@@ -110,5 +113,22 @@ impl std::error::Error for TokenError {}
 /// Whether a token may be called that.
 fn is_name(name: &str) -> bool {
     let length = name.chars().count();
-    (1..=NAME_LIMIT).contains(&length) && name.trim() == name && !name.chars().any(char::is_control)
+    (1..=NAME_LIMIT).contains(&length) && name.trim() == name && !name.chars().any(is_unseen)
+}
+
+/// Whether a character shows nothing, or changes how those beside it are shown.
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }

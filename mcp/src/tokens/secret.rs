@@ -14,8 +14,8 @@ const RANDOM_BYTES: usize = 32;
 
 /// SHA-256 of a whole token. Tokens are random: there is nothing to guess that salt or slowness
 /// would protect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hash([u8; 32]);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Hash([u8; 32]);
 
 impl Hash {
     pub(super) fn of(token: &str) -> Hash {

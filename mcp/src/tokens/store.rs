@@ -120,10 +120,7 @@ impl Tokens {
     /// What an `Authorization` header allows; `None`: nothing. Looks at the file each time, so that a
     /// change counts at once; a file that cannot be read allows nothing.
     pub fn check(&self, header: Option<&str>) -> Option<Access> {
-        let (scheme, token) = header?.split_once(' ')?;
-        let hash = scheme
-            .eq_ignore_ascii_case("bearer")
-            .then(|| Hash::of(token))?;
+        let hash = shown(header)?;
         let mut known = self.known();
         self.refresh(&mut known).ok()?;
         // All are compared, so that time does not tell which one is near.
@@ -133,6 +130,7 @@ impl Tokens {
                 found = Some(Access {
                     name: token.info.name.clone(),
                     may_write: token.info.may_write,
+                    hash,
                 });
             }
         }
@@ -146,6 +144,26 @@ impl Tokens {
             self.flush();
         }
         Some(access)
+    }
+
+    /// Whether a header shows a token that was there when the file was last looked at. The file is
+    /// not: what is allowed is what [`Tokens::check`] says.
+    pub(crate) fn is_known(&self, header: Option<&str>) -> bool {
+        let Some(hash) = shown(header) else {
+            return false;
+        };
+        let known = self.known();
+        let same = known.tokens.iter().filter(|token| token.hash.is_same(hash));
+        same.count() > 0
+    }
+
+    /// Which tokens there are now; a file that cannot be read allows nothing.
+    pub(crate) fn hashes(&self) -> Vec<Hash> {
+        let mut known = self.known();
+        match self.refresh(&mut known) {
+            Ok(()) => known.tokens.iter().map(|token| token.hash).collect(),
+            Err(_) => Vec::new(),
+        }
     }
 
     /// Writes down when tokens were used. That it fails changes nothing for anybody.
@@ -251,6 +269,13 @@ impl Tokens {
     }
 }
 
+/// The hash of the token in an `Authorization` header.
+fn shown(header: Option<&str>) -> Option<Hash> {
+    let (scheme, token) = header?.split_once(' ')?;
+    let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+    is_bearer.then(|| Hash::of(token))
+}
+
 fn now_ms() -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
@@ -310,8 +335,14 @@ mod tests {
         assert!(tokens.check(bearer(&token).as_deref()).is_some());
         assert!(tokens.check(bearer(&token).as_deref()).is_some());
         let other = Tokens::new(tokens.path().to_path_buf());
+        let hash = tokens.check(bearer(&token).as_deref()).unwrap().hash;
+        assert_eq!(tokens.hashes(), [hash]);
+        assert!(tokens.is_known(bearer(&token).as_deref()));
+        assert!(!tokens.is_known(bearer("x").as_deref()) && !tokens.is_known(None));
         other.revoke("laptop").unwrap();
+        assert_eq!(tokens.hashes(), []);
         assert_eq!(tokens.check(bearer(&token).as_deref()), None);
+        assert!(!tokens.is_known(bearer(&token).as_deref()));
         tokens.flush();
         assert_eq!(tokens.list().unwrap(), []);
     }
@@ -330,7 +361,16 @@ mod tests {
     #[test]
     fn names_are_unique_printable_and_ten_at_most() {
         let (_folder, tokens) = store();
-        for name in ["", " a", "a\nb", &"a".repeat(65)] {
+        let long = "a".repeat(65);
+        for name in [
+            "",
+            " a",
+            "a\nb",
+            "a\u{202e}b",
+            "a\u{200b}",
+            "\u{feff}a",
+            &long,
+        ] {
             assert!(matches!(
                 tokens.create(name, false),
                 Err(TokenError::Name(_))

@@ -11,11 +11,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::body::Holding;
 use super::gate::{Gate, PATH};
 use super::origin::Names;
+use super::places::{Place, Places};
 use crate::options::{HttpOptions, Options, StartError};
 use crate::tokens::{Tokens, default_path};
 use crate::wire::changes::follow;
@@ -23,8 +24,11 @@ use crate::wire::server::Server;
 use crate::wire::stdio::{quiet_panics, stop_asked};
 use crate::wire::work::{SHARED_QUEUE, Work};
 
-/// Most connections at once; more wait to be taken.
+/// Most connections at once; for one more an idle one is closed, or it waits.
 const CONNECTIONS: usize = 256;
+
+/// How long a new connection may take for its first request.
+const FIRST_TIME: Duration = Duration::from_secs(10);
 
 /// How long the headers of a request may take, counted from the end of the one before: a connection
 /// that is silent for longer is closed.
@@ -72,8 +76,14 @@ pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartErro
         let gate = Gate::new(&server, names, tokens.clone(), stopped.child_token());
         let listener = TcpListener::from_std(listener)?;
         (options.note)(&format!("http://{address}{PATH}"));
+        if let Some(text) = nobody_knows_the_name(http, address) {
+            (options.note)(text);
+        }
         tokio::spawn(follow(Arc::clone(&server)));
-        accept(listener, Arc::new(gate), &server, &stopped).await;
+        let gate = Arc::new(gate);
+        let (following, over) = (Arc::clone(&gate), server.over.clone());
+        tokio::spawn(async move { following.follow_tokens(over).await });
+        accept(listener, gate, &server, &stopped).await;
         Ok(())
     });
     if let Some(tokens) = tokens {
@@ -141,6 +151,13 @@ fn names(http: &HttpOptions, address: SocketAddr) -> Result<Names, StartError> {
     })
 }
 
+/// What to say where clients of other machines cannot come in under any name.
+fn nobody_knows_the_name(http: &HttpOptions, address: SocketAddr) -> Option<&'static str> {
+    let is_nameless = address.ip().is_unspecified() && http.allow_hosts.is_empty();
+    is_nameless
+        .then_some("other machines are refused: --allow-host HOST says what they call this server")
+}
+
 async fn accept(
     listener: TcpListener,
     gate: Arc<Gate>,
@@ -152,7 +169,7 @@ async fn accept(
         .header_read_timeout(HEADERS_TIME)
         .max_headers(HEADERS_LIMIT)
         .max_header_size(HEADERS_BYTES);
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Places::new(CONNECTIONS, FIRST_TIME);
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop_asked());
     loop {
@@ -163,17 +180,23 @@ async fn accept(
                 None => continue,
             },
         };
-        let gate = Arc::clone(&gate);
+        let (gate, place) = (Arc::clone(&gate), Arc::new(place));
+        let asked = Arc::clone(&place);
         let service = service_fn(move |request| {
-            let gate = Arc::clone(&gate);
-            async move { Ok::<_, Infallible>(gate.answer(request).await) }
+            let (gate, busy) = (Arc::clone(&gate), asked.busy());
+            async move {
+                let answer = gate.answer(request).await;
+                Ok::<_, Infallible>(answer.map(|body| Holding::new(body, busy)))
+            }
         });
         let connection = http.serve_connection(TokioIo::new(connection), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that goes away or talks nonsense is no news.
-            let _ = connection.await;
-            drop(place);
+            tokio::select! {
+                _ = connection => {}
+                () = place.over() => {}
+            }
         });
     }
     drop(listener);
@@ -183,16 +206,12 @@ async fn accept(
     let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
 }
 
-async fn next(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+async fn next(listener: &TcpListener, places: &Arc<Places>) -> Option<(TcpStream, Place)> {
     match listener.accept().await {
         Ok((connection, _)) => {
             // Small answers are not held back to be sent together.
             let _: io::Result<()> = connection.set_nodelay(true);
-            Some((connection, place))
+            Some((connection, places.take().await?))
         }
         Err(_) => {
             tokio::time::sleep(PAUSE).await;
@@ -215,6 +234,19 @@ mod tests {
             Err(StartError::Usage { message, .. }) => Err(message),
             Err(other) => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn who_listens_everywhere_is_told_that_the_server_needs_a_name() {
+        let told = |address: &str, hosts: &[&str]| {
+            let http = HttpOptions {
+                allow_hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+                ..HttpOptions::default()
+            };
+            nobody_knows_the_name(&http, address.parse().unwrap()).is_some()
+        };
+        assert!(told("0.0.0.0:80", &[]) && told("[::]:80", &[]));
+        assert!(!told("0.0.0.0:80", &["kb.example"]) && !told("192.0.2.1:80", &[]));
     }
 
     #[test]

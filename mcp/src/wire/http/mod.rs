@@ -1,12 +1,15 @@
 //! Many clients over HTTP, at `/mcp`.
 //!
-//! `listener` takes connections, `gate` decides who comes in and how much they may send, `origin`
-//! knows which pages and names are ours, `rate` how often somebody may ask, `sessions` bounds the
-//! conversations of older clients. What the protocol says about a request is decided by rmcp.
+//! `listener` takes connections, `places` knows which of them may stay, `gate` decides who comes in,
+//! `body` how much they may send, `origin` knows which pages and names are ours, `pages` what a browser
+//! has to hear, `rate` how often somebody may ask, `sessions` bounds the conversations of older clients. What the protocol says about a request is decided by rmcp.
 
+mod body;
 mod gate;
 mod listener;
 mod origin;
+mod pages;
+mod places;
 mod rate;
 mod sessions;
 

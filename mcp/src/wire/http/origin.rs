@@ -19,6 +19,15 @@ pub(super) struct Names {
     origins: Vec<Origin>,
 }
 
+/// What of a request is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Denied {
+    /// The name that it asks for.
+    Host,
+    /// The page that it comes from.
+    Origin,
+}
+
 /// Where a page comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Origin {
@@ -54,40 +63,54 @@ impl Names {
         })
     }
 
-    /// Whether a request is for a name of ours, and from nowhere or a page that may ask.
-    pub(super) fn allow(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+    /// Whether a request is for a name of ours, and from nowhere or a page that may ask. Gives the
+    /// page where it is one that was allowed by name.
+    pub(super) fn check(
+        &self,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<Option<HeaderValue>, Denied> {
         let mut hosts = headers.get_all(HOST).into_iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => authority(host),
             (None, None) => uri.authority().cloned(),
             _ => None,
         };
-        let mut origins = headers.get_all(ORIGIN).into_iter();
-        host.is_some_and(|host| self.allow_host(&host))
-            && origins.all(|origin| self.allow_origin(origin))
+        if !host.is_some_and(|host| self.allow_host(&host)) {
+            return Err(Denied::Host);
+        }
+        let mut page = None;
+        for header in headers.get_all(ORIGIN) {
+            let origin = header.to_str().ok().and_then(Origin::parse);
+            let origin = origin.ok_or(Denied::Origin)?;
+            if self.is_named(&origin) {
+                page = Some(header.clone());
+            } else if origin.scheme != "http" || !is_loopback(&origin.host) {
+                return Err(Denied::Origin);
+            }
+        }
+        Ok(page)
     }
 
     fn allow_host(&self, host: &Authority) -> bool {
         let is_one = |allowed: &Authority| {
             allowed.host().eq_ignore_ascii_case(host.host())
-                && allowed
-                    .port_u16()
-                    .is_none_or(|port| host.port_u16() == Some(port))
+                && allowed.port_u16().is_none_or(|port| match host.port_u16() {
+                    Some(asked) => asked == port,
+                    // That of the scheme, which a proxy before this server may know better.
+                    None => port == 80 || port == 443,
+                })
         };
         is_loopback(host.host()) || self.hosts.iter().any(is_one)
     }
 
-    fn allow_origin(&self, origin: &HeaderValue) -> bool {
-        let origin = origin.to_str().ok().and_then(Origin::parse);
-        origin.is_some_and(|origin| {
-            let is_ours = origin.scheme == "http" && is_loopback(&origin.host);
-            let is_one = |allowed: &Origin| {
-                allowed.scheme == origin.scheme
-                    && allowed.host == origin.host
-                    && (allowed.port.is_none() || allowed.port == origin.port)
-            };
-            is_ours || self.origins.iter().any(is_one)
-        })
+    fn is_named(&self, origin: &Origin) -> bool {
+        let is_one = |allowed: &Origin| {
+            allowed.scheme == origin.scheme
+                && allowed.host == origin.host
+                && (allowed.port.is_none() || allowed.port == origin.port)
+        };
+        self.origins.iter().any(is_one)
     }
 }
 
@@ -130,7 +153,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
-        names.allow(&"/mcp".parse().unwrap(), &headers)
+        names.check(&"/mcp".parse().unwrap(), &headers).is_ok()
     }
 
     #[test]
@@ -203,6 +226,33 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.append(HOST, "localhost".parse().unwrap());
         headers.append(HOST, "evil.example".parse().unwrap());
-        assert!(!Names::default().allow(&"/mcp".parse().unwrap(), &headers));
+        let checked = Names::default().check(&"/mcp".parse().unwrap(), &headers);
+        assert_eq!(checked, Err(Denied::Host));
+    }
+
+    #[test]
+    fn a_name_without_a_port_has_that_of_its_scheme() {
+        let hosts = ["a.example:80", "b.example:443", "c.example:8080"].map(str::to_owned);
+        let names = Names::new(&hosts, &[]).unwrap();
+        for host in ["a.example", "a.example:80", "b.example", "c.example:8080"] {
+            assert!(allows(&names, host, None), "{host}");
+        }
+        for host in ["c.example", "a.example:81"] {
+            assert!(!allows(&names, host, None), "{host}");
+        }
+    }
+
+    #[test]
+    fn only_pages_that_were_named_are_given() {
+        let names = Names::new(&[], &["https://app.example".to_owned()]).unwrap();
+        let page = |origin: &str| {
+            let headers = [(HOST, "localhost"), (ORIGIN, origin)];
+            let headers = headers.map(|(name, value)| (name, value.parse().unwrap()));
+            names.check(&"/mcp".parse().unwrap(), &HeaderMap::from_iter(headers))
+        };
+        let app = HeaderValue::from_static("https://app.example");
+        assert_eq!(page("https://app.example"), Ok(Some(app)));
+        assert_eq!(page("http://localhost:3000"), Ok(None));
+        assert_eq!(page("https://evil.example"), Err(Denied::Origin));
     }
 }

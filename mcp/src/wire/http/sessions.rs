@@ -12,10 +12,16 @@ use rmcp::transport::streamable_http_server::session::{
     ServerSseMessage, SessionId, SessionManager,
 };
 
+use crate::tokens::Hash;
+
 /// Most conversations at once. One more ends the one that was silent for longest.
 const SESSIONS_LIMIT: usize = 256;
 
 type Error = <LocalSessionManager as SessionManager>::Error;
+
+/// Who has a conversation: a token, or anybody where none are asked for. Not the name of the token,
+/// which another one may have later.
+pub(super) type Owner = Option<Hash>;
 
 /// Who has which conversation. A conversation counts from the moment it is made: a client that
 /// leaves before it hears its number has used up one all the same.
@@ -28,9 +34,8 @@ pub(super) struct Sessions {
 
 #[derive(Debug)]
 struct Known {
-    /// Name of the token that began it, empty without tokens; `None`: the answer that tells the
-    /// number is not made yet, and nobody may go on.
-    owner: Option<String>,
+    /// Who began it; `None`: the answer that tells the number is not made yet, and nobody may go on.
+    owner: Option<Owner>,
     last_request: Instant,
 }
 
@@ -40,9 +45,9 @@ impl Sessions {
     }
 
     /// Whether somebody may go on with a conversation; to others than its owner it does not exist.
-    pub(super) fn goes_on(&self, id: &str, owner: &str) -> bool {
+    pub(super) fn goes_on(&self, id: &str, owner: Owner) -> bool {
         match self.known().get_mut(id) {
-            Some(known) if known.owner.as_deref() == Some(owner) => {
+            Some(known) if known.owner == Some(owner) => {
                 known.last_request = Instant::now();
                 true
             }
@@ -51,9 +56,24 @@ impl Sessions {
     }
 
     /// Whose the conversation is that just began.
-    pub(super) fn began(&self, id: &str, owner: &str) {
+    pub(super) fn began(&self, id: &str, owner: Owner) {
         if let Some(known) = self.known().get_mut(id) {
-            known.owner = Some(owner.to_owned());
+            known.owner = Some(owner);
+        }
+    }
+
+    /// Ends the conversations of tokens that are gone.
+    pub(super) async fn end_of(&self, is_gone: impl Fn(Hash) -> bool) {
+        let ended: Vec<SessionId> = {
+            let known = self.known();
+            let of_gone = known.iter().filter(|(_, known)| {
+                let owner = known.owner.flatten();
+                owner.is_some_and(&is_gone)
+            });
+            of_gone.map(|(id, _)| id.clone()).collect()
+        };
+        for id in ended {
+            let _ = self.close_session(&id).await;
         }
     }
 
@@ -158,11 +178,11 @@ mod tests {
                 let (id, transport) = sessions.create_session().await.unwrap();
                 made.push((id, transport));
                 if number == 0 {
-                    assert!(!sessions.goes_on(&made[0].0, ""), "it is nobody's yet");
-                    sessions.began(&made[0].0, "");
+                    assert!(!sessions.goes_on(&made[0].0, None), "it is nobody's yet");
+                    sessions.began(&made[0].0, None);
                 }
                 // The first one is used again and again.
-                assert!(sessions.goes_on(&made[0].0, ""));
+                assert!(sessions.goes_on(&made[0].0, None));
             }
             let open = || async { sessions.manager.sessions.read().await.len() };
             for _ in 0..1000 {
@@ -172,10 +192,10 @@ mod tests {
                 tokio::task::yield_now().await;
             }
             assert_eq!(open().await, SESSIONS_LIMIT);
-            assert!(sessions.goes_on(&made[0].0, ""));
+            assert!(sessions.goes_on(&made[0].0, None));
             assert!(!sessions.has_session(&made[1].0).await.unwrap());
             sessions.close_session(&made[0].0).await.unwrap();
-            assert!(!sessions.goes_on(&made[0].0, ""));
+            assert!(!sessions.goes_on(&made[0].0, None));
         });
     }
 }
