@@ -209,11 +209,17 @@ fn a_watching_server_follows_what_is_indexed_later_and_leaves_what_was_cleared()
     while count(&mut client) == 7 {
         assert!(asked.elapsed() < PATIENCE, "nobody follows the new folder");
         n += 1;
-        folder.write(format!("harbour/later/{n}.md"), "# Later\n\nA file that came later.\n");
+        folder.write(
+            format!("harbour/later/{n}.md"),
+            "# Later\n\nA file that came later.\n",
+        );
         std::thread::sleep(Duration::from_millis(300));
     }
     client.tool("clear_index", json!({"index_name": "new"}));
-    folder.write("harbour/after.md", "# After\n\nA file that came after the end.\n");
+    folder.write(
+        "harbour/after.md",
+        "# After\n\nA file that came after the end.\n",
+    );
     std::thread::sleep(Duration::from_secs(4));
     assert_eq!(count(&mut client), 0, "what was cleared is back");
 }

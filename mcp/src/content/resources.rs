@@ -79,7 +79,12 @@ pub(crate) fn resources(
             return Ok((page, Some(Place { index: name, after }.cursor())));
         }
         if is_start {
-            page.push(overview_entry(index)?);
+            let Ok(entry) = overview_entry(index) else {
+                // The other files are listed all the same; reading this one tells what is wrong.
+                (number, after, is_start) = (number + 1, None, true);
+                continue;
+            };
+            page.push(entry);
         }
         let wanted = PAGE_ITEMS - page.len();
         let documents = index.kb().documents_after(after.as_deref(), wanted + 1)?;

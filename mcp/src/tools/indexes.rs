@@ -179,6 +179,7 @@ mod tests {
             allow_write,
             allow_roots: vec![bench.path().join("gone")],
             note: std::sync::Arc::new(|_| {}),
+            opened: None,
         };
         assert!(crate::indexes::Indexes::open(&options(false)).is_ok());
         assert!(crate::indexes::Indexes::open(&options(true)).is_err());

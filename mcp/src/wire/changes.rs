@@ -281,6 +281,7 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             note: Arc::new(|_| ()),
+            opened: None,
         };
         let queue = crate::wire::work::Queue::new(0, Duration::ZERO);
         let server = Server::new(&options, Some(queue)).ok().unwrap();

@@ -270,6 +270,7 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             note: Arc::new(|_| ()),
+            opened: None,
         };
         let server = Server::new(&options, None).ok().unwrap();
         let origins: Vec<String> = origins.iter().map(|origin| (*origin).to_owned()).collect();
