@@ -98,8 +98,9 @@ fn real_server(options: &Options) -> Result<bool> {
     )?;
     let many = folder.path().join("many");
     fs::create_dir(&many)?;
-    for n in 0..20_000 {
-        let text = format!("# Note {n}\n\n{}\n", "Some words of a note. ".repeat(40));
+    // With the corpus they fit into the 64 pages of resources that some clients read at most.
+    for n in 0..3000 {
+        let text = format!("# Note {n}\n\n{}\n", "Some words of a note. ".repeat(300));
         fs::write(many.join(format!("{n}.md")), text)?;
     }
     let plan = folder.path().join("plan.json");
@@ -184,15 +185,18 @@ fn plan_of(file: &Path, many: &Path) -> Result<serde_json::Value> {
             {"tool": "get_document_data", "args": {"document_id": code, "format": "chunks"}, "expect": "ok"},
             {"tool": "get_document_data", "args": {"document_id": page, "format": "metadata"}, "expect": "ok"},
             {"tool": "get_pages", "args": {"document_id": code, "page_range": "1"}, "expect": "ok"},
-            {"tool": "list_folders", "args": {}, "expect": "ok"},
-            {"tool": "list_documents", "args": {"recursive": true, "max_tokens": 500}, "expect": "ok"},
+            {"tool": "list_folders", "args": {"index_name": name}, "expect": "ok"},
+            {"tool": "list_documents", "args": {"index_name": name, "recursive": true, "max_tokens": 500}, "expect": "ok"},
             {"tool": "list_indexes", "args": {}, "expect": "ok"},
             {"tool": "index_stats", "args": {}, "expect": "ok"},
             {"tool": "get_status", "args": {}, "expect": "ok"},
             {"tool": "get_embedding", "args": {"text": "some words"}, "expect": "ok"},
-            {"tool": "upload_document", "args": {"fileName": "notes/plan.md", "content": "# Plan\n\nUploaded.\n"}, "expect": "ok"},
-            {"tool": "upload_document", "args": {"fileName": "../plan.md", "content": "x"}, "expect": "error", "contains": "PATH_NOT_ALLOWED"},
+            {"tool": "upload_document", "args": {"index_name": name, "fileName": "notes/plan.md", "content": "# Plan\n\nUploaded.\n"}, "expect": "ok"},
+            {"tool": "upload_document", "args": {"index_name": name, "fileName": "../plan.md", "content": "x"}, "expect": "error", "contains": "PATH_NOT_ALLOWED"},
             {"tool": "index_codebase", "args": {"path": "/"}, "expect": "error", "contains": "PATH_NOT_ALLOWED"},
+            // So that there is work to tell the progress of, also for the next client of a server.
+            {"tool": "index_codebase", "args": {"path": many, "index_name": "many"}, "expect": "ok"},
+            {"tool": "clear_index", "args": {"index_name": "many"}, "expect": "ok"},
             {"tool": "no_such_tool", "args": {}, "expect": "protocol_error", "code": -32602},
         ],
         "resources": {"min": 5, "read": [format!("kb://{name}"), format!("kb://{name}/outline/{page}")], "missing": format!("kb://{name}/doc/none"), "templates_min": 3},
@@ -203,7 +207,7 @@ fn plan_of(file: &Path, many: &Path) -> Result<serde_json::Value> {
         ],
         "progress": {"tool": "index_codebase", "args": {"path": many, "index_name": "many"}, "min": 2},
         "cancel": {"tool": "index_codebase", "args": {"path": many, "index_name": "again"}, "after_ms": 200, "within_ms": 2000},
-        "listen": {"tool": "upload_document", "args": {"fileName": "notes/listen.md", "content": "# Heard\n\nUploaded.\n"}, "notification": "resourcesListChanged"},
+        "listen": {"tool": "upload_document", "args": {"index_name": name, "fileName": "notes/listen.md", "content": "# Heard\n\nUploaded.\n"}, "notification": "resourcesListChanged"},
     }))
 }
 
