@@ -135,6 +135,13 @@ impl Client {
         }
     }
 
+    /// Whatever the server says next.
+    #[track_caller]
+    pub(crate) fn next_message(&mut self) -> Value {
+        let message = self.carrier.receive(PATIENCE);
+        message.expect("a message")
+    }
+
     /// Waits for a notification of that method.
     pub(crate) fn notified(&mut self, method: &str, patience: Duration) -> Option<Value> {
         loop {

@@ -35,6 +35,10 @@ const AHEAD: usize = 8;
 /// How long the last answers may take at the end.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// How long requests may finish at the end of the input. rmcp waits five seconds for one that it left
+/// waiting for a word of its own, as a subscription that was just acknowledged.
+const LAST_TURNS: Duration = Duration::from_millis(50);
+
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// What a line says.
@@ -114,6 +118,7 @@ impl Transport<RoleServer> for LineTransport {
             match incoming {
                 None => {
                     self.over.cancel();
+                    tokio::time::sleep(LAST_TURNS).await;
                     return None;
                 }
                 Some(Incoming::Refused(error, id)) => {

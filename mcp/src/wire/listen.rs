@@ -49,6 +49,7 @@ pub(super) async fn listen(server: &Arc<Server>, cx: SubscriptionContext) -> Res
     let wants_list = cx.accepted().resources_list_changed == Some(true);
     let mut subscriber = tokio::select! {
         () = cx.cancelled() => return Ok(()),
+        () = server.over.cancelled() => return Ok(()),
         subscriber = Subscriber::new(server, &addresses) => subscriber,
     };
     loop {
@@ -58,7 +59,11 @@ pub(super) async fn listen(server: &Arc<Server>, cx: SubscriptionContext) -> Res
             () = subscriber.changed() => {}
         }
         let addresses = subscriber.revisions();
-        let news = subscriber.news(&addresses).await;
+        let news = tokio::select! {
+            () = cx.cancelled() => return Ok(()),
+            () = server.over.cancelled() => return Ok(()),
+            news = subscriber.news(&addresses) => news,
+        };
         if wants_list
             && news.list_changed
             && cx.sink().notify_resource_list_changed().await.is_err()
