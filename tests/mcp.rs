@@ -2,10 +2,13 @@
 //! host would put on the wire.
 
 mod client;
+mod forms;
 mod gate;
 mod http;
 mod live;
 mod load;
+mod office;
+mod paging;
 mod schema;
 mod start;
 mod stdio;

@@ -59,8 +59,9 @@ fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What a published schema must not have, so that every host takes it.
-pub(crate) fn unportable(schema: &Value, place: &str) -> Vec<String> {
+/// What a published schema must not have, or lacks, so that every host takes it; every property of an
+/// input says what it is.
+pub(crate) fn unportable(schema: &Value, place: &str, is_input: bool) -> Vec<String> {
     const KNOWN: [&str; 9] = [
         "type",
         "description",
@@ -85,10 +86,23 @@ pub(crate) fn unportable(schema: &Value, place: &str) -> Vec<String> {
         found.push(format!("{place}: its type is {}", schema["type"]));
     }
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        found.extend(unportable(property, &format!("{place}.{name}")));
+        if is_input && !property["description"].is_string() {
+            found.push(format!("{place}.{name}: nothing describes it"));
+        }
+        found.extend(unportable(property, &format!("{place}.{name}"), is_input));
+    }
+    for required in schema["required"].as_array().into_iter().flatten() {
+        let name = required.as_str().unwrap_or_default();
+        if schema["properties"].get(name).is_none() {
+            found.push(format!("{place}: {required} is required and not there"));
+        }
     }
     if schema["type"] == "array" {
-        found.extend(unportable(&schema["items"], &format!("{place}[]")));
+        found.extend(unportable(
+            &schema["items"],
+            &format!("{place}[]"),
+            is_input,
+        ));
     }
     found
 }
@@ -115,9 +129,11 @@ mod tests {
         ] {
             assert_eq!(violations(&schema, &wrong).len(), 1, "{wrong}");
         }
-        assert_eq!(
-            unportable(&json!({"type": ["string", "null"], "$ref": "#"}), "$").len(),
-            2
-        );
+        let broken = json!({"type": ["string", "null"], "$ref": "#"});
+        assert_eq!(unportable(&broken, "$", false).len(), 2);
+        let undescribed = json!({"type": "object", "required": ["b"], "properties": {
+            "a": {"type": "string"}}});
+        assert_eq!(unportable(&undescribed, "$", true).len(), 2);
+        assert_eq!(unportable(&undescribed, "$", false).len(), 1);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Refusal;
 use crate::answer::uri::{self, Part};
 use crate::answer::{Object, time};
-use crate::indexes::{Index, Indexes};
+use crate::indexes::{Index, Indexes, updated_ms};
 
 /// Resources in one page of the list.
 const PAGE_ITEMS: usize = 100;
@@ -114,17 +114,13 @@ fn overview_entry(index: &Index) -> Result<Object, Refusal> {
 }
 
 fn document_entry(index: &Index, document: &DocumentInfo) -> Object {
-    let modified = match document.modified_ms {
-        0 => document.added_ms,
-        modified => modified,
-    };
     object(json!({
         "uri": uri::of_document(index.name(), &document.path),
         "name": document.path,
         "title": document.title,
         "mimeType": mime(document),
         "size": document.text_bytes,
-        "annotations": {"lastModified": time::rfc3339(modified)},
+        "annotations": {"lastModified": time::rfc3339(updated_ms(document))},
     }))
 }
 

@@ -339,6 +339,14 @@ impl Drop for Reserved {
     }
 }
 
+/// When a document was changed: its original, or, where that is not known, what is stored of it.
+pub(crate) fn updated_ms(document: &DocumentInfo) -> i64 {
+    match document.modified_ms {
+        0 => document.added_ms,
+        known => known,
+    }
+}
+
 fn names(all: &[Arc<Index>]) -> String {
     let names: Vec<&str> = all.iter().map(|index| index.name()).collect();
     names.join(", ")

@@ -8,7 +8,7 @@ use super::fit::{Made, fit};
 use super::{Call, choose, going_on};
 use crate::answer::envelope::Part;
 use crate::answer::{Answer, Text, ToolError, object, time};
-use crate::indexes::Index;
+use crate::indexes::{Index, updated_ms};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let name = arguments.required_text("document_id");
@@ -154,7 +154,7 @@ fn metadata(arguments: &Arguments, document: &DocumentInfo, section: Option<&str
         all.find(|(name, _)| name == key)
             .map(|(_, value)| value.as_str())
     };
-    let updated = time::rfc3339(super::updated_ms(document));
+    let updated = time::rfc3339(updated_ms(document));
     let mime = file_types::mime(&document.file_type);
     let known = object(json!({
         "title": super::some(&document.title),

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::arguments::Arguments;
 use super::{Call, choose};
 use crate::answer::{Answer, Text, ToolError, insert_warnings, object, time, uri};
+use crate::indexes::updated_ms;
 
 /// Bytes of a body at most.
 const BODY_BYTES: usize = 819_200;
@@ -15,7 +16,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     let (document, body) = index.kb().head(&document.path, BODY_BYTES)?;
     let is_truncated = (body.len() as u64) < document.text_bytes;
     let uri = uri::of_document(index.name(), &document.path);
-    let updated = time::rfc3339(super::updated_ms(&document));
+    let updated = time::rfc3339(updated_ms(&document));
     let warnings = arguments.warnings();
     let mut text = Text::new();
     text.warnings(&warnings);

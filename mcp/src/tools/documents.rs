@@ -8,6 +8,7 @@ use super::fit::{Made, fit};
 use super::{Call, choose};
 use crate::answer::envelope::Part;
 use crate::answer::{Answer, Text, ToolError, object, time};
+use crate::indexes::updated_ms;
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let index = choose::one(call, arguments)?;
@@ -72,7 +73,7 @@ fn entry(document: &DocumentInfo) -> Value {
 }
 
 fn day(document: &DocumentInfo) -> String {
-    time::day(super::updated_ms(document))
+    time::day(updated_ms(document))
 }
 
 #[cfg(test)]

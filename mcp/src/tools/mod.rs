@@ -34,7 +34,7 @@ mod upload;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use kb_engine::{Class, DocumentInfo};
+use kb_engine::Class;
 
 use crate::answer::{Answer, Object, ToolError};
 use crate::catalog;
@@ -100,14 +100,6 @@ fn any_has(indexes: &[Arc<Index>], classes: &[Class]) -> Result<bool, ToolError>
         index.kb().has_class(classes)
     })?;
     Ok(found.iter().any(|(_, has)| *has))
-}
-
-/// When a document was changed: its original, or, where that is not known, what is stored of it.
-fn updated_ms(document: &DocumentInfo) -> i64 {
-    match document.modified_ms {
-        0 => document.added_ms,
-        known => known,
-    }
 }
 
 /// `None` for an empty text, which is left out of answers.

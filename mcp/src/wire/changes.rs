@@ -188,6 +188,7 @@ mod tests {
 
     use super::*;
     use crate::options::Options;
+    use crate::wire::block_on;
 
     fn write(file: &Path, path: &str, text: &str) {
         let mut writer = KbWriter::open_or_create(file).unwrap();
@@ -245,14 +246,6 @@ mod tests {
             let heard = tokio::time::timeout(Duration::from_secs(3), subscriber.changed());
             heard.await.expect("commits of others are heard of soon");
         });
-    }
-
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-            .block_on(future)
     }
 
     #[test]

@@ -15,3 +15,13 @@ mod work;
 
 pub use http::serve_http;
 pub use stdio::serve_stdio;
+
+/// Runs a future to its end, for tests.
+#[cfg(test)]
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future)
+}

@@ -175,14 +175,7 @@ async fn tell_progress(listener: Listener, mut hears: watch::Receiver<(u64, u64)
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-            .block_on(future)
-    }
+    use crate::wire::block_on;
 
     #[test]
     fn a_panic_is_told_and_gives_its_turn_back() {

@@ -159,14 +159,7 @@ mod tests {
     use http_body_util::Full;
 
     use super::*;
-
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-            .block_on(future)
-    }
+    use crate::wire::block_on;
 
     fn full(bytes: usize) -> Full<Bytes> {
         Full::new(vec![b' '; bytes].into())

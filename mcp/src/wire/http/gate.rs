@@ -259,6 +259,7 @@ mod tests {
 
     use super::*;
     use crate::options::Options;
+    use crate::wire::block_on;
 
     fn gate(folder: &Path, origins: &[&str], asks_for_tokens: bool) -> Arc<Gate> {
         let file = folder.join("team.kb");
@@ -292,14 +293,6 @@ mod tests {
             request = request.header(*name, *value);
         }
         request.body(Full::new(body.to_owned().into())).unwrap()
-    }
-
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-            .block_on(future)
     }
 
     fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {

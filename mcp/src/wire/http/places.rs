@@ -143,14 +143,7 @@ impl Drop for Busy {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-            .block_on(future)
-    }
+    use crate::wire::block_on;
 
     #[test]
     fn the_connection_that_is_idle_for_longest_makes_place_and_a_busy_one_does_not() {

@@ -1,0 +1,142 @@
+//! Documents read back: text, lines, sections, outline.
+
+use super::corpus_text;
+use crate::support::Folder;
+
+#[test]
+fn get_prints_the_stored_text_byte_for_byte_without_the_sources() {
+    let folder = Folder::indexed();
+    std::fs::remove_dir_all(folder.join("harbour")).unwrap();
+    for name in [
+        "docs/guide.md",
+        "docs/install.rst",
+        "src/tide.rs",
+        "src/buoy.py",
+        "notes.txt",
+    ] {
+        assert_eq!(folder.kb(["get", name]).expect(0).stdout, corpus_text(name));
+    }
+    assert_eq!(
+        folder.kb(["get", "tide.rs"]).expect(0).stdout,
+        corpus_text("src/tide.rs")
+    );
+    assert_eq!(
+        folder
+            .kb(["search", "fog", "-k", "1", "--json"])
+            .expect(0)
+            .json_lines()
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn get_prints_the_lines_asked_for_in_both_ways_of_asking() {
+    let folder = Folder::indexed();
+    let lines: Vec<&str> = corpus_text("docs/guide.md").split_inclusive('\n').collect();
+    let five_to_seven = lines[4..7].concat();
+    let asked = folder
+        .kb(["get", "docs/guide.md", "--lines", "5-7"])
+        .expect(0);
+    assert_eq!(asked.stdout, five_to_seven);
+    assert_eq!(
+        folder.kb(["get", "docs/guide.md:5-7"]).expect(0).stdout,
+        five_to_seven
+    );
+    assert_eq!(folder.kb(["get", "guide.md:1"]).expect(0).stdout, lines[0]);
+    let to_end = folder
+        .kb(["get", "docs/guide.md", "--lines", "10-"])
+        .expect(0);
+    assert_eq!(to_end.stdout, lines[9..].concat());
+
+    let object = &folder
+        .kb(["get", "guide.md:5-7", "--json"])
+        .expect(0)
+        .json_lines()[0];
+    assert_eq!(object["document"], "docs/guide.md");
+    assert_eq!(object["title"], "Keeper's guide");
+    assert_eq!(object["file_type"], "markdown");
+    assert_eq!(
+        (&object["start_line"], &object["end_line"]),
+        (&5.into(), &7.into())
+    );
+    assert_eq!(object["text"], five_to_seven);
+}
+
+#[test]
+fn the_place_that_search_prints_can_be_given_to_get() {
+    let folder = Folder::indexed();
+    let told = folder
+        .kb(["search", "polish the lens", "-k", "1"])
+        .expect(0);
+    let place = told.stdout.split("  ").next().unwrap();
+    assert!(
+        folder
+            .kb(["get", place])
+            .expect(0)
+            .stdout
+            .contains("polish the lens")
+    );
+}
+
+#[test]
+fn outline_lists_headings_with_their_lines() {
+    let folder = Folder::indexed();
+    let told = folder.kb(["outline", "guide.md"]).expect(0);
+    let expected = [
+        "   1  1 Keeper's guide",
+        "   5    1.1 Lamp maintenance",
+        "  10    1.2 Fog signals",
+    ];
+    assert_eq!(told.stdout.lines().skip(1).collect::<Vec<_>>(), expected);
+
+    for (name, titles) in [
+        ("install.rst", ["Installing the beacon", "Wiring"]),
+        ("index.html", ["Harbour visitors", "Tickets"]),
+    ] {
+        let headings = folder
+            .kb(["outline", name, "--json"])
+            .expect(0)
+            .json_lines();
+        let found: Vec<&str> = headings
+            .iter()
+            .map(|line| line["title"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, titles);
+        assert_eq!(
+            (&headings[0]["level"], &headings[1]["level"]),
+            (&1.into(), &2.into())
+        );
+    }
+    let sections = folder.kb(["outline", "guide.md", "--json"]).expect(0);
+    let sections = sections.json_lines();
+    assert_eq!(sections[1]["section"], "1.1");
+    assert_eq!(sections[1]["end_line"], 9);
+    assert_eq!(sections[1]["end_byte"], sections[2]["start_byte"]);
+    let none = folder.kb(["outline", "notes.txt"]).expect(1);
+    assert!(
+        none.stderr.contains("notes.txt has no headings"),
+        "{none:#?}"
+    );
+}
+
+#[test]
+fn get_gives_one_section_by_number_or_title() {
+    let folder = Folder::indexed();
+    let lines = folder.kb(["get", "guide.md", "--lines", "5-9"]).expect(0);
+    for section in ["1.1", "Lamp maintenance", "lamp MAINTENANCE"] {
+        let told = folder
+            .kb(["get", "guide.md", "--section", section])
+            .expect(0);
+        assert_eq!(told.stdout, lines.stdout, "{section}");
+    }
+    let json = ["get", "guide.md", "--section", "1.2", "--json"];
+    assert_eq!(folder.kb(json).expect(0).json_lines()[0]["start_line"], 10);
+    let none = folder
+        .kb(["get", "guide.md", "--section", "Lamp"])
+        .expect(2);
+    assert!(none.stderr.contains("1.1 Lamp maintenance"), "{none:#?}");
+    assert!(none.hint().contains("`kb outline -f"), "{none:#?}");
+    let both = ["get", "guide.md", "--section", "1", "--lines", "1-2"];
+    folder.kb(both).expect(2);
+}
