@@ -12,7 +12,8 @@ use anyhow::{Context, Result, bail};
 use kb_engine::{IndexOptions, Kb, KbWriter, Request, document_of};
 
 use super::latency::Summary;
-use super::{child, corpus, kb_program, machine, read_queries};
+use super::table::Table;
+use super::{child, corpus, kb_program, read_queries};
 use crate::repository;
 
 /// Changes of one file.
@@ -23,18 +24,6 @@ const REQUESTS: usize = 600;
 
 /// Copies of the corpus in the large file.
 const COPIES: usize = 13;
-
-/// Lines of the table: what, measured, bar.
-#[derive(Default)]
-struct Table(Vec<[String; 3]>);
-
-impl Table {
-    fn add(&mut self, what: impl Into<String>, measured: impl Into<String>, bar: &str) {
-        let line = [what.into(), measured.into(), bar.to_owned()];
-        println!("{} | {} | {}", line[0], line[1], line[2]);
-        self.0.push(line);
-    }
-}
 
 /// Runs the verb; `--large` adds the file of 1 GB.
 pub(super) fn run(arguments: &[String]) -> Result<bool> {
@@ -71,9 +60,11 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
     if is_large {
         large(&mut table, &folders)?;
     }
-    let path = repository::root().join(format!("tests/bench-results/live-{}.md", machine::today()));
-    fs::write(&path, markdown(&table))?;
-    println!("written to {}", path.display());
+    table.write(
+        "live",
+        "A file that changes",
+        "cargo xtask bench live --large",
+    )?;
     Ok(true)
 }
 
@@ -81,20 +72,6 @@ fn with_name(arguments: &[String]) -> Vec<String> {
     let mut all = vec!["live".to_owned()];
     all.extend_from_slice(arguments);
     all
-}
-
-fn markdown(table: &Table) -> String {
-    let mut text = format!(
-        "# A file that changes, {}\n\n`cargo xtask bench live --large`, commit {}.\n{}\n\n\
-         | what | measured | bar |\n|---|---|---|\n",
-        machine::today(),
-        machine::commit(),
-        machine::describe()
-    );
-    for [what, measured, bar] in &table.0 {
-        text.push_str(&format!("| {what} | {measured} | {bar} |\n"));
-    }
-    text
 }
 
 fn kb(arguments: &[&std::ffi::OsStr]) -> Result<Duration> {

@@ -15,6 +15,7 @@ mod mcp;
 mod peer;
 mod report;
 mod search;
+mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -81,21 +81,25 @@ fn build(features: &[&str], folder: &Path) -> Result<PathBuf> {
     Ok(folder.join(program))
 }
 
+/// Has `program` make a file of a folder.
+fn index(program: &Path, sources: &Path, file: &Path) -> Result<()> {
+    let mut command = Command::new(program);
+    command
+        .arg("index")
+        .arg(sources)
+        .arg("-o")
+        .arg(file)
+        .arg("-q");
+    repository::run(&mut command)
+}
+
 /// All clients against the server as it is shipped.
 fn real_server(options: &Options) -> Result<bool> {
     let program = build(&[], &repository::target())?;
     let folder = tempfile::tempdir()?;
     let sources = first_part()?;
     let file = folder.path().join("corpus.kb");
-    let mut index = Command::new(&program);
-    repository::run(
-        index
-            .arg("index")
-            .arg(&sources)
-            .arg("-o")
-            .arg(&file)
-            .arg("-q"),
-    )?;
+    index(&program, &sources, &file)?;
     let many = folder.path().join("many");
     fs::create_dir(&many)?;
     // With the corpus they fit into the 64 pages of resources that some clients read at most.
@@ -218,15 +222,7 @@ fn fixtures(options: &Options) -> Result<bool> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("note.md"), "# Note\n\nText.\n")?;
     let file = folder.path().join("fixtures.kb");
-    let mut index = Command::new(&program);
-    repository::run(
-        index
-            .arg("index")
-            .arg(folder.path())
-            .arg("-o")
-            .arg(&file)
-            .arg("-q"),
-    )?;
+    index(&program, folder.path(), &file)?;
     let mut server = Command::new(&program);
     server.arg("mcp").arg(&file).args(["--http", "127.0.0.1:0"]);
     let listening = Listening::start(server)?;

@@ -98,15 +98,7 @@ pub(super) fn run() -> Result<bool> {
     )?;
     let file = folder.path().join("harbour.kb");
     let program = build(&["faults"])?;
-    let mut index = Command::new(&program);
-    repository::run(
-        index
-            .arg("index")
-            .arg(&sources)
-            .arg("-o")
-            .arg(&file)
-            .arg("-q"),
-    )?;
+    super::index(&program, &sources, &file)?;
     let mut good = true;
     let mut server = Command::new(&program);
     server.arg("mcp").arg(&file).args(["--http", "127.0.0.1:0"]);

@@ -13,7 +13,8 @@ use kb_engine::{Class, Kb, Mode, Page, Request, search_files};
 use serde_json::{Value, json};
 
 use super::latency::Summary;
-use super::{child, corpus, kb_program, machine, read_queries};
+use super::table::Table;
+use super::{child, corpus, kb_program, read_queries};
 use crate::repository;
 pub(crate) use wire::Listening;
 use wire::{Http, Pipes};
@@ -26,18 +27,6 @@ const STARTS: usize = 20;
 
 /// Clients that search at once.
 const CLIENTS: usize = 64;
-
-/// Lines of the table: what, measured, bar.
-#[derive(Default)]
-struct Table(Vec<[String; 3]>);
-
-impl Table {
-    fn add(&mut self, what: impl Into<String>, measured: impl Into<String>, bar: &str) {
-        let line = [what.into(), measured.into(), bar.to_owned()];
-        println!("{} | {} | {}", line[0], line[1], line[2]);
-        self.0.push(line);
-    }
-}
 
 /// Runs the verb.
 pub(super) fn run(arguments: &[String]) -> Result<bool> {
@@ -70,24 +59,8 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
     starts(&mut table, &file)?;
     definitions(&mut table, &file)?;
     memory(&mut table, &file, &queries)?;
-    let path = repository::root().join(format!("tests/bench-results/mcp-{}.md", machine::today()));
-    fs::write(&path, markdown(&table))?;
-    println!("written to {}", path.display());
+    table.write("mcp", "The MCP server", "cargo xtask bench mcp")?;
     Ok(true)
-}
-
-fn markdown(table: &Table) -> String {
-    let mut text = format!(
-        "# The MCP server, {}\n\n`cargo xtask bench mcp`, commit {}.\n{}\n\n\
-         | what | measured | bar |\n|---|---|---|\n",
-        machine::today(),
-        machine::commit(),
-        machine::describe()
-    );
-    for [what, measured, bar] in &table.0 {
-        text.push_str(&format!("| {what} | {measured} | {bar} |\n"));
-    }
-    text
 }
 
 /// The file of the first part of the corpus.
