@@ -6,6 +6,7 @@ mod changing;
 mod finding_the_file;
 mod measuring;
 mod reading;
+mod roots;
 mod searching;
 mod shipping;
 mod streams;

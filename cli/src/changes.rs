@@ -1,7 +1,8 @@
 //! What an index run changed, or would change, in lines and in JSON.
 
-use kb_engine::Report;
+use kb_engine::{Report, SimilarRoot};
 
+use crate::human::count;
 use crate::json::Object;
 
 /// Paths that are listed unless all are asked for.
@@ -59,6 +60,19 @@ pub(crate) fn count_fields(object: Object, report: &Report) -> Object {
         .field("updated", report.updated.len())
         .field("removed", report.removed.len())
         .field("unchanged", report.unchanged)
+}
+
+/// What is told of a folder that was not taken for the root whose name it has.
+pub(crate) fn similar_root(similar: &SimilarRoot) -> String {
+    format!(
+        "{} counts as a new root, {}/: it has the name of root {}, but {} of {} sampled files of that \
+         root are in it unchanged",
+        similar.folder.display(),
+        similar.prefix,
+        similar.root,
+        count(u64::from(similar.same)),
+        count(u64::from(similar.compared)),
+    )
 }
 
 fn sorted(report: &Report) -> Vec<Change<'_>> {

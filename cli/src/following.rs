@@ -175,6 +175,12 @@ impl<L: Listener> Follower<L> {
                     for place in &mut self.watch.places {
                         place.told_gone &= !paths.contains(&place.given);
                     }
+                    for similar in &report.similar_roots {
+                        let told = crate::changes::similar_root(similar);
+                        self.listener.warning(&format!(
+                            "{told}; `kb index --root` can say that it is the same"
+                        ));
+                    }
                     self.last_trouble = None;
                     self.has_run = true;
                     return Ok(Ran::Fresh(Box::new(report)));

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use kb_engine::{Error, Kb};
+use kb_engine::{Error, Kb, SimilarRoot};
 
 use crate::args::TargetArguments;
 use crate::failure::Failure;
@@ -83,6 +83,17 @@ impl<'a> Target<'a> {
         let message = format!("{}: {error}", file.display());
         let hint = format!("`{}`", command(self.verb, self.paths, &other));
         Failure::new(code, message, Some(hint))
+    }
+
+    /// The command that makes a folder the root whose name it has.
+    pub(crate) fn root_hint(&self, similar: &SimilarRoot) -> String {
+        let is_it = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path == similar.folder);
+        let folder = self.paths.iter().find(is_it).unwrap_or(&similar.folder);
+        let command = command("kb index", std::slice::from_ref(folder), &self.file);
+        let root = shell_word(&similar.root);
+        format!(
+            "if it is the same folder: `{command} --root {root}`; what is new root now goes then"
+        )
     }
 
     /// A folder that the file was made from and that is gone as a whole.

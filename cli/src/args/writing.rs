@@ -72,6 +72,15 @@ pub(crate) struct IndexArguments {
     #[arg(long)]
     pub(crate) prune: bool,
 
+    /// PATH is the folder of this root of the file, whatever it holds and wherever the root was
+    ///
+    /// A sealed file knows its folders by name only. A folder of that name is taken for the root when
+    /// more than half of a sample of its files are there unchanged; otherwise it becomes a root of its
+    /// own and this flag says that it is the same. `kb info` lists the roots: name one by its prefix,
+    /// by its folder, or exactly by `PREFIX/` (`.` is the root without a prefix). One PATH only.
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) root: Option<String>,
+
     /// Read every file and write the whole .kb anew
     #[arg(long)]
     pub(crate) rebuild: bool,

@@ -48,6 +48,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         }
         Err(error) => return Err(target.explain(error)),
     };
+    tell_similar_roots(arguments, &target, &report, output);
     if report.documents == 0 && !report.has_changes() {
         tell_nothing_to_index(arguments, &target, &report, output);
         return Ok(Exit::Nothing);
@@ -70,6 +71,7 @@ fn options(arguments: &IndexArguments, cancel: &Arc<AtomicBool>) -> IndexOptions
         max_file_bytes: arguments.limit.max_file_size,
         force_hash: arguments.force_hash,
         prune: arguments.prune,
+        root: arguments.root.clone(),
         rebuild: arguments.rebuild,
         vectors: arguments.vectors.map(VectorsArgument::codec),
         cancel: Some(Arc::clone(cancel)),
@@ -88,6 +90,7 @@ fn check(
         Ok((report, kb.info()?.file_bytes))
     });
     let (report, file_bytes) = checked.map_err(|error| target.explain(error))?;
+    tell_similar_roots(arguments, target, &report, output);
     if arguments.json.json {
         output.json(report_object(&target.file, file_bytes, &report, true))?;
     } else if !arguments.quiet {
@@ -100,6 +103,22 @@ fn check(
         true => Exit::Nothing,
         false => Exit::Found,
     })
+}
+
+/// Says which folders might be a root of the file and were not taken for it, and what to do then.
+fn tell_similar_roots(
+    arguments: &IndexArguments,
+    target: &Target<'_>,
+    report: &Report,
+    output: &mut Output,
+) {
+    if arguments.quiet {
+        return;
+    }
+    for similar in &report.similar_roots {
+        output.warning(&changes::similar_root(similar));
+        output.hint(&target.root_hint(similar));
+    }
 }
 
 fn tell_nothing_to_index(
@@ -210,6 +229,14 @@ fn report_object(file: &Path, file_bytes: u64, report: &Report, with_changes: bo
             .field("path", &*skipped.path)
             .field("reason", &*skipped.reason)
     });
+    let similar_roots = report.similar_roots.iter().map(|similar| {
+        Object::new()
+            .field("folder", similar.folder.display().to_string())
+            .field("prefix", &*similar.prefix)
+            .field("root", &*similar.root)
+            .field("compared", similar.compared)
+            .field("same", similar.same)
+    });
     let object = Object::new()
         .field("file", file.display().to_string())
         .field("documents", report.documents)
@@ -220,6 +247,7 @@ fn report_object(file: &Path, file_bytes: u64, report: &Report, with_changes: bo
     }
     object
         .objects("skipped", skipped.collect())
+        .objects("similar_roots", similar_roots.collect())
         .field("source_bytes", report.source_bytes)
         .field("text_bytes", report.text_bytes)
         .field("file_bytes", file_bytes)

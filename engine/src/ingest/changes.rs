@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::ingest::report::{IndexOptions, Skipped};
-use crate::ingest::root::Root;
+use crate::ingest::root::{Root, Scope};
 use crate::ingest::segment::Kept;
 use crate::ingest::walk::{SourceFile, Walked};
 use crate::store::documents::{DocumentRecord, Documents};
@@ -271,7 +271,8 @@ impl Held {
         if options.prune {
             return Ok(());
         }
-        for part in roots.iter().flat_map(Root::parts) {
+        let are_looked_for = roots.iter().filter(|root| root.scope != Scope::Superseded);
+        for part in are_looked_for.flat_map(Root::parts) {
             let covered =
                 |root: Option<u32>, path: &str| root == Some(part.id) && part.covers(path);
             let held = self.documents.values();
@@ -311,8 +312,15 @@ impl Held {
                 Some((_, record)) => Some(record.root),
                 None => self.others.get(path).copied(),
             };
+            // A document of a root whose folder belongs to another one now is that one's.
+            let is_left = |root: Option<u32>| {
+                let of = |other: &&Root| Some(other.id) == root;
+                let root = roots.iter().find(of);
+                root.is_some_and(|root| root.scope == Scope::Superseded)
+            };
             if let Some(root) = holder
                 && root != Some(file.root)
+                && !is_left(root)
             {
                 changes.skipped.push(taken(path, root));
                 self.documents.remove(path);
@@ -334,7 +342,9 @@ impl Held {
                 continue;
             }
             let known = self.documents.remove(path);
-            if let Some((_, record)) = &known {
+            if let Some((_, record)) = &known
+                && record.root == Some(file.root)
+            {
                 seems_same = looks_same(record.size_bytes, record.modified_ms);
                 if seems_same && is_certain {
                     changes.unchanged += 1;
@@ -344,7 +354,11 @@ impl Held {
             changes.candidates.push(Candidate {
                 known: known.map(|(id, record)| KnownDocument {
                     id,
-                    hash: record.hash,
+                    hash: match record.root == Some(file.root) {
+                        true => record.hash,
+                        // Written again, under its new root.
+                        false => [0; 32],
+                    },
                 }),
                 skipped,
                 looks_same: seems_same && !options.rebuild,

@@ -12,6 +12,7 @@ pub mod git;
 pub mod merge;
 pub mod pipeline;
 pub mod prepare;
+pub mod recognise;
 pub mod report;
 pub mod root;
 pub mod roots;

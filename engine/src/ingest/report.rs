@@ -1,5 +1,6 @@
 //! How an index run is asked for, and what it tells.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,8 +17,14 @@ pub struct IndexOptions {
     pub max_file_bytes: u64,
     /// Compare the content of every file, also where size and time are as they were.
     pub force_hash: bool,
-    /// Remove the documents of folders of which no file is left.
+    /// Remove the documents of folders of which no file is left. It never decides which root of the
+    /// file a folder is.
     pub prune: bool,
+    /// The only path given is the folder of this root of the file, whatever it holds and wherever the
+    /// root was before: what a folder of the same name cannot prove after a seal. A root is named by
+    /// the prefix of its documents or by its folder as [`crate::Info::roots`] has them, and without
+    /// doubt by `prefix/`, or `.` for the root without a prefix.
+    pub root: Option<String>,
     /// Read every file and write the whole .kb anew.
     pub rebuild: bool,
     /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
@@ -34,6 +41,7 @@ impl Default for IndexOptions {
             max_file_bytes: 16 << 20,
             force_hash: false,
             prune: false,
+            root: None,
             rebuild: false,
             vectors: None,
             cancel: None,
@@ -102,6 +110,22 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// A folder that has the name of a root of a sealed file, but not enough of its content to be taken
+/// for it: it became a root of its own, and no document of the other root was touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimilarRoot {
+    /// The folder.
+    pub folder: PathBuf,
+    /// First part of the paths of its documents.
+    pub prefix: String,
+    /// The root of that name, as [`IndexOptions::root`] takes it.
+    pub root: String,
+    /// Documents of that root that were compared with files of the folder, spread over all of them.
+    pub compared: u32,
+    /// How many of these are in the folder with the same content.
+    pub same: u32,
+}
+
 /// What an index run did, or, after [`crate::Kb::check_sources`], what it would do.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {
@@ -121,6 +145,8 @@ pub struct Report {
     pub unchanged: u64,
     /// Files left out.
     pub skipped: Vec<Skipped>,
+    /// Folders that might be roots of the file and were not taken for them.
+    pub similar_roots: Vec<SimilarRoot>,
     /// Bytes of the files that were read.
     pub source_bytes: u64,
     /// How long it took.

@@ -33,6 +33,8 @@ pub enum Scope {
     Parts(BTreeSet<PathBuf>),
     /// Files directly in the folder, whatever the rules say of them.
     Files(BTreeSet<PathBuf>),
+    /// All of it, and no file is left: its folder belongs to another root from now on.
+    Superseded,
 }
 
 impl Root {
@@ -45,7 +47,7 @@ impl Root {
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         match &self.scope {
-            Scope::Whole => true,
+            Scope::Whole | Scope::Superseded => true,
             Scope::Parts(parts) | Scope::Files(parts) => parts.iter().any(below),
         }
     }
@@ -57,7 +59,7 @@ impl Root {
             ..self.clone()
         };
         match &self.scope {
-            Scope::Whole => vec![self.clone()],
+            Scope::Whole | Scope::Superseded => vec![self.clone()],
             Scope::Parts(parts) => parts.iter().map(|part| only(part, Scope::Parts)).collect(),
             Scope::Files(parts) => parts.iter().map(|part| only(part, Scope::Files)).collect(),
         }

@@ -1,7 +1,9 @@
 //! Paths that a person gives -> roots: those that the file knows already, and new ones.
 //!
 //! A path inside a folder that the file was made from is a part of that root, looked at alone. A file
-//! given by name belongs to the root of its folder. Everything else is a new root.
+//! given by name belongs to the root of its folder. Everything else is a new root: also a folder that
+//! only has the name of a root of a sealed file, unless its content or the user says that it is that
+//! root.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,6 +14,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use crate::ingest::git;
+use crate::ingest::recognise::{Agreement, Sample};
+use crate::ingest::report::SimilarRoot;
 use crate::ingest::root::{Root, Scope};
 use crate::ingest::walk::escaped;
 use crate::store::meta::RootRecord;
@@ -25,9 +29,20 @@ pub struct Known<'a> {
     pub next_root: u32,
     /// First parts of the paths of its documents; `None`: it holds nothing yet.
     pub first_parts: Option<&'a BTreeSet<String>>,
-    /// Some document paths of each root of a sealed file, by which its folder is known again.
-    pub samples: &'a [(u32, String)],
 }
+
+/// What is asked of the given paths beside being read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// Whether a path that no longer exists counts when the file knows it.
+    pub gone: bool,
+    /// The only path is the folder of the root of that name: see
+    /// [`crate::IndexOptions::root`].
+    pub root: Option<&'a str>,
+}
+
+/// Gives documents of a root, spread over all of them, by which its folder is known again.
+pub type Samples<'a> = dyn FnMut(&RootRecord) -> Result<Vec<Sample>> + 'a;
 
 /// Roots for the walk, and for the file.
 #[derive(Debug, Clone, Default)]
@@ -38,15 +53,23 @@ pub struct Resolved {
     pub records: Vec<RootRecord>,
     /// Number of the next root after this run.
     pub next_root: u32,
+    /// Folders that became new roots and might be others.
+    pub similar: Vec<SimilarRoot>,
 }
 
-/// Resolves what a person gave. With `gone` allowed, a path that no longer exists counts when the
-/// file knows it.
+/// Resolves what a person gave. `samples` is asked only of the roots of a sealed file whose name a
+/// given folder has.
 ///
 /// # Errors
 /// [`Error::PathNotFound`] for a path that does not exist; [`Error::Io`] for one that cannot be
-/// looked at; [`Error::InvalidArgument`] for no path, or one that is neither file nor folder.
-pub fn resolve(paths: &[PathBuf], known: Known<'_>, gone: bool) -> Result<Resolved> {
+/// looked at; [`Error::InvalidArgument`] for no path, one that is neither file nor folder, or a root
+/// that the file does not have; what `samples` says.
+pub fn resolve(
+    paths: &[PathBuf],
+    known: Known<'_>,
+    asked: Asked<'_>,
+    samples: &mut Samples<'_>,
+) -> Result<Resolved> {
     if paths.is_empty() {
         let reason = "none given; name a folder or a file".to_owned();
         return Err(Error::InvalidArgument {
@@ -57,14 +80,19 @@ pub fn resolve(paths: &[PathBuf], known: Known<'_>, gone: bool) -> Result<Resolv
     let mut table = Table {
         entries: known.roots.iter().map(Entry::known).collect(),
         next_root: known.next_root,
-        samples: known.samples,
+        samples,
+        similar: Vec::new(),
     };
+    if let Some(name) = asked.root {
+        table.claim(paths, name, asked.gone)?;
+        return Ok(table.finish());
+    }
     for path in paths {
         match place_of(path)? {
-            Place::Folder(folder) => table.add_folder(folder),
-            Place::File { folder, name } => table.add_file(folder, name),
+            Place::Folder(folder) => table.add_folder(folder)?,
+            Place::File { folder, name } => table.add_file(folder, name)?,
             Place::Gone(place) => {
-                if !gone || !table.add_gone(&place) {
+                if !asked.gone || !table.add_gone(&place) {
                     return Err(Error::PathNotFound { path: path.clone() });
                 }
             }
@@ -75,11 +103,16 @@ pub fn resolve(paths: &[PathBuf], known: Known<'_>, gone: bool) -> Result<Resolv
 }
 
 /// The roots of a file as if they were now in `folders`, wherever they were when it was made: a root
-/// belongs to the folder of its name, the only root to the only folder.
+/// belongs to the folder of its name, the only root to the only folder. Of several roots of one name
+/// the folder is the one whose documents it has most of.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] when a folder belongs to no root, or two to one; as [`resolve`].
-pub fn assume(folders: &[PathBuf], known: &[RootRecord]) -> Result<Resolved> {
+pub fn assume(
+    folders: &[PathBuf],
+    known: &[RootRecord],
+    samples: &mut Samples<'_>,
+) -> Result<Resolved> {
     let mut entries: Vec<Entry> = known.iter().map(Entry::known).collect();
     let is_only = folders.len() == 1 && entries.len() == 1;
     for folder in folders {
@@ -90,10 +123,22 @@ pub fn assume(folders: &[PathBuf], known: &[RootRecord]) -> Result<Resolved> {
         };
         let name = place.file_name().map(escaped);
         let names = |entry: &Entry| Path::new(&entry.record.source).file_name().map(escaped);
-        let matching = entries
-            .iter_mut()
-            .find(|entry| entry.asked.is_none() && (is_only || names(entry) == name));
-        let Some(entry) = matching else {
+        let numbered = entries.iter().enumerate();
+        let of_name = numbered
+            .filter(|(_, entry)| entry.asked.is_none() && (is_only || names(entry) == name));
+        let of_name: Vec<(usize, &Entry)> = of_name.collect();
+        let mut best: Option<(usize, Agreement)> = None;
+        for (at, entry) in &of_name {
+            let samples = match of_name.len() {
+                1 => Vec::new(),
+                _ => samples(&entry.record)?,
+            };
+            let agreement = Agreement::of(&place, &samples);
+            if best.is_none_or(|(_, before)| agreement.is_better_than(before)) {
+                best = Some((*at, agreement));
+            }
+        }
+        let Some(entry) = best.and_then(|(at, _)| entries.get_mut(at)) else {
             let sources: Vec<_> = known.iter().map(|root| root.source.as_str()).collect();
             return Err(Error::InvalidArgument {
                 argument: "source",
@@ -113,7 +158,8 @@ pub fn assume(folders: &[PathBuf], known: &[RootRecord]) -> Result<Resolved> {
     let table = Table {
         entries,
         next_root: 0,
-        samples: &[],
+        samples,
+        similar: Vec::new(),
     };
     Ok(table.finish())
 }
@@ -174,13 +220,33 @@ impl Entry {
         self.record.files.is_empty()
     }
 
-    /// Whether it was made from that folder; a sealed file knows only the folder's name.
-    fn is_of(&self, folder: &Path) -> bool {
-        let source = Path::new(&self.record.source);
-        match source.is_absolute() {
-            true => self.record.source == escaped(folder.as_os_str()),
-            false => folder.file_name().map(escaped).as_ref() == Some(&self.record.source),
+    /// Whether it is known where the folder is: a sealed file has only its name.
+    fn has_place(&self) -> bool {
+        Path::new(&self.record.source).is_absolute()
+    }
+
+    /// Whether it is at that place.
+    fn is_at(&self, folder: &Path) -> bool {
+        self.has_place() && self.record.source == escaped(folder.as_os_str())
+    }
+
+    /// The name of its folder.
+    fn folder_name(&self) -> &str {
+        let parts = self.record.source.rsplit(['/', '\\']);
+        parts.into_iter().next().unwrap_or_default()
+    }
+
+    /// The name that no other root of the file has: one root at most has no prefix.
+    fn exact_name(&self) -> String {
+        match self.record.prefix.as_str() {
+            "" => ".".to_owned(),
+            prefix => format!("{prefix}/"),
         }
+    }
+
+    fn move_to(&mut self, folder: PathBuf) {
+        self.record.source = escaped(folder.as_os_str());
+        self.folder = folder;
     }
 
     fn ask(&mut self, part: PathBuf) {
@@ -194,41 +260,118 @@ impl Entry {
     }
 }
 
-struct Table<'k> {
+struct Table<'k, 's> {
     entries: Vec<Entry>,
     next_root: u32,
-    samples: &'k [(u32, String)],
+    samples: &'k mut Samples<'s>,
+    /// New entries, each with one that it might be.
+    similar: Vec<(usize, usize, Agreement)>,
 }
 
-impl Table<'_> {
-    fn position_of(&self, folder: &Path) -> Option<usize> {
-        let source = |entry: &Entry| PathBuf::from(&entry.record.source);
-        let exact = |entry: &Entry| source(entry).is_absolute() && entry.is_of(folder);
-        let sealed = |entry: &Entry| {
-            !source(entry).is_absolute() && entry.is_of(folder) && self.has_files_of(folder, entry)
-        };
-        let entries = &self.entries;
-        entries.iter().position(exact).or_else(|| {
-            let mut found = (0..).zip(entries).filter(|(_, entry)| sealed(entry));
-            match (found.next(), found.next()) {
-                (Some((at, _)), None) => Some(at),
-                // Two folders of one name: nobody can tell which it was.
-                _ => None,
-            }
-        })
+/// Which root a folder is.
+enum Match {
+    /// That one.
+    Root(usize),
+    /// None of them for certain. These have its name.
+    Similar(Vec<(usize, Agreement)>),
+}
+
+impl Table<'_, '_> {
+    fn position_at(&self, folder: &Path) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.is_at(folder))
     }
 
-    /// Whether a folder has a file from which a document of a sealed root was made.
-    fn has_files_of(&self, folder: &Path, entry: &Entry) -> bool {
-        let prefix = entry.record.prefix.as_str();
-        let samples = self.samples.iter();
-        samples
-            .filter(|(root, _)| *root == entry.record.id)
-            .filter_map(|(_, path)| match prefix {
-                "" => Some(path.as_str()),
-                prefix => path.strip_prefix(prefix)?.strip_prefix('/'),
-            })
-            .any(|relative| folder.join(relative).exists())
+    /// The root at that place, else the one root without a place whose name and content it has.
+    fn position_of(&mut self, folder: &Path) -> Result<Match> {
+        if let Some(at) = self.position_at(folder) {
+            return Ok(Match::Root(at));
+        }
+        let name = folder.file_name().map(escaped);
+        let mut named = Vec::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            if !entry.has_place() && Some(&entry.record.source) == name.as_ref() {
+                let samples = (self.samples)(&entry.record)?;
+                named.push((at, Agreement::of(folder, &samples)));
+            }
+        }
+        let is_best = |(at, agreement): &(usize, Agreement)| {
+            let mut others = named.iter().filter(|(other, _)| other != at);
+            agreement.is_enough()
+                && others.all(|(_, other)| !other.is_enough() || agreement.is_better_than(*other))
+        };
+        // Two that agree equally well: nobody can tell which of them it is.
+        match named.iter().find(|candidate| is_best(candidate)) {
+            Some((at, _)) => Ok(Match::Root(*at)),
+            None => Ok(Match::Similar(named)),
+        }
+    }
+
+    /// Makes the only path the folder of the root of that name.
+    fn claim(&mut self, paths: &[PathBuf], name: &str, gone: bool) -> Result<()> {
+        let refused = |reason: String| Error::InvalidArgument {
+            argument: "root",
+            reason,
+        };
+        let [path] = paths else {
+            let reason = "it says which root one folder is; give one path".to_owned();
+            return Err(refused(reason));
+        };
+        let (folder, is_there) = match place_of(path)? {
+            Place::Folder(folder) => (folder, true),
+            Place::Gone(folder) if gone => (folder, false),
+            Place::Gone(_) => return Err(Error::PathNotFound { path: path.clone() }),
+            Place::File { .. } => {
+                let reason = format!("{} is a file, and a root is a folder", path.display());
+                return Err(refused(reason));
+            }
+        };
+        let at = self.named(name, &folder).map_err(refused)?;
+        for (number, entry) in self.entries.iter_mut().enumerate() {
+            if number == at {
+                if is_there {
+                    // Its files are among all that the folder holds.
+                    entry.record.files.clear();
+                }
+                entry.move_to(folder.clone());
+                entry.asked = Some(Scope::Whole);
+            } else if entry.is_at(&folder) {
+                entry.asked = Some(Scope::Superseded);
+            }
+        }
+        Ok(())
+    }
+
+    /// The root of a name that a person gives for `folder`; else why there is none.
+    fn named(&self, name: &str, folder: &Path) -> std::result::Result<usize, String> {
+        let is_exact = |entry: &Entry| entry.exact_name() == name;
+        if let Some(at) = self.entries.iter().position(is_exact) {
+            return Ok(at);
+        }
+        let has_name = |entry: &Entry| {
+            let record = &entry.record;
+            !name.is_empty()
+                && [&record.source, &record.prefix, entry.folder_name()].contains(&name)
+        };
+        let numbered = self.entries.iter().enumerate();
+        let named = numbered.filter(|(_, entry)| has_name(entry));
+        let mut named: Vec<usize> = named.map(|(at, _)| at).collect();
+        if let [_, _, ..] = named.as_slice() {
+            // It is said of the folder because it is not the root that it is already.
+            named.retain(|at| !self.entries.get(*at).is_some_and(|e| e.is_at(folder)));
+        }
+        let roots = self.entries.iter().map(|entry| {
+            let source = &entry.record.source;
+            format!("{source} (--root {})", entry.exact_name())
+        });
+        let roots = match self.entries.is_empty() {
+            true => "it has none".to_owned(),
+            false => format!("its roots: {}", roots.collect::<Vec<_>>().join(", ")),
+        };
+        match named.as_slice() {
+            [at] => Ok(*at),
+            [] => Err(format!("this .kb has no root {name:?}; {roots}")),
+            _ => Err(format!("{name:?} names several roots of this .kb; {roots}")),
+        }
     }
 
     /// The whole root that a path lies below, and where.
@@ -242,46 +385,57 @@ impl Table<'_> {
             })
     }
 
-    fn add_folder(&mut self, folder: PathBuf) {
-        if let Some(entry) = self
-            .position_of(&folder)
-            .and_then(|at| self.entries.get_mut(at))
-        {
-            // Its files are among all that the folder holds.
-            entry.record.files.clear();
-            entry.record.source = escaped(folder.as_os_str());
-            entry.folder = folder;
-            entry.asked = Some(Scope::Whole);
-        } else if let Some((entry, relative)) = self.above(&folder) {
-            entry.ask(relative);
-        } else {
-            self.add_new(folder, Vec::new(), Scope::Whole);
+    fn add_folder(&mut self, folder: PathBuf) -> Result<()> {
+        let similar = match self.position_of(&folder)? {
+            Match::Root(at) => {
+                if let Some(entry) = self.entries.get_mut(at) {
+                    // Its files are among all that the folder holds.
+                    entry.record.files.clear();
+                    entry.move_to(folder);
+                    entry.asked = Some(Scope::Whole);
+                }
+                return Ok(());
+            }
+            Match::Similar(similar) => similar,
+        };
+        match self.above(&folder) {
+            Some((entry, relative)) => entry.ask(relative),
+            None => self.add_new(folder, Vec::new(), Scope::Whole, similar),
         }
+        Ok(())
     }
 
-    fn add_file(&mut self, folder: PathBuf, name: PathBuf) {
-        let at = self.position_of(&folder);
-        if let Some(entry) = at.and_then(|at| self.entries.get_mut(at)) {
-            entry.record.source = escaped(folder.as_os_str());
-            entry.folder = folder;
-            if !entry.is_whole() {
-                entry.record.files.push(escaped(name.as_os_str()));
-                entry.record.files.sort();
-                entry.record.files.dedup();
+    fn add_file(&mut self, folder: PathBuf, name: PathBuf) -> Result<()> {
+        let similar = match self.position_of(&folder)? {
+            Match::Root(at) => {
+                if let Some(entry) = self.entries.get_mut(at) {
+                    entry.move_to(folder);
+                    if !entry.is_whole() {
+                        entry.record.files.push(escaped(name.as_os_str()));
+                        entry.record.files.sort();
+                        entry.record.files.dedup();
+                    }
+                    entry.ask(name);
+                }
+                return Ok(());
             }
-            entry.ask(name);
-        } else if let Some((entry, relative)) = self.above(&folder.join(&name)) {
-            entry.ask(relative);
-        } else {
-            let files = vec![escaped(name.as_os_str())];
-            self.add_new(folder, files, Scope::Files(BTreeSet::from([name])));
+            Match::Similar(similar) => similar,
+        };
+        match self.above(&folder.join(&name)) {
+            Some((entry, relative)) => entry.ask(relative),
+            None => {
+                let files = vec![escaped(name.as_os_str())];
+                let scope = Scope::Files(BTreeSet::from([name]));
+                self.add_new(folder, files, scope, similar);
+            }
         }
+        Ok(())
     }
 
     /// Whether the file knows a path that does not exist.
     fn add_gone(&mut self, path: &Path) -> bool {
         if let Some(entry) = self
-            .position_of(path)
+            .position_at(path)
             .and_then(|at| self.entries.get_mut(at))
         {
             entry.asked = Some(match entry.is_whole() {
@@ -293,7 +447,7 @@ impl Table<'_> {
         let named = path.parent().zip(path.file_name());
         if let Some((folder, name)) = named
             && let Some(entry) = self
-                .position_of(folder)
+                .position_at(folder)
                 .and_then(|at| self.entries.get_mut(at))
         {
             entry.ask(PathBuf::from(name));
@@ -308,7 +462,18 @@ impl Table<'_> {
         }
     }
 
-    fn add_new(&mut self, folder: PathBuf, files: Vec<String>, asked: Scope) {
+    fn add_new(
+        &mut self,
+        folder: PathBuf,
+        files: Vec<String>,
+        asked: Scope,
+        similar: Vec<(usize, Agreement)>,
+    ) {
+        let new = self.entries.len();
+        let pairs = similar
+            .into_iter()
+            .map(|(at, agreement)| (new, at, agreement));
+        self.similar.extend(pairs);
         let record = RootRecord {
             id: self.next_root,
             source: escaped(folder.as_os_str()),
@@ -358,12 +523,29 @@ impl Table<'_> {
                 indexed_ms: entry.record.indexed_ms,
             })
         });
+        let similar = self.similar.iter().filter_map(|(new, at, agreement)| {
+            let (new, other) = (self.entries.get(*new)?, self.entries.get(*at)?);
+            let name = other.folder_name();
+            let is_enough = self.named(name, &new.folder) == Ok(*at);
+            Some(SimilarRoot {
+                folder: new.folder.clone(),
+                prefix: new.record.prefix.clone(),
+                root: match is_enough {
+                    true => name.to_owned(),
+                    false => other.exact_name(),
+                },
+                compared: agreement.compared,
+                same: agreement.same,
+            })
+        });
         Resolved {
             roots: roots.collect(),
             next_root: self.next_root,
+            similar: similar.collect(),
             records: self
                 .entries
                 .into_iter()
+                .filter(|entry| entry.asked != Some(Scope::Superseded))
                 .map(|entry| match entry.asked {
                     Some(_) => with_git(entry.record, &entry.folder),
                     None => entry.record,
@@ -403,8 +585,6 @@ fn with_git(record: RootRecord, folder: &Path) -> RootRecord {
 mod tests {
     use super::*;
 
-    const SAMPLES: [(u32, &str); 1] = [(1, "x")];
-
     struct Tree(tempfile::TempDir);
 
     impl Tree {
@@ -423,17 +603,36 @@ mod tests {
         }
 
         fn resolve(&self, names: &[&str], known: &Resolved, gone: bool) -> Result<Resolved> {
+            let asked = Asked { gone, root: None };
+            self.resolve_as(names, known, asked, &[])
+        }
+
+        /// `samples`: root, path and content of documents.
+        fn resolve_as(
+            &self,
+            names: &[&str],
+            known: &Resolved,
+            asked: Asked<'_>,
+            samples: &[(u32, &str, &str)],
+        ) -> Result<Resolved> {
             let paths: Vec<_> = names.iter().map(|name| self.at(name)).collect();
             let first_parts = BTreeSet::from(["uploads".to_owned()]);
             let holds = (!known.records.is_empty()).then_some(&first_parts);
-            let samples = SAMPLES.map(|(root, path)| (root, path.to_owned()));
             let known = Known {
-                samples: &samples,
                 roots: &known.records,
                 next_root: known.next_root.max(1),
                 first_parts: holds,
             };
-            resolve(&paths, known, gone)
+            let mut samples_of = |root: &RootRecord| {
+                let samples = samples.iter().filter(|(of, _, _)| *of == root.id);
+                let samples = samples.map(|(_, path, content)| Sample {
+                    relative: (*path).to_owned(),
+                    size_bytes: content.len() as u64,
+                    hash: *blake3::hash(content.as_bytes()).as_bytes(),
+                });
+                Ok(samples.collect())
+            };
+            resolve(&paths, known, asked, &mut samples_of)
         }
     }
 
@@ -542,23 +741,124 @@ mod tests {
         assert!(matches!(unknown, Error::PathNotFound { path } if path == tree.at("elsewhere")));
     }
 
+    /// Roots of a sealed file: number, name of the folder, prefix.
+    fn sealed(roots: &[(u32, &str, &str)]) -> Resolved {
+        let records = roots.iter().map(|(id, source, prefix)| RootRecord {
+            id: *id,
+            source: (*source).to_owned(),
+            prefix: (*prefix).to_owned(),
+            ..RootRecord::default()
+        });
+        Resolved {
+            records: records.collect(),
+            next_root: 9,
+            ..Resolved::default()
+        }
+    }
+
     #[test]
-    fn a_sealed_file_knows_a_folder_by_its_name_and_its_files() {
-        let tree = Tree::new(&["a/x", "other/a/y"]);
-        let mut known = tree.resolve(&["a"], &Resolved::default(), false).unwrap();
-        known.records[0].source = "a".to_owned();
-        let again = tree.resolve(&["a"], &known, false).unwrap();
-        assert_eq!(prefixes(&again), [(1, "")]);
+    fn a_sealed_file_knows_a_folder_by_its_name_and_its_content() {
+        let tree = Tree::new(&["a/x", "a/y", "other/a/x", "other/a/z"]);
+        let known = sealed(&[(1, "a", "")]);
+        let samples = [(1, "x", ""), (1, "y", "")];
+        let asked = Asked::default();
+        let again = tree.resolve_as(&["a"], &known, asked, &samples).unwrap();
+        assert_eq!((prefixes(&again), again.similar.len()), (vec![(1, "")], 0));
         assert_eq!(Path::new(&again.records[0].source), tree.at("a"));
-        let other = tree.resolve(&["other/a"], &known, false).unwrap();
-        assert_eq!(prefixes(&other), [(1, ""), (2, "a")]);
+        // Half of it is not enough.
+        let other = tree.resolve_as(&["other/a"], &known, asked, &samples);
+        let other = other.unwrap();
+        assert_eq!(prefixes(&other), [(1, ""), (9, "a")]);
+        assert_eq!(other.records[0].source, "a");
+        let [similar] = other.similar.as_slice() else {
+            panic!("{:?}", other.similar)
+        };
+        assert_eq!((similar.same, similar.compared), (1, 2));
+        assert_eq!((similar.root.as_str(), similar.prefix.as_str()), ("a", "a"));
+        assert_eq!(similar.folder, tree.at("other/a"));
+        // A file of it given by name is no better known.
+        let file = tree.resolve_as(&["other/a/z"], &known, asked, &samples);
+        let file = file.unwrap();
+        assert_eq!((file.records.len(), file.similar.len()), (2, 1));
+        // Nothing can be lost of a root without documents.
+        let empty = tree.resolve_as(&["other/a"], &known, asked, &[]).unwrap();
+        assert_eq!(prefixes(&empty), [(1, "")]);
+    }
+
+    #[test]
+    fn of_two_roots_of_one_name_the_better_agreement_counts_and_a_tie_is_none() {
+        let tree = Tree::new(&["a/x", "a/y", "a/z"]);
+        let known = sealed(&[(1, "a", "a"), (2, "a", "a-2")]);
+        let asked = Asked::default();
+        let all = [(1, "x", ""), (1, "y", ""), (1, "z", "")];
+        let most = [(2, "x", ""), (2, "y", ""), (2, "gone", "")];
+        let both = [all, most].concat();
+        let found = tree.resolve_as(&["a"], &known, asked, &both).unwrap();
+        assert_eq!(found.roots[0].id, 1);
+        let same = [(2, "x", ""), (2, "y", ""), (2, "z", "")];
+        let both = [all, same].concat();
+        let found = tree.resolve_as(&["a"], &known, asked, &both).unwrap();
+        assert_eq!(found.roots[0].id, 9);
+        let names: Vec<&str> = found.similar.iter().map(|s| s.root.as_str()).collect();
+        assert_eq!(names, ["a/", "a-2/"]);
+    }
+
+    #[test]
+    fn a_folder_is_the_root_that_the_user_says() {
+        let tree = Tree::new(&["new/a/x", "b/y"]);
+        let mut known = sealed(&[(1, "a", ""), (2, "a", "a")]);
+        known.records[1].source = tree.at("new/a").display().to_string();
+        let ask = |path: &str, root: &str, gone: bool| {
+            let root = Some(root);
+            tree.resolve_as(&[path], &known, Asked { gone, root }, &[])
+        };
+        let at = |resolved: &Resolved, place: &str| {
+            let mut records = resolved.records.iter();
+            let place = tree.at(place).display().to_string();
+            records.find(|r| r.source == place).map(|root| root.id)
+        };
+        // The name is that of both; the folder is the second already, which goes then.
+        let moved = ask("new/a", "a", false).unwrap();
+        assert_eq!(prefixes(&moved), [(1, "")]);
+        assert_eq!(at(&moved, "new/a"), Some(1));
+        let scopes: Vec<&Scope> = moved.roots.iter().map(|root| &root.scope).collect();
+        assert_eq!(scopes, [&Scope::Whole, &Scope::Superseded]);
+        for (path, root, id) in [
+            ("b", ".", 1),
+            ("b", "a/", 2),
+            ("new/a", "a/", 2),
+            ("new/a", ".", 1),
+        ] {
+            let found = ask(path, root, false).unwrap();
+            assert_eq!(at(&found, path), Some(id), "{path} {root}");
+        }
+        assert_eq!(at(&ask("gone", ".", true).unwrap(), "gone"), Some(1));
+        for (path, root, told) in [
+            ("b", "a", "names several roots"),
+            ("b", "b", "has no root \"b\"; its roots: a (--root .), "),
+            ("b", "", "has no root"),
+            ("b/y", ".", "is a file"),
+            ("gone", ".", "does not exist"),
+        ] {
+            let refused = ask(path, root, false).unwrap_err().to_string();
+            assert!(refused.contains(told), "{refused}");
+        }
+        let two = Asked {
+            gone: false,
+            root: Some("."),
+        };
+        let two = tree.resolve_as(&["b", "new"], &known, two, &[]);
+        assert!(two.unwrap_err().to_string().contains("one path"));
+    }
+
+    #[test]
+    fn a_run_over_nothing_is_refused() {
         let nothing = Known {
             roots: &[],
             next_root: 1,
             first_parts: None,
-            samples: &[],
         };
-        let error = resolve(&[], nothing, false);
+        let error = resolve(&[], nothing, Asked::default(), &mut |_| Ok(Vec::new()));
         assert_eq!(error.unwrap_err().code(), "INVALID_ARGUMENT");
     }
 }

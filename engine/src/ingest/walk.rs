@@ -91,6 +91,9 @@ struct Walker<'a> {
 
 impl Walker<'_> {
     fn add_root(&mut self, root: &Root) -> Result<()> {
+        if root.scope == Scope::Superseded {
+            return Ok(());
+        }
         match fs::read_dir(&root.folder) {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -347,7 +350,7 @@ pub fn escaped(name: &OsStr) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::roots::{Known, resolve};
+    use crate::ingest::roots::{Asked, Known, resolve};
 
     const OPTIONS: WalkOptions<'static> = WalkOptions {
         max_file_bytes: 1000,
@@ -365,9 +368,9 @@ mod tests {
             roots: &[],
             next_root: 1,
             first_parts: None,
-            samples: &[],
         };
-        resolve(paths, known, false).unwrap().roots
+        let resolved = resolve(paths, known, Asked::default(), &mut |_| Ok(Vec::new()));
+        resolved.unwrap().roots
     }
 
     fn walked(paths: &[PathBuf]) -> Walked {

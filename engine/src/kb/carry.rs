@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use crate::catalog::Catalog;
 use crate::container::{Snapshot, Transaction};
@@ -56,33 +55,6 @@ pub(super) fn first_parts(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(parts)
-}
-
-/// Paths kept of each root by which a sealed file knows its folder again.
-const SAMPLES: usize = 20;
-
-/// Some paths of each root whose place is not known any more; none when all are.
-///
-/// # Errors
-/// [`crate::Error::Damaged`].
-pub(super) fn samples(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Vec<(u32, String)>> {
-    let roots = &catalog.meta.roots;
-    let mut samples: Vec<(u32, String)> = Vec::new();
-    if roots
-        .iter()
-        .all(|root| Path::new(&root.source).is_absolute())
-    {
-        return Ok(samples);
-    }
-    catalog.documents.each(snapshot, |_, record| {
-        if let Some(root) = record.root
-            && samples.iter().filter(|(of, _)| *of == root).count() < SAMPLES
-        {
-            samples.push((root, record.path));
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(samples)
 }
 
 /// All documents of a file but those of `roots`, cut as they were, by path.

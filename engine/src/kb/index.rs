@@ -14,12 +14,13 @@ use crate::ingest::pipeline::{self, Outcome};
 use crate::ingest::prepare::Preparer;
 use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 use crate::ingest::root::{Root, Scope};
-use crate::ingest::roots::{self, Known, Resolved};
+use crate::ingest::roots::{self, Asked, Known, Resolved};
 use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
 use crate::kb::carry;
 use crate::kb::fresh::{check_codec, check_model, first_manifest, fresh_meta};
 use crate::kb::read::Kb;
 use crate::kb::recall;
+use crate::kb::samples;
 use crate::kb::write::{KbWriter, Open, PROGRAM};
 use crate::store::meta::{Meta, RootRecord, SealRecord};
 use crate::store::skipped::{self, SkippedRecord};
@@ -152,9 +153,13 @@ impl KbWriter {
                     roots: &[],
                     next_root: 1,
                     first_parts: None,
-                    samples: &[],
                 };
-                (roots::resolve(paths, nothing, false)?, None, Vec::new())
+                let asked = Asked {
+                    gone: false,
+                    root: options.root.as_deref(),
+                };
+                let resolved = roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?;
+                (resolved, None, Vec::new())
             }
         };
         if let Some(codec) = options.vectors {
@@ -173,7 +178,7 @@ impl KbWriter {
             None => (Changes::all(walked), HashMap::new()),
         };
         changes.refuse_unread()?;
-        let mut run = Run::new(&changes, progress);
+        let mut run = Run::new(&changes, &resolved, progress);
         let mut batch = Batch::new(meta, manifest, now);
         let suffixes = carried.iter().map(|other| other.suffix().to_owned());
         let own = kept.values().map(|(_, kept)| kept.suffix.clone());
@@ -253,10 +258,12 @@ impl Kb {
             prune: true,
             ..options.clone()
         };
-        let (identity, catalog) = self
-            .container()
-            .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
-        let resolved = roots::assume(folders, &catalog.meta.roots)?;
+        let (identity, resolved) = self.container().read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let mut samples = |root: &RootRecord| samples::samples(snapshot, &catalog, root);
+            let resolved = roots::assume(folders, &catalog.meta.roots, &mut samples)?;
+            Ok((snapshot.identity(), resolved))
+        })?;
         let found = Found::of(self.container(), identity, resolved, &options)?;
         found.changes.refuse_unread()?;
         let mut report = found.would_be_or(&options, |skipped| Err(unreadable(skipped)))?;
@@ -338,7 +345,7 @@ impl Found {
         unread: impl Fn(&Skipped) -> Result<()>,
     ) -> Result<Report> {
         let mut nobody = |_: Progress| ();
-        let mut run = Run::new(&self.changes, &mut nobody);
+        let mut run = Run::new(&self.changes, &self.resolved, &mut nobody);
         let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
         let candidates = &self.changes.candidates;
         pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
@@ -360,14 +367,18 @@ fn resolve(
     options: &IndexOptions,
 ) -> Result<Resolved> {
     let first_parts = carry::first_parts(snapshot, catalog)?;
-    let samples = carry::samples(snapshot, catalog)?;
     let known = Known {
         roots: &catalog.meta.roots,
         next_root: catalog.manifest.next_root,
         first_parts: Some(&first_parts),
-        samples: &samples,
     };
-    roots::resolve(paths, known, options.prune)
+    let asked = Asked {
+        gone: options.prune,
+        root: options.root.as_deref(),
+    };
+    roots::resolve(paths, known, asked, &mut |root| {
+        samples::samples(snapshot, catalog, root)
+    })
 }
 
 /// Whether this program would write the same records and rows as the one that wrote the file.
@@ -394,7 +405,7 @@ fn looked_at(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> {
             let whole = |root: &Root| match &root.scope {
                 Scope::Whole => true,
                 Scope::Files(names) => names.len() == record.files.len(),
-                Scope::Parts(_) => false,
+                Scope::Parts(_) | Scope::Superseded => false,
             };
             let mut roots = resolved.roots.iter();
             if roots.any(|root| root.id == record.id && whole(root)) {
@@ -427,7 +438,7 @@ fn apply(
     meta.roots = looked_at(&resolved, at_ms);
     PROGRAM.clone_into(&mut meta.writer);
     manifest.next_root = resolved.next_root;
-    let mut run = Run::new(&changes, progress);
+    let mut run = Run::new(&changes, &resolved, progress);
     let mut batch = Batch::new(meta, manifest, now_ms());
     let mut transaction = open.writer.begin()?;
     let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
@@ -494,7 +505,11 @@ struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    fn new(changes: &Changes, progress: &'r mut dyn FnMut(Progress)) -> Run<'r> {
+    fn new(
+        changes: &Changes,
+        resolved: &Resolved,
+        progress: &'r mut dyn FnMut(Progress),
+    ) -> Run<'r> {
         let files = changes.candidates.iter();
         let now = Progress {
             files_total: files.len() as u64,
@@ -505,7 +520,10 @@ impl<'r> Run<'r> {
         Run {
             progress,
             now,
-            report: Report::default(),
+            report: Report {
+                similar_roots: resolved.similar.clone(),
+                ..Report::default()
+            },
         }
     }
 

@@ -127,6 +127,10 @@ fn changed_files(path: &Path, cancel: &Arc<AtomicBool>) -> Option<(u64, u64)> {
         ..IndexOptions::default()
     };
     let report = kb.check_sources(&paths, &options).ok()?;
+    if !report.similar_roots.is_empty() {
+        // A folder that only has the name of one that a sealed file was made from.
+        return None;
+    }
     let changed = report.added.len() + report.updated.len() + report.removed.len();
     Some((changed as u64, commit))
 }

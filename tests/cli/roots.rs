@@ -1,0 +1,87 @@
+//! Which root of a sealed file a folder is.
+
+use crate::support::Folder;
+
+/// `s.kb`: the sealed form of `p1/docs`, which has three documents.
+fn sealed() -> Folder {
+    let folder = Folder::empty();
+    for name in ["README", "alpha", "beta"] {
+        folder.write(format!("p1/docs/{name}.md"), format!("# {name}\n"));
+    }
+    folder.kb(["index", "p1/docs", "-o", "s.kb"]).expect(0);
+    folder.kb(["seal", "s.kb"]).expect(0);
+    folder
+}
+
+fn listed(folder: &Folder) -> String {
+    folder.kb(["ls", "-r", "-f", "s.kb"]).expect(0).stdout
+}
+
+/// One common path used to be enough to take another folder of that name for the root, and the
+/// documents that it does not have were removed.
+#[test]
+fn another_folder_of_the_name_of_a_sealed_root_removes_nothing() {
+    let folder = sealed();
+    folder.write("p2/docs/README.md", "# another\n");
+    folder.write("p2/docs/gamma.md", "# gamma\n");
+    let checked = folder
+        .kb(["index", "p2/docs", "-o", "s.kb", "--check", "--json"])
+        .expect(1);
+    let object = &checked.json_lines()[0];
+    assert_eq!(
+        (&object["added"], &object["removed"]),
+        (&2.into(), &0.into())
+    );
+    assert_eq!(object["similar_roots"][0]["root"], "docs");
+    let told = folder.kb(["index", "p2/docs", "-o", "s.kb"]).expect(0);
+    assert!(
+        told.stdout.contains("added 2, updated 0, removed 0"),
+        "{told:#?}"
+    );
+    assert!(
+        told.stderr.contains("counts as a new root, docs/")
+            && told.stderr.contains("0 of 3 sampled files"),
+        "{told:#?}"
+    );
+    assert!(listed(&folder).contains("alpha.md\nbeta.md\n"));
+
+    // The hint is the remedy where it is the same folder after all.
+    let hint = told.hint();
+    assert!(
+        hint.contains("`kb index p2/docs -o s.kb --root docs`"),
+        "{hint}"
+    );
+    let told = folder
+        .kb(["index", "p2/docs", "-o", "s.kb", "--root", "docs"])
+        .expect(0);
+    assert_eq!(told.stderr, "");
+    assert_eq!(listed(&folder), "README.md\ngamma.md\n");
+    folder.kb(["verify", "s.kb", "--deep"]).expect(0);
+}
+
+#[test]
+fn a_root_that_the_file_does_not_have_is_refused_with_those_it_has() {
+    let folder = sealed();
+    let told = folder
+        .kb(["index", "p1/docs", "-o", "s.kb", "--root", "dox", "--json"])
+        .expect(2);
+    assert_eq!(told.error_code(), "INVALID_ARGUMENT");
+    assert!(told.stderr.contains("docs (--root .)"), "{told:#?}");
+    let two = folder
+        .kb(["index", "p1", "p1/docs", "-o", "s.kb", "--root", "docs"])
+        .expect(2);
+    assert!(two.stderr.contains("one path"), "{two:#?}");
+}
+
+#[test]
+fn a_folder_with_most_of_the_files_is_the_root_wherever_it_is() {
+    let folder = sealed();
+    std::fs::rename(folder.join("p1"), folder.join("moved")).unwrap();
+    folder.write("moved/docs/beta.md", "# edited\n");
+    let told = folder.kb(["index", "moved/docs", "-o", "s.kb"]).expect(0);
+    assert!(
+        told.stdout.contains("added 0, updated 1, removed 0"),
+        "{told:#?}"
+    );
+    assert_eq!(told.stderr, "");
+}
