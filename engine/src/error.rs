@@ -176,6 +176,16 @@ pub enum Error {
         /// The largest size in bytes.
         limit: u64,
     },
+    /// More of something than the format can count.
+    #[error("{count} {what}, more than {limit}")]
+    TooMany {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many there are or would be.
+        count: u64,
+        /// How many there may be.
+        limit: u64,
+    },
     /// The caller asked to stop. The state before the call stands.
     #[error("stopped on request; the file is as it was before")]
     Cancelled,
@@ -205,7 +215,7 @@ impl Error {
             Error::ContinuationStale => "CONTINUATION_STALE",
             Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",
             Error::RootVanished { .. } => "ROOT_VANISHED",
-            Error::TooLarge { .. } => "FILE_TOO_LARGE",
+            Error::TooLarge { .. } | Error::TooMany { .. } => "FILE_TOO_LARGE",
             Error::Cancelled => "CANCELLED",
         }
     }

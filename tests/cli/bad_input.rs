@@ -461,3 +461,46 @@ fn an_interrupt_leaves_the_old_answers_where_a_file_was() {
         right
     );
 }
+
+/// The row of its headings was too large, and the run failed again and again for this one file.
+#[test]
+fn a_document_of_too_many_long_headings_stops_no_other() {
+    let folder = Folder::empty();
+    let headings = (0..65_535).map(|number| format!("# {number:05} {}\n", "x".repeat(246)));
+    folder.write("notes/big.md", headings.collect::<String>());
+    folder.write("notes/good.md", "# Good\n");
+    let told = folder.kb(["index", "notes"]).expect(0);
+    assert!(told.stdout.contains("added 2, "), "{told:#?}");
+    let outline = folder.kb(["outline", "big.md", "--json"]).expect(0);
+    // The first ones; the text has them all.
+    assert!(
+        outline.stdout.contains("00000 xxx"),
+        "{}",
+        outline.stdout.len()
+    );
+    let last = folder.kb(["get", "big.md:65535"]).expect(0);
+    assert!(last.stdout.starts_with("# 65534 "), "{last:#?}");
+}
+
+#[test]
+fn an_added_document_over_a_limit_is_refused_with_the_limit() {
+    let folder = Folder::indexed();
+    let long = "p".repeat(20_000);
+    for (flag, value) in [("--path", &long), ("--title", &long)] {
+        let told = folder
+            .kb([
+                "add",
+                "harbour/notes.txt",
+                flag,
+                value,
+                "--replace",
+                "--json",
+            ])
+            .expect(2);
+        assert_eq!(told.error_code(), "FILE_TOO_LARGE");
+        assert!(
+            told.stderr.contains("has 20000 bytes, more than 16384"),
+            "{told:#?}"
+        );
+    }
+}

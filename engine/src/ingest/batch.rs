@@ -75,8 +75,7 @@ impl Batch {
             tags,
             added_ms: self.now_ms,
         };
-        let id = DocumentId(self.manifest.next_document);
-        self.manifest.next_document += 1;
+        let id = self.manifest.take_document()?;
         self.write(transaction, id, prepared, kept)
     }
 
@@ -116,19 +115,18 @@ impl Batch {
         if self
             .open
             .as_ref()
-            .is_some_and(|open| open.is_full_for(path))
+            .is_some_and(|open| open.is_full_for(path, prepared.chunks.len()))
         {
             self.close(transaction)?;
         }
         let open = match &mut self.open {
             Some(open) => open,
             None => {
-                let number = self.manifest.next_segment;
-                self.manifest.next_segment += 1;
-                self.manifest.segments.push(number);
+                let segment = self.manifest.take_segment()?;
+                self.manifest.segments.push(segment.0);
                 let embedder = &self.meta.embedder;
                 self.open.insert(SegmentWriter::new(
-                    SegmentId(number),
+                    segment,
                     embedder.codec,
                     embedder.dim,
                     embedder.quantiser_range,

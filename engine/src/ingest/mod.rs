@@ -9,6 +9,7 @@ pub mod changes;
 pub mod chunk;
 pub mod extract;
 pub mod git;
+pub mod limits;
 pub mod merge;
 pub mod pipeline;
 pub mod prepare;

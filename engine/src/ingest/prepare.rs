@@ -6,6 +6,7 @@ use crate::index::text::{
     Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, TITLE_WEIGHT,
 };
 use crate::index::vector::{self, quantise};
+use crate::ingest::limits;
 use crate::store::outline::Sections;
 use crate::types::{ChunkSpan, Document, Lines, Span};
 
@@ -89,7 +90,16 @@ impl<'m> Preparer<'m> {
     }
 
     /// Cuts, analyses and embeds a document.
+    ///
+    /// # Errors
+    /// [`crate::Error::TooLarge`] and [`crate::Error::TooMany`] for a document that no .kb can hold:
+    /// what is prepared can be written.
     pub fn prepare(&mut self, document: Document, source: Source, cut: Cut) -> Result<Prepared> {
+        // What was in a file fits again.
+        let is_new = !matches!(cut, Cut::At { .. });
+        if is_new {
+            limits::check(&document)?;
+        }
         let mut lines = lines_of(&document);
         let mut line_map = !document.line_numbers.is_empty();
         let whole = cut == Cut::Whole;
@@ -114,6 +124,9 @@ impl<'m> Preparer<'m> {
                 },
             }],
         };
+        if is_new {
+            limits::check_chunks(&chunks)?;
+        }
         let path = if whole { "" } else { document.path.as_str() };
         let stride = vector::stride(self.model.dim() as u32) as usize;
         let mut vectors = vec![0; stride * chunks.len()];

@@ -400,7 +400,7 @@ impl Table<'_, '_> {
         };
         match self.above(&folder) {
             Some((entry, relative)) => entry.ask(relative),
-            None => self.add_new(folder, Vec::new(), Scope::Whole, similar),
+            None => self.add_new(folder, Vec::new(), Scope::Whole, similar)?,
         }
         Ok(())
     }
@@ -426,7 +426,7 @@ impl Table<'_, '_> {
             None => {
                 let files = vec![escaped(name.as_os_str())];
                 let scope = Scope::Files(BTreeSet::from([name]));
-                self.add_new(folder, files, scope, similar);
+                self.add_new(folder, files, scope, similar)?;
             }
         }
         Ok(())
@@ -468,7 +468,7 @@ impl Table<'_, '_> {
         files: Vec<String>,
         asked: Scope,
         similar: Vec<(usize, Agreement)>,
-    ) {
+    ) -> Result<()> {
         let new = self.entries.len();
         let pairs = similar
             .into_iter()
@@ -480,13 +480,18 @@ impl Table<'_, '_> {
             files,
             ..RootRecord::default()
         };
-        self.next_root += 1;
+        self.next_root = self.next_root.checked_add(1).ok_or(Error::TooMany {
+            what: "roots that were ever indexed",
+            count: u64::from(u32::MAX),
+            limit: u64::from(u32::MAX) - 1,
+        })?;
         self.entries.push(Entry {
             record,
             folder,
             asked: Some(asked),
             is_new: true,
         });
+        Ok(())
     }
 
     /// None to the only root of a new file, else the name of the folder, with -2, -3 until it is

@@ -70,11 +70,12 @@ impl SegmentWriter {
         })
     }
 
-    /// Whether the next document belongs into a new segment: this one is full, or the document does
-    /// not sort after the last.
-    pub fn is_full_for(&self, path: &str) -> bool {
+    /// Whether the next document, of so many chunks, belongs into a new segment: this one is full, or
+    /// the document does not sort after the last. A segment of one document may be larger.
+    pub fn is_full_for(&self, path: &str, chunks: usize) -> bool {
+        let rows = self.chunks.rows() as usize;
         self.words.memory_bytes() >= POSTINGS_LIMIT_BYTES
-            || self.chunks.rows() >= ROWS_LIMIT
+            || rows > 0 && rows.saturating_add(chunks) > ROWS_LIMIT as usize
             || self.last_path.as_deref().is_some_and(|last| last >= path)
     }
 

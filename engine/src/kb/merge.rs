@@ -71,15 +71,14 @@ fn merge_some(
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
     let mut merged = merge::documents_of(snapshot, &catalog, &bound)?;
     let mut manifest: Manifest = catalog.manifest.clone();
-    let number = manifest.next_segment;
-    manifest.next_segment += 1;
+    let number = manifest.take_segment()?;
     manifest
         .segments
         .retain(|live| !chosen.contains(&SegmentId(*live)));
-    manifest.segments.push(number);
+    manifest.segments.push(number.0);
     merge::write_segment(
         transaction,
-        SegmentId(number),
+        number,
         &bound,
         &mut merged,
         Form {

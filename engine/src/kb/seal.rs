@@ -131,9 +131,8 @@ fn write(
     };
     let mut listed = merge::documents_of(snapshot, &catalog, &bound)?;
     for (id, _) in &listed {
-        let new = DocumentId(manifest.next_document);
+        let new = manifest.take_document()?;
         outline::put(transaction, new, &outline::get(snapshot, *id)?)?;
-        manifest.next_document += 1;
     }
     for (number, (id, _)) in (1..).zip(&mut listed) {
         *id = DocumentId(number);

@@ -3,6 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
+use crate::ingest::limits::MAX_TAGS;
 
 /// Characters that a tag never exceeds.
 const LIMIT_CHARS: usize = 64;
@@ -37,12 +38,22 @@ pub(super) fn normal(tags: &[&str]) -> Result<Vec<String>> {
 }
 
 /// `tags` with those of `add` and without those of `remove`.
-pub(super) fn changed(tags: &[String], add: &[String], remove: &[String]) -> Vec<String> {
+///
+/// # Errors
+/// [`Error::TooMany`] when these are more than [`MAX_TAGS`], and more than before.
+pub(super) fn changed(tags: &[String], add: &[String], remove: &[String]) -> Result<Vec<String>> {
     let mut changed: Vec<String> = tags.iter().chain(add).cloned().collect();
     changed.sort();
     changed.dedup();
     changed.retain(|tag| !remove.contains(tag));
-    changed
+    if changed.len() > MAX_TAGS.max(tags.len()) {
+        return Err(Error::TooMany {
+            what: "tags of one document",
+            count: changed.len() as u64,
+            limit: MAX_TAGS as u64,
+        });
+    }
+    Ok(changed)
 }
 
 #[cfg(test)]
@@ -55,7 +66,7 @@ mod tests {
         assert_eq!(tags, ["draft", "sea", "\u{e9}t\u{e9}"]);
         let words = |list: &[&str]| normal(list).unwrap();
         assert_eq!(
-            changed(&words(&["b", "c"]), &words(&["a", "c"]), &words(&["b"])),
+            changed(&words(&["b", "c"]), &words(&["a", "c"]), &words(&["b"])).unwrap(),
             ["a", "c"]
         );
         for refused in ["", "  ", "a,b", "a\nb", &"x".repeat(65)] {

@@ -313,12 +313,12 @@ impl KbWriter {
                 | Pending::Replace { tags, .. }
                 | Pending::Tag { tags, .. },
             ) => {
-                *tags = tags::changed(tags, &add, &remove);
+                *tags = tags::changed(tags, &add, &remove)?;
                 Ok(tags.clone())
             }
             _ => {
                 let (id, record) = stored.ok_or_else(|| not_found(name))?;
-                let tags = tags::changed(&record.tags, &add, &remove);
+                let tags = tags::changed(&record.tags, &add, &remove)?;
                 if tags == record.tags {
                     return Ok(tags);
                 }

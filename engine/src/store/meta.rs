@@ -6,6 +6,7 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::store::tables;
+use crate::types::{DocumentId, SegmentId};
 
 const META_VERSION: u8 = 1;
 const MANIFEST_VERSION: u8 = 1;
@@ -167,6 +168,22 @@ impl Manifest {
         decode_record::<Manifest>("row manifest", MANIFEST_VERSION, &row)?.checked()
     }
 
+    /// A number for a new document.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] when all were given: numbers are never given twice.
+    pub fn take_document(&mut self) -> Result<DocumentId> {
+        take(&mut self.next_document, "documents that were ever added").map(DocumentId)
+    }
+
+    /// A number for a new segment, the greatest so far.
+    ///
+    /// # Errors
+    /// As [`Manifest::take_document`].
+    pub fn take_segment(&mut self) -> Result<SegmentId> {
+        take(&mut self.next_segment, "segments that were ever written").map(SegmentId)
+    }
+
     /// Segments must ascend: one that is named again and again would be loaded as often.
     fn checked(self) -> Result<Manifest> {
         match self.segments.is_sorted_by(|a, b| a < b) {
@@ -211,6 +228,17 @@ impl SealRecord {
             .remove(tables::KB, Key::Str(tables::KB_SEAL))
             .map(|_| ())
     }
+}
+
+/// The next number; the last one is never given, so that there is always one after it.
+fn take(next: &mut u32, what: &'static str) -> Result<u32> {
+    let number = *next;
+    *next = number.checked_add(1).ok_or(Error::TooMany {
+        what,
+        count: u64::from(number),
+        limit: u64::from(number) - 1,
+    })?;
+    Ok(number)
 }
 
 fn kb_row(snapshot: &Snapshot<'_>, key: &str) -> Result<Vec<u8>> {

@@ -2,13 +2,17 @@
 
 use wincode::{SchemaRead, SchemaWrite};
 
-use crate::container::codec::{decode_record, encode_record};
-use crate::container::{Key, Snapshot, Table, Transaction};
-use crate::error::Result;
+use crate::container::codec::{MAX_SEQUENCE_BYTES, decode_record, encode_record};
+use crate::container::{Key, MAX_VALUE_BYTES, Snapshot, Table, Transaction};
+use crate::error::{Error, Result};
 use crate::store::tables;
 use crate::types::{DocumentId, Heading};
 
 const OUTLINE_VERSION: u8 = 1;
+
+/// What a heading takes at most beside its title, in a row and in the memory of a reader.
+const MOST_BYTES_BESIDE_TITLE: usize = 48;
+const _: () = assert!(size_of::<HeadingRecord<'_>>() <= MOST_BYTES_BESIDE_TITLE);
 
 #[derive(Debug, SchemaRead, SchemaWrite)]
 struct OutlineRecord<'a> {
@@ -23,12 +27,40 @@ struct HeadingRecord<'a> {
     line: u32,
 }
 
+/// Refuses headings that no row can hold. Linear in their number; only what is near the limit is
+/// encoded.
+///
+/// # Errors
+/// [`Error::TooLarge`].
+pub fn check_size(outline: &[Heading]) -> Result<()> {
+    let most = |heading: &Heading| heading.title.len() + MOST_BYTES_BESIDE_TITLE;
+    if outline.iter().map(most).sum::<usize>() < MAX_VALUE_BYTES.min(MAX_SEQUENCE_BYTES) {
+        return Ok(());
+    }
+    let (size, limit) = match encode(outline) {
+        Ok(row) if row.len() <= MAX_VALUE_BYTES => return Ok(()),
+        Ok(row) => (row.len() as u64, MAX_VALUE_BYTES as u64),
+        Err(Error::TooLarge { size, limit, .. }) => (size, limit),
+        Err(error) => return Err(error),
+    };
+    Err(Error::TooLarge {
+        what: "its outline".to_owned(),
+        size,
+        limit,
+    })
+}
+
 /// Writes the headings of a document in the place of older ones; a document without headings has no
 /// row.
 pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading]) -> Result<()> {
     if outline.is_empty() {
         return remove(transaction, id);
     }
+    let row = encode(outline)?;
+    transaction.put(tables::OUTLINE, Key::U64(u64::from(id.0)), &row)
+}
+
+fn encode(outline: &[Heading]) -> Result<Vec<u8>> {
     let headings = outline
         .iter()
         .map(|heading| HeadingRecord {
@@ -38,8 +70,7 @@ pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading
             line: heading.line,
         })
         .collect();
-    let row = encode_record(OUTLINE_VERSION, &OutlineRecord { headings })?;
-    transaction.put(tables::OUTLINE, Key::U64(u64::from(id.0)), &row)
+    encode_record(OUTLINE_VERSION, &OutlineRecord { headings })
 }
 
 /// Removes the headings of a document.

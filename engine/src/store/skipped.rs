@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use wincode::{SchemaRead, SchemaWrite};
 
 use crate::container::codec::{decode_record, encode_record};
-use crate::container::{Key, Snapshot, Transaction};
+use crate::container::{Key, MAX_KEY_BYTES, Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::store::tables;
 
@@ -47,8 +47,11 @@ pub fn all(snapshot: &Snapshot<'_>) -> Result<BTreeMap<String, SkippedRecord>> {
     Ok(found)
 }
 
-/// Notes a file that was left out.
+/// Notes a file that was left out. One whose path is no key is not noted, and read again each time.
 pub fn put(transaction: &mut Transaction<'_>, path: &str, record: &SkippedRecord) -> Result<()> {
+    if path.len() > MAX_KEY_BYTES {
+        return Ok(());
+    }
     let row = encode_record(SKIPPED_VERSION, record)?;
     transaction.put(tables::SKIPPED, Key::Str(path), &row)
 }

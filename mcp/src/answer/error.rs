@@ -123,6 +123,11 @@ impl From<Error> for ToolError {
             )
             .with_fact("size", size)
             .with_fact("limit", limit),
+            Error::TooMany { what, count, limit } => {
+                ToolError::new(code, format!("{count} {what}, and the limit is {limit}"))
+                    .with_fact("count", count)
+                    .with_fact("limit", limit)
+            }
             Error::Cancelled => {
                 ToolError::new(code, "stopped on request").with_hint("Nothing was changed")
             }
@@ -250,6 +255,11 @@ mod tests {
                 size: 2,
                 limit: 1,
             },
+            Error::TooMany {
+                what: "things",
+                count: 2,
+                limit: 1,
+            },
             Error::Cancelled,
         ]
     }
@@ -294,6 +304,7 @@ mod tests {
             "CONTINUATION_STALE",
             "EMBEDDING_MODEL_UNAVAILABLE",
             "PATH_NOT_FOUND",
+            "FILE_TOO_LARGE",
             "FILE_TOO_LARGE",
             "CANCELLED",
         ];

@@ -82,7 +82,7 @@ impl<'a> Head<'a> {
 /// # Errors
 /// [`Error::Damaged`] when a mapping has another length than its segment has rows, does not ascend,
 /// or all of them together do not give every new row once; or when bytes of a source contradict the
-/// format. [`Error::TooLarge`] for more than [`MAX_ROWS`] rows. What the sink says.
+/// format. [`Error::TooMany`] for more than [`MAX_ROWS`] rows. What the sink says.
 pub fn merge(
     segment: SegmentId,
     sources: &[MergeSource<'_>],
@@ -124,9 +124,9 @@ fn merged_lengths(segment: SegmentId, sources: &[MergeSource<'_>], rows: u32) ->
     let damaged =
         |what: &str| Error::damaged(format!("merging into segment {}: {what}", segment.0));
     if rows > MAX_ROWS {
-        return Err(Error::TooLarge {
-            what: format!("segment {}", segment.0),
-            size: u64::from(rows),
+        return Err(Error::TooMany {
+            what: "chunks of one segment",
+            count: u64::from(rows),
             limit: u64::from(MAX_ROWS),
         });
     }
@@ -296,7 +296,7 @@ mod tests {
         refused(&[&[0, 1, 2, 3], &[4, 5, 3, 6]], 7, "ascend");
         refused(&[&[0, 1, 2, 3], &[3, 4, 5, 6]], 7, "mapped to one");
         refused(&[&[0, 1, 2, DROPPED]], 4, "nowhere");
-        let error = refused(&[], MAX_ROWS + 1, "segment 9");
+        let error = refused(&[], MAX_ROWS + 1, "chunks of one segment");
         assert_eq!(error.code(), "FILE_TOO_LARGE");
     }
 

@@ -60,14 +60,14 @@ impl Writer {
     /// Appends the chunks of a document as the next rows.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] when the segment would have more than [`MAX_ROWS`] rows; nothing is
+    /// [`Error::TooMany`] when the segment would have more than [`MAX_ROWS`] rows; nothing is
     /// added then.
     pub fn add(&mut self, document: &DocumentTerms) -> Result<()> {
         let rows = self.lengths.len() + document.chunks().count();
         if rows > MAX_ROWS as usize {
-            return Err(Error::TooLarge {
-                what: format!("segment {}", self.segment.0),
-                size: rows as u64,
+            return Err(Error::TooMany {
+                what: "chunks of one segment",
+                count: rows as u64,
                 limit: u64::from(MAX_ROWS),
             });
         }

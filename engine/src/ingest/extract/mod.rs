@@ -29,6 +29,11 @@ pub use self::sniff::{Sniffed, sniff};
 pub const MAX_TEXT_BYTES: usize = 64 << 20;
 /// Headings of one document; further ones are left out of the outline, not out of the text.
 pub const MAX_HEADINGS: usize = 65_535;
+/// Bytes of all headings of one document, [`HEADING_BYTES`] each beside their titles; further ones
+/// are left out in the same way. Half of what a row of the file can hold.
+pub const MAX_OUTLINE_BYTES: usize = 8 << 20;
+/// What a heading counts beside its title.
+const HEADING_BYTES: usize = 16;
 /// Characters of a heading or title; longer ones are cut.
 pub const MAX_TITLE_CHARS: usize = 300;
 /// Characters of a metadata value; longer ones are cut.
@@ -80,6 +85,8 @@ struct Extracted {
     /// Text to store, if it is not the source itself.
     text: Option<String>,
     outline: Vec<Heading>,
+    /// Bytes of the outline so far.
+    outline_bytes: usize,
     /// See [`Document::line_numbers`].
     line_numbers: Vec<u32>,
     metadata: Vec<(String, String)>,
@@ -94,6 +101,10 @@ impl Extracted {
         let Ok(start) = u32::try_from(start) else {
             return;
         };
+        self.outline_bytes += title.len() + HEADING_BYTES;
+        if self.outline_bytes > MAX_OUTLINE_BYTES {
+            return;
+        }
         self.outline.push(Heading {
             level: level.clamp(1, 6) as u8,
             title,
@@ -494,6 +505,15 @@ mod tests {
         assert_eq!(document.outline.len(), MAX_HEADINGS);
         let long = extract("a.md", format!("# {}", "x".repeat(5000)).as_bytes()).unwrap();
         assert_eq!(long.outline[0].title.len(), MAX_TITLE_CHARS);
+        // Characters of four bytes: not as many headings, but as many bytes.
+        let wide = format!("# {}\n", "\u{20000}".repeat(MAX_TITLE_CHARS)).repeat(8000);
+        let wide = extract("a.md", wide.as_bytes()).unwrap();
+        let bytes: usize = wide
+            .outline
+            .iter()
+            .map(|h| h.title.len() + HEADING_BYTES)
+            .sum();
+        assert!(bytes <= MAX_OUTLINE_BYTES && bytes > MAX_OUTLINE_BYTES - 2000);
     }
 
     proptest! {
