@@ -4,13 +4,13 @@
 
 mod directory;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use roaring::RoaringBitmap;
 
-use crate::container::Snapshot;
 use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
 use crate::container::extent::{BoundColumn, SegmentExtents};
+use crate::container::{SlotIdentity, Snapshot};
 use crate::error::{Error, Result};
 use crate::index::{text, vector};
 use crate::store::blocks::BlockReader;
@@ -43,6 +43,32 @@ pub struct Catalog {
     pub statistics: text::Statistics,
     /// Its documents, once someone asked for all of them.
     directory: OnceLock<Directory>,
+}
+
+/// The catalog of the commit that was read last. A writer asks for it at every look-up, and pays for
+/// what a commit changed only.
+#[derive(Debug, Default)]
+pub struct CatalogCache {
+    kept: Mutex<Option<(SlotIdentity, Arc<Catalog>)>>,
+}
+
+impl CatalogCache {
+    /// The catalog of a commit: the one that is kept, or loaded after it. All calls must read one
+    /// container.
+    ///
+    /// # Errors
+    /// As [`Catalog::load`].
+    pub fn get(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Catalog>> {
+        let identity = snapshot.identity();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match kept.as_ref() {
+            Some((of, catalog)) if *of == identity => return Ok(Arc::clone(catalog)),
+            before => before.map(|(_, catalog)| Arc::clone(catalog)),
+        };
+        let catalog = Arc::new(Catalog::load_after(snapshot, before.as_deref())?);
+        *kept = Some((identity, Arc::clone(&catalog)));
+        Ok(catalog)
+    }
 }
 
 /// One segment with its located columns.
@@ -143,9 +169,11 @@ impl Catalog {
     /// # Errors
     /// [`Error::Damaged`] when a row names a segment that is not live.
     pub fn segment(&self, id: SegmentId) -> Result<&Segment> {
-        self.segments
-            .iter()
-            .find(|segment| segment.id == id)
+        let at = self
+            .segments
+            .binary_search_by_key(&id, |segment| segment.id);
+        at.ok()
+            .and_then(|at| self.segments.get(at))
             .ok_or_else(|| Error::damaged(format!("segment {} is named but not live", id.0)))
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
-use crate::catalog::Catalog;
+use crate::catalog::CatalogCache;
 use crate::container::{Container, Transaction};
 use crate::error::Result;
 use crate::index::text;
@@ -201,17 +201,18 @@ impl Batch {
     }
 
     /// Closes the last segment, notes deleted rows and writes the rows of table `kb`. `base` is the
-    /// file as the last commit left it; none for a new file. The caller commits.
+    /// file as the last commit left it, with the cache of its catalog; none for a new file. The caller
+    /// commits.
     pub fn finish(
         mut self,
         transaction: &mut Transaction<'_>,
-        base: Option<&Container>,
+        base: Option<(&Container, &CatalogCache)>,
     ) -> Result<Meta> {
         self.close(transaction)?;
         let gone = std::mem::take(&mut self.gone);
-        if let (Some(base), false) = (base, gone.is_empty()) {
+        if let (Some((base, catalogs)), false) = (base, gone.is_empty()) {
             let deleted = base.read(|snapshot| {
-                let catalog = Catalog::load(snapshot)?;
+                let catalog = catalogs.get(snapshot)?;
                 let mut deleted = Vec::new();
                 for (number, gone) in &gone {
                     let segment = catalog.segment(SegmentId(*number))?;

@@ -455,7 +455,8 @@ fn apply(
     }
     options.check_cancel()?;
     run.stage(Stage::Write);
-    let meta = batch.finish(&mut transaction, open.base.as_ref())?;
+    let base = open.base.as_ref().map(|base| (base, &open.catalogs));
+    let meta = batch.finish(&mut transaction, base)?;
     transaction.commit()?;
     Ok(run.report(&changes, &meta))
 }

@@ -1,7 +1,7 @@
 //! Merges after a commit: each a commit of its own, so that a reader never waits and a crash costs
 //! one merge.
 
-use crate::catalog::{BoundSegment, Catalog};
+use crate::catalog::{BoundSegment, Catalog, CatalogCache};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::ingest::merge::{self, Form, Size};
@@ -17,26 +17,35 @@ const MOST_MERGES: usize = 4;
 ///
 /// # Errors
 /// What storage says; what was committed before stands.
-pub(super) fn merge_small(writer: &mut ContainerWriter, base: &Container) -> Result<()> {
+pub(super) fn merge_small(
+    writer: &mut ContainerWriter,
+    base: &Container,
+    catalogs: &CatalogCache,
+) -> Result<()> {
     for _ in 0..MOST_MERGES {
-        let sizes = base.read(|snapshot| Ok(sizes(&Catalog::load(snapshot)?)))?;
+        let sizes = base.read(|snapshot| Ok(sizes(&*catalogs.get(snapshot)?)))?;
         let Some(chosen) = merge::choose(&sizes) else {
             break;
         };
-        merge_once(writer, base, &chosen)?;
+        merge_once(writer, base, catalogs, &chosen)?;
     }
     Ok(())
 }
 
 /// Nobody else commits, so what is read stands; only that the file has grown is found out late, and
 /// then all is done once more.
-fn merge_once(writer: &mut ContainerWriter, base: &Container, chosen: &[SegmentId]) -> Result<()> {
+fn merge_once(
+    writer: &mut ContainerWriter,
+    base: &Container,
+    catalogs: &CatalogCache,
+    chosen: &[SegmentId],
+) -> Result<()> {
     let mut open = Some(writer.begin()?);
     let mut is_repeated = false;
     let merged = base.read(|snapshot| match &mut open {
         Some(transaction) if !is_repeated => {
             is_repeated = true;
-            merge_some(transaction, snapshot, chosen)
+            merge_some(transaction, snapshot, &*catalogs.get(snapshot)?, chosen)
         }
         // Half of it is in the transaction already.
         _ => Err(Error::SnapshotExpired),
@@ -62,14 +71,14 @@ fn sizes(catalog: &Catalog) -> Vec<Size> {
 fn merge_some(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
     chosen: &[SegmentId],
 ) -> Result<()> {
-    let catalog = Catalog::load(snapshot)?;
     let bound = chosen
         .iter()
         .map(|id| catalog.segment(*id)?.bind(snapshot))
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
-    let mut merged = merge::documents_of(snapshot, &catalog, &bound)?;
+    let mut merged = merge::documents_of(snapshot, catalog, &bound)?;
     let mut manifest: Manifest = catalog.manifest.clone();
     let number = manifest.take_segment()?;
     manifest

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::catalog::Catalog;
+use crate::catalog::CatalogCache;
 use crate::container::{Container, ContainerWriter, Opener};
 use crate::embed;
 use crate::error::{Error, Result};
@@ -77,6 +77,15 @@ pub(super) struct Open {
     pub(super) writer: ContainerWriter,
     /// Its last commit; none for a file that does not exist yet.
     pub(super) base: Option<Container>,
+    /// The catalog of that commit.
+    pub(super) catalogs: CatalogCache,
+}
+
+impl Open {
+    /// The last commit with the cache of its catalog.
+    pub(super) fn base(&self) -> Option<(&Container, &CatalogCache)> {
+        Some((self.base.as_ref()?, &self.catalogs))
+    }
 }
 
 /// What is kept of the file that a document was made from.
@@ -350,9 +359,9 @@ impl KbWriter {
                 _ => Ok((path.clone(), self.document_at(path)?)),
             };
         }
-        let found = self.with_base(|base| {
+        let found = self.with_base(|base, catalogs| {
             base.read(|snapshot| {
-                let catalog = Catalog::load(snapshot)?;
+                let catalog = catalogs.get(snapshot)?;
                 let id = resolve::document(snapshot, &catalog, base.path(), name)?;
                 Ok((id, catalog.documents.get(snapshot, id)?))
             })
@@ -368,9 +377,9 @@ impl KbWriter {
 
     /// The document of that path in the last commit.
     fn document_at(&self, path: &str) -> Result<Option<(DocumentId, DocumentRecord)>> {
-        let found = self.with_base(|base| {
+        let found = self.with_base(|base, catalogs| {
             base.read(|snapshot| {
-                let documents = Catalog::load(snapshot)?.documents;
+                let documents = &catalogs.get(snapshot)?.documents;
                 match documents.by_path(snapshot, path)? {
                     Some(id) => Ok(Some((id, documents.get(snapshot, id)?))),
                     None => Ok(None),
@@ -381,11 +390,17 @@ impl KbWriter {
     }
 
     /// Asks the last commit, locked or not; `None` for a file that does not exist yet.
-    fn with_base<T>(&self, ask: impl FnOnce(&Container) -> Result<T>) -> Result<Option<T>> {
+    fn with_base<T>(
+        &self,
+        ask: impl FnOnce(&Container, &CatalogCache) -> Result<T>,
+    ) -> Result<Option<T>> {
         match &self.open {
-            Some(Open { base, .. }) => base.as_ref().map(ask).transpose(),
+            Some(open) => open
+                .base()
+                .map(|(base, catalogs)| ask(base, catalogs))
+                .transpose(),
             None => match Container::open(&self.path) {
-                Ok(base) => ask(&base).map(Some),
+                Ok(base) => ask(&base, &CatalogCache::default()).map(Some),
                 Err(Error::PathNotFound { .. }) => Ok(None),
                 Err(error) => Err(error),
             },
@@ -406,7 +421,11 @@ impl KbWriter {
             match ContainerWriter::open(&self.path, &self.opener()) {
                 Ok(writer) => {
                     let base = Some(Container::open(&self.path)?);
-                    return Ok(Open { writer, base });
+                    return Ok(Open {
+                        writer,
+                        base,
+                        catalogs: CatalogCache::default(),
+                    });
                 }
                 Err(Error::PathNotFound { .. }) => {}
                 Err(error) => return Err(error),
@@ -414,7 +433,11 @@ impl KbWriter {
             let writer = ContainerWriter::create(&self.path, &self.opener())?;
             // Another writer may have finished the file since: then it is changed, not replaced.
             if !writer.replaces() {
-                return Ok(Open { writer, base: None });
+                return Ok(Open {
+                    writer,
+                    base: None,
+                    catalogs: CatalogCache::default(),
+                });
             }
         }
         Err(Error::IndexLocked {
@@ -439,15 +462,14 @@ impl KbWriter {
         let Some(mut open) = self.open.take() else {
             return Err(Error::WriterFailed);
         };
-        let (meta, manifest) = match &open.base {
-            Some(base) => {
+        let (meta, manifest) = match open.base() {
+            Some((base, catalogs)) => {
                 // All records, so that nothing is added to what no reader could answer from.
-                let Catalog {
-                    mut meta, manifest, ..
-                } = base.read(Catalog::load)?;
-                check_model(&meta)?;
+                let catalog = base.read(|snapshot| catalogs.get(snapshot))?;
+                check_model(&catalog.meta)?;
+                let mut meta = catalog.meta.clone();
                 PROGRAM.clone_into(&mut meta.writer);
-                (meta, manifest)
+                (meta, catalog.manifest.clone())
             }
             None => (fresh_meta()?, first_manifest()),
         };
@@ -463,19 +485,25 @@ impl KbWriter {
                 Pending::Remove { id } => batch.remove(&mut transaction, id)?,
             }
         }
-        batch.finish(&mut transaction, open.base.as_ref())?;
+        let base = open.base.as_ref().map(|base| (base, &open.catalogs));
+        batch.finish(&mut transaction, base)?;
         transaction.commit()?;
         self.committed(open)
     }
 
     /// Goes on after a commit: a new file takes its place, one in place stays locked.
     pub(super) fn committed(&mut self, mut open: Open) -> Result<()> {
-        let Some(base) = &open.base else {
+        let Open {
+            writer,
+            base,
+            catalogs,
+        } = &mut open;
+        let Some(base) = base else {
             return open.writer.finish();
         };
         // What was committed stays committed: a merge that fails is left to the next commit, and to
         // a writer that opens the file anew.
-        let is_merged = !self.merges || super::merge::merge_small(&mut open.writer, base).is_ok();
+        let is_merged = !self.merges || super::merge::merge_small(writer, base, catalogs).is_ok();
         self.open = is_merged.then_some(open);
         Ok(())
     }
