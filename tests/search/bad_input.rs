@@ -11,6 +11,63 @@ fn filtered(filters: Filters) -> Request {
     }
 }
 
+/// Globs that made the matcher panic or overflowed its stack.
+fn hostile_globs() -> Vec<String> {
+    vec![
+        format!("{}a{}", "{x".repeat(300), "}".repeat(300)),
+        "{".repeat(60_000) + &"}".repeat(60_000),
+        format!("{}a{}", "{,".repeat(400), "}".repeat(400)),
+        format!("{{{}}}", "a,".repeat(100_000)),
+        "*".repeat(100_000),
+        "[a-z]".repeat(50_000),
+        "**/".repeat(50_000),
+    ]
+}
+
+#[test]
+fn a_hostile_glob_is_refused_as_a_filter() {
+    let (_folder, kb) = one_file();
+    for glob in hostile_globs() {
+        let request = filtered(Filters {
+            paths: vec![glob.clone()],
+            ..Filters::default()
+        });
+        let error = kb.search(&request).unwrap_err();
+        assert_eq!(error.code(), "INVALID_ARGUMENT", "{glob:.20}");
+        assert!(error.to_string().contains("at most"), "{error}");
+        assert!(error.to_string().len() < 300, "{error}");
+    }
+    let request = filtered(Filters {
+        paths: strings(100_000, |n| format!("{n}*")),
+        ..Filters::default()
+    });
+    let error = kb.search(&request).unwrap_err().to_string();
+    assert!(
+        error.contains("100000 globs") && error.contains("at most"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_hostile_glob_in_a_query_is_plain_text_with_a_warning() {
+    let (_folder, kb) = one_file();
+    for glob in hostile_globs() {
+        // A field needs a letter.
+        let glob: String = "a".chars().chain(glob.chars()).take(8000).collect();
+        for query in [format!("path:{glob}"), format!("lamp -path:{glob}")] {
+            let told = ask(&kb, &Request::new(&query));
+            let warned = told.warnings.iter().any(|text| text.contains("at most"));
+            assert!(warned, "{query:.30} {:?}", told.warnings);
+            // No path has such a part.
+            assert_eq!(
+                told.hits.is_empty(),
+                query.starts_with("path:"),
+                "{query:.30}"
+            );
+        }
+    }
+}
+
 fn strings(count: usize, make: impl Fn(usize) -> String) -> Vec<String> {
     (0..count).map(make).collect()
 }

@@ -1,12 +1,54 @@
 //! Globs over paths, thousands at a time.
+//!
+//! A glob comes from a user or a client, and globset parses and compiles it by recursion into a regular
+//! expression, so every glob is held to the limits below first.
 
 use std::cell::OnceCell;
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
+
+/// Most bytes of one glob.
+const GLOB_LIMIT_BYTES: usize = 4096;
+
+/// Most `{` in one glob. This bounds the nesting of its braces, whatever is escaped.
+const BRACES_LIMIT: usize = 32;
+
+/// Most `,` in one glob. This bounds the number of its alternatives.
+const COMMAS_LIMIT: usize = 1024;
+
+/// Most globs in one request.
+const GLOBS_LIMIT: usize = 16_384;
+
+/// Characters of a glob that a message shows.
+const SHOWN_CHARS: usize = 60;
+
+/// Checks that a glob is small enough to be parsed and compiled.
+///
+/// # Errors
+/// A phrase that names the limit and what exceeds it.
+fn check_limits(glob: &str) -> std::result::Result<(), String> {
+    if glob.len() > GLOB_LIMIT_BYTES {
+        return Err(format!(
+            "it has {} bytes; at most {GLOB_LIMIT_BYTES} are allowed",
+            glob.len()
+        ));
+    }
+    let count = |wanted: u8| glob.bytes().filter(|byte| *byte == wanted).count();
+    for (byte, limit) in [(b'{', BRACES_LIMIT), (b',', COMMAS_LIMIT)] {
+        let there = count(byte);
+        if there > limit {
+            let byte = char::from(byte);
+            return Err(format!(
+                "it has {there} times `{byte}`; at most {limit} are allowed"
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// The folders that a document lies in, innermost first.
 pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
@@ -33,7 +75,8 @@ pub(super) struct Pattern {
     glob: Glob,
     /// What every path ends with that matches.
     end: String,
-    matcher: OnceCell<GlobMatcher>,
+    /// `None` when the glob does not compile; nothing matches then.
+    matcher: OnceCell<Option<GlobSet>>,
 }
 
 impl Pattern {
@@ -53,18 +96,35 @@ impl Pattern {
         path.ends_with(&self.end)
             && self
                 .matcher
-                .get_or_init(|| self.glob.compile_matcher())
-                .is_match(path)
+                .get_or_init(|| self.compiled())
+                .as_ref()
+                .is_some_and(|matcher| matcher.is_match(path))
+    }
+
+    /// The glob, ready to match. The limits leave no glob that fails here; `Glob::compile_matcher` would
+    /// panic if one did.
+    fn compiled(&self) -> Option<GlobSet> {
+        GlobSet::builder().add(self.glob.clone()).build().ok()
     }
 }
 
 impl Globs {
     /// # Errors
-    /// [`Error::InvalidArgument`] for a glob that does not parse.
+    /// [`Error::InvalidArgument`] for a glob that does not parse or exceeds a limit, and for too many.
     pub(super) fn new(globs: &[String]) -> Result<Globs> {
+        if globs.len() > GLOBS_LIMIT {
+            return Err(Error::InvalidArgument {
+                argument: "path",
+                reason: format!(
+                    "{} globs given; at most {GLOBS_LIMIT} are allowed",
+                    globs.len()
+                ),
+            });
+        }
         let mut all = Globs::default();
         let distinct: FxHashSet<&String> = globs.iter().collect();
         for glob in distinct {
+            check_limits(glob).map_err(|reason| invalid_glob(glob, &reason))?;
             let given: String = glob.trim_start_matches("./").nfc().collect();
             let folder = given.trim_end_matches('/');
             let Some(first) = folder.find(META) else {
@@ -76,8 +136,8 @@ impl Globs {
             };
             let before = folder.get(..first).unwrap_or_default();
             let begins = before.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let pattern =
-                Pattern::new(&with_depth(&given)).map_err(|error| invalid_glob(glob, &error))?;
+            let pattern = Pattern::new(&with_depth(&given))
+                .map_err(|error| invalid_glob(glob, error.kind()))?;
             let patterns = all.patterns.entry(begins.to_owned()).or_default();
             patterns.push(pattern);
         }
@@ -107,11 +167,20 @@ fn with_depth(glob: &str) -> String {
     format!("{depth}{folder}{below}")
 }
 
-fn invalid_glob(glob: &str, error: &globset::Error) -> Error {
+fn invalid_glob(glob: &str, why: &dyn std::fmt::Display) -> Error {
     Error::InvalidArgument {
         argument: "path",
-        reason: format!("{glob:?} is no glob: {}", error.kind()),
+        reason: format!("{:?} is no glob: {why}", shown(glob)),
     }
+}
+
+/// The start of a glob, for a message.
+fn shown(glob: &str) -> String {
+    let mut shown: String = glob.chars().take(SHOWN_CHARS).collect();
+    if shown.len() < glob.len() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// Characters that make a pattern of a path.
@@ -128,13 +197,19 @@ pub(super) enum PathMatcher {
 }
 
 impl PathMatcher {
-    /// For the words after `path:`.
-    pub(super) fn new(words: &str) -> PathMatcher {
+    /// For the words after `path:`. Pushes a sentence to `warnings` when they are a glob that exceeds a
+    /// limit, which is plain text then.
+    pub(super) fn new(words: &str, warnings: &mut Vec<String>) -> PathMatcher {
         let given: String = words.trim_start_matches("./").nfc().collect();
-        if given.contains(['*', '?', '[', '{'])
-            && let Ok(pattern) = Pattern::new(&with_depth(&given))
-        {
-            return PathMatcher::Glob(Box::new(pattern));
+        if given.contains(['*', '?', '[', '{']) {
+            if let Err(reason) = check_limits(words) {
+                warnings.push(format!(
+                    "path:{:?} was taken as text and not as a glob: {reason}",
+                    shown(words)
+                ));
+            } else if let Ok(pattern) = Pattern::new(&with_depth(&given)) {
+                return PathMatcher::Glob(Box::new(pattern));
+            }
         }
         PathMatcher::Part(given.to_lowercase())
     }
@@ -151,6 +226,7 @@ impl PathMatcher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn matches(glob: &str, path: &str) -> bool {
         Globs::new(&[glob.to_owned()]).unwrap().is_match(path)
@@ -219,9 +295,53 @@ mod tests {
 
     #[test]
     fn a_path_of_a_query_is_a_part_in_any_case_or_a_glob() {
-        let asked = |words: &str, path: &str| PathMatcher::new(words).is_match(path);
+        let asked =
+            |words: &str, path: &str| PathMatcher::new(words, &mut Vec::new()).is_match(path);
         assert!(asked("SRC/lib", "engine/src/lib.rs") && !asked("src/x", "engine/src/lib.rs"));
         assert!(asked("*.rs", "engine/src/lib.rs") && !asked("src/*.rs", "engine/src/lib.rs"));
         assert!(asked("a[b", "x/A[b.c"), "no glob, so a part");
+    }
+
+    #[test]
+    fn a_glob_at_the_limits_compiles_and_one_beyond_them_is_refused() {
+        let nested = |depth: usize| format!("{}a{}", "{b,".repeat(depth), "}".repeat(depth));
+        let alternatives = |commas: usize| format!("{{{}b}}", "a,".repeat(commas));
+        let long = |bytes: usize| format!("{}b", "?".repeat(bytes - 1));
+        for (make, limit) in [
+            (&nested as &dyn Fn(usize) -> String, BRACES_LIMIT),
+            (&alternatives, COMMAS_LIMIT),
+            (&long, GLOB_LIMIT_BYTES),
+        ] {
+            let glob = make(limit);
+            let pattern = Pattern::new(&with_depth(&glob)).unwrap();
+            assert!(pattern.compiled().is_some(), "{glob:.30}");
+            let error = Globs::new(&[make(limit + 1)]).unwrap_err().to_string();
+            assert!(error.contains(&limit.to_string()), "{error}");
+            let mut warnings = Vec::new();
+            let path = PathMatcher::new(&make(limit + 1), &mut warnings);
+            assert!(matches!(path, PathMatcher::Part(_)) && warnings.len() == 1);
+        }
+        assert!(matches(&nested(BRACES_LIMIT), "x/a"));
+        assert!(matches(&nested(BRACES_LIMIT), "x/b") && !matches(&nested(3), "x/c"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_refused_as_a_glob_or_compiles(
+            parts in prop::collection::vec(
+                ("[{},*?\\[\\]!^\\\\/a.-]{0,12}|\\PC{0,4}|[{}]{0,400}|(\\*\\*/){0,300}", 1usize..40),
+                0..8,
+            ),
+            path in "[a./\u{e9}]{0,12}",
+        ) {
+            let text: String = parts.iter().map(|(part, times)| part.repeat(*times)).collect();
+            let _ = PathMatcher::new(&text, &mut Vec::new()).is_match(&path);
+            if let Ok(globs) = Globs::new(std::slice::from_ref(&text)) {
+                let _ = globs.is_match(&path);
+                for pattern in globs.patterns.values().flatten() {
+                    prop_assert!(pattern.compiled().is_some(), "{:?}", pattern.glob);
+                }
+            }
+        }
     }
 }

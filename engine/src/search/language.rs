@@ -340,7 +340,7 @@ fn keep_field(
     let with = match term.field {
         Field::Tag => filter::rows_with_tag(snapshot, catalog, &term.words)?,
         Field::Path => {
-            let path = PathMatcher::new(&term.words);
+            let path = PathMatcher::new(&term.words, warnings);
             filter::rows_of_documents(snapshot, catalog, |document| path.is_match(document.path()))?
         }
         Field::Title => {
