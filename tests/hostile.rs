@@ -1,5 +1,6 @@
 //! Damaged and lying files: the right answer or an error, never a panic, a hang or much memory.
 
+mod amplification;
 mod columns;
 mod damage;
 mod records;
@@ -135,6 +136,7 @@ fn assert_blames_the_file(error: &Error, what: &str) {
         "DOCUMENT_NOT_FOUND",
         "FOLDER_NOT_FOUND",
         "INVALID_RANGE",
+        "FILE_TOO_LARGE",
     ];
     assert!(allowed.contains(&error.code()), "{what}: {error:?}");
 }

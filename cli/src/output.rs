@@ -77,11 +77,19 @@ impl Output {
         if !self.stdout_is_terminal {
             return self.write(text);
         }
-        self.write(&escape_text(text))?;
+        self.document_part(text)?;
         if text.is_empty() || text.ends_with('\n') {
             Ok(())
         } else {
             self.write("\n")
+        }
+    }
+
+    /// The same of a part that another one follows: nothing is put after it.
+    pub(crate) fn document_part(&mut self, text: &str) -> Result<(), Failure> {
+        match self.stdout_is_terminal {
+            true => self.write(&escape_text(text)),
+            false => self.write(text),
         }
     }
 

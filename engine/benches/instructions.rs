@@ -22,7 +22,7 @@ use kb_engine::index::text::{
 use kb_engine::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
 use kb_engine::index::vector::{CODEC_I4, CODEC_I8, quantise};
 use kb_engine::store::block_writer::{BlockWriter, Compression};
-use kb_engine::store::blocks::BlockReader;
+use kb_engine::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader};
 use kb_engine::store::chunks::{ChunkReader, ChunkWriter};
 use kb_engine::store::tables;
 use kb_engine::types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
@@ -255,7 +255,7 @@ fn stored() -> BlockReader<'static> {
         columns.view(tables::BLOCKS, &blocks),
         columns.view(tables::TEXT, &text),
     );
-    BlockReader::new(blocks, text, chunks, None)
+    BlockReader::new(blocks, text, chunks, None, BLOCK_LIMIT_BYTES)
 }
 
 // One chunk of each of three blocks, as hits are.

@@ -82,6 +82,8 @@ pub struct Segment {
     pub extents: SegmentExtents,
     /// Its deleted chunks; `None` while there are none.
     pub deleted: Option<Deleted>,
+    /// Bytes that no chunk of the file exceeds.
+    chunk_limit_bytes: u32,
 }
 
 /// The records of a segment; a segment never changes.
@@ -123,7 +125,8 @@ impl Catalog {
         for number in &manifest.segments {
             let id = SegmentId(*number);
             let known = before.and_then(|before| before.segment(id).ok());
-            let segment = Segment::load(snapshot, id, known)?;
+            let chunk_limit_bytes = meta.chunker.cap_bytes;
+            let segment = Segment::load(snapshot, id, known, chunk_limit_bytes)?;
             if segment.records.vectors.codec != meta.embedder.codec {
                 return Err(Error::damaged(format!(
                     "the vectors of segment {number} are stored in another way than the file says"
@@ -179,7 +182,12 @@ impl Catalog {
 }
 
 impl Segment {
-    fn load(snapshot: &Snapshot<'_>, id: SegmentId, known: Option<&Segment>) -> Result<Segment> {
+    fn load(
+        snapshot: &Snapshot<'_>,
+        id: SegmentId,
+        known: Option<&Segment>,
+        chunk_limit_bytes: u32,
+    ) -> Result<Segment> {
         if let Some(known) = known
             && let Some(extents) = known.extents.in_commit(snapshot)?
         {
@@ -189,6 +197,7 @@ impl Segment {
                 records: Arc::clone(&known.records),
                 extents,
                 deleted,
+                chunk_limit_bytes,
             });
         }
         let record = SegmentRecord::read(snapshot, id)?;
@@ -223,6 +232,7 @@ impl Segment {
             records,
             extents,
             deleted,
+            chunk_limit_bytes,
         })
     }
 
@@ -315,7 +325,13 @@ impl BoundSegment<'_> {
         let records = &self.segment.records;
         let dictionary = records.text_dictionary.get(view(&self.text_dictionary))?;
         let (blocks, text) = (view(&self.blocks), view(&self.text));
-        Ok(BlockReader::new(blocks, text, self.chunks(), dictionary))
+        Ok(BlockReader::new(
+            blocks,
+            text,
+            self.chunks(),
+            dictionary,
+            self.segment.chunk_limit_bytes as usize,
+        ))
     }
 
     /// Words.

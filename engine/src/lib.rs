@@ -63,11 +63,12 @@ pub use ingest::extract::{Sniffed, sniff};
 pub use ingest::report::{IndexOptions, Progress, Report, SimilarRoot, Skipped, Stage};
 pub use kb::{
     ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Folders, Info, Kb, Outline,
-    PageText, Pages, Recall, RootInfo, SectionAt, Sections, Sizes, State, VectorPass, search_files,
+    PageText, Pages, Recall, RootInfo, SectionAt, Sections, Sizes, State, VectorPass,
+    WHOLE_TEXT_LIMIT_BYTES, search_files,
 };
 #[cfg(feature = "ingest")]
 pub use kb::{KbWriter, Original, SealReport, document_of};
-pub use search::page::{Page, Paging};
+pub use search::page::{ANSWER_LIMIT_BYTES, Page, Paging};
 pub use search::request::{
     AROUND_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,
     Scope, Sort,

@@ -1,6 +1,6 @@
 //! `kb get`: the text of a document, some of its lines, some of its pages, or one section.
 
-use kb_engine::{DocumentText, Error, Paging};
+use kb_engine::{DocumentText, Error, Page, Paging};
 
 use crate::args::{GetArguments, PageRanges, parse_lines};
 use crate::cmd::{Opened, document_object, tell_rest};
@@ -13,19 +13,40 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
     if let Some(PageRanges(ranges)) = &arguments.pages {
         return pages(&opened, arguments, ranges, output);
     }
-    let (found, paging) = opened.ask(text_of(&opened, arguments))?;
-    if arguments.json.json {
-        let object = document_object(&found.document)
-            .field("start_line", found.lines.first)
-            .field("end_line", found.lines.last)
-            .field("document_lines", found.document.lines)
-            .field("text", found.text);
-        output.json(object)?;
-    } else {
-        output.document_text(&found.text)?;
+    each_part(arguments, output, |page, output| {
+        let (found, paging) = opened.ask(text_of(&opened, arguments, page))?;
+        if arguments.json.json {
+            let object = document_object(&found.document)
+                .field("start_line", found.lines.first)
+                .field("end_line", found.lines.last)
+                .field("document_lines", found.document.lines)
+                .field("text", found.text);
+            output.json(object)?;
+        } else if paging.continuation.is_none() {
+            output.document_text(&found.text)?;
+        } else {
+            output.document_part(&found.text)?;
+        }
+        Ok(paging)
+    })
+}
+
+/// Prints one part where the user asked for a part, else all of them: the engine gives no text of any
+/// length at once.
+fn each_part(
+    arguments: &GetArguments,
+    output: &mut Output,
+    mut print: impl FnMut(&Page, &mut Output) -> Result<Paging, Failure>,
+) -> Result<Exit, Failure> {
+    let mut page = arguments.page.page();
+    loop {
+        let paging = print(&page, output)?;
+        if arguments.page.asked() || paging.continuation.is_none() {
+            tell_rest(&arguments.page, arguments.json.json, &paging, output)?;
+            return Ok(Exit::Found);
+        }
+        page.continuation = paging.continuation;
     }
-    tell_rest(&arguments.page, arguments.json.json, &paging, output)?;
-    Ok(Exit::Found)
 }
 
 fn pages(
@@ -34,39 +55,43 @@ fn pages(
     ranges: &[(u32, u32)],
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let (name, page) = (arguments.document.as_str(), arguments.page.page());
-    let (found, paging) = opened.ask(opened.kb.pages_page(name, ranges, &page))?;
-    for page in found.pages {
-        if arguments.json.json {
-            let object = document_object(&found.document)
-                .field("page", page.number)
-                .field("total_pages", found.total)
-                .field("start_line", page.lines.first)
-                .field("end_line", page.lines.last)
-                .field("text", page.text);
-            output.json(object)?;
-        } else {
-            output.document_text(&page.text)?;
+    let name = arguments.document.as_str();
+    each_part(arguments, output, |page, output| {
+        let (found, paging) = opened.ask(opened.kb.pages_page(name, ranges, page))?;
+        for page in found.pages {
+            if arguments.json.json {
+                let object = document_object(&found.document)
+                    .field("page", page.number)
+                    .field("total_pages", found.total)
+                    .field("start_line", page.lines.first)
+                    .field("end_line", page.lines.last)
+                    .field("text", page.text);
+                output.json(object)?;
+            } else {
+                output.document_text(&page.text)?;
+            }
         }
-    }
-    tell_rest(&arguments.page, arguments.json.json, &paging, output)?;
-    Ok(Exit::Found)
+        Ok(paging)
+    })
 }
 
 /// Also understands `PATH:A-B`, where no document has all of that as its name.
-fn text_of(opened: &Opened, arguments: &GetArguments) -> kb_engine::Result<(DocumentText, Paging)> {
+fn text_of(
+    opened: &Opened,
+    arguments: &GetArguments,
+    page: &Page,
+) -> kb_engine::Result<(DocumentText, Paging)> {
     let name = arguments.document.as_str();
-    let page = arguments.page.page();
     if let Some(section) = &arguments.section {
-        return opened.kb.section_page(name, section, &page);
+        return opened.kb.section_page(name, section, page);
     }
-    let whole = opened.kb.text_page(name, arguments.lines, &page);
+    let whole = opened.kb.text_page(name, arguments.lines, page);
     if arguments.lines.is_some() || !matches!(whole, Err(Error::DocumentNotFound { .. })) {
         return whole;
     }
     match name.rsplit_once(':') {
         Some((path, range)) => match parse_lines(range) {
-            Ok(lines) => opened.kb.text_page(path, Some(lines), &page),
+            Ok(lines) => opened.kb.text_page(path, Some(lines), page),
             Err(_) => whole,
         },
         None => whole,

@@ -63,9 +63,14 @@ pub(crate) fn tell_rest(
     paging: &Paging,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    if !asked.asked() {
-        return Ok(());
+    match asked.asked() {
+        true => show_rest(json, paging, output),
+        false => Ok(()),
     }
+}
+
+/// What is left of an answer, and how to get it.
+pub(crate) fn show_rest(json: bool, paging: &Paging, output: &mut Output) -> Result<(), Failure> {
     if json {
         let continuation = paging.continuation.clone();
         let object = Object::new()

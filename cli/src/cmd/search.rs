@@ -9,7 +9,7 @@ use kb_engine::{
 };
 
 use crate::args::SearchArguments;
-use crate::cmd::{Opened, tell_rest};
+use crate::cmd::{Opened, show_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{count, plural, shell_word};
@@ -105,12 +105,11 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         tell_nothing_found(&request, &response, first, output);
         return Ok(Exit::Nothing);
     }
-    tell_rest(
-        &arguments.page,
-        arguments.json.json,
-        &response.paging,
-        output,
-    )?;
+    // An answer that the engine cut goes on although no part was asked for.
+    let is_cut = response.hits.len() < arguments.k && response.paging.continuation.is_some();
+    if arguments.page.asked() || is_cut {
+        show_rest(arguments.json.json, &response.paging, output)?;
+    }
     Ok(Exit::Found)
 }
 

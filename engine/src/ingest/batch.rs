@@ -134,6 +134,10 @@ impl Batch {
             }
         };
         open.add(transaction, id, prepared, kept)?;
+        // Only documents that are not cut have chunks longer than the chunker makes.
+        let lens = prepared.chunks.iter().map(|chunk| chunk.span.len());
+        let chunker = &mut self.meta.chunker;
+        chunker.cap_bytes = lens.fold(chunker.cap_bytes, u32::max);
         self.meta.documents += 1;
         self.meta.chunks += prepared.chunks.len() as u64;
         self.meta.text_bytes += prepared.document.text.len() as u64;

@@ -383,7 +383,12 @@ fn resolve(
 
 /// Whether this program would write the same records and rows as the one that wrote the file.
 fn can_continue(meta: &Meta) -> bool {
-    check_model(meta).is_ok() && fresh_meta().is_ok_and(|fresh| fresh.chunker == meta.chunker)
+    // Documents that were not cut raise the cap of the file.
+    let same = |fresh: Meta| {
+        fresh.chunker.target_bytes == meta.chunker.target_bytes
+            && fresh.chunker.cap_bytes <= meta.chunker.cap_bytes
+    };
+    check_model(meta).is_ok() && fresh_meta().is_ok_and(same)
 }
 
 fn walk_roots(resolved: &Resolved, options: &IndexOptions) -> Result<Walked> {

@@ -31,6 +31,7 @@ mod state;
 #[cfg(feature = "ingest")]
 mod tags;
 mod text_pages;
+mod texts;
 mod verify;
 #[cfg(feature = "ingest")]
 mod write;
@@ -41,7 +42,7 @@ pub use facts::{
     ChunkText, DocumentInfo, DocumentText, Entry, Folders, Info, Outline, PageText, Pages, Recall,
     RootInfo, SectionAt, Sections, Sizes,
 };
-pub use read::Kb;
+pub use read::{Kb, WHOLE_TEXT_LIMIT_BYTES};
 #[cfg(feature = "ingest")]
 pub use seal::SealReport;
 pub use state::State;

@@ -12,12 +12,15 @@ use crate::error::{Error, Result};
 use crate::index::text::Analyser;
 use crate::index::vector::{Codec, in_two_stages};
 use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, Sizes};
-use crate::kb::sizes;
+use crate::kb::{sizes, texts};
 use crate::search::plan::MIN_CANDIDATES;
 use crate::search::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
 use crate::types::{ChunkSpan, DocumentId, Lines, hex};
+
+/// Most bytes of a text that [`Kb::text`] gives as one string.
+pub const WHOLE_TEXT_LIMIT_BYTES: u64 = 256 << 20;
 
 /// An open .kb for reading. Any number of threads may share one; each call answers from one commit,
 /// and the next call sees the newest.
@@ -124,76 +127,15 @@ impl Kb {
     /// The stored text of a document, whole or some lines of the original, cut to those there are.
     /// Where the text has other lines than the original (HTML), whole chunks that touch the lines.
     ///
+    /// It is one string; [`Kb::text_page`] gives a long text in pieces.
+    ///
     /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidRange`] when no asked line exists.
+    /// As [`Kb::document`]; [`Error::InvalidRange`] when no asked line exists; [`Error::TooLarge`] for a
+    /// text above [`WHOLE_TEXT_LIMIT_BYTES`].
     pub fn text(&self, name: &str, lines: Option<Lines>) -> Result<DocumentText> {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
-            if let Some(asked) = lines {
-                return self.lines_of_document(snapshot, catalog, record, asked);
-            }
-            let mut text = String::new();
-            let segment = catalog.segment(record.segment())?.bind(snapshot)?;
-            let mut blocks = segment.blocks()?;
-            blocks.append(record.first_row, record.rows, &mut text)?;
-            if text.len() as u64 != u64::from(record.text_bytes) {
-                return Err(Error::damaged(format!("the text of {:?}", record.path)));
-            }
-            Ok(DocumentText {
-                lines: all_lines(&record),
-                has_own_lines: record.line_map,
-                document: DocumentInfo::from_record(record)?,
-                text,
-            })
-        })
-    }
-
-    /// The lines `asked` of a document; where the text has other lines than the original, whole chunks
-    /// that touch them.
-    pub(super) fn lines_of_document(
-        &self,
-        snapshot: &Snapshot<'_>,
-        catalog: &Catalog,
-        record: DocumentRecord,
-        asked: Lines,
-    ) -> Result<DocumentText> {
-        if asked.first == 0 || asked.first > asked.last || asked.first > record.lines {
-            return Err(Error::InvalidRange {
-                asked: format!("{}-{}", asked.first, asked.last),
-                path: record.path,
-                lines: record.lines,
-            });
-        }
-        let segment = catalog.segment(record.segment())?.bind(snapshot)?;
-        let mut blocks = segment.blocks()?;
-        let mut text = String::new();
-        let mut found: Option<Lines> = None;
-        for row in record.first_row..record.first_row.saturating_add(record.rows) {
-            let at = segment.chunks().get(row)?.at.lines;
-            if at.last < asked.first || at.first > asked.last {
-                continue;
-            }
-            let first = found.map_or(at.first, |found| found.first.min(at.first));
-            found = Some(Lines {
-                first,
-                last: at.last,
-            });
-            blocks.append(row, 1, &mut text)?;
-        }
-        let mut lines = found.unwrap_or(all_lines(&record));
-        if !record.line_map {
-            let wanted = Lines {
-                first: asked.first,
-                last: asked.last.min(record.lines),
-            };
-            text = lines_of(&text, lines.first, wanted);
-            lines = wanted;
-        }
-        Ok(DocumentText {
-            lines,
-            has_own_lines: record.line_map,
-            document: DocumentInfo::from_record(record)?,
-            text,
+            texts::whole(snapshot, catalog, record, lines)
         })
     }
 
@@ -390,13 +332,6 @@ pub(super) fn all_lines(record: &DocumentRecord) -> Lines {
         first: 1.min(record.lines),
         last: record.lines,
     }
-}
-
-/// Lines `wanted` of a text whose first line has the number `first`.
-fn lines_of(text: &str, first: u32, wanted: Lines) -> String {
-    let skip = wanted.first.saturating_sub(first) as usize;
-    let take = (wanted.last - wanted.first) as usize + 1;
-    text.split_inclusive('\n').skip(skip).take(take).collect()
 }
 
 fn most_first(counts: BTreeMap<String, u64>) -> Vec<(String, u64)> {

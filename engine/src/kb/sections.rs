@@ -5,7 +5,8 @@ use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::kb::Kb;
 use crate::kb::facts::{DocumentInfo, DocumentText, SectionAt, Sections};
-use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip, whole_from};
+use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
+use crate::kb::texts;
 use crate::search::page::{Budget, Origin, Page, Paging};
 use crate::search::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
@@ -25,7 +26,7 @@ impl Kb {
             let all = sections(snapshot, catalog, id, &record)?;
             let (sections, paging) = part(
                 &origin,
-                page,
+                Budget::of_list(page),
                 start,
                 skip(all, start).map(Ok),
                 |section: &SectionAt| {
@@ -61,12 +62,11 @@ impl Kb {
             if left == 0 && offset > 0 {
                 return Err(Origin::out_of_range());
             }
-            let mut budget = Budget::new(page);
+            let mut budget = Budget::of_texts(page);
             let wanted = budget.left_bytes().min(left);
-            let Some(found) = whole_from(snapshot, catalog, record, start, wanted)? else {
+            let Some(text) = texts::from(snapshot, catalog, record, start, wanted)? else {
                 return Err(Origin::out_of_range());
             };
-            let text = found.text;
             let len = text.text.len() as u64;
             budget.take(len);
             let next = (len < left).then(|| offset.saturating_add(len));

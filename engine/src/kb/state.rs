@@ -68,7 +68,13 @@ impl Kb {
         self.read(|snapshot, catalog| {
             for segment in &catalog.segments {
                 for class in classes {
-                    let rows = facets::rows_with(snapshot, segment.id, Facet::Class, class.name())?;
+                    let rows = facets::rows_with(
+                        snapshot,
+                        segment.id,
+                        segment.rows(),
+                        Facet::Class,
+                        class.name(),
+                    )?;
                     let is_live = rows.is_some_and(|rows| match segment.deleted_rows() {
                         Some(deleted) => !rows.is_subset(deleted),
                         None => !rows.is_empty(),

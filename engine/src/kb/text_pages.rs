@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::catalog::{BoundSegment, Catalog};
-use crate::container::Snapshot;
+use crate::catalog::BoundSegment;
 use crate::error::{Error, Result};
 use crate::kb::Kb;
 use crate::kb::facts::{DocumentInfo, PageText, Pages};
 use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
 use crate::kb::read::all_lines;
-use crate::search::page::{Page, Paging, TOKEN_BYTES};
+use crate::kb::texts::segment_of;
+use crate::search::page::{Budget, Page, Paging, TOKEN_BYTES};
 use crate::store::documents::DocumentRecord;
 use crate::types::Lines;
 
@@ -93,9 +93,13 @@ impl Kb {
                 }
                 Ok(told)
             });
-            let (pages, paging) = part(&origin, page, start, texts, |told: &PageText| {
-                told.text.len() as u64 + ITEM_OVERHEAD_BYTES
-            })?;
+            let (pages, paging) = part(
+                &origin,
+                Budget::of_texts(page),
+                start,
+                texts,
+                |told: &PageText| told.text.len() as u64 + ITEM_OVERHEAD_BYTES,
+            )?;
             let document = DocumentInfo::from_record(record.clone())?;
             let pages = Pages {
                 document,
@@ -139,18 +143,6 @@ fn pages(segment: Option<&BoundSegment<'_>>, record: &DocumentRecord) -> Result<
         pages.push(record.first_row..record.first_row);
     }
     Ok(pages)
-}
-
-/// The segment of a document; none when it has no text.
-fn segment_of<'s>(
-    snapshot: &'s Snapshot<'_>,
-    catalog: &'s Catalog,
-    record: &DocumentRecord,
-) -> Result<Option<BoundSegment<'s>>> {
-    if record.rows == 0 {
-        return Ok(None);
-    }
-    catalog.segment(record.segment())?.bind(snapshot).map(Some)
 }
 
 #[cfg(test)]

@@ -132,7 +132,8 @@ impl Values<'_> {
                 false => asked.keys().cloned().collect(),
             };
             for value in values.into_iter().filter(|value| asked.contains_key(value)) {
-                if let Some(with) = facets::rows_with(snapshot, segment.id, self.facet, &value)?
+                if let Some(with) =
+                    facets::rows_with(snapshot, segment.id, segment.rows(), self.facet, &value)?
                     && !with.is_disjoint(&live)
                 {
                     *passing |= with;
@@ -164,7 +165,8 @@ impl Values<'_> {
         for segment in &catalog.segments {
             let live = live(segment);
             for value in facets::values(snapshot, segment.id, self.facet)? {
-                let rows = facets::rows_with(snapshot, segment.id, self.facet, &value)?;
+                let rows =
+                    facets::rows_with(snapshot, segment.id, segment.rows(), self.facet, &value)?;
                 if rows.is_some_and(|rows| !rows.is_disjoint(&live)) {
                     present.insert(value);
                 }
@@ -213,8 +215,13 @@ fn keep_classes(
     for (segment, rows) in catalog.segments.iter().zip(rows) {
         let mut passing = RoaringBitmap::new();
         for class in classes {
-            if let Some(with) = facets::rows_with(snapshot, segment.id, Facet::Class, class.name())?
-            {
+            if let Some(with) = facets::rows_with(
+                snapshot,
+                segment.id,
+                segment.rows(),
+                Facet::Class,
+                class.name(),
+            )? {
                 passing |= with;
             }
         }
@@ -256,7 +263,7 @@ pub(super) fn rows_with_tag(
 ) -> Result<Vec<RoaringBitmap>> {
     let tag = normal(tag);
     let with = catalog.segments.iter().map(|segment| {
-        let with = facets::rows_with(snapshot, segment.id, Facet::Tag, &tag)?;
+        let with = facets::rows_with(snapshot, segment.id, segment.rows(), Facet::Tag, &tag)?;
         Ok(with.unwrap_or_default())
     });
     with.collect()

@@ -78,7 +78,7 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     if start > 0 && found.len() <= start_at {
         return Err(Origin::out_of_range());
     }
-    let mut budget = Budget::new(&request.page);
+    let mut budget = Budget::of_texts(&request.page);
     let hits = render(
         &files,
         request,
@@ -86,6 +86,7 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
         found.get(start_at..).unwrap_or_default(),
         &mut budget,
         analyser,
+        &mut warnings,
     )?;
     clock.step("text");
 
@@ -205,6 +206,10 @@ fn fuse(candidates: &Candidates, request: &Request, files: &Files<'_>) -> Result
     )
 }
 
+/// Most bytes of text and records that are decoded for one answer. The hits of an honest file take some
+/// tens of KB each.
+const WORK_LIMIT_BYTES: u64 = 512 << 20;
+
 /// The first `k` passages as hits, as many as the budget lets through.
 fn render(
     files: &Files<'_>,
@@ -213,6 +218,7 @@ fn render(
     found: &[Passage],
     budget: &mut Budget,
     analyser: &mut Analyser,
+    warnings: &mut Vec<String>,
 ) -> Result<Vec<Hit>> {
     let mut terms: Vec<(String, f32)> = Vec::new();
     match &plan.words {
@@ -227,16 +233,36 @@ fn render(
     }
     let mut renderer = Renderer::new(files, request, plan.mode, analyser, &terms);
     let mut hits = Vec::with_capacity(found.len().min(request.k));
+    let mut is_too_much_work = false;
     for passage in found.iter().take(request.k) {
         let terms = match (&plan.words, request.explain) {
             (Some(words), true) => term_scores(words, passage.best.at)?,
             _ => Vec::new(),
         };
         let hit = renderer.hit(passage, terms)?;
-        if !budget.take(hit.cost_bytes()) {
+        if !budget.take_holding(hit.cost_bytes(), hit.held_bytes()) {
             break;
         }
         hits.push(hit);
+        is_too_much_work = renderer.work_bytes() > WORK_LIMIT_BYTES;
+        if is_too_much_work {
+            break;
+        }
+    }
+    if renderer.cut_hits() > 0 {
+        warnings.push(format!(
+            "{} of the hits are longer than {} KB and were cut around their best lines",
+            renderer.cut_hits(),
+            render::HIT_TEXT_LIMIT_BYTES >> 10
+        ));
+    }
+    let is_cut = hits.len() < found.len().min(request.k);
+    if is_cut && (budget.is_full() || is_too_much_work) {
+        warnings.push(format!(
+            "the answer was cut after {} hits, because more would take too much memory or time; its \
+             continuation goes on",
+            hits.len()
+        ));
     }
     Ok(hits)
 }

@@ -16,6 +16,11 @@ pub const TOKEN_BYTES: u64 = 4;
 /// Most tokens that one answer may be asked to have.
 pub const TOKENS_LIMIT: u32 = 1_000_000;
 
+/// Most bytes of an answer made of texts, whatever was asked for: texts are compressed, and a hostile
+/// file packs gigabytes of them into some hundred KB. Lists of names and records are bounded by the
+/// size of the file.
+pub const ANSWER_LIMIT_BYTES: u64 = 16 << 20;
+
 /// Longest note of a caller, in bytes.
 pub const NOTE_LIMIT_BYTES: usize = 2048;
 
@@ -30,7 +35,8 @@ const VERSION: u64 = 1;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
     /// Stop before the answer has more tokens than that, at 4 bytes of UTF-8 a token. One item is
-    /// always given, even when it alone is larger. `None`: no limit.
+    /// always given, even when it alone is larger. `None`: no limit; but an answer with texts ends at
+    /// [`ANSWER_LIMIT_BYTES`] in any case and goes on with its continuation.
     pub max_tokens: Option<u32>,
     /// What an earlier answer to the same question gave as `continuation`.
     pub continuation: Option<String>,
@@ -220,8 +226,14 @@ fn number(hasher: &blake3::Hasher) -> u64 {
 pub(crate) struct Budget {
     /// The most that fits.
     max_tokens: Option<u64>,
-    /// Bytes so far.
+    /// Bytes so far that count as tokens.
     bytes: u64,
+    /// Bytes of memory so far.
+    held_bytes: u64,
+    /// The most that may be held.
+    most_held_bytes: u64,
+    /// Whether an item was refused because the answer would hold more than that.
+    is_full: bool,
     /// Items so far.
     items: u64,
     /// For the continuation.
@@ -229,10 +241,22 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(page: &Page) -> Budget {
+    /// For a list of names or records.
+    pub(crate) fn of_list(page: &Page) -> Budget {
+        Budget {
+            most_held_bytes: u64::MAX,
+            ..Budget::of_texts(page)
+        }
+    }
+
+    /// For an answer with texts, which ends at [`ANSWER_LIMIT_BYTES`].
+    pub(crate) fn of_texts(page: &Page) -> Budget {
         Budget {
             max_tokens: page.max_tokens.map(u64::from),
             bytes: 0,
+            held_bytes: 0,
+            most_held_bytes: ANSWER_LIMIT_BYTES,
+            is_full: false,
             items: 0,
             note: page.note.clone(),
         }
@@ -240,20 +264,37 @@ impl Budget {
 
     /// Takes an item of that many bytes, if it fits or is the first.
     pub(crate) fn take(&mut self, bytes: u64) -> bool {
+        self.take_holding(bytes, bytes)
+    }
+
+    /// Takes an item that counts as `bytes` bytes and holds `held_bytes` bytes of memory, if it fits or
+    /// is the first.
+    pub(crate) fn take_holding(&mut self, bytes: u64, held_bytes: u64) -> bool {
         let with = self.bytes.saturating_add(bytes);
         if self.items > 0 && self.max_tokens.is_some_and(|max| tokens(with) > max) {
             return false;
         }
-        self.bytes = with;
+        let held = self.held_bytes.saturating_add(held_bytes);
+        if self.items > 0 && held > self.most_held_bytes {
+            self.is_full = true;
+            return false;
+        }
+        (self.bytes, self.held_bytes) = (with, held);
         self.items += 1;
         true
     }
 
+    /// Whether the answer ends because of [`ANSWER_LIMIT_BYTES`].
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// Bytes that may still be taken; the whole budget where nothing was taken yet.
     pub(crate) fn left_bytes(&self) -> u64 {
-        self.max_tokens.map_or(u64::MAX, |max| {
+        let wanted = self.max_tokens.map_or(u64::MAX, |max| {
             (max * TOKEN_BYTES).saturating_sub(self.bytes)
-        })
+        });
+        wanted.min(self.most_held_bytes.saturating_sub(self.held_bytes))
     }
 
     /// What to tell; `next` is where the answer goes on, if it does.
@@ -330,15 +371,31 @@ mod tests {
 
     #[test]
     fn one_item_always_fits() {
-        let mut budget = Budget::new(&at_most(10));
+        let mut budget = Budget::of_texts(&at_most(10));
         assert!(budget.take(100));
         assert!(!budget.take(1));
         let paging = budget.paging(&origin(1, "q"), Some(1));
         assert!(paging.over_budget && paging.continuation.is_some());
         assert_eq!(paging.tokens, 25);
-        let mut budget = Budget::new(&at_most(10));
+        let mut budget = Budget::of_texts(&at_most(10));
         assert!(budget.take(37) && budget.take(3) && !budget.take(1));
         assert!(!budget.paging(&origin(1, "q"), None).over_budget);
+    }
+
+    #[test]
+    fn no_answer_holds_more_than_its_limit_but_for_its_first_item() {
+        let mut budget = Budget::of_texts(&Page::default());
+        assert_eq!(budget.left_bytes(), ANSWER_LIMIT_BYTES);
+        assert!(budget.take(ANSWER_LIMIT_BYTES - 1) && budget.take(1));
+        assert!(!budget.is_full() && !budget.take(1) && budget.is_full());
+        assert_eq!(budget.left_bytes(), 0);
+        let mut budget = Budget::of_texts(&at_most(TOKENS_LIMIT));
+        assert!(budget.take_holding(1, u64::MAX) && !budget.take_holding(1, 1));
+        assert!(budget.is_full());
+        let mut budget = Budget::of_texts(&at_most(1));
+        assert!(budget.take(4) && !budget.take(1) && !budget.is_full());
+        let mut list = Budget::of_list(&Page::default());
+        assert!(list.take(ANSWER_LIMIT_BYTES) && list.take(ANSWER_LIMIT_BYTES));
     }
 
     #[test]
@@ -348,7 +405,7 @@ mod tests {
             let mut asked = at_most(1);
             asked.note = Some(text.to_owned());
             asked.validate().unwrap();
-            let paging = Budget::new(&asked).paging(&origin(3, "walrus"), Some(5));
+            let paging = Budget::of_texts(&asked).paging(&origin(3, "walrus"), Some(5));
             let continuation = paging.continuation.unwrap();
             assert_eq!(note(&continuation).unwrap().as_deref(), Some(text));
             assert_eq!(origin(3, "walrus").start(&page(continuation)).unwrap(), 5);

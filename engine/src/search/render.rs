@@ -1,6 +1,6 @@
 //! Passages -> hits: text, title, place, marked words, lines around.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -17,6 +17,13 @@ use crate::types::{ChunkId, DocumentId, Lines, Span, line_ends};
 
 /// How many lines a hit shows first.
 const BEST_LINES: usize = 4;
+
+/// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
+/// can have a longer one, which is cut around its best lines.
+pub const HIT_TEXT_LIMIT_BYTES: usize = 1 << 20;
+
+/// Most marks of a hit. A passage of the usual length cannot have so many.
+const MARKS_LIMIT: usize = 4096;
 
 /// Turns passages into hits; keeps documents and blocks that several hits share.
 pub struct Renderer<'r> {
@@ -36,6 +43,10 @@ pub struct Renderer<'r> {
     documents: HashMap<(usize, DocumentId), DocumentRecord>,
     /// A reader of text for each segment seen.
     blocks: HashMap<usize, BlockReader<'r>>,
+    /// Bytes of outlines that were read.
+    outline_bytes: u64,
+    /// Hits that were cut to [`HIT_TEXT_LIMIT_BYTES`].
+    cut_hits: usize,
 }
 
 impl std::fmt::Debug for Renderer<'_> {
@@ -64,7 +75,20 @@ impl<'r> Renderer<'r> {
             weights: terms.iter().map(|(_, weight)| *weight).collect(),
             documents: HashMap::new(),
             blocks: HashMap::new(),
+            outline_bytes: 0,
+            cut_hits: 0,
         }
+    }
+
+    /// Bytes of text and outlines that were decoded so far.
+    pub fn work_bytes(&self) -> u64 {
+        let text = self.blocks.values().map(BlockReader::decoded_bytes);
+        self.outline_bytes.saturating_add(text.sum())
+    }
+
+    /// How many hits had more text than [`HIT_TEXT_LIMIT_BYTES`].
+    pub fn cut_hits(&self) -> usize {
+        self.cut_hits
     }
 
     /// The hit of a passage; parts of the score that the mode does not have are left out.
@@ -87,7 +111,9 @@ impl<'r> Renderer<'r> {
         let mode = self.mode;
         let part = self.files.part(file)?;
         let outlines = &part.catalog.outlines;
-        let section = outlines.section_at(part.snapshot, stored.document, stored.best_start)?;
+        let (section, outline_bytes) =
+            outlines.section_at(part.snapshot, stored.document, stored.best_start)?;
+        self.outline_bytes += outline_bytes as u64;
         let document = self.document(file, stored.document)?;
         let mut hit = Hit {
             file,
@@ -126,7 +152,11 @@ impl<'r> Renderer<'r> {
         };
         // Where the text has other lines than the original, only the lines of chunks are known.
         let has_line_map = document.line_map;
-        if let Some(characters) = request.preview {
+        let is_too_long = hit.text.len() > HIT_TEXT_LIMIT_BYTES;
+        self.cut_hits += usize::from(is_too_long);
+        // A character has at most four bytes.
+        let longest = is_too_long.then_some(HIT_TEXT_LIMIT_BYTES / 4);
+        if let Some(characters) = request.preview.into_iter().chain(longest).min() {
             let whole = request.around.map(|around| (around, hit.text.clone()));
             let shown = cut(&mut hit, characters, has_line_map);
             if let Some((around, whole)) = whole {
@@ -283,11 +313,13 @@ impl<'r> Renderer<'r> {
         }
         let weights = &self.weights;
         self.analyser.marks(text, &self.terms, |term, range| {
-            marks.push(Mark {
-                range,
-                weight: weights.get(term).copied().unwrap_or(0.0),
-                term,
-            });
+            if marks.len() < MARKS_LIMIT {
+                marks.push(Mark {
+                    range,
+                    weight: weights.get(term).copied().unwrap_or(0.0),
+                    term,
+                });
+            }
         });
         // A whole identifier and its parts mark the same bytes: the widest range wins.
         marks.sort_by_key(|mark| (mark.range.start, std::cmp::Reverse(mark.range.end)));
@@ -321,24 +353,37 @@ struct Mark {
 }
 
 /// The run of [`BEST_LINES`] whole lines whose distinct marked terms weigh most, the first of equal
-/// ones; without marks the first lines with text.
+/// ones; without marks the first lines with text. Holds only the lines of one window.
 fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
-    let lines: Vec<Range<usize>> = lines(text);
+    let mut lines = lines(text);
+    let mut window: VecDeque<Range<usize>> = lines.by_ref().take(BEST_LINES).collect();
     let blank = |line: &Range<usize>| text.get(line.clone()).is_none_or(|l| l.trim().is_empty());
-    let first_text = lines.iter().position(|line| !blank(line)).unwrap_or(0);
-    let mut best = (0.0f32, first_text);
+    // The bytes of a window up to its last line with text.
+    let shown = |window: &VecDeque<Range<usize>>| {
+        let last = window.iter().rev().find(|line| !blank(line));
+        match (window.front(), last.or(window.front())) {
+            (Some(from), Some(to)) => from.start..to.end,
+            _ => 0..0,
+        }
+    };
+    let mut best_weight = 0.0f32;
+    // Without any text the first lines.
+    let (mut best, mut has_text) = (shown(&window), false);
     let mut seen: Vec<usize> = Vec::new();
     // Marks are in order and lie within lines, so those of a window are neighbours.
     let (mut first_mark, mut end_mark) = (0, 0);
     // A window that began with a blank line, but was better than the best.
     let mut missed = false;
-    for first in 0..lines.len() {
-        let window = lines
-            .get(first..lines.len().min(first + BEST_LINES))
-            .unwrap_or_default();
-        let (Some(from), Some(to)) = (window.first(), window.last()) else {
+    while let (Some(from), Some(to)) = (window.front().cloned(), window.back().cloned()) {
+        if !has_text && !blank(&from) {
+            has_text = true;
+            if best_weight == 0.0 {
+                best = shown(&window);
+            }
+        }
+        if has_text && !missed && end_mark == marks.len() {
             break;
-        };
+        }
         let pass = |mark: &mut usize, until: usize| {
             let rest = marks.get(*mark..).unwrap_or_default().iter();
             let passed = rest.take_while(|mark| mark.range.start < until).count();
@@ -347,46 +392,34 @@ fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
         };
         pass(&mut first_mark, from.start);
         // Without a new mark it is no better than the window before.
-        if pass(&mut end_mark, to.end) == 0 && !missed {
-            continue;
-        }
-        seen.clear();
-        let mut weight = 0.0;
-        for mark in marks.get(first_mark..end_mark).unwrap_or_default() {
-            if !seen.contains(&mark.term) {
-                seen.push(mark.term);
-                weight += mark.weight;
+        if pass(&mut end_mark, to.end) > 0 || missed {
+            seen.clear();
+            let mut weight = 0.0;
+            for mark in marks.get(first_mark..end_mark).unwrap_or_default() {
+                if !seen.contains(&mark.term) {
+                    seen.push(mark.term);
+                    weight += mark.weight;
+                }
+            }
+            missed = weight > best_weight && blank(&from);
+            if weight > best_weight && !missed {
+                (best_weight, best) = (weight, shown(&window));
             }
         }
-        missed = weight > best.0 && blank(from);
-        if weight > best.0 && !missed {
-            best = (weight, first);
-        }
+        window.pop_front();
+        window.extend(lines.next());
     }
-    let window = lines
-        .get(best.1..lines.len().min(best.1 + BEST_LINES))
-        .unwrap_or_default();
-    let last = window
-        .iter()
-        .rev()
-        .find(|line| !blank(line))
-        .or(window.first());
-    match (window.first(), last) {
-        (Some(from), Some(to)) => from.start..to.end,
-        _ => 0..0,
-    }
+    best
 }
 
 /// Byte ranges of the lines of a text, line ends included.
-fn lines(text: &str) -> Vec<Range<usize>> {
+fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
-    text.split_inclusive('\n')
-        .map(|line| {
-            let range = start..start + line.len();
-            start = range.end;
-            range
-        })
-        .collect()
+    text.split_inclusive('\n').map(move |line| {
+        let range = start..start + line.len();
+        start = range.end;
+        range
+    })
 }
 
 #[cfg(test)]
@@ -417,7 +450,7 @@ mod tests {
 
     /// The rule as it is written, window by window.
     fn expected_best(text: &str, marks: &[Mark]) -> Range<usize> {
-        let lines = lines(text);
+        let lines: Vec<Range<usize>> = lines(text).collect();
         let is_blank = |line: &Range<usize>| text[line.clone()].trim().is_empty();
         let mut best = (
             0.0,

@@ -112,6 +112,19 @@ impl Hit {
         let bytes: usize = strings.chain(pairs).map(String::len).sum();
         bytes as u64 + HIT_OVERHEAD_BYTES
     }
+
+    /// Bytes of memory that the hit takes, about.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let names = [&self.file_type, &self.language];
+        let strings = names.into_iter().chain(&self.tags);
+        let others: usize = strings.map(String::len).sum();
+        let terms: usize = self.terms.iter().map(|term| term.term.len()).sum();
+        let lists = self.marks.len() * size_of::<Range<usize>>()
+            + self.terms.len() * size_of::<TermScore>()
+            + (self.tags.len() + self.section.len() + 2 * self.metadata.len())
+                * size_of::<String>();
+        self.cost_bytes() + (others + terms + lists + size_of::<Hit>()) as u64
+    }
 }
 
 /// What scores, lines and the names of fields take in an answer, in bytes.

@@ -352,6 +352,7 @@ mod tests {
                 self.view(2, 0, tables::TEXT),
                 ChunkReader::new(self.view(0, chunks::ROW_BYTES, tables::CHUNKS)),
                 self.dictionary.get(dictionary).unwrap(),
+                BLOCK_LIMIT_BYTES,
             )
         }
 

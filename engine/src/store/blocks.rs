@@ -12,8 +12,15 @@ use crate::error::{Error, Result};
 use crate::store::chunks::ChunkReader;
 use zstd::zstd_safe::{DCtx, DDict, get_error_name};
 
-/// Most text bytes of a block; only a single chunk longer than the target comes near.
+/// Most text bytes of a block, and so of a chunk.
 pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
+
+/// Text bytes of a block before its last chunk stay below this: what a reader decodes for one chunk is
+/// bounded by this and the longest chunk of the file.
+pub const BLOCK_FILL_LIMIT_BYTES: usize = 64 << 10;
+
+/// A decoded block of more bytes than this is not kept until the next call.
+const KEEP_LIMIT_BYTES: usize = 256 << 10;
 
 /// Most chunks of a block.
 pub(super) const BLOCK_LIMIT_ROWS: u32 = 1 << 16;
@@ -40,6 +47,10 @@ pub struct BlockReader<'a> {
     chunks: ChunkReader<'a>,
     /// What blocks may refer to.
     dictionary: Option<&'a DDict<'static>>,
+    /// Bytes that no chunk of the file exceeds.
+    chunk_limit_bytes: usize,
+    /// Bytes of text decoded so far.
+    decoded_bytes: u64,
     /// Number and text of the last block read.
     last: Option<(u64, Vec<u8>)>,
     /// A row of a block, and where its text begins there: rows are mostly asked for in order.
@@ -64,28 +75,38 @@ impl std::fmt::Debug for BlockReader<'_> {
 }
 
 impl<'a> BlockReader<'a> {
-    /// Over the columns `blocks` and `text`, with the chunk rows that say where chunks end and the
-    /// dictionary of the segment.
+    /// Over the columns `blocks` and `text`, with the chunk rows that say where chunks end, the
+    /// dictionary of the segment, and the most bytes that a chunk of the file has. A longer chunk, or a
+    /// block that no chunk of that length explains, is refused before its text is decoded.
     pub fn new(
         rows: ColumnView<'a>,
         text: ColumnView<'a>,
         chunks: ChunkReader<'a>,
         dictionary: Option<&'a DDict<'static>>,
+        chunk_limit_bytes: usize,
     ) -> BlockReader<'a> {
         BlockReader {
             rows,
             text,
             chunks,
             dictionary,
+            chunk_limit_bytes: chunk_limit_bytes.min(BLOCK_LIMIT_BYTES),
+            decoded_bytes: 0,
             last: None,
             place: None,
         }
     }
 
+    /// Bytes of text decoded so far: what reading has cost.
+    pub fn decoded_bytes(&self) -> u64 {
+        self.decoded_bytes
+    }
+
     /// The text of one chunk.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when rows, blocks and text contradict each other.
+    /// [`Error::Damaged`] when rows, blocks and text contradict each other, or a chunk is longer than the
+    /// file allows.
     pub fn chunk(&mut self, row: u32) -> Result<String> {
         let mut text = String::new();
         self.append(row, 1, &mut text)?;
@@ -126,6 +147,12 @@ impl<'a> BlockReader<'a> {
             for at in from..next_first.min(end) {
                 let chunk = chunks.get(at)?;
                 let len = chunk.at.span.len() as usize;
+                if len > self.chunk_limit_bytes {
+                    return Err(Error::damaged(format!(
+                        "chunk {at} has {len} bytes where the file allows {}",
+                        self.chunk_limit_bytes
+                    )));
+                }
                 if at >= row {
                     if chunk.document != document {
                         return Err(Error::damaged(format!("chunk {at} is of another document")));
@@ -144,6 +171,9 @@ impl<'a> BlockReader<'a> {
                 offset,
             });
             row = next_first;
+        }
+        if matches!(&self.last, Some((_, text)) if text.capacity() > KEEP_LIMIT_BYTES) {
+            (self.last, self.place) = (None, None);
         }
         Ok(())
     }
@@ -178,7 +208,7 @@ impl<'a> BlockReader<'a> {
 
     fn read(&mut self, number: u64, block: Block) -> Result<&[u8]> {
         if self.last.as_ref().is_none_or(|(last, _)| *last != number) {
-            if block.text_bytes > BLOCK_LIMIT_BYTES {
+            if block.text_bytes > self.chunk_limit_bytes + BLOCK_FILL_LIMIT_BYTES {
                 return Err(Error::damaged(format!(
                     "block {number} claims too much text"
                 )));
@@ -190,6 +220,7 @@ impl<'a> BlockReader<'a> {
             if text.len() != block.text_bytes {
                 return Err(Error::damaged(format!("block {number} has another length")));
             }
+            self.decoded_bytes += text.len() as u64;
             self.last = Some((number, text));
         }
         Ok(self.last.as_ref().map_or(&[], |(_, text)| text))

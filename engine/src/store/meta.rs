@@ -5,6 +5,7 @@ use wincode::{SchemaRead, SchemaWrite};
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, Snapshot, Transaction};
 use crate::error::{Error, Result};
+use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::tables;
 use crate::types::{DocumentId, SegmentId};
 
@@ -63,7 +64,7 @@ pub struct EmbedderRecord {
 pub struct ChunkerRecord {
     /// Bytes that a chunk aims at.
     pub target_bytes: u32,
-    /// Bytes that a chunk never exceeds.
+    /// Bytes that no chunk of the file exceeds. A reader refuses a longer one.
     pub cap_bytes: u32,
 }
 
@@ -146,6 +147,9 @@ impl Meta {
             Some(record) if !(0.0..=1.0).contains(&record.recall) => {
                 Err(Error::damaged("row meta states a recall that is no share"))
             }
+            _ if meta.chunker.cap_bytes as usize > BLOCK_LIMIT_BYTES => Err(Error::damaged(
+                "row meta allows chunks that no block can hold",
+            )),
             _ => Ok(meta),
         }
     }

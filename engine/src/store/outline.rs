@@ -114,15 +114,16 @@ impl Outlines {
         Ok(owned.collect())
     }
 
-    /// Titles of the headings that a byte of a document lies under, outermost first.
+    /// Titles of the headings that a byte of a document lies under, outermost first, and how many bytes
+    /// of records were read for them.
     pub fn section_at(
         &self,
         snapshot: &Snapshot<'_>,
         id: DocumentId,
         start: u32,
-    ) -> Result<Vec<String>> {
+    ) -> Result<(Vec<String>, usize)> {
         let Some(row) = self.row(snapshot, id)? else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), 0));
         };
         let mut open = Vec::new();
         for heading in read(&row)?.headings {
@@ -131,10 +132,8 @@ impl Outlines {
             }
             enter(&mut open, heading.level, heading.title);
         }
-        Ok(open
-            .into_iter()
-            .map(|(_, title)| title.to_owned())
-            .collect())
+        let titles = open.into_iter().map(|(_, title)| title.to_owned());
+        Ok((titles.collect(), row.len()))
     }
 
     fn row(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Option<Vec<u8>>> {

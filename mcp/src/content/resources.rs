@@ -16,6 +16,9 @@ const PAGE_ITEMS: usize = 100;
 /// Most bytes of text that a resource gives.
 const TEXT_LIMIT_BYTES: usize = 800 << 10;
 
+/// As many tokens.
+const TEXT_LIMIT_TOKENS: u32 = 200 << 10;
+
 /// Bytes of folder paths in the overview of an index.
 const FOLDERS_BYTES: u64 = 8000;
 
@@ -189,12 +192,15 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, Refusal>
         Part::Outline => ("text/markdown", outline(&index, &found.path, address)?),
         Part::Lines(first, last) => {
             let lines = Lines { first, last };
-            let read = index.kb().text(&found.path, Some(lines));
-            let text = read.map_err(|error| missing_or_failed(error, address))?;
+            // No more than that is read, however long the lines are.
+            let page = Page {
+                max_tokens: Some(TEXT_LIMIT_TOKENS),
+                ..Page::default()
+            };
+            let read = index.kb().text_page(&found.path, Some(lines), &page);
+            let (text, _) = read.map_err(|error| missing_or_failed(error, address))?;
             exact(&text.document, &found.path).ok_or_else(missing)?;
-            let mut text = text.text;
-            text.truncate(text.floor_char_boundary(TEXT_LIMIT_BYTES));
-            ("text/plain", text)
+            ("text/plain", text.text)
         }
     };
     Ok(Content {

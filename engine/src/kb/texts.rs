@@ -1,0 +1,223 @@
+//! The text of one document: whole, from a byte on, or some lines of it. At most one chunk more than
+//! what is asked for is read, and memory grows with what was read, never with what a record claims.
+
+use crate::catalog::{BoundSegment, Catalog};
+use crate::container::Snapshot;
+use crate::error::{Error, Result};
+use crate::kb::facts::{DocumentInfo, DocumentText};
+use crate::kb::read::{WHOLE_TEXT_LIMIT_BYTES, all_lines};
+use crate::store::documents::DocumentRecord;
+use crate::types::{Lines, Span, line_ends};
+
+/// The text of a document, or some lines of it, as one string.
+///
+/// # Errors
+/// [`Error::InvalidRange`] when no asked line exists, [`Error::TooLarge`] above
+/// [`WHOLE_TEXT_LIMIT_BYTES`], [`Error::Damaged`].
+pub(super) fn whole(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    record: DocumentRecord,
+    lines: Option<Lines>,
+) -> Result<DocumentText> {
+    let damaged = |path: &str| Error::damaged(format!("the text of {path:?}"));
+    if chunk_bytes(snapshot, catalog, &record)? != record.text_bytes {
+        return Err(damaged(&record.path));
+    }
+    let span = span_of(snapshot, catalog, &record, lines)?;
+    let len = u64::from(span.len());
+    if len > WHOLE_TEXT_LIMIT_BYTES {
+        return Err(Error::TooLarge {
+            what: format!("the text of {:?}", record.path),
+            size: len,
+            limit: WHOLE_TEXT_LIMIT_BYTES,
+        });
+    }
+    let path = record.path.clone();
+    let start = u64::from(span.start);
+    match from(snapshot, catalog, record, start, len)? {
+        Some(text) if text.text.len() as u64 == len => Ok(text),
+        _ => Err(damaged(&path)),
+    }
+}
+
+/// The text of a document from byte `start` on, as far as `bytes` go, up to the end of a line where one
+/// fits; `None` when `start` is no byte of the text, or within a character.
+///
+/// # Errors
+/// [`Error::Damaged`].
+pub(super) fn from(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    record: DocumentRecord,
+    start: u64,
+    bytes: u64,
+) -> Result<Option<DocumentText>> {
+    if start >= u64::from(record.text_bytes) && start > 0 {
+        return Ok(None);
+    }
+    let (mut text, mut lines) = (String::new(), all_lines(&record));
+    if bytes > 0
+        && let Some(segment) = segment_of(snapshot, catalog, &record)?
+    {
+        let mut row = row_at(&segment, &record, start)?;
+        let end = record.first_row.saturating_add(record.rows);
+        let (chunks, mut blocks) = (segment.chunks(), segment.blocks()?);
+        let first = chunks.get(row)?.at;
+        let skip = start.saturating_sub(u64::from(first.span.start));
+        while row < end && (text.len() as u64) < bytes.saturating_add(skip) {
+            blocks.append(row, 1, &mut text)?;
+            lines.last = chunks.get(row)?.at.lines.last;
+            row += 1;
+        }
+        let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+        if !text.is_char_boundary(skip) {
+            return Ok(None);
+        }
+        lines.first = first.lines.first;
+        if !record.line_map {
+            let before = text.get(..skip).unwrap_or_default();
+            lines.first = lines.first.saturating_add(line_ends(before));
+        }
+        text.drain(..skip);
+    }
+    let kept = line_cut(&text, bytes);
+    if !record.line_map && kept < text.len() {
+        let shown = text.get(..kept).unwrap_or_default();
+        let shown = shown.strip_suffix('\n').unwrap_or(shown);
+        lines.last = lines.first.saturating_add(line_ends(shown));
+    }
+    text.truncate(kept);
+    Ok(Some(DocumentText {
+        has_own_lines: record.line_map,
+        document: DocumentInfo::from_record(record)?,
+        lines,
+        text,
+    }))
+}
+
+/// The bytes of the text that some lines of the original take, all without `lines`; where the text has
+/// other lines than the original, the chunks that touch them. Reads the chunks in which the lines begin
+/// and end.
+///
+/// # Errors
+/// [`Error::InvalidRange`] when no asked line exists, [`Error::Damaged`].
+pub(super) fn span_of(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    record: &DocumentRecord,
+    lines: Option<Lines>,
+) -> Result<Span> {
+    let all = Span {
+        start: 0,
+        end: record.text_bytes,
+    };
+    let Some(asked) = lines else {
+        return Ok(all);
+    };
+    if asked.first == 0 || asked.first > asked.last || asked.first > record.lines {
+        return Err(Error::InvalidRange {
+            asked: format!("{}-{}", asked.first, asked.last),
+            path: record.path.clone(),
+            lines: record.lines,
+        });
+    }
+    let Some(segment) = segment_of(snapshot, catalog, record)? else {
+        return Ok(all);
+    };
+    let chunks = segment.chunks();
+    let mut touching = None;
+    for row in record.first_row..record.first_row.saturating_add(record.rows) {
+        let at = chunks.get(row)?.at.lines;
+        if at.last >= asked.first && at.first <= asked.last {
+            let (first, _) = touching.unwrap_or((row, row));
+            touching = Some((first, row));
+        }
+    }
+    // Lines of an original of which no text was kept: those of a head, for example.
+    let Some((first, last)) = touching else {
+        return Ok(Span { start: 0, end: 0 });
+    };
+    let (first_at, last_at) = (chunks.get(first)?.at, chunks.get(last)?.at);
+    let mut span = Span {
+        start: first_at.span.start,
+        end: last_at.span.end,
+    };
+    if !record.line_map {
+        let mut blocks = segment.blocks()?;
+        let before = asked.first.saturating_sub(first_at.lines.first);
+        let skipped = bytes_of_lines(&blocks.chunk(first)?, before);
+        span.start = span.start.saturating_add(skipped);
+        let kept = asked.last.saturating_sub(last_at.lines.first);
+        let taken = bytes_of_lines(&blocks.chunk(last)?, kept.saturating_add(1));
+        span.end = last_at.span.start.saturating_add(taken).max(span.start);
+    }
+    Ok(span)
+}
+
+/// Bytes that the first lines of a text take, line ends included.
+fn bytes_of_lines(text: &str, lines: u32) -> u32 {
+    let lines = text.split_inclusive('\n').take(lines as usize);
+    u32::try_from(lines.map(str::len).sum::<usize>()).unwrap_or(u32::MAX)
+}
+
+/// Bytes of the text of a document by its chunks.
+fn chunk_bytes(snapshot: &Snapshot<'_>, catalog: &Catalog, record: &DocumentRecord) -> Result<u32> {
+    let Some(segment) = segment_of(snapshot, catalog, record)? else {
+        return Ok(0);
+    };
+    let last = record.first_row.saturating_add(record.rows - 1);
+    Ok(segment.chunks().get(last)?.at.span.end)
+}
+
+/// The row of a document that holds byte `start` of its text.
+pub(super) fn row_at(
+    segment: &BoundSegment<'_>,
+    record: &DocumentRecord,
+    start: u64,
+) -> Result<u32> {
+    let chunks = segment.chunks();
+    let (mut low, mut high) = (
+        record.first_row,
+        record.first_row.saturating_add(record.rows),
+    );
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        match u64::from(chunks.get(middle)?.at.span.start) <= start {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+/// The segment of a document; none when it has no text.
+pub(super) fn segment_of<'s>(
+    snapshot: &'s Snapshot<'_>,
+    catalog: &'s Catalog,
+    record: &DocumentRecord,
+) -> Result<Option<BoundSegment<'s>>> {
+    if record.rows == 0 {
+        return Ok(None);
+    }
+    catalog.segment(record.segment())?.bind(snapshot).map(Some)
+}
+
+/// How much of a text to give for so many bytes: up to the end of the last line that fits, else to the
+/// last character that fits, at least one.
+fn line_cut(text: &str, bytes: u64) -> usize {
+    let Some(bytes) = usize::try_from(bytes)
+        .ok()
+        .filter(|bytes| *bytes < text.len())
+    else {
+        return text.len();
+    };
+    let fits = text
+        .get(..text.floor_char_boundary(bytes))
+        .unwrap_or_default();
+    match fits.rfind('\n') {
+        Some(end) => end + 1,
+        None if fits.is_empty() => text.chars().next().map_or(0, char::len_utf8),
+        None => fits.len(),
+    }
+}
