@@ -91,6 +91,8 @@ impl<L: Listener> Follower<L> {
     ) -> Follower<L> {
         let options = IndexOptions {
             cancel: Some(Arc::clone(&cancel)),
+            // The next change waits for the run to end.
+            large_merges: false,
             ..options
         };
         Follower {

@@ -49,8 +49,10 @@ impl Meter {
             Stage::Walk => "walk",
             Stage::Index => "index",
             Stage::Write => "write",
+            Stage::Merge => "merge",
         });
         self.bar.set_message(match progress.files_total {
+            0 if progress.stage == Stage::Merge => String::new(),
             0 => format!("{} files", progress.files_done),
             total => format!("{}/{total} files", progress.files_done),
         });

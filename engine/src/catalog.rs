@@ -17,7 +17,7 @@ use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
 use crate::store::deleted::Deleted;
 use crate::store::dictionary::Digested;
-use crate::store::documents::Documents;
+use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
 use crate::store::segments::SegmentRecord;
@@ -165,6 +165,21 @@ impl Catalog {
     /// Whether [`Catalog::directory`] has been read.
     pub fn has_directory(&self) -> bool {
         self.directory.get().is_some()
+    }
+
+    /// The segment that holds the chunks of a document, over a snapshot; `None` when it has none.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the document names a segment that is not live.
+    pub fn bind_segment_of<'s>(
+        &'s self,
+        snapshot: &'s Snapshot<'_>,
+        record: &DocumentRecord,
+    ) -> Result<Option<BoundSegment<'s>>> {
+        if record.rows == 0 {
+            return Ok(None);
+        }
+        self.segment(record.segment())?.bind(snapshot).map(Some)
     }
 
     /// The segment of that number.

@@ -25,7 +25,7 @@
 //! ```
 //!
 //! # Limits
-//! Documents: 4 GiB of text each and 2^32 in all. Chunks: 2^32 in each segment. Nothing of the
+//! Documents: 4 GiB of text each and 2^32 in all. Chunks: 2^24 in each segment. Nothing of the
 //! original but its text, outline, times, size and hash is stored.
 //!
 //! # Features

@@ -73,6 +73,7 @@ fn options(arguments: &IndexArguments, cancel: &Arc<AtomicBool>) -> IndexOptions
         prune: arguments.prune,
         root: arguments.root.clone(),
         rebuild: arguments.rebuild,
+        large_merges: true,
         vectors: arguments.vectors.map(VectorsArgument::codec),
         cancel: Some(Arc::clone(cancel)),
     }

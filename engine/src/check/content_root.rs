@@ -16,7 +16,6 @@ use crate::container::Snapshot;
 use crate::container::codec::encode_record;
 use crate::error::{Error, Result};
 use crate::store::documents::DocumentRecord;
-use crate::store::outline;
 use crate::types::DocumentId;
 
 /// What the hash begins with.
@@ -62,11 +61,15 @@ struct Canonical {
 }
 
 /// The content root of a commit. Reads all documents, chunk rows and vectors, no text: about 0.1 s
-/// for 100 000 chunks.
+/// for 100 000 chunks. `visit` hears of each document on the way, in the order of paths.
 ///
 /// # Errors
 /// [`Error::Damaged`].
-pub fn content_root(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<[u8; 32]> {
+pub fn content_root(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    visit: &mut dyn FnMut(&DocumentRecord),
+) -> Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(DOMAIN);
     let embedder = &catalog.meta.embedder;
@@ -86,7 +89,8 @@ pub fn content_root(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<[u8; 3
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
     catalog.documents.each_path(snapshot, "", |_, id| {
         let record = catalog.documents.get(snapshot, id)?;
-        let canonical = canonical(snapshot, &bound, id, record)?;
+        visit(&record);
+        let canonical = canonical(snapshot, catalog, &bound, id, record)?;
         add(&mut hasher, &encode_record(VERSION, &canonical)?);
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
@@ -100,25 +104,28 @@ fn add(hasher: &mut blake3::Hasher, record: &[u8]) {
 
 fn canonical(
     snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
     bound: &[BoundSegment<'_>],
     id: DocumentId,
     record: DocumentRecord,
 ) -> Result<Canonical> {
-    let bound = bound
-        .iter()
-        .find(|bound| bound.segment.id == record.segment())
-        .ok_or_else(|| Error::damaged(format!("segment {} is not live", record.segment)))?;
-    let vectors = bound.vectors()?;
     let mut hasher = blake3::Hasher::new();
     let mut chunks = Vec::new();
-    let mut bytes = Vec::new();
-    for row in record.first_row..record.first_row.saturating_add(record.rows) {
-        let at = bound.chunks().get(row)?.at;
-        chunks.push((at.span.end, at.lines.first, at.lines.last));
-        vectors.i4_row(row, &mut bytes)?;
-        hasher.update(&bytes);
+    if record.rows > 0 {
+        let at = bound.binary_search_by_key(&record.segment(), |bound| bound.segment.id);
+        let bound = at.ok().and_then(|at| bound.get(at));
+        let bound = bound
+            .ok_or_else(|| Error::damaged(format!("segment {} is not live", record.segment)))?;
+        let vectors = bound.vectors()?;
+        let mut bytes = Vec::new();
+        for row in record.first_row..record.first_row.saturating_add(record.rows) {
+            let at = bound.chunks().get(row)?.at;
+            chunks.push((at.span.end, at.lines.first, at.lines.last));
+            vectors.i4_row(row, &mut bytes)?;
+            hasher.update(&bytes);
+        }
     }
-    let outline = outline::get(snapshot, id)?;
+    let outline = catalog.outlines.get(snapshot, id)?;
     Ok(Canonical {
         path: record.path,
         title: record.title,

@@ -10,7 +10,7 @@ use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
-use crate::store::documents::DocumentRecord;
+use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::{handles, tables};
 use crate::types::DocumentId;
 
@@ -182,6 +182,14 @@ impl Lookup<'_, '_> {
             wrong.push(format!("the file has no root {root}"));
         }
         match self.catalog.segment(record.segment()) {
+            Err(_) if record.segment == NO_SEGMENT && record.rows == 0 => {
+                if record.first_row != 0 {
+                    wrong.push(format!(
+                        "it has no chunks, from row {} on",
+                        record.first_row
+                    ));
+                }
+            }
             Err(_) => wrong.push(format!("segment {} is not live", record.segment)),
             Ok(segment) => {
                 let end = record.first_row.checked_add(record.rows);

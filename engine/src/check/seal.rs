@@ -8,6 +8,7 @@ use crate::check::content_root::content_root;
 use crate::check::problems::Problems;
 use crate::container::Snapshot;
 use crate::error::Result;
+use crate::store::documents::NO_SEGMENT;
 use crate::store::meta::SealRecord;
 use crate::types::hex;
 
@@ -24,7 +25,7 @@ pub(super) fn check(
     let Some(seal) = seal else {
         return Ok(());
     };
-    let root = content_root(snapshot, catalog);
+    let root = content_root(snapshot, catalog, &mut |_| ());
     let root = problems.unless_damaged(|| "content root".to_owned(), root)?;
     if let Some(root) = root
         && root != seal.content_root
@@ -42,17 +43,25 @@ pub(super) fn check(
         let Ok(record) = catalog.documents.get(snapshot, id) else {
             return Ok(ControlFlow::Break(()));
         };
-        let follows =
-            record.segment > segment || record.segment == segment && record.first_row == first_row;
-        if id.0 != number || !follows {
+        let follows = match record.rows {
+            0 => record.first_row == 0 && record.segment == NO_SEGMENT,
+            _ if record.segment == segment => record.first_row == first_row,
+            _ => record.segment > segment && record.first_row == 0,
+        };
+        // Sealed by an older program, documents without chunks stand where they would have been.
+        let is_old = record.rows == 0 && record.segment >= segment && record.segment > NO_SEGMENT;
+        if id.0 != number || !(follows || is_old) {
             problems.add(format!(
                 "document {path:?}: sealed, and number {} at row {} of segment {} is not its place",
                 id.0, record.first_row, record.segment
             ));
             return Ok(ControlFlow::Break(()));
         }
-        let after = record.first_row.saturating_add(record.rows);
-        next = (number.saturating_add(1), record.segment, after);
+        next.0 = number.saturating_add(1);
+        if record.rows > 0 {
+            let after = record.first_row.saturating_add(record.rows);
+            (next.1, next.2) = (record.segment, after);
+        }
         Ok(ControlFlow::Continue(()))
     });
     problems.unless_damaged(|| "table doc_by_path".to_owned(), read)?;

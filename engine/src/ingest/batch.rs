@@ -11,9 +11,9 @@ use crate::container::{Container, Transaction};
 use crate::error::Result;
 use crate::index::text;
 use crate::ingest::prepare::Prepared;
-use crate::ingest::segment::{Kept, SegmentWriter};
+use crate::ingest::segment::{self, Kept, SegmentWriter};
 use crate::store::deleted::Deleted;
-use crate::store::documents::{self, DocumentRecord};
+use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{Manifest, Meta, SealRecord};
 use crate::store::{outline, segments};
@@ -103,7 +103,8 @@ impl Batch {
         self.reserved = suffixes;
     }
 
-    /// Writes a document under a number that is its own: what is `kept` of it stays.
+    /// Writes a document under a number that is its own: what is `kept` of it stays. One without
+    /// chunks is in no segment.
     pub fn write(
         &mut self,
         transaction: &mut Transaction<'_>,
@@ -111,6 +112,15 @@ impl Batch {
         prepared: &Prepared,
         kept: Kept,
     ) -> Result<()> {
+        // What a file states of itself may be a lie; `verify` tells.
+        let meta = &mut self.meta;
+        meta.documents = meta.documents.saturating_add(1);
+        meta.chunks = meta.chunks.saturating_add(prepared.chunks.len() as u64);
+        let text_bytes = prepared.document.text.len() as u64;
+        meta.text_bytes = meta.text_bytes.saturating_add(text_bytes);
+        if prepared.chunks.is_empty() {
+            return segment::write_document(transaction, id, prepared, kept, None);
+        }
         let path = &prepared.document.path;
         if self
             .open
@@ -133,15 +143,11 @@ impl Batch {
                 )?)
             }
         };
-        open.add(transaction, id, prepared, kept)?;
         // Only documents that are not cut have chunks longer than the chunker makes.
         let lens = prepared.chunks.iter().map(|chunk| chunk.span.len());
         let chunker = &mut self.meta.chunker;
         chunker.cap_bytes = lens.fold(chunker.cap_bytes, u32::max);
-        self.meta.documents += 1;
-        self.meta.chunks += prepared.chunks.len() as u64;
-        self.meta.text_bytes += prepared.document.text.len() as u64;
-        Ok(())
+        open.add(transaction, id, prepared, kept)
     }
 
     /// Removes a document of an earlier commit.
@@ -187,10 +193,12 @@ impl Batch {
     }
 
     fn leave_rows(&mut self, record: &DocumentRecord) {
-        let gone = self.gone.entry(record.segment).or_default();
-        gone.rows.insert_range(rows_of(record));
-        gone.documents += 1;
-        gone.text_bytes += u64::from(record.text_bytes);
+        if record.segment != NO_SEGMENT {
+            let gone = self.gone.entry(record.segment).or_default();
+            gone.rows.insert_range(rows_of(record));
+            gone.documents += 1;
+            gone.text_bytes += u64::from(record.text_bytes);
+        }
         let meta = &mut self.meta;
         meta.documents = meta.documents.saturating_sub(1);
         meta.chunks = meta.chunks.saturating_sub(u64::from(record.rows));
@@ -237,7 +245,7 @@ impl Batch {
             }
         }
         self.meta.updated_ms = self.now_ms;
-        self.manifest.generation += 1;
+        self.manifest.generation = self.manifest.generation.saturating_add(1);
         SealRecord::remove(transaction)?;
         self.meta.write(transaction)?;
         self.manifest.write(transaction)?;

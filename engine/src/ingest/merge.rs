@@ -1,8 +1,13 @@
 //! Several segments -> one: what is left of them, in the order of paths, without analysing or
 //! embedding anything again.
+//!
+//! Memory does not grow with the number of documents: one record a segment, 4 bytes a row for where it
+//! goes, and what the writers of the columns hold.
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use roaring::RoaringBitmap;
 
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::column::ColumnRecord;
@@ -13,109 +18,171 @@ use crate::store::block_writer::{BlockWriter, Compression, DICTIONARY_FROM_BYTES
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkWriter;
 use crate::store::dictionary::SAMPLE_BYTES;
-use crate::store::documents::DocumentRecord;
-use crate::store::facets::{Facet, FacetsWriter};
+use crate::store::documents::{DocumentRecord, NO_SEGMENT};
+use crate::store::facets::{self, FacetWalk};
 use crate::store::segments::SegmentRecord;
 use crate::types::{DocumentId, SegmentId};
 
-/// Segments of one size that are merged when there are so many: every byte is written anew once for
-/// each factor of eight that the file grows.
-const FAN_OUT: usize = 8;
-
-/// Text bytes up to which segments count as equally small.
-const SMALLEST_BYTES: u64 = 64 << 10;
-
-/// Most text bytes that one merge, and so one commit, writes anew. A larger merge is left to seal.
-const BUDGET_BYTES: u64 = 64 << 20;
-
-/// How much of a segment is left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// The segment.
-    pub segment: SegmentId,
-    /// Bytes of text of live chunks.
-    pub live_bytes: u64,
-    /// Bytes of text of deleted ones.
-    pub dead_bytes: u64,
+/// The documents of some segments that are not deleted and have chunks, in the order of their paths.
+///
+/// Rows of a segment are in that order, so one record of each segment is held.
+pub struct LiveDocuments<'b> {
+    snapshot: &'b Snapshot<'b>,
+    catalog: &'b Catalog,
+    bound: &'b [BoundSegment<'b>],
+    /// For each segment, the first row that was not looked at.
+    next_rows: Vec<u32>,
+    /// The next document of each segment that has one.
+    heads: BinaryHeap<Reverse<Head>>,
+    /// Path of the last document.
+    last_path: Option<String>,
 }
 
-impl Size {
-    /// Segments of one tier differ in size by less than the factor of the fan-out.
-    fn tier(&self) -> u32 {
-        (self.live_bytes / SMALLEST_BYTES)
-            .max(1)
-            .ilog(FAN_OUT as u64)
+/// A document that waits for its turn.
+struct Head {
+    id: DocumentId,
+    record: DocumentRecord,
+    /// Position of its segment.
+    source: usize,
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Head) -> std::cmp::Ordering {
+        let key = |head: &Head| head.source;
+        let paths = self.record.path.cmp(&other.record.path);
+        paths.then_with(|| key(self).cmp(&key(other)))
     }
 }
 
-/// Which segments are to be merged next, ascending; none: all is well. A segment of which more is
-/// deleted than left is written anew alone.
-pub fn choose(sizes: &[Size]) -> Option<Vec<SegmentId>> {
-    let half_dead = sizes
-        .iter()
-        .find(|size| size.dead_bytes > size.live_bytes && size.live_bytes <= BUDGET_BYTES);
-    if let Some(size) = half_dead {
-        return Some(vec![size.segment]);
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Head) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
-    let mut tiers: BTreeMap<u32, Vec<&Size>> = BTreeMap::new();
-    for size in sizes {
-        tiers.entry(size.tier()).or_default().push(size);
-    }
-    tiers.into_values().find_map(|mut tier| {
-        tier.sort_by_key(|size| (size.live_bytes, size.segment));
-        tier.truncate(FAN_OUT);
-        let bytes: u64 = tier.iter().map(|size| size.live_bytes).sum();
-        let worth_it = tier.len() == FAN_OUT && bytes <= BUDGET_BYTES;
-        worth_it.then(|| {
-            let mut segments: Vec<_> = tier.iter().map(|size| size.segment).collect();
-            segments.sort();
-            segments
-        })
-    })
 }
 
-/// The documents of some segments, by path.
+impl PartialEq for Head {
+    fn eq(&self, other: &Head) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
+
+impl<'b> LiveDocuments<'b> {
+    /// Before the first document.
+    ///
+    /// # Errors
+    /// As [`LiveDocuments::advance`].
+    pub fn new(
+        snapshot: &'b Snapshot<'b>,
+        catalog: &'b Catalog,
+        bound: &'b [BoundSegment<'b>],
+    ) -> Result<LiveDocuments<'b>> {
+        let mut documents = LiveDocuments {
+            snapshot,
+            catalog,
+            bound,
+            next_rows: vec![0; bound.len()],
+            heads: BinaryHeap::with_capacity(bound.len()),
+            last_path: None,
+        };
+        for source in 0..bound.len() {
+            documents.look(source)?;
+        }
+        Ok(documents)
+    }
+
+    /// The next document; `None` after the last.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when rows and records contradict each other, or paths do not ascend.
+    pub fn advance(&mut self) -> Result<Option<(DocumentId, DocumentRecord)>> {
+        let Some(Reverse(head)) = self.heads.pop() else {
+            return Ok(None);
+        };
+        self.look(head.source)?;
+        let path = &head.record.path;
+        if self.last_path.as_ref().is_some_and(|last| last >= path) {
+            return Err(Error::damaged(format!(
+                "document {path:?} is not in its place in the order of paths"
+            )));
+        }
+        self.last_path = Some(path.clone());
+        Ok(Some((head.id, head.record)))
+    }
+
+    /// Finds the next document of a segment.
+    fn look(&mut self, source: usize) -> Result<()> {
+        let (Some(bound), Some(next_row)) =
+            (self.bound.get(source), self.next_rows.get_mut(source))
+        else {
+            return Ok(());
+        };
+        let segment = bound.segment;
+        let deleted = segment.deleted_rows();
+        let mut row = *next_row;
+        while row < segment.rows() && deleted.is_some_and(|deleted| deleted.contains(row)) {
+            row += 1;
+        }
+        if row >= segment.rows() {
+            return Ok(());
+        }
+        let id = bound.chunks().document(row)?;
+        let record = self.catalog.documents.get(self.snapshot, id)?;
+        let end = record.first_row.checked_add(record.rows);
+        let end = end.filter(|end| *end > row && *end <= segment.rows());
+        let is_its = record.segment() == segment.id && record.first_row == row;
+        let (Some(end), true) = (end, is_its) else {
+            return Err(Error::damaged(format!(
+                "row {row} of segment {} names document {:?}, whose rows are others",
+                segment.id.0, record.path
+            )));
+        };
+        if deleted.is_some_and(|deleted| deleted.range_cardinality(row..end) > 0) {
+            return Err(Error::damaged(format!(
+                "some rows of document {:?} are deleted",
+                record.path
+            )));
+        }
+        *next_row = end;
+        self.heads.push(Reverse(Head { id, record, source }));
+        Ok(())
+    }
+}
+
+/// Pieces of text from all over some segments, for the dictionary of one made from them; none when
+/// they have too little for one.
 ///
 /// # Errors
-/// [`Error::Damaged`] when rows and records contradict each other.
-pub fn documents_of(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    bound: &[BoundSegment<'_>],
-) -> Result<Vec<(DocumentId, DocumentRecord)>> {
-    let mut found = Vec::new();
-    let mut expected = 0;
+/// [`Error::Damaged`].
+pub fn sample_of(bound: &[BoundSegment<'_>]) -> Result<Option<String>> {
+    let segments = bound.iter().map(|bound| bound.segment);
+    let text_bytes: u64 = segments.map(|segment| segment.live_text_bytes()).sum();
+    let Some(every) = sample_step(text_bytes) else {
+        return Ok(None);
+    };
+    let mut sample = String::with_capacity(SAMPLE_BYTES);
+    let mut live_row = 0;
     for bound in bound {
-        let segment = bound.segment;
-        let deleted = segment.deleted.as_ref();
-        let gone = deleted.map_or(0, |deleted| deleted.documents);
-        expected += u64::from(segment.records.segment.documents.saturating_sub(gone));
-        let mut last = None;
-        for row in 0..segment.rows() {
-            if deleted.is_some_and(|deleted| deleted.rows.contains(row)) {
+        let deleted = bound.segment.deleted_rows();
+        let mut blocks = bound.blocks()?;
+        for row in 0..bound.segment.rows() {
+            if deleted.is_some_and(|deleted| deleted.contains(row)) {
                 continue;
             }
-            let id = bound.chunks().document(row)?;
-            if last != Some(id) {
-                last = Some(id);
-                found.push((id, catalog.documents.get(snapshot, id)?));
+            if live_row % every == 0 {
+                blocks.append(row, 1, &mut sample)?;
             }
+            live_row += 1;
         }
     }
-    if found.len() as u64 != expected {
-        // Documents without text have no row that names them.
-        found.clear();
-        let of_segments =
-            |record: &DocumentRecord| bound.iter().any(|b| b.segment.id == record.segment());
-        catalog.documents.each(snapshot, |id, record| {
-            if of_segments(&record) {
-                found.push((id, record));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-    }
-    found.sort_by(|a, b| a.1.path.cmp(&b.1.path));
-    Ok(found)
+    Ok(Some(sample))
+}
+
+/// Of how many chunks one is in a sample of so much text; `None` when it is too little for a
+/// dictionary.
+pub fn sample_step(text_bytes: u64) -> Option<u64> {
+    (text_bytes >= DICTIONARY_FROM_BYTES).then(|| text_bytes.div_ceil(SAMPLE_BYTES as u64))
 }
 
 /// How a merged segment is stored.
@@ -127,197 +194,237 @@ pub struct Form {
     pub codec: u8,
 }
 
-/// Writes `documents`, in the order of their paths, from the segments that hold them into a new
-/// segment. Their records are changed to say so; the caller writes them. `written` hears of each.
-///
-/// # Errors
-/// [`Error::Damaged`] when rows, columns and records contradict each other; what storage says.
-pub fn write_segment(
-    transaction: &mut Transaction<'_>,
+/// Writes one segment from documents of others.
+pub struct MergeWriter<'b> {
     segment: SegmentId,
-    bound: &[BoundSegment<'_>],
-    documents: &mut [(DocumentId, DocumentRecord)],
-    form: Form,
-    written: &mut dyn FnMut(&DocumentRecord),
-) -> Result<SegmentRecord> {
-    let Some(first) = bound.first().map(|bound| &bound.segment.records.vectors) else {
-        return Err(Error::damaged("a merge of no segments"));
-    };
-    let mut sources = Vec::with_capacity(bound.len());
-    for bound in bound {
-        sources.push(Source {
-            id: bound.segment.id,
-            new_rows: vec![text::DROPPED; bound.segment.rows() as usize],
-            blocks: bound.blocks()?,
-            vectors: bound.vectors()?,
-            bound,
-        });
-    }
-    let mut chunks = ChunkWriter::new(segment);
-    let mut blocks = block_writer(segment, form.compression, &mut sources, documents)?;
-    let mut vectors = vector::writer::Writer::new(segment, form.codec, first.dim, first.range);
-    let mut facets = FacetsWriter::default();
-    let mut text_bytes = 0;
-    let mut piece = String::new();
-    for (id, record) in &mut *documents {
-        let source = source(&mut sources, record.segment())?;
-        let first_row = chunks.rows();
-        for row in record.first_row..record.first_row.saturating_add(record.rows) {
-            let chunk = source.bound.chunks().get(row)?;
-            if let Some(new) = source.new_rows.get_mut(row as usize) {
-                *new = chunks.rows();
-            }
-            chunks.push(transaction, *id, &chunk.at)?;
-            piece.clear();
-            source.blocks.append(row, 1, &mut piece)?;
-            blocks.push(transaction, &piece)?;
-            vectors.copy(transaction, &source.vectors, row)?;
-        }
-        let rows = first_row..chunks.rows();
-        facets.add(Facet::Type, &record.file_type, rows.clone());
-        facets.add(Facet::Language, &record.language, rows.clone());
-        facets.add(Facet::Class, record.class()?.name(), rows.clone());
-        for tag in &record.tags {
-            facets.add(Facet::Tag, tag, rows.clone());
-        }
-        (record.segment, record.first_row) = (segment.0, first_row);
-        text_bytes += u64::from(record.text_bytes);
-        written(record);
-    }
-    let rows = chunks.rows();
-    let mut words = Vec::with_capacity(sources.len());
-    for source in &sources {
-        words.push(text::MergeSource {
-            reader: source.bound.words()?,
-            rows: &source.new_rows,
-        });
-    }
-    let words = text::merge(segment, &words, rows, transaction)?;
-    let mut columns = vec![chunks.finish(transaction)?];
-    columns.extend(blocks.finish(transaction)?);
-    columns.extend(words.columns().map(ColumnRecord::clone));
-    let (vectors, vector_columns) = vectors.finish(transaction)?;
-    columns.extend(vector_columns);
-    columns.sort_by_key(|column| column.column);
-    facets.finish(transaction, segment)?;
-    let record = SegmentRecord {
-        rows,
-        documents: u32::try_from(documents.len()).unwrap_or(u32::MAX),
-        text_bytes,
-        columns,
-        text_index: words.encode()?,
-        vector_index: vectors.encode()?,
-    };
-    record.write(transaction, segment)?;
-    Ok(record)
-}
-
-/// A writer whose dictionary, if it has one, knows all of the documents and not only the first.
-fn block_writer(
-    segment: SegmentId,
-    compression: Compression,
-    sources: &mut [Source<'_>],
-    documents: &[(DocumentId, DocumentRecord)],
-) -> Result<BlockWriter> {
-    let records = || documents.iter().map(|(_, record)| record);
-    let text_bytes: u64 = records().map(|record| u64::from(record.text_bytes)).sum();
-    if text_bytes < DICTIONARY_FROM_BYTES {
-        return Ok(BlockWriter::new(segment, compression));
-    }
-    let every = text_bytes.div_ceil(SAMPLE_BYTES as u64) as usize;
-    let rows = records().flat_map(|record| {
-        let end = record.first_row.saturating_add(record.rows);
-        (record.first_row..end).map(|row| (record.segment(), row))
-    });
-    let mut sample = String::with_capacity(SAMPLE_BYTES);
-    for (id, row) in rows.step_by(every) {
-        source(sources, id)?.blocks.append(row, 1, &mut sample)?;
-    }
-    BlockWriter::with_sample(segment, compression, sample.as_bytes())
-}
-
-fn source<'s, 'b>(sources: &'s mut [Source<'b>], id: SegmentId) -> Result<&'s mut Source<'b>> {
-    let mut sources = sources.iter_mut();
-    let source = sources.find(|source| source.id == id);
-    source.ok_or_else(|| Error::damaged("a document of another segment"))
+    /// By ascending number.
+    sources: Vec<Source<'b>>,
+    chunks: ChunkWriter,
+    blocks: BlockWriter,
+    vectors: vector::writer::Writer,
+    documents: u32,
+    text_bytes: u64,
+    /// Text of one chunk, kept for its memory.
+    piece: String,
 }
 
 /// A segment that is merged.
 struct Source<'b> {
-    id: SegmentId,
     bound: &'b BoundSegment<'b>,
     blocks: BlockReader<'b>,
     vectors: vector::reader::Reader<'b>,
-    /// Where each row goes.
+    /// Its first row that was taken.
+    first: u32,
+    /// Where that row and each after it go, up to the last that was taken.
     new_rows: Vec<u32>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sizes(list: &[(u64, u64)]) -> Vec<Size> {
-        let numbered = list.iter().zip(1..);
-        numbered
-            .map(|((live, dead), number)| Size {
-                segment: SegmentId(number),
-                live_bytes: live << 10,
-                dead_bytes: dead << 10,
-            })
-            .collect()
-    }
-
-    fn chosen(list: &[(u64, u64)]) -> Vec<u32> {
-        let segments = choose(&sizes(list)).unwrap_or_default();
-        segments.into_iter().map(|segment| segment.0).collect()
-    }
-
-    #[test]
-    fn eight_segments_of_one_size_are_merged_and_fewer_are_not() {
-        assert!(chosen(&[(5, 0); 7]).is_empty());
-        assert_eq!(chosen(&[(5, 0); 8]), [1, 2, 3, 4, 5, 6, 7, 8]);
-        let mut mixed = vec![(100_000, 0), (600, 0)];
-        mixed.extend([(1, 0); 8]);
-        assert_eq!(chosen(&mixed), [3, 4, 5, 6, 7, 8, 9, 10]);
-        assert!(chosen(&[(1, 0), (600, 0), (5000, 0), (40_000, 0)]).is_empty());
-    }
-
-    #[test]
-    fn a_segment_of_which_most_is_deleted_is_written_anew() {
-        assert_eq!(chosen(&[(50, 40), (10, 11)]), [2]);
-        assert!(chosen(&[(70 << 10, 71 << 10)]).is_empty(), "too large");
-    }
-
-    #[test]
-    fn one_merge_never_writes_more_than_the_budget() {
-        assert!(chosen(&[(9 << 10, 0); 8]).is_empty());
-        assert_eq!(chosen(&[(7 << 10, 0); 9]).len(), 8);
-    }
-
-    #[test]
-    fn any_history_leaves_few_segments() {
-        let mut live: Vec<(u32, u64)> = Vec::new();
-        let mut next = 1;
-        for round in 0..5000u64 {
-            live.push((next, 1 + round * 7919 % 90_000));
-            next += 1;
-            loop {
-                let sizes: Vec<_> = live
-                    .iter()
-                    .map(|(number, live_bytes)| Size {
-                        segment: SegmentId(*number),
-                        live_bytes: *live_bytes,
-                        dead_bytes: 0,
-                    })
-                    .collect();
-                let Some(merged) = choose(&sizes) else { break };
-                let goes = |number: u32| merged.contains(&SegmentId(number));
-                let bytes = live.iter().filter(|(n, _)| goes(*n)).map(|(_, b)| b).sum();
-                live.retain(|(number, _)| !goes(*number));
-                live.push((next, bytes));
-                next += 1;
+impl Source<'_> {
+    /// Makes room for a document; returns false when it is not after the last or beyond the segment.
+    fn enter(&mut self, first: u32, rows: u32) -> bool {
+        if self.new_rows.is_empty() {
+            self.first = first;
+        }
+        // As long as what was taken, which lies within the segment.
+        let taken = self.new_rows.len() as u32;
+        let gap = first
+            .checked_sub(self.first)
+            .and_then(|at| at.checked_sub(taken));
+        let is_inside = first
+            .checked_add(rows)
+            .is_some_and(|end| end <= self.bound.segment.rows());
+        match gap.filter(|_| is_inside) {
+            Some(gap) => {
+                let len = self.new_rows.len() + gap as usize;
+                self.new_rows.resize(len, text::DROPPED);
+                true
             }
-            assert!(live.len() <= 40, "{} after {round}", live.len());
+            None => false,
         }
     }
+}
+
+impl<'b> MergeWriter<'b> {
+    /// An empty segment, to be filled from `bound`, which ascends. `sample` is from all over its text:
+    /// [`sample_of`], or what [`sample_step`] says.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; [`Error::Storage`] when zstd cannot be set up.
+    pub fn new(
+        segment: SegmentId,
+        bound: &'b [BoundSegment<'b>],
+        form: Form,
+        sample: Option<&str>,
+    ) -> Result<MergeWriter<'b>> {
+        let Some(first) = bound.first().map(|bound| &bound.segment.records.vectors) else {
+            return Err(Error::damaged("a merge of no segments"));
+        };
+        let mut sources = Vec::with_capacity(bound.len());
+        for bound in bound {
+            sources.push(Source {
+                blocks: bound.blocks()?,
+                vectors: bound.vectors()?,
+                first: 0,
+                new_rows: Vec::new(),
+                bound,
+            });
+        }
+        Ok(MergeWriter {
+            segment,
+            sources,
+            chunks: ChunkWriter::new(segment),
+            blocks: match sample {
+                Some(sample) => {
+                    BlockWriter::with_sample(segment, form.compression, sample.as_bytes())?
+                }
+                None => BlockWriter::new(segment, form.compression),
+            },
+            vectors: vector::writer::Writer::new(segment, form.codec, first.dim, first.range),
+            documents: 0,
+            text_bytes: 0,
+            piece: String::new(),
+        })
+    }
+
+    /// Rows so far.
+    pub fn rows(&self) -> u32 {
+        self.chunks.rows()
+    }
+
+    /// Appends a document, whose path sorts after the last, under the number `new`. Its record is
+    /// changed to say where it lies; the caller writes it. One without chunks is in no segment.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when rows, columns and records contradict each other; what storage says.
+    pub fn push(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        old: DocumentId,
+        new: DocumentId,
+        record: &mut DocumentRecord,
+    ) -> Result<()> {
+        if record.rows == 0 {
+            (record.segment, record.first_row) = (NO_SEGMENT, 0);
+            return Ok(());
+        }
+        let id = record.segment();
+        let at = self
+            .sources
+            .binary_search_by_key(&id, |source| source.bound.segment.id);
+        let source = at.ok().and_then(|at| self.sources.get_mut(at));
+        let source = source.ok_or_else(|| Error::damaged("a document of another segment"))?;
+        if !source.enter(record.first_row, record.rows) {
+            return Err(Error::damaged(format!(
+                "rows of document {:?} are not in their place",
+                record.path
+            )));
+        }
+        let first_row = self.chunks.rows();
+        for row in record.first_row..record.first_row.saturating_add(record.rows) {
+            let chunk = source.bound.chunks().get(row)?;
+            if chunk.document != old {
+                return Err(Error::damaged(format!(
+                    "row {row} of segment {} is not of document {:?}",
+                    id.0, record.path
+                )));
+            }
+            source.new_rows.push(self.chunks.rows());
+            self.chunks.push(transaction, new, &chunk.at)?;
+            self.piece.clear();
+            source.blocks.append(row, 1, &mut self.piece)?;
+            self.blocks.push(transaction, &self.piece)?;
+            self.vectors.copy(transaction, &source.vectors, row)?;
+        }
+        (record.segment, record.first_row) = (self.segment.0, first_row);
+        self.documents += 1;
+        self.text_bytes += u64::from(record.text_bytes);
+        Ok(())
+    }
+
+    /// Writes what is left: the words, the facets and the record of the segment. Asks `check` now and
+    /// then whether to go on.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; what storage and `check` say.
+    pub fn finish(
+        self,
+        snapshot: &Snapshot<'_>,
+        transaction: &mut Transaction<'_>,
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<SegmentRecord> {
+        let rows = self.chunks.rows();
+        let taken = self
+            .sources
+            .iter()
+            .filter(|source| !source.new_rows.is_empty());
+        let mut words = Vec::with_capacity(self.sources.len());
+        for source in taken {
+            words.push(text::MergeSource {
+                reader: source.bound.words()?,
+                first: source.first,
+                rows: &source.new_rows,
+            });
+        }
+        let words = text::merge(self.segment, &words, rows, transaction, check)?;
+        merge_facets(snapshot, transaction, self.segment, &self.sources)?;
+        let mut columns = vec![self.chunks.finish(transaction)?];
+        columns.extend(self.blocks.finish(transaction)?);
+        columns.extend(words.columns().map(ColumnRecord::clone));
+        let (vectors, vector_columns) = self.vectors.finish(transaction)?;
+        columns.extend(vector_columns);
+        columns.sort_by_key(|column| column.column);
+        let record = SegmentRecord {
+            rows,
+            documents: self.documents,
+            text_bytes: self.text_bytes,
+            columns,
+            text_index: words.encode()?,
+            vector_index: vectors.encode()?,
+        };
+        record.write(transaction, self.segment)?;
+        Ok(record)
+    }
+}
+
+/// Writes the facets of the new segment, one bitmap after the other.
+fn merge_facets(
+    snapshot: &Snapshot<'_>,
+    transaction: &mut Transaction<'_>,
+    segment: SegmentId,
+    sources: &[Source<'_>],
+) -> Result<()> {
+    let mut walks = Vec::with_capacity(sources.len());
+    for source in sources.iter().filter(|source| !source.new_rows.is_empty()) {
+        let walk = FacetWalk::start(snapshot, source.bound.segment.id)?;
+        walks.push((source, walk));
+    }
+    while let Some(least) = walks.iter().filter_map(|(_, walk)| walk.value()).min() {
+        let value = least.clone();
+        let mut rows = RoaringBitmap::new();
+        for (source, walk) in &mut walks {
+            if walk.value() == Some(&value) {
+                add_new_rows(source, walk.rows(), &mut rows);
+                walk.advance(snapshot)?;
+            }
+        }
+        facets::put_merged(transaction, segment, &value, rows)?;
+    }
+    Ok(())
+}
+
+/// Adds where `old` rows of a source go to `rows`, whole runs at a time.
+fn add_new_rows(source: &Source<'_>, old: &RoaringBitmap, rows: &mut RoaringBitmap) {
+    let end = source.first.saturating_add(source.new_rows.len() as u32);
+    let mut run = 0..0;
+    for row in old.range(source.first..end) {
+        let new = source.new_rows.get((row - source.first) as usize).copied();
+        let new = new.unwrap_or(text::DROPPED);
+        if new == run.end && !run.is_empty() {
+            run.end += 1;
+        } else if new != text::DROPPED {
+            rows.insert_range(run);
+            run = new..new.saturating_add(1);
+        }
+    }
+    rows.insert_range(run);
 }

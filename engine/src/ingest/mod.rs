@@ -11,6 +11,7 @@ pub mod extract;
 pub mod git;
 pub mod limits;
 pub mod merge;
+pub mod merge_policy;
 pub mod pipeline;
 pub mod prepare;
 pub mod recognise;

@@ -27,10 +27,15 @@ pub struct IndexOptions {
     pub root: Option<String>,
     /// Read every file and write the whole .kb anew.
     pub rebuild: bool,
+    /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
+    /// few; the text of all of them may be copied. Without it at most as much is merged as after any
+    /// commit: for runs that nobody waits for, one after the other.
+    pub large_merges: bool,
     /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
     /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
     pub vectors: Option<Codec>,
-    /// Set to true by another thread to stop; the file stays as it was.
+    /// Set to true by another thread to stop; the file stays as it was, or, when its merges are under
+    /// way, as the run made it.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
@@ -43,6 +48,7 @@ impl Default for IndexOptions {
             prune: false,
             root: None,
             rebuild: false,
+            large_merges: true,
             vectors: None,
             cancel: None,
         }
@@ -71,6 +77,8 @@ pub enum Stage {
     Index,
     /// Writing indexes and the commit.
     Write,
+    /// Merging segments; what the run changed is in the file. Bytes are of stored text.
+    Merge,
 }
 
 /// How far an index run has come.

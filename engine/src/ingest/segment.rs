@@ -1,5 +1,7 @@
 //! Prepared documents -> one segment: where text, words and vectors meet for writing.
 
+use std::ops::Range;
+
 use crate::container::Transaction;
 use crate::container::column::ColumnRecord;
 use crate::error::{Error, Result};
@@ -7,7 +9,7 @@ use crate::index::{text, vector};
 use crate::ingest::prepare::Prepared;
 use crate::store::block_writer::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
-use crate::store::documents::{self, DocumentRecord};
+use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{Facet, FacetsWriter};
 use crate::store::outline;
 use crate::store::segments::SegmentRecord;
@@ -126,30 +128,8 @@ impl SegmentWriter {
         for tag in &kept.tags {
             self.facets.add(Facet::Tag, tag, rows.clone());
         }
-        outline::put(transaction, id, &document.outline)?;
-        let record = DocumentRecord {
-            path: document.path.clone(),
-            root: prepared.source.root,
-            title: document.title.clone(),
-            suffix: kept.suffix,
-            file_type: document.file_type.clone(),
-            language: document.language.clone(),
-            class: document.class as u8,
-            size_bytes: prepared.source.size_bytes,
-            modified_ms: prepared.source.modified_ms,
-            added_ms: kept.added_ms,
-            hash: prepared.source.hash,
-            text_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
-            metadata: document.metadata.clone(),
-            tags: kept.tags,
-            text_bytes: document.text.len() as u32,
-            lines: prepared.lines,
-            line_map: prepared.line_map,
-            segment: self.segment.0,
-            first_row,
-            rows: rows.len() as u32,
-        };
-        documents::put(transaction, id, &record)?;
+        let place = Some((self.segment, rows));
+        write_document(transaction, id, prepared, kept, place)?;
         self.documents += 1;
         self.text_bytes += document.text.len() as u64;
         self.last_path = Some(document.path.clone());
@@ -178,4 +158,44 @@ impl SegmentWriter {
         record.write(transaction, self.segment)?;
         Ok(record)
     }
+}
+
+/// Writes the record and the outline of a document whose chunks are rows of a segment, or that has no
+/// chunks.
+///
+/// # Errors
+/// What storage says.
+pub fn write_document(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+    prepared: &Prepared,
+    kept: Kept,
+    place: Option<(SegmentId, Range<u32>)>,
+) -> Result<()> {
+    let document = &prepared.document;
+    let (segment, rows) = place.unwrap_or((SegmentId(NO_SEGMENT), 0..0));
+    outline::put(transaction, id, &document.outline)?;
+    let record = DocumentRecord {
+        path: document.path.clone(),
+        root: prepared.source.root,
+        title: document.title.clone(),
+        suffix: kept.suffix,
+        file_type: document.file_type.clone(),
+        language: document.language.clone(),
+        class: document.class as u8,
+        size_bytes: prepared.source.size_bytes,
+        modified_ms: prepared.source.modified_ms,
+        added_ms: kept.added_ms,
+        hash: prepared.source.hash,
+        text_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
+        metadata: document.metadata.clone(),
+        tags: kept.tags,
+        text_bytes: document.text.len() as u32,
+        lines: prepared.lines,
+        line_map: prepared.line_map,
+        segment: segment.0,
+        first_row: rows.start,
+        rows: rows.len() as u32,
+    };
+    documents::put(transaction, id, &record)
 }

@@ -86,14 +86,14 @@ fn read(
     id: DocumentId,
     record: DocumentRecord,
 ) -> Result<Carried> {
-    let segment = catalog.segment(record.segment())?.bind(snapshot)?;
-    let mut text = String::new();
-    segment
-        .blocks()?
-        .append(record.first_row, record.rows, &mut text)?;
-    let mut chunks = Vec::new();
-    for row in record.first_row..record.first_row.saturating_add(record.rows) {
-        chunks.push(segment.chunks().get(row)?.at);
+    let (mut text, mut chunks) = (String::new(), Vec::new());
+    if let Some(segment) = catalog.bind_segment_of(snapshot, &record)? {
+        segment
+            .blocks()?
+            .append(record.first_row, record.rows, &mut text)?;
+        for row in record.first_row..record.first_row.saturating_add(record.rows) {
+            chunks.push(segment.chunks().get(row)?.at);
+        }
     }
     let document = Document {
         class: record.class()?,

@@ -1,15 +1,16 @@
 //! Folders and files -> the .kb: what changed is read and written, the rest stays.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, CatalogCache};
 use crate::container::{Container, ContainerWriter, SlotIdentity, Snapshot, Transaction};
 use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::batch::Batch;
 use crate::ingest::changes::{Candidate, Changes, Held};
+use crate::ingest::merge_policy::Limit;
 use crate::ingest::pipeline::{self, Outcome};
 use crate::ingest::prepare::Preparer;
 use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
@@ -18,6 +19,7 @@ use crate::ingest::roots::{self, Asked, Known, Resolved};
 use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
 use crate::kb::carry;
 use crate::kb::fresh::{check_codec, check_model, first_manifest, fresh_meta};
+use crate::kb::merge::merge_segments;
 use crate::kb::read::Kb;
 use crate::kb::recall;
 use crate::kb::samples;
@@ -36,7 +38,8 @@ impl KbWriter {
     ///
     /// # Errors
     /// [`Error::PathNotFound`]; [`Error::RootVanished`] when no file is left of what the .kb has
-    /// documents of; [`Error::IndexLocked`]; [`Error::Cancelled`] when asked to stop;
+    /// documents of; [`Error::IndexLocked`]; [`Error::Cancelled`] when asked to stop before the commit:
+    /// after it only merges stop;
     /// [`Error::Storage`], [`Error::Io`], the latter also when a file cannot be read whose document a
     /// rebuild would lose. The old state stands after every error.
     pub fn index(
@@ -106,7 +109,15 @@ impl KbWriter {
         }
         check_model(&found.catalog.meta)?;
         let report = apply(&mut open, found, options, progress)?;
-        self.committed(open)?;
+        let limit = match options.large_merges {
+            true => Limit::none(),
+            false => Limit::commit(),
+        };
+        let mut hear = |done, total| {
+            progress(merging(done, total));
+            options.check_cancel()
+        };
+        self.committed(open, limit, &mut hear)?;
         Ok(report)
     }
 
@@ -223,6 +234,18 @@ impl KbWriter {
         run.stage(Stage::Write);
         let meta = batch.finish(&mut transaction, None)?;
         transaction.commit()?;
+        if options.large_merges
+            && let Some(path) = writer.path().map(Path::to_path_buf)
+        {
+            // Nobody reads the new file yet, so a merge that is stopped stops the run.
+            let base = Container::open(&path)?;
+            let mut hear = |done, total| {
+                (run.progress)(merging(done, total));
+                options.check_cancel()
+            };
+            let catalogs = CatalogCache::default();
+            merge_segments(&mut writer, &base, &catalogs, Limit::none(), &mut hear)?;
+        }
         recall::certify(&mut writer)?;
         options.check_cancel()?;
         writer.finish()?;
@@ -269,6 +292,15 @@ impl Kb {
         let mut report = found.would_be_or(&options, |skipped| Err(unreadable(skipped)))?;
         report.elapsed = started.elapsed();
         Ok(report)
+    }
+}
+
+/// How far a merge is.
+fn merging(bytes_done: u64, bytes_total: u64) -> Progress {
+    Progress {
+        bytes_done,
+        bytes_total,
+        ..Progress::at(Stage::Merge)
     }
 }
 

@@ -1,35 +1,43 @@
 //! Merges after a commit: each a commit of its own, so that a reader never waits and a crash costs
 //! one merge.
 
-use crate::catalog::{BoundSegment, Catalog, CatalogCache};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::ingest::merge::{self, Form, Size};
+use crate::ingest::merge::{self, Form, LiveDocuments, MergeWriter};
+use crate::ingest::merge_policy::{self, Limit, Size};
 use crate::store::block_writer::Compression;
+use crate::store::documents::{self, NO_SEGMENT};
 use crate::store::meta::Manifest;
-use crate::store::{documents, segments};
+use crate::store::segments;
 use crate::types::SegmentId;
 
-/// Merges after one commit; the next commit goes on.
-const MOST_MERGES: usize = 4;
+/// Hears of bytes of text that a merge has copied, and of how many there are; says whether to go on.
+pub(super) type Hear<'h> = dyn FnMut(u64, u64) -> Result<()> + 'h;
 
-/// Merges segments of `base`, which `writer` has open, until few enough are left.
+/// Merges segments of `base`, which `writer` has open, until few enough are left or the limit is
+/// reached.
 ///
 /// # Errors
-/// What storage says; what was committed before stands.
-pub(super) fn merge_small(
+/// What storage and `hear` say; what was committed before stands.
+pub(super) fn merge_segments(
     writer: &mut ContainerWriter,
     base: &Container,
     catalogs: &CatalogCache,
+    mut limit: Limit,
+    hear: &mut Hear<'_>,
 ) -> Result<()> {
-    for _ in 0..MOST_MERGES {
+    loop {
         let sizes = base.read(|snapshot| Ok(sizes(&*catalogs.get(snapshot)?)))?;
-        let Some(chosen) = merge::choose(&sizes) else {
-            break;
+        let Some((chosen, bytes)) = merge_policy::choose(&sizes, &limit) else {
+            return Ok(());
         };
-        merge_once(writer, base, catalogs, &chosen)?;
+        merge_once(writer, base, catalogs, &chosen, hear)?;
+        limit.spend(bytes);
     }
-    Ok(())
 }
 
 /// Nobody else commits, so what is read stands; only that the file has grown is found out late, and
@@ -39,13 +47,20 @@ fn merge_once(
     base: &Container,
     catalogs: &CatalogCache,
     chosen: &[SegmentId],
+    hear: &mut Hear<'_>,
 ) -> Result<()> {
     let mut open = Some(writer.begin()?);
     let mut is_repeated = false;
     let merged = base.read(|snapshot| match &mut open {
         Some(transaction) if !is_repeated => {
             is_repeated = true;
-            merge_some(transaction, snapshot, &*catalogs.get(snapshot)?, chosen)
+            merge_some(
+                transaction,
+                snapshot,
+                &*catalogs.get(snapshot)?,
+                chosen,
+                hear,
+            )
         }
         // Half of it is in the transaction already.
         _ => Err(Error::SnapshotExpired),
@@ -62,6 +77,7 @@ fn sizes(catalog: &Catalog) -> Vec<Size> {
     segments
         .map(|segment| Size {
             segment: segment.id,
+            live_rows: segment.live_rows(),
             live_bytes: segment.live_text_bytes(),
             dead_bytes: segment.deleted.as_ref().map_or(0, |gone| gone.text_bytes),
         })
@@ -73,34 +89,256 @@ fn merge_some(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     chosen: &[SegmentId],
+    hear: &mut Hear<'_>,
 ) -> Result<()> {
     let bound = chosen
         .iter()
         .map(|id| catalog.segment(*id)?.bind(snapshot))
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
-    let mut merged = merge::documents_of(snapshot, catalog, &bound)?;
+    let segments = || bound.iter().map(|bound| bound.segment);
+    let text_bytes: u64 = segments().map(Segment::live_text_bytes).sum();
+    let expected: u64 = segments().map(live_documents).sum();
     let mut manifest: Manifest = catalog.manifest.clone();
     let number = manifest.take_segment()?;
     manifest
         .segments
         .retain(|live| !chosen.contains(&SegmentId(*live)));
-    manifest.segments.push(number.0);
-    merge::write_segment(
-        transaction,
-        number,
-        &bound,
-        &mut merged,
-        Form {
-            compression: Compression::Fast,
-            codec: catalog.meta.embedder.codec,
-        },
-        &mut |_| (),
-    )?;
-    for (id, record) in &merged {
-        documents::put_record(transaction, *id, record)?;
+    let form = Form {
+        compression: Compression::Fast,
+        codec: catalog.meta.embedder.codec,
+    };
+    let sample = merge::sample_of(&bound)?;
+    let mut writer = MergeWriter::new(number, &bound, form, sample.as_deref())?;
+    let (mut merged, mut done_bytes) = (0, 0);
+    let mut documents = LiveDocuments::new(snapshot, catalog, &bound)?;
+    while let Some((id, mut record)) = documents.advance()? {
+        writer.push(transaction, id, id, &mut record)?;
+        documents::put_record(transaction, id, &record)?;
+        merged += 1;
+        done_bytes += u64::from(record.text_bytes);
+        hear(done_bytes, text_bytes)?;
+    }
+    if merged < expected {
+        release_empty(transaction, snapshot, catalog, chosen)?;
+    }
+    if writer.rows() > 0 {
+        writer.finish(snapshot, transaction, &mut || hear(text_bytes, text_bytes))?;
+        manifest.segments.push(number.0);
     }
     for segment in chosen {
         segments::remove(transaction, *segment)?;
     }
     manifest.write(transaction)
+}
+
+fn live_documents(segment: &Segment) -> u64 {
+    let deleted = segment.deleted.as_ref().map_or(0, |gone| gone.documents);
+    u64::from(segment.records.segment.documents.saturating_sub(deleted))
+}
+
+/// Takes documents without chunks out of the segments that go: older programs counted them there. They
+/// are found among all documents, once.
+fn release_empty(
+    transaction: &mut Transaction<'_>,
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    chosen: &[SegmentId],
+) -> Result<()> {
+    let chosen: BTreeSet<SegmentId> = chosen.iter().copied().collect();
+    catalog.documents.each(snapshot, |id, mut record| {
+        if record.rows == 0 && chosen.contains(&record.segment()) {
+            (record.segment, record.first_row) = (NO_SEGMENT, 0);
+            documents::put_record(transaction, id, &record)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::ingest::report::{IndexOptions, Stage};
+    use crate::kb::{Kb, KbWriter};
+    use crate::store::documents::DocumentRecord;
+    use crate::store::segments::SegmentRecord;
+
+    fn assert_sound(path: &Path) -> Kb {
+        let kb = Kb::open(path).unwrap();
+        let report = kb.verify(true, &mut |_, _| ()).unwrap();
+        assert_eq!(report.problems, [""; 0]);
+        kb
+    }
+
+    fn record_of(path: &Path, name: &str) -> DocumentRecord {
+        let read = Container::open(path).unwrap().read(|snapshot| {
+            let documents = Catalog::load(snapshot)?.documents;
+            let id = documents.by_path(snapshot, name)?.unwrap();
+            documents.get(snapshot, id)
+        });
+        read.unwrap()
+    }
+
+    fn add(path: &Path, documents: &[(&str, &str)]) {
+        let mut writer = KbWriter::open_or_create(path).unwrap();
+        for (name, text) in documents {
+            writer.add_bytes(name, text.as_bytes()).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+
+    #[test]
+    fn a_document_without_text_is_in_no_segment_and_every_call_answers_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        add(&path, &[("empty.md", ""), ("none.txt", "")]);
+        let kb = assert_sound(&path);
+        assert_eq!(kb.info().unwrap().segments, 0);
+        assert_eq!(record_of(&path, "empty.md").segment, NO_SEGMENT);
+        for number in 0..9 {
+            add(&path, &[(&format!("{number}.txt"), "one walrus")]);
+        }
+        let kb = assert_sound(&path);
+        assert_eq!(kb.info().unwrap().segments, 2, "eight were merged");
+        assert_eq!(kb.text("empty.md", None).unwrap().text, "");
+        assert!(kb.chunks("empty.md").unwrap().is_empty());
+        assert!(kb.outline("empty.md").unwrap().headings.is_empty());
+        assert_eq!(kb.list(None).unwrap().len(), 11);
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.tag("empty.md", &["sea"], &[]).unwrap();
+        writer.remove("none.txt").unwrap();
+        writer.commit().unwrap();
+        assert_sound(&path);
+        writer.seal(None, &mut |_| ()).unwrap();
+        let kb = assert_sound(&path);
+        assert_eq!(kb.info().unwrap().documents, 10);
+        assert_eq!(kb.document("empty.md").unwrap().tags, ["sea"]);
+        writer.remove("empty.md").unwrap();
+        writer.commit().unwrap();
+        assert_sound(&path);
+    }
+
+    /// Makes `name`, which has no chunks, a document of `segment`, as older programs did.
+    fn put_into_segment(path: &Path, name: &str, segment: u32) {
+        let opener = KbWriter::open_or_create(path).unwrap().opener();
+        let base = Container::open(path).unwrap();
+        let mut writer = ContainerWriter::open(path, &opener).unwrap();
+        let (id, mut record, mut of_segment) = base
+            .read(|snapshot| {
+                let documents = Catalog::load(snapshot)?.documents;
+                let id = documents.by_path(snapshot, name)?.unwrap();
+                let of_segment = SegmentRecord::read(snapshot, SegmentId(segment))?;
+                Ok((id, documents.get(snapshot, id)?, of_segment))
+            })
+            .unwrap();
+        record.segment = segment;
+        of_segment.documents += 1;
+        let mut transaction = writer.begin().unwrap();
+        documents::put_record(&mut transaction, id, &record).unwrap();
+        of_segment
+            .write(&mut transaction, SegmentId(segment))
+            .unwrap();
+        transaction.commit().unwrap();
+        writer.finish().unwrap();
+    }
+
+    #[test]
+    fn documents_without_text_of_older_files_are_released_by_the_merge_of_their_segment() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        add(
+            &path,
+            &[("a.txt", "one walrus"), ("e.md", ""), ("f.md", "")],
+        );
+        put_into_segment(&path, "e.md", 1);
+        put_into_segment(&path, "f.md", 1);
+        let kb = assert_sound(&path);
+        assert_eq!(kb.text("e.md", None).unwrap().text, "");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.remove("f.md").unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        assert_eq!(record_of(&path, "e.md").segment, 1);
+        assert_sound(&path);
+        for number in 0..7 {
+            add(&path, &[(&format!("{number}.txt"), "one walrus")]);
+        }
+        let kb = assert_sound(&path);
+        assert_eq!(kb.info().unwrap().segments, 1);
+        assert_eq!(record_of(&path, "e.md").segment, NO_SEGMENT);
+    }
+
+    #[test]
+    fn an_older_file_with_documents_without_text_is_sealed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        add(
+            &path,
+            &[("a.txt", "one walrus"), ("b.md", ""), ("c.md", "two")],
+        );
+        let sealed = |path: &Path, output: &str| {
+            let output = folder.path().join(output);
+            let mut writer = KbWriter::open_or_create(path).unwrap();
+            let report = writer.seal(Some(&output), &mut |_| ()).unwrap();
+            assert_sound(&output);
+            report.content_root
+        };
+        let new = sealed(&path, "new.kb");
+        put_into_segment(&path, "b.md", 1);
+        assert_eq!(sealed(&path, "old.kb"), new);
+    }
+
+    #[test]
+    fn a_merge_that_is_stopped_loses_nothing_and_the_next_run_makes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
+        std::fs::create_dir(&sources).unwrap();
+        let cancel = Arc::new(AtomicBool::new(false));
+        let options = IndexOptions {
+            cancel: Some(Arc::clone(&cancel)),
+            ..IndexOptions::default()
+        };
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let paths = [sources.clone()];
+        let mut merges = 0;
+        for number in 0..9 {
+            std::fs::write(sources.join(format!("{number}.txt")), "one walrus").unwrap();
+            cancel.store(false, Ordering::Relaxed);
+            let mut stop_merges = |progress: crate::Progress| {
+                if progress.stage == Stage::Merge && number == 7 {
+                    merges += 1;
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            };
+            let report = writer.index(&paths, &options, &mut stop_merges).unwrap();
+            assert_eq!(report.documents, number + 1);
+            let segments = assert_sound(&path).info().unwrap().segments;
+            let expected = if number < 8 { number + 1 } else { 2 };
+            assert_eq!(segments, expected, "after {number}");
+        }
+        assert_eq!(merges, 1);
+    }
+
+    #[test]
+    fn records_that_contradict_rows_stop_a_merge_and_nothing_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        for number in 0..7 {
+            add(&path, &[(&format!("{number}.txt"), "one walrus")]);
+        }
+        let opener = KbWriter::open_or_create(&path).unwrap().opener();
+        let mut writer = ContainerWriter::open(&path, &opener).unwrap();
+        let mut record = record_of(&path, "3.txt");
+        record.rows = 70_000;
+        let mut transaction = writer.begin().unwrap();
+        documents::put_record(&mut transaction, crate::types::DocumentId(4), &record).unwrap();
+        transaction.commit().unwrap();
+        writer.finish().unwrap();
+        add(&path, &[("7.txt", "one walrus")]);
+        let info = Kb::open(&path).unwrap().info().unwrap();
+        assert_eq!((info.segments, info.documents), (8, 8));
+    }
 }

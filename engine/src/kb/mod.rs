@@ -27,6 +27,8 @@ mod samples;
 mod seal;
 mod sections;
 mod sizes;
+#[cfg(feature = "ingest")]
+mod spread;
 mod state;
 #[cfg(feature = "ingest")]
 mod tags;

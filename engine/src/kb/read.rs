@@ -146,7 +146,9 @@ impl Kb {
     pub fn chunks(&self, name: &str) -> Result<Vec<ChunkSpan>> {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let segment = catalog.segment(record.segment())?.bind(snapshot)?;
+            let Some(segment) = catalog.bind_segment_of(snapshot, &record)? else {
+                return Ok(Vec::new());
+            };
             let chunks = segment.chunks();
             let rows = record.first_row..record.first_row.saturating_add(record.rows);
             rows.map(|row| Ok(chunks.get(row)?.at)).collect()

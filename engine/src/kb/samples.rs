@@ -7,6 +7,7 @@ use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::ingest::recognise::{SAMPLE_DOCUMENTS, Sample};
+use crate::kb::spread::{Spread, evenly};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::RootRecord;
 use crate::types::DocumentId;
@@ -97,63 +98,6 @@ fn each_path_of(
         }
         Ok(ControlFlow::Continue(()))
     })
-}
-
-/// Every n-th of a sequence of unknown length, n as small as a limit of items allows.
-#[derive(Debug)]
-struct Spread<T> {
-    limit: usize,
-    step: usize,
-    seen: usize,
-    items: Vec<T>,
-}
-
-impl<T> Spread<T> {
-    /// Keeps at most `limit` items, of a long sequence at least half as many.
-    fn new(limit: usize) -> Spread<T> {
-        Spread {
-            limit,
-            step: 1,
-            seen: 0,
-            items: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, item: T) {
-        if self.seen.is_multiple_of(self.step) {
-            if self.items.len() == self.limit {
-                let mut number = 0;
-                self.items.retain(|_| {
-                    number += 1;
-                    number % 2 == 1
-                });
-                self.step *= 2;
-            }
-            if self.seen.is_multiple_of(self.step) {
-                self.items.push(item);
-            }
-        }
-        self.seen += 1;
-    }
-
-    /// Whether no item was left out.
-    fn is_complete(&self) -> bool {
-        self.step == 1
-    }
-
-    fn into_items(self) -> Vec<T> {
-        self.items
-    }
-}
-
-/// `count` of the items, or all when there are fewer, at equal distances.
-fn evenly<T>(items: Vec<T>, count: usize) -> impl Iterator<Item = T> {
-    let len = items.len();
-    let chosen = move |at: usize| at * count / len.max(1) != (at + 1) * count / len.max(1);
-    let items = items.into_iter().enumerate();
-    items
-        .filter(move |(at, _)| len <= count || chosen(*at))
-        .map(|(_, item)| item)
 }
 
 #[cfg(test)]
@@ -370,19 +314,5 @@ mod tests {
             assert!(gaps.max() <= Some(count / 8), "{numbers:?}");
             assert!(numbers[0] < count / 8 && numbers[31] >= count - count / 8);
         }
-    }
-
-    #[test]
-    fn a_spread_keeps_every_nth_item() {
-        let mut spread = Spread::new(8);
-        for number in 0..100 {
-            spread.push(number);
-        }
-        assert!(!spread.is_complete());
-        assert_eq!(spread.into_items(), [0, 16, 32, 48, 64, 80, 96]);
-        let items = |len: usize, count| evenly((0..len).collect(), count).collect::<Vec<_>>();
-        assert_eq!(items(3, 5), [0, 1, 2]);
-        assert_eq!(items(8, 4), [1, 3, 5, 7]);
-        assert_eq!(items(0, 4), [0; 0]);
     }
 }

@@ -8,7 +8,6 @@ use crate::kb::Kb;
 use crate::kb::facts::{DocumentInfo, PageText, Pages};
 use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
 use crate::kb::read::all_lines;
-use crate::kb::texts::segment_of;
 use crate::search::page::{Budget, Page, Paging, TOKEN_BYTES};
 use crate::store::documents::DocumentRecord;
 use crate::types::Lines;
@@ -26,7 +25,7 @@ impl Kb {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
             let mut text = String::new();
-            if let Some(segment) = segment_of(snapshot, catalog, &record)? {
+            if let Some(segment) = catalog.bind_segment_of(snapshot, &record)? {
                 let mut blocks = segment.blocks()?;
                 let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
                 while text.len() < bytes
@@ -59,7 +58,7 @@ impl Kb {
         let asked = asked.join(",");
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let segment = segment_of(snapshot, catalog, &record)?;
+            let segment = catalog.bind_segment_of(snapshot, &record)?;
             let all = pages(segment.as_ref(), &record)?;
             let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
             let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;

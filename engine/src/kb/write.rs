@@ -12,9 +12,11 @@ use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::batch::Batch;
 use crate::ingest::extract;
+use crate::ingest::merge_policy::Limit;
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
 use crate::ingest::walk::now_ms;
 use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
+use crate::kb::merge::{Hear, merge_segments};
 use crate::kb::tags;
 use crate::search::resolve;
 use crate::store::documents::DocumentRecord;
@@ -446,8 +448,8 @@ impl KbWriter {
     }
 
     /// Makes all changes since the last commit durable and visible, at once. A .kb that did not exist
-    /// appears now, also when nothing was added. Then small segments may be merged, in commits of
-    /// their own.
+    /// appears now, also when nothing was added. Then segments may be merged, in commits of their own
+    /// that copy 64 MB of text at most: about a second.
     ///
     /// # Errors
     /// [`Error::IndexLocked`] while another process writes the file; [`Error::Storage`] or
@@ -488,11 +490,17 @@ impl KbWriter {
         let base = open.base.as_ref().map(|base| (base, &open.catalogs));
         batch.finish(&mut transaction, base)?;
         transaction.commit()?;
-        self.committed(open)
+        self.committed(open, Limit::commit(), &mut |_, _| Ok(()))
     }
 
-    /// Goes on after a commit: a new file takes its place, one in place stays locked.
-    pub(super) fn committed(&mut self, mut open: Open) -> Result<()> {
+    /// Goes on after a commit: a new file takes its place, one in place stays locked. `hear` is asked
+    /// during merges whether to go on.
+    pub(super) fn committed(
+        &mut self,
+        mut open: Open,
+        limit: Limit,
+        hear: &mut Hear<'_>,
+    ) -> Result<()> {
         let Open {
             writer,
             base,
@@ -501,9 +509,9 @@ impl KbWriter {
         let Some(base) = base else {
             return open.writer.finish();
         };
-        // What was committed stays committed: a merge that fails is left to the next commit, and to
-        // a writer that opens the file anew.
-        let is_merged = !self.merges || super::merge::merge_small(writer, base, catalogs).is_ok();
+        // What was committed stays committed: a merge that fails or is stopped is left to the next
+        // commit, and to a writer that opens the file anew.
+        let is_merged = !self.merges || merge_segments(writer, base, catalogs, limit, hear).is_ok();
         self.open = is_merged.then_some(open);
         Ok(())
     }

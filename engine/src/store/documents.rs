@@ -13,6 +13,10 @@ use crate::types::{Class, DocumentId, SegmentId, hex};
 
 const DOCUMENT_VERSION: u8 = 1;
 
+/// The segment of a document without chunks: it is in none. Segments are numbered from 1. Older files
+/// name a live segment, and count the document there.
+pub const NO_SEGMENT: u32 = 0;
+
 /// Row of table `docs`.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct DocumentRecord {
@@ -51,7 +55,7 @@ pub struct DocumentRecord {
     /// Whether the lines of the stored text are other lines than those of the original; only the
     /// chunks then know the original's.
     pub line_map: bool,
-    /// Segment that holds its chunks.
+    /// Segment that holds its chunks; [`NO_SEGMENT`] when it has none.
     pub segment: u32,
     /// First of its rows there.
     pub first_row: u32,

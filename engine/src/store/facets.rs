@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
 use roaring::RoaringBitmap;
 
@@ -128,6 +129,93 @@ pub fn each(
             .map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
         visit(facet, name, bitmap(value)?)
     })
+}
+
+/// Walks over the facets of a segment in the order of their keys, one bitmap in memory.
+#[derive(Debug)]
+pub struct FacetWalk {
+    segment: SegmentId,
+    /// The facet it stands on; none after the last.
+    at: Option<(FacetValue, RoaringBitmap)>,
+}
+
+/// Number of a facet and a value of it as they stand in a key, behind the segment.
+pub type FacetValue = Vec<u8>;
+
+impl FacetWalk {
+    /// Stands on the first facet of a segment.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a bitmap does not decode.
+    pub fn start(snapshot: &Snapshot<'_>, segment: SegmentId) -> Result<FacetWalk> {
+        let at = first_from(snapshot, segment, &[])?;
+        Ok(FacetWalk { segment, at })
+    }
+
+    /// The facet and value that it stands on.
+    pub fn value(&self) -> Option<&FacetValue> {
+        self.at.as_ref().map(|(value, _)| value)
+    }
+
+    /// The rows that have it, deleted ones included.
+    pub fn rows(&self) -> &RoaringBitmap {
+        static NONE: OnceLock<RoaringBitmap> = OnceLock::new();
+        match &self.at {
+            Some((_, rows)) => rows,
+            None => NONE.get_or_init(RoaringBitmap::new),
+        }
+    }
+
+    /// Moves to the next facet.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when its bitmap does not decode.
+    pub fn advance(&mut self, snapshot: &Snapshot<'_>) -> Result<()> {
+        if let Some((mut value, _)) = self.at.take() {
+            // The smallest key behind this one.
+            value.push(0);
+            self.at = first_from(snapshot, self.segment, &value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The first facet of a segment from a value on.
+fn first_from(
+    snapshot: &Snapshot<'_>,
+    segment: SegmentId,
+    value: &[u8],
+) -> Result<Option<(FacetValue, RoaringBitmap)>> {
+    let Some(table) = snapshot.table(tables::FACETS)? else {
+        return Ok(None);
+    };
+    let prefix = segment.0.to_be_bytes();
+    let from = [prefix.as_slice(), value].concat();
+    let mut found = None;
+    snapshot.range(&table, Key::Bytes(&from), |key, bytes| {
+        if let Some(value) = key.strip_prefix(prefix.as_slice()) {
+            found = Some((value.to_vec(), bitmap(bytes)?));
+        }
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
+}
+
+/// Says that `rows` of a new segment have a value that [`FacetWalk`] gave; none says nothing.
+///
+/// # Errors
+/// What storage says.
+pub fn put_merged(
+    transaction: &mut Transaction<'_>,
+    segment: SegmentId,
+    value: &FacetValue,
+    rows: RoaringBitmap,
+) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let key = [segment.0.to_be_bytes().as_slice(), value].concat();
+    put(transaction, &key, rows)
 }
 
 /// Rows of a segment of `rows` rows that have the value; none when no row has it.

@@ -16,7 +16,7 @@ const SEGMENT_VERSION: u8 = 1;
 pub struct SegmentRecord {
     /// Chunk rows.
     pub rows: u32,
-    /// Documents.
+    /// Documents with chunks in it.
     pub documents: u32,
     /// Bytes of stored text.
     pub text_bytes: u64,

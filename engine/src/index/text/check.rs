@@ -131,6 +131,7 @@ mod tests {
     use crate::container::column::{ColumnWriter, MemoryExtents, extent_starts};
     use crate::index::text::columns::ColumnsWriter;
     use crate::index::text::fixture::{Index, prose, word};
+    use crate::index::text::lengths::RowLengths;
     use crate::index::text::{
         Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, POSTINGS, TextRecord,
     };
@@ -232,10 +233,17 @@ mod tests {
         }
     }
 
+    fn row_lengths(lengths: &[u32]) -> RowLengths {
+        let mut rows = RowLengths::new(0);
+        lengths.iter().for_each(|length| rows.push(*length));
+        rows
+    }
+
     /// The terms of some rows written by hand: term, rows, frequencies.
     fn by_hand(lengths: &[u32], terms: &[(&[u8], &[u32], &[u32])]) -> Index {
         let mut sink = MemoryExtents::default();
-        let mut columns = ColumnsWriter::new(SegmentId(1), lengths);
+        let lengths = row_lengths(lengths);
+        let mut columns = ColumnsWriter::new(SegmentId(1), &lengths);
         for (term, rows, frequencies) in terms {
             columns.push(&mut sink, term, rows, frequencies).unwrap();
         }
@@ -262,7 +270,7 @@ mod tests {
     /// An index with other bytes as its dictionary, of one part with that first term.
     fn with_dictionary(first_term: &[u8], part: &[u8], terms: u64) -> Index {
         let mut sink = MemoryExtents::default();
-        let lengths = ColumnsWriter::new(SegmentId(1), &[1, 1])
+        let lengths = ColumnsWriter::new(SegmentId(1), &row_lengths(&[1, 1]))
             .finish(&mut sink)
             .unwrap();
         let mut column = ColumnWriter::items(SegmentId(1), DICTIONARY, 0);

@@ -7,6 +7,7 @@ use crate::types::SegmentId;
 
 use super::bm25::impact;
 use super::dictionary::{DictionaryWriter, Place};
+use super::lengths::RowLengths;
 use super::postings::{
     BLOCK_POSTINGS, Block, ENTRY_BYTES, PART_BLOCKS, encode_impact, put_block, put_posting,
     put_varint,
@@ -18,7 +19,7 @@ pub(super) struct ColumnsWriter<'a> {
     /// The segment.
     segment: SegmentId,
     /// Length of each row in terms.
-    lengths: &'a [u32],
+    lengths: &'a RowLengths,
     /// Their sum.
     total_length: u64,
     /// The postings.
@@ -31,8 +32,8 @@ pub(super) struct ColumnsWriter<'a> {
 
 impl<'a> ColumnsWriter<'a> {
     /// A writer of a segment whose rows have these lengths.
-    pub(super) fn new(segment: SegmentId, lengths: &'a [u32]) -> ColumnsWriter<'a> {
-        let total_length = lengths.iter().map(|length| u64::from(*length)).sum();
+    pub(super) fn new(segment: SegmentId, lengths: &'a RowLengths) -> ColumnsWriter<'a> {
+        let total_length = lengths.iter().map(u64::from).sum();
         ColumnsWriter {
             segment,
             lengths,
@@ -41,8 +42,13 @@ impl<'a> ColumnsWriter<'a> {
                 column: ColumnWriter::items(segment, POSTINGS, COLUMN_ORDER),
                 mean_length: mean_length(total_length, lengths.len() as u32),
                 lengths,
+                count: 0,
+                rows: Vec::new(),
+                frequencies: Vec::new(),
+                next_row: 0,
+                directory: Vec::new(),
+                parts: Vec::new(),
                 item: Vec::new(),
-                part: Vec::new(),
                 blocks: Vec::new(),
             },
             dictionary: DictionaryWriter::new(segment),
@@ -62,14 +68,24 @@ impl<'a> ColumnsWriter<'a> {
         rows: &[u32],
         frequencies: &[u32],
     ) -> Result<()> {
+        self.extend(rows, frequencies);
+        self.end_term(sink, term)
+    }
+
+    /// Adds postings of the term that [`ColumnsWriter::end_term`] will name; rows ascend from call to
+    /// call. What is kept of a list until its end is its encoded form.
+    pub(super) fn extend(&mut self, rows: &[u32], frequencies: &[u32]) {
+        self.postings.extend(rows, frequencies);
+    }
+
+    /// Ends the list of a term, as [`ColumnsWriter::push`] takes it.
+    ///
+    /// # Errors
+    /// What the sink says.
+    pub(super) fn end_term(&mut self, sink: &mut dyn ExtentSink, term: &[u8]) -> Result<()> {
         let position = self.postings.column.position();
-        let place = match (rows, frequencies) {
-            ([], _) | (_, []) => return Ok(()),
-            ([row], [frequency]) => Place::Single {
-                row: *row,
-                frequency: *frequency,
-            },
-            _ => self.postings.push(sink, rows, frequencies)?,
+        let Some(place) = self.postings.end_list(sink)? else {
+            return Ok(());
         };
         self.terms += 1;
         self.dictionary.push(sink, term, place, position)
@@ -97,13 +113,12 @@ impl<'a> ColumnsWriter<'a> {
 
 fn write_lengths(
     segment: SegmentId,
-    lengths: &[u32],
+    lengths: &RowLengths,
     sink: &mut dyn ExtentSink,
 ) -> Result<ColumnRecord> {
-    let short = lengths.iter().all(|length| *length <= u32::from(u16::MAX));
-    let width = if short { 2 } else { 4 };
+    let width = lengths.width();
     let mut column = ColumnWriter::rows(segment, LENGTHS, width as u32, COLUMN_ORDER);
-    for length in lengths {
+    for length in lengths.iter() {
         let bytes = length.to_le_bytes();
         column.push(sink, bytes.get(..width).unwrap_or(&bytes))?;
     }
@@ -116,66 +131,116 @@ pub(super) fn mean_length(total_length: u64, rows: u32) -> f32 {
     if mean > 0.0 { mean as f32 } else { 1.0 }
 }
 
-/// Writes postings lists of two or more.
+/// Postings of a full part.
+const PART_POSTINGS: usize = PART_BLOCKS * BLOCK_POSTINGS;
+
+/// Writes postings lists.
 struct ListWriter<'a> {
     /// The column.
     column: ColumnWriter,
     /// Mean length of a row of the segment.
     mean_length: f32,
     /// Length of each row.
-    lengths: &'a [u32],
-    /// The first item of the list.
+    lengths: &'a RowLengths,
+    /// Postings of the list so far.
+    count: u64,
+    /// Rows that are in no part yet.
+    rows: Vec<u32>,
+    /// Their frequencies.
+    frequencies: Vec<u32>,
+    /// One past the last row of the parts, or 0.
+    next_row: u32,
+    /// Last row and bytes of each part so far.
+    directory: Vec<(u32, u32)>,
+    /// These parts.
+    parts: Vec<u8>,
+    /// An item of the column.
     item: Vec<u8>,
-    /// Entries and then blocks of the part being made.
-    part: Vec<u8>,
-    /// Blocks of that part.
+    /// Blocks of the part being made.
     blocks: Vec<u8>,
 }
 
 impl ListWriter<'_> {
-    fn push(
-        &mut self,
-        sink: &mut dyn ExtentSink,
-        rows: &[u32],
-        frequencies: &[u32],
-    ) -> Result<Place> {
-        self.item.clear();
-        put_varint(&mut self.item, rows.len() as u64);
-        if rows.len() < BLOCK_POSTINGS {
-            put_tail(&mut self.item, rows, frequencies, 0);
-            let position = self.column.push(sink, &self.item)?;
-            return Ok(Place::List {
-                position,
-                len_bytes: self.item.len() as u64,
-            });
-        }
-        let part_postings = PART_BLOCKS * BLOCK_POSTINGS;
-        let mut parts = Vec::new();
-        let mut next = 0;
-        for (rows, frequencies) in std::iter::zip(
-            rows.chunks(part_postings),
-            frequencies.chunks(part_postings),
-        ) {
-            self.make_part(rows, frequencies, next);
-            let last = rows.last().copied().unwrap_or(0);
-            next = last + 1;
-            parts.push((last, std::mem::take(&mut self.part)));
-        }
-        if parts.len() > 1 {
-            for (last, part) in &parts {
-                self.item.extend_from_slice(&last.to_le_bytes());
-                self.item
-                    .extend_from_slice(&(part.len() as u32).to_le_bytes());
+    fn extend(&mut self, mut rows: &[u32], mut frequencies: &[u32]) {
+        self.count += rows.len() as u64;
+        while !rows.is_empty() {
+            let room = PART_POSTINGS - self.rows.len();
+            let (now, later) = rows.split_at(room.min(rows.len()));
+            self.rows.extend_from_slice(now);
+            let (now, after) = frequencies.split_at(room.min(frequencies.len()));
+            self.frequencies.extend_from_slice(now);
+            (rows, frequencies) = (later, after);
+            if self.rows.len() == PART_POSTINGS {
+                self.end_part();
             }
         }
-        let mut place = None;
-        let mut len_bytes = 0;
-        for (_, part) in &parts {
+    }
+
+    fn end_part(&mut self) {
+        let rows = std::mem::take(&mut self.rows);
+        let frequencies = std::mem::take(&mut self.frequencies);
+        let start = self.parts.len();
+        self.make_part(&rows, &frequencies, self.next_row);
+        let last = rows.last().copied().unwrap_or(0);
+        self.next_row = last + 1;
+        // A part stays below 600 KB.
+        let len_bytes = (self.parts.len() - start) as u32;
+        self.directory.push((last, len_bytes));
+        (self.rows, self.frequencies) = (rows, frequencies);
+        self.rows.clear();
+        self.frequencies.clear();
+    }
+
+    /// Writes the list and forgets it; `None` when it has no postings.
+    fn end_list(&mut self, sink: &mut dyn ExtentSink) -> Result<Option<Place>> {
+        self.item.clear();
+        let count = std::mem::take(&mut self.count);
+        put_varint(&mut self.item, count);
+        let place = match (count, self.rows.as_slice(), self.frequencies.as_slice()) {
+            (0, _, _) => None,
+            (1, [row], [frequency]) => Some(Place::Single {
+                row: *row,
+                frequency: *frequency,
+            }),
+            (_, rows, frequencies) if count < BLOCK_POSTINGS as u64 => {
+                put_tail(&mut self.item, rows, frequencies, 0);
+                let position = self.column.push(sink, &self.item)?;
+                Some(Place::List {
+                    position,
+                    len_bytes: self.item.len() as u64,
+                })
+            }
+            _ => Some(self.end_parts(sink)?),
+        };
+        self.rows.clear();
+        self.frequencies.clear();
+        self.parts.clear();
+        self.directory.clear();
+        self.next_row = 0;
+        Ok(place)
+    }
+
+    /// Writes the parts; the first item begins with the number of postings.
+    fn end_parts(&mut self, sink: &mut dyn ExtentSink) -> Result<Place> {
+        if !self.rows.is_empty() {
+            self.end_part();
+        }
+        if self.directory.len() > 1 {
+            for (last, len_bytes) in &self.directory {
+                self.item.extend_from_slice(&last.to_le_bytes());
+                self.item.extend_from_slice(&len_bytes.to_le_bytes());
+            }
+        }
+        let (mut place, mut len_bytes) = (None, 0);
+        let mut parts = self.parts.as_slice();
+        for (_, part_bytes) in &self.directory {
+            let (part, rest) = parts.split_at((*part_bytes as usize).min(parts.len()));
             self.item.extend_from_slice(part);
             len_bytes += self.item.len() as u64;
             let position = self.column.push(sink, &self.item)?;
             place.get_or_insert(position);
             self.item.clear();
+            parts = rest;
         }
         Ok(Place::List {
             position: place.unwrap_or(0),
@@ -183,11 +248,10 @@ impl ListWriter<'_> {
         })
     }
 
-    /// Makes a part of blocks. `next` is one past the last row before them, or 0.
+    /// Appends a part of blocks. `next` is one past the last row before them, or 0.
     fn make_part(&mut self, rows: &[u32], frequencies: &[u32], mut next: u32) {
-        self.part.clear();
         self.blocks.clear();
-        self.part
+        self.parts
             .reserve(rows.len().div_ceil(BLOCK_POSTINGS) * ENTRY_BYTES);
         for (rows, frequencies) in std::iter::zip(
             rows.chunks(BLOCK_POSTINGS),
@@ -196,12 +260,11 @@ impl ListWriter<'_> {
             let last = rows.last().copied().unwrap_or(0);
             let least = std::iter::zip(rows, frequencies)
                 .map(|(row, frequency)| {
-                    let length = self.lengths.get(*row as usize).copied().unwrap_or(0);
-                    impact(*frequency, length, self.mean_length)
+                    impact(*frequency, self.lengths.get(*row), self.mean_length)
                 })
                 .fold(f32::INFINITY, f32::min);
-            self.part.extend_from_slice(&last.to_le_bytes());
-            self.part
+            self.parts.extend_from_slice(&last.to_le_bytes());
+            self.parts
                 .extend_from_slice(&encode_impact(least).to_le_bytes());
             let start = self.blocks.len();
             if rows.len() == BLOCK_POSTINGS {
@@ -216,7 +279,7 @@ impl ListWriter<'_> {
                     *number = frequency - 1;
                 }
                 let shape = put_block(&mut self.blocks, &distances, &less_one);
-                self.part.extend_from_slice(&[
+                self.parts.extend_from_slice(&[
                     shape.row_width,
                     shape.frequency_width,
                     shape.exception_bytes,
@@ -224,12 +287,12 @@ impl ListWriter<'_> {
             } else {
                 put_tail(&mut self.blocks, rows, frequencies, next);
                 let len = (self.blocks.len() - start) as u16;
-                self.part.extend_from_slice(&len.to_le_bytes());
-                self.part.push(0);
+                self.parts.extend_from_slice(&len.to_le_bytes());
+                self.parts.push(0);
             }
             next = last + 1;
         }
-        self.part.extend_from_slice(&self.blocks);
+        self.parts.extend_from_slice(&self.blocks);
     }
 }
 

@@ -277,6 +277,18 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// Moves to the block with the first row from `next` on and gives its rows and frequencies, those
+    /// before `next` included; none after the last block.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a block contradicts the format.
+    pub(super) fn block_from(&mut self, next: u32) -> Result<(&[u32], &[u32])> {
+        match self.seek_row(next)? {
+            Some(_) => self.block(),
+            None => Ok((&[], &[])),
+        }
+    }
+
     /// Calls `each` with the rows of one block after the other: a third of the time of
     /// [`Cursor::for_each_block`].
     ///

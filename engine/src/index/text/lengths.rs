@@ -111,6 +111,97 @@ impl<'a> Lengths<'a> {
     }
 }
 
+/// The length of each row of a segment while it is written: two bytes a row, four once a row is longer
+/// than 65 535.
+#[derive(Debug)]
+pub(super) enum RowLengths {
+    /// All lengths so far fit.
+    Short(Vec<u16>),
+    /// One did not.
+    Long(Vec<u32>),
+}
+
+impl RowLengths {
+    /// `rows` rows of length 0.
+    pub(super) fn new(rows: usize) -> RowLengths {
+        RowLengths::Short(vec![0; rows])
+    }
+
+    /// Appends a row.
+    pub(super) fn push(&mut self, length: u32) {
+        self.make_room_for(length);
+        match self {
+            // It fits, or all of them are wide now.
+            RowLengths::Short(lengths) => lengths.push(length as u16),
+            RowLengths::Long(lengths) => lengths.push(length),
+        }
+    }
+
+    /// Sets the length of a row; false when there is no such row.
+    pub(super) fn set(&mut self, row: u32, length: u32) -> bool {
+        self.make_room_for(length);
+        let row = row as usize;
+        match self {
+            RowLengths::Short(lengths) => {
+                let there = lengths.get_mut(row);
+                there.map(|there| *there = length as u16).is_some()
+            }
+            RowLengths::Long(lengths) => {
+                let there = lengths.get_mut(row);
+                there.map(|there| *there = length).is_some()
+            }
+        }
+    }
+
+    fn make_room_for(&mut self, length: u32) {
+        if let RowLengths::Short(short) = self
+            && length > u32::from(u16::MAX)
+        {
+            let long = short.iter().map(|length| u32::from(*length)).collect();
+            *self = RowLengths::Long(long);
+        }
+    }
+
+    /// The length of a row; 0 for a row that there is not.
+    #[inline]
+    pub(super) fn get(&self, row: u32) -> u32 {
+        let row = row as usize;
+        match self {
+            RowLengths::Short(lengths) => lengths.get(row).copied().unwrap_or(0).into(),
+            RowLengths::Long(lengths) => lengths.get(row).copied().unwrap_or(0),
+        }
+    }
+
+    /// All lengths, by row.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len() as u32).map(|row| self.get(row))
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            RowLengths::Short(lengths) => lengths.len(),
+            RowLengths::Long(lengths) => lengths.len(),
+        }
+    }
+
+    /// Bytes of a length in the column.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            RowLengths::Short(_) => 2,
+            RowLengths::Long(_) => 4,
+        }
+    }
+
+    /// Bytes of memory that it holds.
+    pub(super) fn memory_bytes(&self) -> usize {
+        match self {
+            RowLengths::Short(lengths) => lengths.capacity() * 2,
+            RowLengths::Long(lengths) => lengths.capacity() * 4,
+        }
+    }
+}
+
 fn cut_off() -> Error {
     Error::damaged("a chunk length is cut off")
 }

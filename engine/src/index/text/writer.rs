@@ -7,6 +7,7 @@ use crate::types::SegmentId;
 use super::columns::ColumnsWriter;
 use super::gather::{Arena, GrowingList};
 use super::interner::Interner;
+use super::lengths::RowLengths;
 use super::postings::MAX_NUMBER;
 use super::terms::DocumentTerms;
 use super::{MAX_ROWS, TextRecord};
@@ -26,7 +27,7 @@ pub struct Writer {
     /// Memory of the lists.
     arena: Arena,
     /// Length of each row in terms.
-    lengths: Vec<u32>,
+    lengths: RowLengths,
     /// Number in `terms` of each term of the document being added.
     numbers: Vec<u32>,
 }
@@ -39,7 +40,7 @@ impl Writer {
             terms: Interner::new(),
             lists: Vec::new(),
             arena: Arena::default(),
-            lengths: Vec::new(),
+            lengths: RowLengths::new(0),
             numbers: Vec::new(),
         }
     }
@@ -54,7 +55,7 @@ impl Writer {
         self.terms.memory_bytes()
             + self.lists.capacity() * size_of::<GrowingList>()
             + self.arena.memory_bytes()
-            + self.lengths.capacity() * 4
+            + self.lengths.memory_bytes()
     }
 
     /// Appends the chunks of a document as the next rows.
