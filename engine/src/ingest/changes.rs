@@ -2,7 +2,6 @@
 //! content.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
 use std::io::Read;
 use std::ops::ControlFlow;
 
@@ -201,8 +200,9 @@ fn is_same(candidate: &Candidate) -> bool {
         (None, None) => return false,
     };
     let mut hasher = blake3::Hasher::new();
-    let read = File::open(&candidate.file.disk_path)
-        .and_then(|file| std::io::copy(&mut file.take(candidate.file.size_bytes + 1), &mut hasher));
+    let limit = candidate.file.size_bytes.saturating_add(1);
+    let opened = candidate.file.open();
+    let read = opened.and_then(|file| Ok(std::io::copy(&mut file.take(limit), &mut hasher)?));
     match read {
         Ok(_) => *hasher.finalize().as_bytes() == known,
         // What could not be read then and cannot be read now.

@@ -1,8 +1,9 @@
 //! Commit and branch of the git work tree around a folder, read from its files without running git.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+
+use crate::ingest::open::{Links, open_regular};
 
 /// Bytes read of `HEAD`, `.git` files and loose references.
 const MAX_SMALL_FILE_BYTES: u64 = 4096;
@@ -68,6 +69,19 @@ fn find_git_folder(folder: &Path) -> Option<PathBuf> {
     None
 }
 
+/// The folder that the work trees of a repository share, of the one whose top is `folder`: `.git`
+/// itself, or what the file of that name leads to in two steps.
+pub(crate) fn common_folder(folder: &Path) -> Option<PathBuf> {
+    let candidate = folder.join(".git");
+    if !candidate.is_file() {
+        return Some(candidate);
+    }
+    let text = read_small(&candidate)?;
+    let target = folder.join(text.trim().strip_prefix("gitdir:")?.trim());
+    let common = read_small(&target.join("commondir"))?;
+    Some(target.join(common.trim()))
+}
+
 fn resolve(git_folder: &Path, reference: &str) -> Option<String> {
     // Linked work trees keep their branches in the folder of the main one.
     let common = read_small(&git_folder.join("commondir"));
@@ -120,12 +134,9 @@ fn read_small(path: &Path) -> Option<String> {
 
 /// `None` for a file that is missing, special, larger or not UTF-8.
 fn read_at_most(path: &Path, limit_bytes: u64) -> Option<String> {
-    // Opening a fifo would wait for a writer.
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
     let mut text = String::new();
-    let file = File::open(path).ok()?;
+    // Git itself follows links here: parts of a repository may lie elsewhere.
+    let file = open_regular(path, Links::Follow).ok()?;
     file.take(limit_bytes + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= limit_bytes).then_some(text)
 }

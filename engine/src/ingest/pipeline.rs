@@ -4,7 +4,6 @@
 //! whatever the tree holds, and the result does not depend on the number of threads.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -13,6 +12,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::ingest::changes::Candidate;
 use crate::ingest::extract;
+use crate::ingest::open::OpenError;
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
 use crate::ingest::report::{IndexOptions, Skipped};
 use crate::ingest::walk::SourceFile;
@@ -63,7 +63,7 @@ pub fn prepare_in_order(
                 // Fewer workers are slower, no more.
                 Err(_) if number > 0 => break,
                 Err(source) => {
-                    let path = files.first().map(|file| file.file.disk_path.clone());
+                    let path = files.first().map(|file| file.file.disk_path());
                     return Err(Error::io(
                         "start a thread to read",
                         path.unwrap_or_default(),
@@ -119,7 +119,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
         Err(error) => {
             return Outcome::Unread(Skipped {
                 path: file.document_path.clone(),
-                reason: format!("cannot be read: {error}"),
+                reason: error.to_string(),
             });
         }
     };
@@ -144,9 +144,9 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
 }
 
 /// Reads a file that may have grown since the walk, at most one byte more than the limit.
-fn read(file: &SourceFile, limit: u64) -> std::io::Result<Vec<u8>> {
+fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, OpenError> {
+    let open = file.open()?;
     let mut bytes = Vec::with_capacity(usize::try_from(file.size_bytes.min(limit)).unwrap_or(0));
-    let open = File::open(&file.disk_path)?;
     open.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -4,11 +4,12 @@
 //! than half of a sample of the root's documents are there as files with the same content. Anything
 //! less is a guess, and a wrong guess would remove the documents of the root.
 
-use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization;
+
+use crate::ingest::open::{Links, open_regular};
 
 /// Documents of a root that are compared.
 pub const SAMPLE_DOCUMENTS: usize = 32;
@@ -63,25 +64,25 @@ impl Sample {
     }
 
     fn is_file(&self, path: &Path) -> bool {
-        // Opening a pipe would wait for its other end, so only what is a file of that size is opened.
-        let may_be = fs::symlink_metadata(path)
-            .is_ok_and(|found| found.is_file() && found.len() == self.size_bytes);
-        if !may_be {
+        let Ok(file) = open_regular(path, Links::Refuse) else {
+            return false;
+        };
+        // A file of another size needs no reading.
+        let size = file.metadata().map(|found| found.len());
+        if size.ok() != Some(self.size_bytes) {
             return false;
         }
         let mut hasher = blake3::Hasher::new();
-        let read = File::open(path).and_then(|file| {
-            std::io::copy(
-                &mut file.take(self.size_bytes.saturating_add(1)),
-                &mut hasher,
-            )
-        });
+        let limit = self.size_bytes.saturating_add(1);
+        let read = std::io::copy(&mut file.take(limit), &mut hasher);
         read.is_ok() && *hasher.finalize().as_bytes() == self.hash
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn agreement(same: u32, compared: u32) -> Agreement {

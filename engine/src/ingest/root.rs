@@ -1,6 +1,8 @@
 //! A root of the file, and which part of it one run looks at.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
@@ -78,9 +80,50 @@ impl Root {
     /// The document path of a path below the folder: prefix and relative path with `/`, NFC, bytes
     /// that are not UTF-8 escaped.
     pub fn document_path(&self, relative: &Path) -> String {
-        let names = relative.components().map(|part| escaped(part.as_os_str()));
-        let prefix = Some(self.prefix.clone()).filter(|prefix| !prefix.is_empty());
-        let parts: Vec<String> = prefix.into_iter().chain(names).collect();
-        parts.join("/").nfc().collect()
+        let names = relative.iter().map(document_name);
+        let prefix = Some(Cow::from(&self.prefix)).filter(|prefix| !prefix.is_empty());
+        let parts: Vec<Cow<'_, str>> = prefix.into_iter().chain(names).collect();
+        parts.join("/")
+    }
+}
+
+/// The part of a document path that a name on disk becomes. The names of a path can be taken one by
+/// one: nothing composes with `/`, and no mark moves past it.
+pub(super) fn document_name(name: &OsStr) -> Cow<'_, str> {
+    match name.to_str() {
+        Some(text) if text.is_ascii() && !text.contains("\\x") => Cow::Borrowed(text),
+        _ => Cow::Owned(escaped(name).nfc().collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ingest::root::Scope;
+
+    proptest! {
+        #[test]
+        fn names_become_document_names_one_by_one(
+            prefix in "[a-z\u{e9}]{0,3}",
+            names in proptest::collection::vec(
+                "[a-z\\\\x=<>\u{300}-\u{345}\u{e9}\u{1100}\u{1161}\u{11a8}\u{ac00}]{1,6}", 1..5),
+        ) {
+            let root = Root {
+                id: 1,
+                folder: PathBuf::new(),
+                prefix: prefix.nfc().collect(),
+                scope: Scope::Whole,
+                foreign: BTreeSet::new(),
+                indexed_ms: 0,
+            };
+            let relative: PathBuf = names.iter().collect();
+            let escaped_names = names.iter().map(|name| escaped(OsStr::new(name)));
+            let prefix = Some(prefix).filter(|prefix| !prefix.is_empty());
+            let whole: Vec<String> = prefix.into_iter().chain(escaped_names).collect();
+            let whole: String = whole.join("/").nfc().collect();
+            prop_assert_eq!(root.document_path(&relative), whole);
+        }
     }
 }

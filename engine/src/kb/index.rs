@@ -426,7 +426,8 @@ fn can_continue(meta: &Meta) -> bool {
 fn walk_roots(resolved: &Resolved, options: &IndexOptions) -> Result<Walked> {
     let walk_options = WalkOptions {
         max_file_bytes: options.max_file_bytes,
-        cancel: options.cancel.as_deref(),
+        threads: options.threads,
+        cancel: options.cancel.clone(),
     };
     let walked = walk::walk(&resolved.roots, &walk_options)?;
     options.check_cancel()?;

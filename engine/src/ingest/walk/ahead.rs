@@ -1,0 +1,217 @@
+//! Folders are listed by several threads before the walk comes to them, the next ones first.
+//!
+//! At most [`MOST_AHEAD`] entries are listed and not yet walked over, and one folder more for each thread.
+//! The walk lists a folder itself that no thread has taken, so it never waits for room.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::ingest::walk::listing::Listing;
+
+/// Entries that threads may be ahead of the walk: about 4 MB.
+const MOST_AHEAD: usize = 32 << 10;
+
+/// More threads than that wait for the same disk.
+const MOST_THREADS: usize = 12;
+
+/// Threads that list ahead.
+#[derive(Debug)]
+pub(super) struct LookAhead {
+    shared: Arc<Shared>,
+    threads: usize,
+    running: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The next folders of each listing that has some.
+    next: BinaryHeap<Reverse<Next>>,
+    /// Listed and waited for, by the listing that they are of and their first entry.
+    ready: HashMap<(usize, usize), Listing>,
+    /// Entries of those.
+    ahead: usize,
+    is_stopped: bool,
+}
+
+/// Folders of a listing that nobody has taken, first those that the walk needs first.
+#[derive(Debug)]
+struct Next {
+    /// Their document path.
+    path: String,
+    listing: Arc<Listing>,
+    folders: Range<usize>,
+}
+
+impl PartialEq for Next {
+    fn eq(&self, other: &Next) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Next {}
+
+impl PartialOrd for Next {
+    fn partial_cmp(&self, other: &Next) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Next {
+    fn cmp(&self, other: &Next) -> std::cmp::Ordering {
+        self.path.cmp(&other.path)
+    }
+}
+
+impl State {
+    /// Lets the folders of a listing from entry `from` on be taken.
+    fn offer(&mut self, listing: &Arc<Listing>, from: usize) {
+        if let Some(folders) = listing.next_folders(from) {
+            self.next.push(Reverse(Next {
+                path: listing.path_of(&folders),
+                listing: Arc::clone(listing),
+                folders,
+            }));
+        }
+    }
+
+    /// Takes the folders that the walk needs first.
+    fn take(&mut self) -> Option<Next> {
+        while let Some(Reverse(next)) = self.next.pop() {
+            let claimed = next.listing.claimed.load(Ordering::Relaxed);
+            if next.folders.start < claimed {
+                // The walk was faster.
+                self.offer(&next.listing, claimed);
+                continue;
+            }
+            next.listing
+                .claimed
+                .store(next.folders.end, Ordering::Relaxed);
+            self.offer(&next.listing, next.folders.end);
+            return Some(next);
+        }
+        None
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.changed
+            .wait(state)
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            if state.is_stopped {
+                return;
+            }
+            let next = match state.ahead < MOST_AHEAD {
+                true => state.take(),
+                false => None,
+            };
+            let Some(next) = next else {
+                state = self.wait(state);
+                continue;
+            };
+            drop(state);
+            let Next {
+                listing, folders, ..
+            } = next;
+            let listed = catch_unwind(AssertUnwindSafe(|| listing.read_below(&folders)));
+            let listed = listed.unwrap_or_else(|_| {
+                let reason = "listing failed inside; please report this folder";
+                Listing::failed(&listing.context, listing.path_of(&folders), reason)
+            });
+            state = self.lock();
+            state.ahead += listed.len();
+            state.ready.insert(key(&listing, &folders), listed);
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// A listing lives as long as something of it may be asked for.
+fn key(listing: &Arc<Listing>, folders: &Range<usize>) -> (usize, usize) {
+    (Arc::as_ptr(listing).addr(), folders.start)
+}
+
+impl LookAhead {
+    /// With so many threads, 0: one for each core. With one the walk lists every folder itself.
+    pub(super) fn new(threads: usize) -> LookAhead {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        LookAhead {
+            shared: Arc::default(),
+            threads: match threads {
+                0 => cores().min(MOST_THREADS),
+                threads => threads.min(MOST_THREADS),
+            },
+            running: Vec::new(),
+        }
+    }
+
+    /// Lets the folders of a listing be listed ahead.
+    pub(super) fn offer(&mut self, listing: &Arc<Listing>) {
+        if self.threads < 2 || listing.next_folders(0).is_none() {
+            return;
+        }
+        self.shared.lock().offer(listing, 0);
+        self.shared.changed.notify_all();
+        while self.running.len() < self.threads {
+            let shared = Arc::clone(&self.shared);
+            let thread = std::thread::Builder::new().name("kb-walk".to_owned());
+            match thread.spawn(move || shared.work()) {
+                Ok(thread) => self.running.push(thread),
+                // With fewer it takes longer.
+                Err(_) => self.threads = self.running.len(),
+            }
+        }
+    }
+
+    /// The listing of folders of `listing`, which the walk needs now.
+    pub(super) fn get(&mut self, listing: &Arc<Listing>, folders: &Range<usize>) -> Listing {
+        if self.running.is_empty() {
+            return listing.read_below(folders);
+        }
+        let mut state = self.shared.lock();
+        loop {
+            if let Some(listed) = state.ready.remove(&key(listing, folders)) {
+                state.ahead -= listed.len();
+                self.shared.changed.notify_all();
+                return listed;
+            }
+            if listing.claimed.load(Ordering::Relaxed) <= folders.start {
+                listing.claimed.store(folders.end, Ordering::Relaxed);
+                drop(state);
+                return listing.read_below(folders);
+            }
+            state = self.shared.wait(state);
+        }
+    }
+}
+
+impl Drop for LookAhead {
+    fn drop(&mut self) {
+        self.shared.lock().is_stopped = true;
+        self.shared.changed.notify_all();
+        for thread in self.running.drain(..) {
+            // It catches what panics.
+            let _ = thread.join();
+        }
+    }
+}
