@@ -1,7 +1,7 @@
 //! The changes of one commit: documents that come, change or go -> segments, deleted rows and the
 //! counts that the file states.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use roaring::RoaringBitmap;
@@ -32,8 +32,6 @@ pub struct Batch {
     open: Option<SegmentWriter>,
     /// What goes from segments of earlier commits.
     gone: BTreeMap<u32, Gone>,
-    /// Suffixes that no new document may take.
-    reserved: HashSet<String>,
 }
 
 /// What goes from one segment in this commit.
@@ -53,7 +51,6 @@ impl Batch {
             now_ms,
             open: None,
             gone: BTreeMap::new(),
-            reserved: HashSet::new(),
         }
     }
 
@@ -70,8 +67,21 @@ impl Batch {
         prepared: &Prepared,
         tags: Vec<String>,
     ) -> Result<()> {
+        self.add_beside(transaction, prepared, tags, &mut |_| Ok(false))
+    }
+
+    /// The same, in a file that gets more documents with handles of their own later: `is_reserved`
+    /// tells which suffixes theirs have.
+    pub fn add_beside(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        prepared: &Prepared,
+        tags: Vec<String>,
+        is_reserved: &mut dyn FnMut(&str) -> Result<bool>,
+    ) -> Result<()> {
+        let path = &prepared.document.path;
         let kept = Kept {
-            suffix: documents::free_suffix(transaction, &prepared.document.path, &self.reserved)?,
+            suffix: documents::free_suffix(transaction, path, is_reserved)?,
             tags,
             added_ms: self.now_ms,
         };
@@ -96,11 +106,6 @@ impl Batch {
             added_ms: old.added_ms,
         };
         self.write(transaction, id, prepared, kept)
-    }
-
-    /// Keeps suffixes of handles for documents that are still to be written.
-    pub fn reserve(&mut self, suffixes: HashSet<String>) {
-        self.reserved = suffixes;
     }
 
     /// Writes a document under a number that is its own: what is `kept` of it stays. One without

@@ -1,18 +1,19 @@
 //! What the disk has against what the file has: size and time first, and only where they differ the
 //! content.
+//!
+//! Three lists in the order of document paths are merged: the files that a walk finds, the documents of
+//! the file, and the files that it remembers as left out. What is as it was leaves nothing behind but
+//! its count, so memory does not grow with the number of documents.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Read;
-use std::ops::ControlFlow;
+use std::collections::BTreeSet;
 
-use crate::container::Snapshot;
 use crate::error::{Error, Result};
+use crate::ingest::coverage::{Coverage, PathRange, ancestors};
+use crate::ingest::indexed::{Base, IndexedDocument, Rows};
 use crate::ingest::report::{IndexOptions, Skipped};
-use crate::ingest::root::{Root, Scope};
-use crate::ingest::segment::Kept;
-use crate::ingest::walk::{SourceFile, Walked};
-use crate::store::documents::{DocumentRecord, Documents};
-use crate::store::skipped::{self, SkippedRecord};
+use crate::ingest::root::Root;
+use crate::ingest::walk::{Found, SourceFile, Walk, WalkOptions};
+use crate::store::skipped::SkippedRecord;
 use crate::types::DocumentId;
 
 /// A file that was changed so shortly before it was read may have been changed again within the same
@@ -32,6 +33,27 @@ pub struct Candidate {
     pub looks_same: bool,
 }
 
+impl Candidate {
+    /// Whether the bytes of the file are those that the .kb knows.
+    pub fn is_same(&self) -> bool {
+        let known = match (&self.known, &self.skipped) {
+            (Some(known), _) => known.hash,
+            (None, Some(skipped)) => skipped.hash,
+            (None, None) => return false,
+        };
+        let mut hasher = blake3::Hasher::new();
+        let read = self.file.open().map_err(|_| ()).and_then(|file| {
+            let mut bytes = std::io::Read::take(file, self.file.size_bytes.saturating_add(1));
+            std::io::copy(&mut bytes, &mut hasher).map_err(|_| ())
+        });
+        match read {
+            Ok(_) => *hasher.finalize().as_bytes() == known,
+            // What could not be read then and cannot be read now.
+            Err(()) => known == [0; 32],
+        }
+    }
+}
+
 /// What the .kb has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownDocument {
@@ -41,142 +63,56 @@ pub struct KnownDocument {
     pub hash: [u8; 32],
 }
 
-/// The difference between roots on disk and in the file.
-#[derive(Debug, Clone, Default)]
-pub struct Changes {
-    /// What must be read, by path.
-    pub candidates: Vec<Candidate>,
-    /// Documents whose files are as they were.
-    pub unchanged: u64,
-    /// Documents whose files are gone, by path.
-    pub removed: Vec<(String, DocumentId)>,
-    /// What is left out without being read.
-    pub skipped: Vec<Skipped>,
-    /// Paths that the .kb remembers as left out and that are gone.
-    pub forgotten: Vec<String>,
-    /// Paths of documents whose files could not be looked at.
-    pub unread: Vec<String>,
+/// A difference between disk and file, or what may be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A file must be read.
+    Read(Box<Candidate>),
+    /// The file of a document is gone.
+    Remove(String, DocumentId),
+    /// A file that the .kb remembers as left out is gone.
+    Forget(String),
+    /// A document that no file of these roots is, in a file that is written anew.
+    Preserve(IndexedDocument),
 }
 
-impl Changes {
-    /// Everything is to be read: the .kb holds nothing of it.
-    pub fn all(walked: Walked) -> Changes {
-        let candidates = walked.files.into_iter().map(|file| Candidate {
-            file,
-            known: None,
-            skipped: None,
-            looks_same: false,
-        });
-        Changes {
-            candidates: candidates.collect(),
-            skipped: walked.skipped,
-            ..Changes::default()
-        }
-    }
-
-    /// Everything is to be read, and what is known of the documents stays: number, handle, tags and
-    /// when each came, by path.
-    pub fn anew(held: &Held, walked: Walked) -> (Changes, HashMap<String, (DocumentId, Kept)>) {
-        let unread = walked.unread.clone();
-        let mut changes = Changes::all(walked);
-        let mut kept = HashMap::new();
-        for (path, (id, record)) in &held.documents {
-            let stays = Kept {
-                suffix: record.suffix.clone(),
-                tags: record.tags.clone(),
-                added_ms: record.added_ms,
-            };
-            kept.insert(path.clone(), (*id, stays));
-        }
-        for candidate in &mut changes.candidates {
-            let known = held.documents.get(&candidate.file.document_path);
-            candidate.known = known.map(|(id, record)| KnownDocument {
-                id: *id,
-                hash: record.hash,
-            });
-        }
-        let files = changes.candidates.iter();
-        let there: HashSet<&str> = files.map(|file| file.file.document_path.as_str()).collect();
-        let gone = held
-            .documents
-            .iter()
-            .filter(|(path, _)| !there.contains(path.as_str()));
-        let (mut removed, mut unseen) = (Vec::new(), Vec::new());
-        for (path, (id, _)) in gone {
-            match unread.iter().any(|unread| is_below(path, unread)) {
-                true => unseen.push(path.clone()),
-                false => removed.push((path.clone(), *id)),
+impl Change {
+    /// Bytes of memory that it takes.
+    pub fn memory_bytes(&self) -> usize {
+        let texts = match self {
+            Change::Read(candidate) => {
+                let skipped = candidate
+                    .skipped
+                    .as_ref()
+                    .map_or(0, |known| known.reason.len());
+                // The path stands in it twice, once as that on disk.
+                size_of::<Candidate>() + 2 * candidate.file.document_path.len() + skipped
             }
-        }
-        (changes.removed, changes.unread) = (removed, unseen);
-        changes.removed.sort();
-        (changes, kept)
-    }
-
-    /// Compares what a walk over `roots` found with what the commit has of them.
-    ///
-    /// # Errors
-    /// [`Error::RootVanished`] when nothing is left of a part of a root that the file has documents
-    /// of, unless `options.prune`.
-    pub fn find(
-        held: Held,
-        roots: &[Root],
-        walked: Walked,
-        options: &IndexOptions,
-    ) -> Result<Changes> {
-        held.refuse_vanished(roots, &walked, options)?;
-        let mut changes = held.compare(roots, walked, options);
-        changes.settle(options);
-        Ok(changes)
-    }
-
-    /// Compares the content of files whose size and time are as they were, on all cores, so that a
-    /// run without changes writes nothing.
-    fn settle(&mut self, options: &IndexOptions) {
-        let candidates = std::mem::take(&mut self.candidates);
-        let (unclear, clear): (Vec<_>, Vec<_>) = candidates
-            .into_iter()
-            .partition(|candidate| candidate.looks_same);
-        let threads = match options.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
+            Change::Remove(path, _) | Change::Forget(path) => path.len(),
+            Change::Preserve(document) => document.path.len(),
         };
-        let share = unclear.len().div_ceil(threads).max(1);
-        let same: Vec<bool> = std::thread::scope(|scope| {
-            let shares: Vec<_> = unclear
-                .chunks(share)
-                .map(|share| scope.spawn(|| share.iter().map(is_same).collect::<Vec<bool>>()))
-                .collect();
-            let found = unclear.chunks(share).zip(shares);
-            // A share that could not be compared is read again below.
-            let found = found.map(|(share, of)| of.join().unwrap_or(vec![false; share.len()]));
-            found.flatten().collect()
-        });
-        self.candidates = clear;
-        for (number, candidate) in unclear.into_iter().enumerate() {
-            match (same.get(number), candidate.skipped) {
-                (Some(true), None) => self.unchanged += 1,
-                (Some(true), Some(record)) => self.skipped.push(Skipped {
-                    path: candidate.file.document_path,
-                    reason: record.reason,
-                }),
-                (_, skipped) => self.candidates.push(Candidate {
-                    skipped,
-                    ..candidate
-                }),
-            }
-        }
-        let by_path =
-            |a: &Candidate, b: &Candidate| a.file.document_path.cmp(&b.file.document_path);
-        self.candidates.sort_by(by_path);
+        size_of::<Change>() + texts
     }
+}
 
+/// What is counted beside the changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Documents whose files are as they were, or could not be looked at.
+    pub unchanged: u64,
+    /// What is left out without being read.
+    pub skipped: Vec<Skipped>,
+    /// Path of the first document whose file could not be looked at.
+    pub unread: Option<String>,
+}
+
+impl Tally {
     /// Refuses to go on where a folder that could not be read hides documents.
     ///
     /// # Errors
     /// [`Error::Io`] naming the first.
     pub fn refuse_unread(&self) -> Result<()> {
-        match self.unread.first() {
+        match &self.unread {
             None => Ok(()),
             Some(path) => Err(Error::Io {
                 action: "index or compare",
@@ -185,219 +121,307 @@ impl Changes {
             }),
         }
     }
-
-    /// Whether nothing must be read, removed or forgotten.
-    pub fn is_empty(&self) -> bool {
-        self.candidates.is_empty() && self.removed.is_empty() && self.forgotten.is_empty()
-    }
 }
 
-/// Whether the bytes of a file are those that the .kb knows.
-fn is_same(candidate: &Candidate) -> bool {
-    let known = match (&candidate.known, &candidate.skipped) {
-        (Some(known), _) => known.hash,
-        (None, Some(skipped)) => skipped.hash,
-        (None, None) => return false,
-    };
-    let mut hasher = blake3::Hasher::new();
-    let limit = candidate.file.size_bytes.saturating_add(1);
-    let opened = candidate.file.open();
-    let read = opened.and_then(|file| Ok(std::io::copy(&mut file.take(limit), &mut hasher)?));
-    match read {
-        Ok(_) => *hasher.finalize().as_bytes() == known,
-        // What could not be read then and cannot be read now.
-        Err(_) => known == [0; 32],
-    }
+/// What is compared, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides<'s> {
+    /// Roots on disk.
+    pub roots: &'s [Root],
+    /// The file; `None`: there is none yet.
+    pub base: Option<Base<'s>>,
+    /// Whether this program would leave out what the file remembers as left out. What another one left
+    /// out is read again.
+    pub is_same_program: bool,
+    /// Whether the file is written anew: every file is read, and all documents that are none of these
+    /// roots are preserved.
+    pub is_rebuild: bool,
 }
 
-/// What a commit has of some roots, and which paths are taken by others.
+/// A comparison under way. `W`: where files come from.
 #[derive(Debug)]
-pub struct Held {
-    /// Documents of the roots that are looked at.
-    documents: HashMap<String, (DocumentId, DocumentRecord)>,
-    /// Paths of all other documents.
-    others: HashMap<String, Option<u32>>,
-    /// Files that were left out, if this program would leave them out too.
-    skipped: BTreeMap<String, SkippedRecord>,
+pub struct Comparison<'s, W = Walk> {
+    sides: Sides<'s>,
+    force_hash: bool,
+    /// Whether every file that is looked at is read.
+    reads_all: bool,
+    prune: bool,
+    walk: W,
+    documents: Rows<'s, IndexedDocument>,
+    left_out: Rows<'s, (String, SkippedRecord)>,
+    coverage: Coverage,
+    /// Document paths that could not be looked at.
+    unread: BTreeSet<String>,
+    /// What the walk left out.
+    walk_skipped: Vec<Skipped>,
+    tally: Tally,
+    /// The next of each list.
+    file: Option<SourceFile>,
+    document: Option<IndexedDocument>,
+    record: Option<(String, SkippedRecord)>,
 }
 
-impl Held {
-    /// Reads all document records. What another program left out, this one may read: with
-    /// `same_program` false nothing is remembered as left out.
+impl<'s> Comparison<'s> {
+    /// Begins a comparison.
     ///
     /// # Errors
-    /// [`Error::Damaged`].
-    pub fn read(
-        snapshot: &Snapshot<'_>,
-        documents: &Documents,
-        roots: &[Root],
-        same_program: bool,
-    ) -> Result<Held> {
-        let mut held = Held {
-            documents: HashMap::new(),
-            others: HashMap::new(),
-            skipped: skipped::all(snapshot)?,
+    /// As [`Walk::new`] and [`Base::read`].
+    pub fn new(sides: Sides<'s>, options: &IndexOptions) -> Result<Comparison<'s>> {
+        let walk_options = WalkOptions {
+            max_file_bytes: options.max_file_bytes,
+            threads: options.threads,
+            cancel: options.cancel.clone(),
         };
-        documents.each(snapshot, |id, record| {
-            if is_covered(roots, record.root, &record.path) {
-                held.documents.insert(record.path.clone(), (id, record));
-            } else {
-                held.others.insert(record.path, record.root);
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        held.skipped
-            .retain(|path, record| is_covered(roots, Some(record.root), path));
-        if !same_program {
-            for record in held.skipped.values_mut() {
-                // Like no file: it is read again.
-                record.size_bytes = u64::MAX;
-            }
-        }
-        Ok(held)
+        let walk = Walk::new(sides.roots, walk_options)?;
+        Comparison::of(sides, walk, options)
+    }
+}
+
+impl<'s, W: Iterator<Item = Result<Found>>> Comparison<'s, W> {
+    /// Begins a comparison with what `walk` finds; it yields as [`Walk`] does.
+    ///
+    /// # Errors
+    /// Those of `walk`; as [`Base::read`].
+    pub fn of(sides: Sides<'s>, walk: W, options: &IndexOptions) -> Result<Comparison<'s, W>> {
+        let coverage = Coverage::new(sides.roots);
+        let ranges = match sides.is_rebuild {
+            true => vec![PathRange::all()],
+            false => coverage.ranges(),
+        };
+        // A file that is written anew remembers nothing.
+        let left_out = match sides.is_rebuild {
+            true => Vec::new(),
+            false => ranges.clone(),
+        };
+        let mut comparison = Comparison {
+            sides,
+            force_hash: options.force_hash,
+            reads_all: options.rebuild,
+            prune: options.prune,
+            walk,
+            documents: Rows::new(sides.base, ranges),
+            left_out: Rows::new(sides.base, left_out),
+            coverage,
+            unread: BTreeSet::new(),
+            walk_skipped: Vec::new(),
+            tally: Tally::default(),
+            file: None,
+            document: None,
+            record: None,
+        };
+        comparison.next_file()?;
+        comparison.document = comparison.documents.next_row()?;
+        comparison.next_record()?;
+        Ok(comparison)
     }
 
-    /// Refuses to take an empty folder for one whose files were removed: it may be a disk that is
-    /// not mounted.
-    ///
-    /// # Errors
-    /// [`Error::RootVanished`], unless `options.prune`.
-    pub fn refuse_vanished(
-        &self,
-        roots: &[Root],
-        walked: &Walked,
-        options: &IndexOptions,
-    ) -> Result<()> {
-        if options.prune {
-            return Ok(());
-        }
-        let are_looked_for = roots.iter().filter(|root| root.scope != Scope::Superseded);
-        for part in are_looked_for.flat_map(Root::parts) {
-            let covered =
-                |root: Option<u32>, path: &str| root == Some(part.id) && part.covers(path);
-            let held = self.documents.values();
-            let documents = held
-                .filter(|(_, record)| covered(record.root, &record.path))
-                .count();
-            let mut files = walked.files.iter();
-            let is_there = files.any(|file| covered(Some(file.root), &file.document_path));
-            let is_unread = walked.unread.iter().any(|path| part.covers(path));
-            if documents > 0 && !is_there && !is_unread {
-                return Err(Error::RootVanished {
-                    root: part.place(),
-                    documents: documents as u64,
-                });
+    fn next_file(&mut self) -> Result<()> {
+        self.file = None;
+        for found in self.walk.by_ref() {
+            match found? {
+                Found::Skipped(skipped) => self.walk_skipped.push(skipped),
+                Found::Unread(path) => {
+                    self.coverage.note_unread(&path);
+                    self.unread.insert(path);
+                }
+                Found::File(file) => {
+                    self.coverage.note_file(file.root, &file.document_path);
+                    self.file = Some(file);
+                    break;
+                }
             }
         }
         Ok(())
     }
 
-    fn compare(mut self, roots: &[Root], walked: Walked, options: &IndexOptions) -> Changes {
-        let mut changes = Changes {
-            skipped: walked.skipped,
-            ..Changes::default()
+    fn take_file(&mut self) -> Result<Option<SourceFile>> {
+        let file = self.file.take();
+        self.next_file()?;
+        Ok(file)
+    }
+
+    fn take_document(&mut self) -> Result<Option<IndexedDocument>> {
+        let next = self.documents.next_row()?;
+        Ok(std::mem::replace(&mut self.document, next))
+    }
+
+    /// Of the files that were left out only those that are looked at count.
+    fn next_record(&mut self) -> Result<()> {
+        self.record = None;
+        while let Some((path, record)) = self.left_out.next_row()? {
+            if self.coverage.covers(Some(record.root), &path) {
+                self.record = Some((path, record));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_record(&mut self) -> Result<Option<(String, SkippedRecord)>> {
+        let record = self.record.take();
+        self.next_record()?;
+        Ok(record)
+    }
+
+    /// The next change in the order of paths; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the walk; as [`Base::read`].
+    pub fn next_change(&mut self) -> Result<Option<Change>> {
+        loop {
+            let file = self.file.as_ref().map(|file| file.document_path.as_str());
+            let document = self
+                .document
+                .as_ref()
+                .map(|document| document.path.as_str());
+            let record = self.record.as_ref().map(|(path, _)| path.as_str());
+            let paths = [file, document, record];
+            let Some(path) = paths.into_iter().flatten().min() else {
+                return Ok(None);
+            };
+            let [has_file, has_document, has_record] = paths.map(|other| other == Some(path));
+            let change = match (has_file, has_document) {
+                (true, _) => self.compare_file(has_document, has_record)?,
+                (false, true) => self.document_without_file()?,
+                (false, false) => self.take_record()?.map(|(path, _)| Change::Forget(path)),
+            };
+            if change.is_some() {
+                return Ok(change);
+            }
+        }
+    }
+
+    /// Compares the next file with what the .kb has under its path.
+    fn compare_file(&mut self, has_document: bool, has_record: bool) -> Result<Option<Change>> {
+        let known = match has_document {
+            true => self.take_document()?,
+            false => None,
         };
-        for file in walked.files {
-            let indexed_ms = roots
-                .iter()
-                .find(|root| root.id == file.root)
-                .map_or(0, |root| root.indexed_ms);
-            let looks_same = |size_bytes: u64, modified_ms: i64| {
-                (size_bytes, modified_ms) == (file.size_bytes, file.modified_ms)
-            };
-            let is_certain =
-                !options.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
-            let path = &file.document_path;
-            let holder = match self.documents.get(path) {
-                Some((_, record)) => Some(record.root),
-                None => self.others.get(path).copied(),
-            };
-            // A document of a root whose folder belongs to another one now is that one's.
-            let is_left = |root: Option<u32>| {
-                let of = |other: &&Root| Some(other.id) == root;
-                let root = roots.iter().find(of);
-                root.is_some_and(|root| root.scope == Scope::Superseded)
-            };
-            if let Some(root) = holder
-                && root != Some(file.root)
-                && !is_left(root)
-            {
-                changes.skipped.push(taken(path, root));
-                self.documents.remove(path);
-                continue;
-            }
-            let skipped = self.skipped.remove(path);
-            let mut seems_same = false;
-            if let Some(record) = &skipped {
-                seems_same = looks_same(record.size_bytes, record.modified_ms);
-            }
-            if let Some(record) = &skipped
-                && seems_same
-                && is_certain
-            {
-                changes.skipped.push(Skipped {
-                    path: path.clone(),
-                    reason: record.reason.clone(),
-                });
-                continue;
-            }
-            let known = self.documents.remove(path);
-            if let Some((_, record)) = &known
-                && record.root == Some(file.root)
-            {
-                seems_same = looks_same(record.size_bytes, record.modified_ms);
-                if seems_same && is_certain {
-                    changes.unchanged += 1;
-                    continue;
+        let Some(file) = self.take_file()? else {
+            return Ok(None);
+        };
+        let is_covered = known
+            .as_ref()
+            .is_some_and(|known| self.coverage.covers(known.root, &known.path));
+        if is_covered && let Some(known) = &known {
+            self.coverage.note_document(known.root, &known.path);
+        }
+        if self.sides.is_rebuild {
+            return Ok(Some(match known {
+                Some(known) if !is_covered => {
+                    let reason = "a document from elsewhere has this path";
+                    self.skip(file.document_path, reason.to_owned());
+                    Change::Preserve(known)
                 }
-            }
-            changes.candidates.push(Candidate {
-                known: known.map(|(id, record)| KnownDocument {
-                    id,
-                    hash: match record.root == Some(file.root) {
-                        true => record.hash,
-                        // Written again, under its new root.
-                        false => [0; 32],
-                    },
-                }),
-                skipped,
-                looks_same: seems_same && !options.rebuild,
-                file,
-            });
+                known => read(file, known, None, false),
+            }));
         }
-        let is_unread = |path: &str| walked.unread.iter().any(|unread| is_below(path, unread));
-        for (path, (id, _)) in self.documents {
-            match is_unread(&path) {
-                true => changes.unread.push(path),
-                false => changes.removed.push((path, id)),
-            }
+        // A document of a root whose folder belongs to another one now is that one's.
+        let is_left = known
+            .as_ref()
+            .is_some_and(|known| self.coverage.is_superseded(known.root));
+        if let Some(known) = &known
+            && known.root != Some(file.root)
+            && !is_left
+        {
+            let reason = match known.root {
+                Some(_) => "a document from another folder has this path",
+                None => "a document that was added by name has this path",
+            };
+            self.skip(file.document_path, reason.to_owned());
+            // What is remembered under this path is forgotten next.
+            return Ok(None);
         }
-        changes.unchanged += changes.unread.len() as u64;
-        changes.removed.sort();
-        changes.forgotten = self.skipped.into_keys().collect();
-        changes
+        let record = match has_record {
+            true => self.take_record()?.map(|(_, record)| record),
+            false => None,
+        };
+        let indexed_ms = self.coverage.indexed_ms(file.root);
+        let is_certain = !self.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
+        let now = (file.size_bytes, file.modified_ms);
+        let looks_same = match (&known, &record) {
+            _ if is_left => false,
+            (Some(known), _) => now == (known.size_bytes, known.modified_ms),
+            (None, Some(record)) => {
+                self.sides.is_same_program && now == (record.size_bytes, record.modified_ms)
+            }
+            (None, None) => false,
+        };
+        if looks_same && is_certain {
+            match (&known, record) {
+                (None, Some(record)) => self.skip(file.document_path, record.reason),
+                _ => self.tally.unchanged += 1,
+            }
+            return Ok(None);
+        }
+        let known = known.map(|known| IndexedDocument {
+            // Written again, under its new root.
+            hash: if is_left { [0; 32] } else { known.hash },
+            ..known
+        });
+        let looks_same = looks_same && !self.reads_all;
+        Ok(Some(read(file, known, record, looks_same)))
+    }
+
+    fn document_without_file(&mut self) -> Result<Option<Change>> {
+        let Some(document) = self.take_document()? else {
+            return Ok(None);
+        };
+        if !self.coverage.covers(document.root, &document.path) {
+            let preserved = self.sides.is_rebuild.then_some(Change::Preserve(document));
+            return Ok(preserved);
+        }
+        self.coverage.note_document(document.root, &document.path);
+        if self.is_unread(&document.path) {
+            self.tally.unchanged += 1;
+            self.tally.unread.get_or_insert(document.path);
+            return Ok(None);
+        }
+        Ok(Some(Change::Remove(document.path, document.id)))
+    }
+
+    /// Whether a path or a folder that it lies in could not be looked at.
+    fn is_unread(&self, path: &str) -> bool {
+        !self.unread.is_empty()
+            && (self.unread.contains("") || ancestors(path).any(|path| self.unread.contains(path)))
+    }
+
+    fn skip(&mut self, path: String, reason: String) {
+        self.tally.skipped.push(Skipped { path, reason });
+    }
+
+    /// What was counted, once there is no further change.
+    ///
+    /// # Errors
+    /// [`Error::RootVanished`] when nothing is left of a part of a root that the file has documents
+    /// of, unless they are to be pruned.
+    pub fn finish(mut self) -> Result<Tally> {
+        if !self.prune {
+            self.coverage.refuse_vanished()?;
+        }
+        let mut skipped = self.walk_skipped;
+        skipped.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
+        skipped.dedup();
+        skipped.append(&mut self.tally.skipped);
+        self.tally.skipped = skipped;
+        Ok(self.tally)
     }
 }
 
-fn is_covered(roots: &[Root], root: Option<u32>, path: &str) -> bool {
-    roots
-        .iter()
-        .any(|looked_at| Some(looked_at.id) == root && looked_at.covers(path))
-}
-
-/// Whether a path is another one or lies below it.
-fn is_below(path: &str, above: &str) -> bool {
-    path.strip_prefix(above)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || above.is_empty())
-}
-
-fn taken(path: &str, root: Option<u32>) -> Skipped {
-    let reason = match root {
-        Some(_) => "a document from another folder has this path",
-        None => "a document that was added by name has this path",
-    };
-    Skipped {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
-    }
+fn read(
+    file: SourceFile,
+    known: Option<IndexedDocument>,
+    skipped: Option<SkippedRecord>,
+    looks_same: bool,
+) -> Change {
+    let known = known.map(|known| KnownDocument {
+        id: known.id,
+        hash: known.hash,
+    });
+    Change::Read(Box::new(Candidate {
+        file,
+        known,
+        skipped,
+        looks_same,
+    }))
 }

@@ -1,127 +1,180 @@
-//! walk -> extract -> chunk -> embed on all cores, then the segment writer, in order of paths.
-//!
-//! Workers may run ahead of the writer by a bounded number of files and bytes, so memory is bounded
-//! whatever the tree holds, and the result does not depend on the number of threads.
+//! walk -> extract -> chunk -> embed on all cores, in the order of paths.
 
-use std::collections::BTreeMap;
 use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::embed::Embedder;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ingest::changes::Candidate;
 use crate::ingest::extract;
 use crate::ingest::open::OpenError;
+use crate::ingest::ordered::{Job, Work, in_order};
 use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
 use crate::ingest::report::{IndexOptions, Skipped};
+use crate::ingest::segment::Kept;
 use crate::ingest::walk::SourceFile;
+use crate::types::{Document, DocumentId};
 
-/// Files that workers may be ahead of the writer.
-const AHEAD_FILES: usize = 256;
+/// What is prepared, or passes by in its place in the order.
+#[derive(Debug)]
+pub enum Input {
+    /// A file, to be read.
+    File(Box<Candidate>),
+    /// A document of a file that is written anew.
+    Document(Box<Preserved>),
+    /// The file of a document is gone.
+    Remove(String, DocumentId),
+    /// A file that was left out is gone.
+    Forget(String),
+}
 
-/// Bytes of source files that may be ahead of the writer.
-const AHEAD_BYTES: u64 = 32 << 20;
+/// A document that was read and cut before.
+#[derive(Debug)]
+pub struct Preserved {
+    /// Its number.
+    pub id: DocumentId,
+    /// What stays of it.
+    pub kept: Kept,
+    /// Its path.
+    pub path: String,
+    /// It, until it is prepared.
+    pub parts: Option<(Document, Source, Cut)>,
+}
 
-/// What became of a file.
+impl Input {
+    /// Bytes that are read for it, or are in memory already.
+    fn size_bytes(&self) -> u64 {
+        match self {
+            Input::File(candidate) => candidate.file.size_bytes,
+            Input::Document(preserved) => {
+                let parts = preserved.parts.as_ref();
+                parts.map_or(0, |(document, ..)| document.text.len() as u64)
+            }
+            Input::Remove(..) | Input::Forget(_) => 0,
+        }
+    }
+}
+
+/// What became of it.
 #[derive(Debug)]
 pub enum Outcome {
     /// Ready to be written.
     Prepared(Box<Prepared>),
-    /// The bytes are those that the document was made from.
+    /// Size, time and bytes of the file are those that the .kb knows.
+    Unchanged,
+    /// The bytes are those that the document was made from, the time is another.
     Same,
     /// Read and left out, with the hash of what was read.
     Skipped(Skipped, [u8; 32]),
-    /// It could not be read now; nothing is known of it.
+    /// It could not be read now; nothing is known of it. What is known from before stays.
     Unread(Skipped),
+    /// It is gone, and was not prepared.
+    Gone,
 }
 
-/// Prepares `files` on worker threads and hands every outcome to `write` in the order of `files`.
-///
-/// # Errors
-/// The first error of `write`, [`Error::Cancelled`] when asked to stop, [`Error::Io`] when the
-/// system gives no thread.
-pub fn prepare_in_order(
-    files: &[Candidate],
-    model: &dyn Embedder,
-    range: f32,
-    options: &IndexOptions,
-    mut write: impl FnMut(&Candidate, Outcome) -> Result<()>,
-) -> Result<()> {
-    let queue = Queue::default();
-    let threads = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    std::thread::scope(|scope| {
-        // Workers see it before their next file, so the scope ends soon, also after a panic here.
-        let _stop = StopAtEnd(&queue);
-        for number in 0..threads.min(files.len()) {
-            let worker = || work(&queue, files, model, range, options);
-            match std::thread::Builder::new().spawn_scoped(scope, worker) {
-                Ok(_) => {}
-                // Fewer workers are slower, no more.
-                Err(_) if number > 0 => break,
-                Err(source) => {
-                    let path = files.first().map(|file| file.file.disk_path());
-                    return Err(Error::io(
-                        "start a thread to read",
-                        path.unwrap_or_default(),
-                        source,
-                    ));
+/// How files are prepared.
+#[derive(Clone, Copy)]
+pub struct Preparation<'p> {
+    /// Makes vectors.
+    pub model: &'p dyn Embedder,
+    /// The quantiser of the file.
+    pub range: f32,
+    /// Limits, threads, and whether documents whose bytes are the same are made again.
+    pub options: &'p IndexOptions,
+}
+
+impl Preparation<'_> {
+    /// Draws inputs, prepares them on worker threads and hands each with its outcome to `write`, in
+    /// their order. Both functions are called on this thread.
+    ///
+    /// # Errors
+    /// The first of `inputs` or `write`; [`crate::Error::Cancelled`] when asked to stop;
+    /// [`crate::Error::Io`] when the system gives no thread.
+    pub fn in_order(
+        &self,
+        mut inputs: impl FnMut() -> Result<Option<Input>>,
+        mut write: impl FnMut(Input, Outcome) -> Result<()>,
+    ) -> Result<()> {
+        in_order(
+            self.options.threads,
+            &Prepare(*self),
+            || {
+                self.options.check_cancel()?;
+                Ok(inputs()?.map(|input| match input {
+                    Input::Remove(..) | Input::Forget(_) => Job::Done(input, Outcome::Gone),
+                    _ => {
+                        let bytes = input.size_bytes();
+                        Job::Work(input, bytes)
+                    }
+                }))
+            },
+            |input, outcome| {
+                self.options.check_cancel()?;
+                write(input, outcome)
+            },
+        )
+    }
+}
+
+struct Prepare<'p>(Preparation<'p>);
+
+impl<'p> Work<Input, Outcome> for Prepare<'p> {
+    type State = Preparer<'p>;
+
+    fn begin(&self) -> Preparer<'p> {
+        Preparer::new(self.0.model, self.0.range)
+    }
+
+    fn work(&self, preparer: &mut Preparer<'p>, input: &mut Input) -> Outcome {
+        match input {
+            Input::File(candidate) => prepare(preparer, candidate, self.0.options),
+            Input::Document(preserved) => {
+                let Some((document, source, cut)) = preserved.parts.take() else {
+                    return unread(preserved.path.clone(), "prepared before".to_owned());
+                };
+                match preparer.prepare(document, source, cut) {
+                    Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
+                    Err(error) => unread(preserved.path.clone(), error.to_string()),
                 }
             }
+            Input::Remove(..) | Input::Forget(_) => Outcome::Gone,
         }
-        let mut result = Ok(());
-        for (number, file) in files.iter().enumerate() {
-            result = options.check_cancel();
-            if result.is_ok() {
-                result = write(file, queue.wait_for(number));
-            }
-            queue.written(number, file.file.size_bytes);
-            if result.is_err() {
-                break;
-            }
-        }
-        result
-    })
-}
+    }
 
-fn work(
-    queue: &Queue,
-    files: &[Candidate],
-    model: &dyn Embedder,
-    range: f32,
-    options: &IndexOptions,
-) {
-    let mut preparer = Preparer::new(model, range);
-    while let Some(number) = queue.take(files) {
-        let Some(file) = files.get(number) else { break };
-        // A defect of an extractor costs one file, not the run.
-        let prepared = catch_unwind(AssertUnwindSafe(|| prepare(&mut preparer, file, options)));
-        let outcome = prepared.unwrap_or_else(|_| {
-            preparer = Preparer::new(model, range);
-            let reason = "extraction failed inside; please report this file";
-            skipped(&file.file, reason, [0; 32])
-        });
-        queue.done(number, outcome);
+    fn held_bytes(&self, _: &Input, outcome: &Outcome) -> u64 {
+        match outcome {
+            Outcome::Prepared(prepared) => prepared.source.size_bytes,
+            _ => 0,
+        }
+    }
+
+    /// A new file is left out as one that cannot be read as text: until it changes, or another version
+    /// of this program sees it. A document that is known stays as it is, and its file is tried again
+    /// each time.
+    fn panicked(&self, input: &Input) -> Outcome {
+        let reason = "extraction failed inside; please report this file".to_owned();
+        match input {
+            Input::File(candidate) if candidate.known.is_none() => {
+                skipped(&candidate.file, reason, [0; 32])
+            }
+            Input::File(candidate) => unread(candidate.file.document_path.clone(), reason),
+            Input::Document(preserved) => unread(preserved.path.clone(), reason),
+            Input::Remove(..) | Input::Forget(_) => Outcome::Gone,
+        }
     }
 }
 
 fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOptions) -> Outcome {
     let file = &candidate.file;
+    if candidate.looks_same && candidate.is_same() {
+        return Outcome::Unchanged;
+    }
     let limit = options.max_file_bytes;
     let bytes = match read(file, limit) {
         Ok(bytes) if bytes.len() as u64 > limit => {
-            return skipped(file, &format!("larger than {limit} bytes"), [0; 32]);
+            return skipped(file, format!("larger than {limit} bytes"), [0; 32]);
         }
         Ok(bytes) => bytes,
-        Err(error) => {
-            return Outcome::Unread(Skipped {
-                path: file.document_path.clone(),
-                reason: error.to_string(),
-            });
-        }
+        Err(error) => return unread(file.document_path.clone(), error.to_string()),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     if !options.rebuild && candidate.known.is_some_and(|known| known.hash == hash) {
@@ -129,7 +182,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     }
     let document = match extract::extract(&file.document_path, &bytes) {
         Ok(document) => document,
-        Err(reason) => return skipped(file, &reason.to_string(), hash),
+        Err(reason) => return skipped(file, reason.to_string(), hash),
     };
     let source = Source {
         root: Some(file.root),
@@ -139,7 +192,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     };
     match preparer.prepare(document, source, Cut::Chunks) {
         Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
-        Err(error) => skipped(file, &error.to_string(), hash),
+        Err(error) => skipped(file, error.to_string(), hash),
     }
 }
 
@@ -151,102 +204,123 @@ fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, OpenError
     Ok(bytes)
 }
 
-fn skipped(file: &SourceFile, reason: &str, hash: [u8; 32]) -> Outcome {
-    let skipped = Skipped {
-        path: file.document_path.clone(),
-        reason: reason.to_owned(),
-    };
-    Outcome::Skipped(skipped, hash)
+fn skipped(file: &SourceFile, reason: String, hash: [u8; 32]) -> Outcome {
+    let path = file.document_path.clone();
+    Outcome::Skipped(Skipped { path, reason }, hash)
 }
 
-/// Stops the workers when the writing side ends, however it does.
-struct StopAtEnd<'q>(&'q Queue);
-
-impl Drop for StopAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.stop();
-    }
+fn unread(path: String, reason: String) -> Outcome {
+    Outcome::Unread(Skipped { path, reason })
 }
 
-/// Which files are taken, done and written.
-#[derive(Debug, Default)]
-struct Queue {
-    state: Mutex<State>,
-    changed: Condvar,
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
 
-#[derive(Debug, Default)]
-struct State {
-    /// The next file that a worker takes.
-    next: usize,
-    /// Files that the writer has finished.
-    written: usize,
-    /// Source bytes of files taken and not yet written.
-    ahead_bytes: u64,
-    /// Outcomes that wait for their turn.
-    ready: BTreeMap<usize, Outcome>,
-    /// No more files are to be taken.
-    stopped: bool,
-}
+    use super::*;
+    use crate::embed::{Coverage, built_in};
+    use crate::ingest::changes::KnownDocument;
+    use crate::ingest::root::{Root, Scope};
+    use crate::ingest::walk::{Found, Walk, WalkOptions};
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock is held is impossible: no code of others runs under it.
-        self.state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
+    /// A model with a defect that one word brings out.
+    #[derive(Debug)]
+    struct Defect;
 
-    /// The next file for a worker; waits while workers are too far ahead. `None` at the end.
-    fn take(&self, files: &[Candidate]) -> Option<usize> {
-        let mut state = self.lock();
-        loop {
-            let file = files.get(state.next)?;
-            if state.stopped {
-                return None;
-            }
-            let ahead = state.next - state.written;
-            if ahead == 0 || (ahead < AHEAD_FILES && state.ahead_bytes < AHEAD_BYTES) {
-                let number = state.next;
-                state.next += 1;
-                state.ahead_bytes += file.file.size_bytes;
-                return Some(number);
-            }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+    impl Embedder for Defect {
+        fn id(&self) -> &str {
+            "defect"
+        }
+
+        fn hash(&self) -> [u8; 32] {
+            [0; 32]
+        }
+
+        fn dim(&self) -> usize {
+            8
+        }
+
+        fn max_tokens(&self) -> Option<usize> {
+            None
+        }
+
+        fn embed_documents(&self, texts: &[&str], out: &mut [f32]) -> Result<()> {
+            assert!(
+                !texts.iter().any(|text| text.contains("defect")),
+                "a defect"
+            );
+            out.fill(0.0);
+            Ok(())
+        }
+
+        fn embed_queries(&self, _: &[&str], out: &mut [f32]) -> Result<()> {
+            out.fill(0.0);
+            Ok(())
+        }
+
+        fn coverage(&self, _: &str) -> Coverage {
+            built_in().coverage("")
         }
     }
 
-    fn done(&self, number: usize, outcome: Outcome) {
-        self.lock().ready.insert(number, outcome);
-        self.changed.notify_all();
-    }
-
-    fn wait_for(&self, number: usize) -> Outcome {
-        let mut state = self.lock();
-        loop {
-            if let Some(outcome) = state.ready.remove(&number) {
-                return outcome;
-            }
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+    #[test]
+    fn a_panic_costs_a_new_file_and_leaves_a_known_document_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.txt", "known.txt", "new.txt", "z.txt"] {
+            let text = if name.len() > 5 { "a defect" } else { "text" };
+            std::fs::write(folder.path().join(name), text).unwrap();
         }
-    }
-
-    fn written(&self, number: usize, bytes: u64) {
-        let mut state = self.lock();
-        state.written = number + 1;
-        state.ahead_bytes = state.ahead_bytes.saturating_sub(bytes);
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    fn stop(&self) {
-        self.lock().stopped = true;
-        self.changed.notify_all();
+        let root = Root {
+            id: 1,
+            folder: folder.path().to_owned(),
+            prefix: String::new(),
+            scope: Scope::Whole,
+            foreign: BTreeSet::new(),
+            indexed_ms: 0,
+        };
+        let walk_options = WalkOptions {
+            max_file_bytes: 1000,
+            ..WalkOptions::default()
+        };
+        let walk = Walk::new(&[root], walk_options).unwrap();
+        let mut files = walk.map(|found| match found.unwrap() {
+            Found::File(file) => {
+                let known = file.document_path.starts_with("known");
+                Input::File(Box::new(Candidate {
+                    known: known.then_some(KnownDocument {
+                        id: DocumentId(7),
+                        hash: [1; 32],
+                    }),
+                    skipped: None,
+                    looks_same: false,
+                    file,
+                }))
+            }
+            other => panic!("{other:?}"),
+        });
+        let options = IndexOptions::default();
+        let preparation = Preparation {
+            model: &Defect,
+            range: 1.0,
+            options: &options,
+        };
+        let mut outcomes = Vec::new();
+        let ran = preparation.in_order(
+            || Ok(files.next()),
+            |_, outcome| {
+                outcomes.push(outcome);
+                Ok(())
+            },
+        );
+        ran.unwrap();
+        assert!(matches!(
+            outcomes.as_slice(),
+            [
+                Outcome::Prepared(_),
+                Outcome::Unread(_),
+                Outcome::Skipped(..),
+                Outcome::Prepared(_)
+            ]
+        ));
     }
 }

@@ -40,43 +40,6 @@ pub enum Scope {
 }
 
 impl Root {
-    /// Whether a document of this root is looked at in this run.
-    pub fn covers(&self, document_path: &str) -> bool {
-        let below = |part: &PathBuf| {
-            let part = self.document_path(part);
-            document_path
-                .strip_prefix(part.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        match &self.scope {
-            Scope::Whole | Scope::Superseded => true,
-            Scope::Parts(parts) | Scope::Files(parts) => parts.iter().any(below),
-        }
-    }
-
-    /// The root as so many roots as parts of it are looked at.
-    pub fn parts(&self) -> Vec<Root> {
-        let only = |part: &PathBuf, scope: fn(BTreeSet<PathBuf>) -> Scope| Root {
-            scope: scope(BTreeSet::from([part.clone()])),
-            ..self.clone()
-        };
-        match &self.scope {
-            Scope::Whole | Scope::Superseded => vec![self.clone()],
-            Scope::Parts(parts) => parts.iter().map(|part| only(part, Scope::Parts)).collect(),
-            Scope::Files(parts) => parts.iter().map(|part| only(part, Scope::Files)).collect(),
-        }
-    }
-
-    /// Where on disk it is looked at: the folder, or the only part.
-    pub fn place(&self) -> PathBuf {
-        match &self.scope {
-            Scope::Parts(parts) | Scope::Files(parts) if parts.len() == 1 => {
-                parts.iter().map(|part| self.folder.join(part)).collect()
-            }
-            _ => self.folder.clone(),
-        }
-    }
-
     /// The document path of a path below the folder: prefix and relative path with `/`, NFC, bytes
     /// that are not UTF-8 escaped.
     pub fn document_path(&self, relative: &Path) -> String {

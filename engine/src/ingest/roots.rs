@@ -20,15 +20,18 @@ use crate::ingest::root::{Root, Scope};
 use crate::ingest::walk::escaped;
 use crate::store::meta::RootRecord;
 
+/// Tells whether the path of a document begins with a part. Asked about names of new roots only.
+pub type IsFirstPart<'a> = dyn Fn(&str) -> Result<bool> + 'a;
+
 /// What the file knows when paths are resolved.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Known<'a> {
     /// Its roots.
     pub roots: &'a [RootRecord],
     /// Number of the next root.
     pub next_root: u32,
     /// First parts of the paths of its documents; `None`: it holds nothing yet.
-    pub first_parts: Option<&'a BTreeSet<String>>,
+    pub is_first_part: Option<&'a IsFirstPart<'a>>,
 }
 
 /// What is asked of the given paths beside being read.
@@ -98,7 +101,7 @@ pub fn resolve(
             }
         }
     }
-    table.give_prefixes(known.first_parts);
+    table.give_prefixes(known.is_first_part)?;
     Ok(table.finish())
 }
 
@@ -496,24 +499,26 @@ impl Table<'_, '_> {
 
     /// None to the only root of a new file, else the name of the folder, with -2, -3 until it is
     /// unlike the first parts of all paths and all other prefixes.
-    fn give_prefixes(&mut self, first_parts: Option<&BTreeSet<String>>) {
-        if first_parts.is_none() && self.entries.len() == 1 {
-            return;
+    fn give_prefixes(&mut self, is_first_part: Option<&IsFirstPart<'_>>) -> Result<()> {
+        if is_first_part.is_none() && self.entries.len() == 1 {
+            return Ok(());
         }
-        let mut taken = first_parts.cloned().unwrap_or_default();
+        let is_first_part = is_first_part.unwrap_or(&|_| Ok(false));
         let old = self.entries.iter().filter(|entry| !entry.is_new);
-        taken.extend(old.map(|entry| entry.record.prefix.clone()));
+        let mut taken: BTreeSet<String> = old.map(|entry| entry.record.prefix.clone()).collect();
         for entry in self.entries.iter_mut().filter(|entry| entry.is_new) {
             let name = entry.folder.file_name().unwrap_or(OsStr::new("root"));
             let name: String = escaped(name).nfc().collect();
             let mut prefix = name.clone();
             let mut number = 2;
-            while !taken.insert(prefix.clone()) {
+            while taken.contains(&prefix) || is_first_part(&prefix)? {
                 prefix = format!("{name}-{number}");
                 number += 1;
             }
+            taken.insert(prefix.clone());
             entry.record.prefix = prefix;
         }
+        Ok(())
     }
 
     fn finish(self) -> Resolved {
@@ -589,6 +594,7 @@ fn with_git(record: RootRecord, folder: &Path) -> RootRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::coverage::Coverage;
 
     struct Tree(tempfile::TempDir);
 
@@ -621,12 +627,13 @@ mod tests {
             samples: &[(u32, &str, &str)],
         ) -> Result<Resolved> {
             let paths: Vec<_> = names.iter().map(|name| self.at(name)).collect();
-            let first_parts = BTreeSet::from(["uploads".to_owned()]);
-            let holds = (!known.records.is_empty()).then_some(&first_parts);
+            let is_first_part = |part: &str| Ok(part == "uploads");
+            let holds: &IsFirstPart<'_> = &is_first_part;
+            let holds = (!known.records.is_empty()).then_some(holds);
             let known = Known {
                 roots: &known.records,
                 next_root: known.next_root.max(1),
-                first_parts: holds,
+                is_first_part: holds,
             };
             let mut samples_of = |root: &RootRecord| {
                 let samples = samples.iter().filter(|(of, _, _)| *of == root.id);
@@ -672,16 +679,14 @@ mod tests {
             .resolve(&["a/docs/sub", "a/z.md"], &known, false)
             .unwrap();
         assert_eq!(prefixes(&part), [(1, "")]);
-        let [root] = part.roots.as_slice() else {
-            panic!("one root")
-        };
+        let coverage = Coverage::new(&part.roots);
         for (path, covered) in [
             ("docs/sub/y.md", true),
             ("z.md", true),
             ("docs/x.md", false),
             ("docs/subway", false),
         ] {
-            assert_eq!(root.covers(path), covered, "{path}");
+            assert_eq!(coverage.covers(Some(1), path), covered, "{path}");
         }
         let all = tree
             .resolve(&["a/docs", "a", "a/z.md"], &known, false)
@@ -698,10 +703,8 @@ mod tests {
         assert_eq!(one.records[0].files, [".hidden"]);
         let two = tree.resolve(&["x/third"], &one, false).unwrap();
         assert_eq!(two.records[0].files, [".hidden", "third"]);
-        let [root] = two.roots.as_slice() else {
-            panic!("one root")
-        };
-        assert!(root.covers("third") && !root.covers(".hidden"));
+        let coverage = Coverage::new(&two.roots);
+        assert!(coverage.covers(Some(1), "third") && !coverage.covers(Some(1), ".hidden"));
         let whole = tree.resolve(&["x"], &two, false).unwrap();
         assert!(whole.records[0].files.is_empty());
         assert_eq!(whole.records[0].id, 1);
@@ -861,7 +864,7 @@ mod tests {
         let nothing = Known {
             roots: &[],
             next_root: 1,
-            first_parts: None,
+            is_first_part: None,
         };
         let error = resolve(&[], nothing, Asked::default(), &mut |_| Ok(Vec::new()));
         assert_eq!(error.unwrap_err().code(), "INVALID_ARGUMENT");

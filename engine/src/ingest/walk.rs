@@ -468,38 +468,5 @@ pub fn escaped(name: &OsStr) -> String {
     escaped
 }
 
-/// What a walk found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Walked {
-    /// Files by document path, in the order of their bytes; no path twice.
-    pub files: Vec<SourceFile>,
-    /// What was left out with a reason, by path. Files under an ignore rule, hidden ones and `.kb`
-    /// files are not listed.
-    pub skipped: Vec<Skipped>,
-    /// Document paths of files and folders that are there and could not be looked at: nothing is
-    /// known of what lies at or below them.
-    pub unread: Vec<String>,
-}
-
-/// Finds the files of all roots that are there. A file that two roots reach belongs to the older.
-///
-/// # Errors
-/// Those of [`Walk`].
-pub fn walk(roots: &[Root], options: &WalkOptions) -> Result<Walked> {
-    let mut walked = Walked::default();
-    for found in Walk::new(roots, options.clone())? {
-        match found? {
-            Found::File(file) => walked.files.push(file),
-            Found::Skipped(skipped) => walked.skipped.push(skipped),
-            Found::Unread(path) => walked.unread.push(path),
-        }
-    }
-    walked
-        .skipped
-        .sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
-    walked.skipped.dedup();
-    Ok(walked)
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,91 +1,61 @@
 //! Documents of other roots, or added by name, taken along when a file is written anew.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::catalog::Catalog;
-use crate::container::{Snapshot, Transaction};
+use crate::container::Snapshot;
 use crate::error::Result;
-use crate::ingest::batch::Batch;
-use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
-use crate::ingest::root::Root;
+use crate::ingest::pipeline::Preserved;
+use crate::ingest::prepare::{Cut, Source};
 use crate::ingest::segment::Kept;
-use crate::store::documents::DocumentRecord;
 use crate::store::outline;
 use crate::types::{Document, DocumentId};
 
-/// A document that is taken along.
-#[derive(Debug)]
-pub(super) struct Carried {
-    id: DocumentId,
-    prepared: Prepared,
-    kept: Kept,
-}
-
-impl Carried {
-    /// Its path.
-    pub(super) fn path(&self) -> &str {
-        &self.prepared.document.path
-    }
-
-    /// Last part of its handle.
-    pub(super) fn suffix(&self) -> &str {
-        &self.kept.suffix
-    }
-
-    /// Writes it as it was.
-    pub(super) fn write(&self, batch: &mut Batch, transaction: &mut Transaction<'_>) -> Result<()> {
-        batch.write(transaction, self.id, &self.prepared, self.kept.clone())
-    }
-}
-
-/// First parts of the paths of all documents.
+/// Whether the path of a document of the file begins with `part`. Costs two look-ups.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub(super) fn first_parts(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<BTreeSet<String>> {
-    let mut parts = BTreeSet::new();
-    let mut last = String::new();
-    catalog.documents.each_path(snapshot, "", |path, _| {
-        let part = path.split('/').next().unwrap_or(path);
-        if part != last {
-            part.clone_into(&mut last);
-            parts.insert(last.clone());
-        }
-        Ok(ControlFlow::Continue(()))
+pub(super) fn is_first_part(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    part: &str,
+) -> Result<bool> {
+    let documents = &catalog.documents;
+    if documents.by_path(snapshot, part)?.is_some() {
+        return Ok(true);
+    }
+    let folder = [part, "/"].concat();
+    let mut is_there = false;
+    documents.each_path(snapshot, &folder, |path, _| {
+        is_there = path.starts_with(&folder);
+        Ok(ControlFlow::Break(()))
     })?;
-    Ok(parts)
+    Ok(is_there)
 }
 
-/// All documents of a file but those of `roots`, cut as they were, by path.
+/// What stays of a document when it is made again.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(super) fn kept(snapshot: &Snapshot<'_>, catalog: &Catalog, id: DocumentId) -> Result<Kept> {
+    let record = catalog.documents.get(snapshot, id)?;
+    Ok(Kept {
+        suffix: record.suffix,
+        tags: record.tags,
+        added_ms: record.added_ms,
+    })
+}
+
+/// A document, cut as it was. Its text is in memory until it is written.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when rows and text contradict each other.
-pub(super) fn others(
+pub(super) fn read(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
-    roots: &[Root],
-    preparer: &mut Preparer<'_>,
-) -> Result<Vec<Carried>> {
-    let mut carried = Vec::new();
-    catalog.documents.each_path(snapshot, "", |_, id| {
-        let record = catalog.documents.get(snapshot, id)?;
-        let of = |root: &Root| Some(root.id) == record.root && root.covers(&record.path);
-        if !roots.iter().any(of) {
-            carried.push(read(snapshot, catalog, preparer, id, record)?);
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    Ok(carried)
-}
-
-fn read(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    preparer: &mut Preparer<'_>,
     id: DocumentId,
-    record: DocumentRecord,
-) -> Result<Carried> {
+) -> Result<Preserved> {
+    let record = catalog.documents.get(snapshot, id)?;
     let (mut text, mut chunks) = (String::new(), Vec::new());
     if let Some(segment) = catalog.bind_segment_of(snapshot, &record)? {
         segment
@@ -117,14 +87,15 @@ fn read(
         lines: record.lines,
         line_map: record.line_map,
     };
-    Ok(Carried {
+    Ok(Preserved {
         id,
-        prepared: preparer.prepare(document, source, cut)?,
         kept: Kept {
             suffix: record.suffix,
             tags: record.tags,
             added_ms: record.added_ms,
         },
+        path: document.path.clone(),
+        parts: Some((document, source, cut)),
     })
 }
 

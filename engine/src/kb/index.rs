@@ -1,6 +1,5 @@
 //! Folders and files -> the .kb: what changed is read and written, the rest stays.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,14 +8,15 @@ use crate::container::{Container, ContainerWriter, SlotIdentity, Snapshot, Trans
 use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::batch::Batch;
-use crate::ingest::changes::{Candidate, Changes, Held};
+use crate::ingest::changes::{Candidate, Change, KnownDocument, Sides, Tally};
+use crate::ingest::indexed::Base;
 use crate::ingest::merge_policy::Limit;
-use crate::ingest::pipeline::{self, Outcome};
-use crate::ingest::prepare::Preparer;
+use crate::ingest::pipeline::{Input, Outcome, Preparation};
 use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 use crate::ingest::root::{Root, Scope};
 use crate::ingest::roots::{self, Asked, Known, Resolved};
-use crate::ingest::walk::{self, WalkOptions, Walked, now_ms};
+use crate::ingest::survey::{KEPT_LIMIT_BYTES, Survey};
+use crate::ingest::walk::now_ms;
 use crate::kb::carry;
 use crate::kb::fresh::{check_codec, check_model, first_manifest, fresh_meta};
 use crate::kb::merge::merge_segments;
@@ -48,6 +48,17 @@ impl KbWriter {
         options: &IndexOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Report> {
+        self.index_keeping(paths, options, progress, KEPT_LIMIT_BYTES)
+    }
+
+    /// The same, with another bound for the differences that are kept in memory.
+    fn index_keeping(
+        &mut self,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+        limit_bytes: usize,
+    ) -> Result<Report> {
         let started = Instant::now();
         if self.has_pending() {
             self.commit()?;
@@ -55,16 +66,16 @@ impl KbWriter {
         let mut report = match Container::open(&self.path) {
             Ok(base) => match base.read(Catalog::load) {
                 Ok(catalog) if options.rebuild || !can_continue(&catalog.meta) => {
-                    self.build(paths, options, progress)
+                    self.build(paths, options, progress, limit_bytes)
                 }
                 Ok(catalog) => {
                     check_codec(&catalog.meta, options.vectors)?;
-                    self.update(&base, paths, options, progress)
+                    self.update(&base, paths, options, progress, limit_bytes)
                 }
                 // What cannot be read must not be replaced: it may hold what only it has.
                 Err(error) => Err(error),
             },
-            Err(Error::PathNotFound { .. }) => self.build(paths, options, progress),
+            Err(Error::PathNotFound { .. }) => self.build(paths, options, progress, limit_bytes),
             Err(error) => Err(error),
         }?;
         report.elapsed = started.elapsed();
@@ -78,20 +89,26 @@ impl KbWriter {
         paths: &[PathBuf],
         options: &IndexOptions,
         progress: &mut dyn FnMut(Progress),
+        limit_bytes: usize,
     ) -> Result<Report> {
         progress(Progress::at(Stage::Walk));
-        let mut found = Found::look(base, paths, options)?;
-        if found.is_nothing() {
-            return found.would_be(options);
+        let mut found = match Found::look(base, paths, options, limit_bytes) {
+            // Others write all the time: it is looked at again below, when they cannot.
+            Err(Error::SnapshotExpired) => None,
+            found => Some(found?),
+        };
+        if let Some(found) = found.take_if(|found| found.is_nothing()) {
+            return found.would_be(base, options);
         }
         if base.read(SealRecord::read)?.is_some() {
             // A sealed file knows neither where its folders are nor what was left out: only other
             // documents are worth its seal.
-            let report = found.would_be(options)?;
-            if !report.has_changes() {
-                return Ok(report);
+            if let Some(found) = found.take() {
+                let report = found.would_be(base, options)?;
+                if !report.has_changes() {
+                    return Ok(report);
+                }
             }
-            found = Found::look(base, paths, options)?;
         }
         self.lock()?;
         let Some(mut open) = self.open.take() else {
@@ -104,9 +121,11 @@ impl KbWriter {
             });
         };
         // Another writer may have been faster; what it wrote is not undone.
-        if locked.read(|snapshot| Ok(snapshot.identity()))? != found.identity {
-            found = Found::look(locked, paths, options)?;
-        }
+        let identity = locked.read(|snapshot| Ok(snapshot.identity()))?;
+        let found = match found.filter(|found| found.identity == identity) {
+            Some(found) => found,
+            None => Found::look(locked, paths, options, limit_bytes)?,
+        };
         check_model(&found.catalog.meta)?;
         let report = apply(&mut open, found, options, progress)?;
         let limit = match options.large_merges {
@@ -127,50 +146,50 @@ impl KbWriter {
         paths: &[PathBuf],
         options: &IndexOptions,
         progress: &mut dyn FnMut(Progress),
+        limit_bytes: usize,
     ) -> Result<Report> {
         // A file that this writer has open would be locked against it.
         self.open = None;
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
+        let before = match Container::open(&self.path) {
+            Ok(existing) => {
+                let (identity, catalog) = existing
+                    .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
+                Some((existing, identity, catalog))
+            }
+            Err(Error::PathNotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let before = before.as_ref().map(|(container, commit, catalog)| Before {
+            base: Base {
+                container,
+                commit: *commit,
+            },
+            catalog,
+        });
         let mut meta = fresh_meta()?;
         let mut manifest = first_manifest();
-        let mut before = None;
-        match Container::open(&self.path) {
-            Ok(existing) => {
-                let mut preparer =
-                    Preparer::new(embed::built_in(), embed::built_in().quantiser_range());
-                existing.read(|snapshot| {
-                    let catalog = Catalog::load(snapshot)?;
-                    let resolved = resolve(snapshot, &catalog, paths, options)?;
-                    let (documents, roots) = (&catalog.documents, &resolved.roots);
-                    let held = Held::read(snapshot, documents, roots, false)?;
-                    let carried = carry::others(snapshot, &catalog, roots, &mut preparer)?;
-                    before = Some((resolved, held, carried));
-                    meta.created_ms = catalog.meta.created_ms;
-                    meta.embedder.codec = catalog.meta.embedder.codec;
-                    // Numbers go on, so that none ever means two things.
-                    manifest.clone_from(&catalog.manifest);
-                    manifest.segments.clear();
-                    Ok(())
-                })?;
+        let resolved = match &before {
+            Some(Before { base, catalog }) => {
+                meta.created_ms = catalog.meta.created_ms;
+                meta.embedder.codec = catalog.meta.embedder.codec;
+                // Numbers go on, so that none ever means two things.
+                manifest.clone_from(&catalog.manifest);
+                manifest.segments.clear();
+                base.read(|snapshot| resolve(snapshot, catalog, paths, options))?
             }
-            Err(Error::PathNotFound { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        let (resolved, held, carried) = match before {
-            Some((resolved, held, carried)) => (resolved, Some(held), carried),
             None => {
                 let nothing = Known {
                     roots: &[],
                     next_root: 1,
-                    first_parts: None,
+                    is_first_part: None,
                 };
                 let asked = Asked {
                     gone: false,
                     root: options.root.as_deref(),
                 };
-                let resolved = roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?;
-                (resolved, None, Vec::new())
+                roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?
             }
         };
         if let Some(codec) = options.vectors {
@@ -178,58 +197,80 @@ impl KbWriter {
         }
         progress(Progress::at(Stage::Walk));
         let now = now_ms();
-        let walked = walk_roots(&resolved, options)?;
+        let sides = Sides {
+            roots: &resolved.roots,
+            base: before.as_ref().map(|before| before.base),
+            is_same_program: false,
+            is_rebuild: true,
+        };
+        let survey = Survey::take(sides, options, limit_bytes)?;
+        survey.tally.refuse_unread()?;
         manifest.next_root = resolved.next_root;
         meta.roots = looked_at(&resolved, now);
-        let (changes, mut kept) = match held {
-            Some(held) => {
-                held.refuse_vanished(&resolved.roots, &walked, options)?;
-                Changes::anew(&held, walked)
-            }
-            None => (Changes::all(walked), HashMap::new()),
-        };
-        changes.refuse_unread()?;
-        let mut run = Run::new(&changes, &resolved, progress);
-        let mut batch = Batch::new(meta, manifest, now);
-        let suffixes = carried.iter().map(|other| other.suffix().to_owned());
-        let own = kept.values().map(|(_, kept)| kept.suffix.clone());
-        batch.reserve(suffixes.chain(own).collect());
-        let mut transaction = writer.begin()?;
-        let mut carried = carried.iter().peekable();
-        let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
-        let candidates = &changes.candidates;
         let options = &IndexOptions {
             rebuild: true,
             ..options.clone()
         };
-        pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
-            let path = candidate.file.document_path.as_str();
-            while let Some(other) = carried.next_if(|other| other.path() < path) {
-                other.write(&mut batch, &mut transaction)?;
+        let mut run = Run::new(&survey, &resolved, progress);
+        let mut batch = Batch::new(meta, manifest, now);
+        let mut transaction = writer.begin()?;
+        let mut changes = survey.into_changes(sides, options)?;
+        let inputs = || match changes.next_change()? {
+            None => Ok(None),
+            Some(Change::Preserve(document)) => {
+                let Some(before) = &before else {
+                    return Err(Error::WriterFailed);
+                };
+                let preserved =
+                    before.read(|snapshot, catalog| carry::read(snapshot, catalog, document.id))?;
+                Ok(Some(Input::Document(Box::new(preserved))))
             }
-            if carried.peek().is_some_and(|other| other.path() == path) {
-                let reason = "a document from elsewhere has this path".to_owned();
-                let path = path.to_owned();
-                let outcome = Outcome::Unread(Skipped { path, reason });
-                run.done(candidate, &outcome);
-                return Ok(());
-            }
-            run.done(candidate, &outcome);
-            match (outcome, kept.remove(path)) {
+            Some(change) => Ok(input(change)),
+        };
+        preparation(options).in_order(inputs, |input, outcome| {
+            run.done(&input, &outcome);
+            let known = match &input {
+                Input::Document(preserved) => Some((preserved.id, preserved.kept.clone())),
+                Input::File(candidate) => match (&before, candidate.known) {
+                    (Some(before), Some(known)) => {
+                        let kept = before
+                            .read(|snapshot, catalog| carry::kept(snapshot, catalog, known.id))?;
+                        Some((known.id, kept))
+                    }
+                    _ => None,
+                },
+                Input::Remove(..) | Input::Forget(_) => None,
+            };
+            match (outcome, known) {
                 (Outcome::Prepared(prepared), Some((id, kept))) => {
                     batch.write(&mut transaction, id, &prepared, kept)
                 }
+                (Outcome::Prepared(prepared), None) => {
+                    // Documents of the old file that are not yet in the new one keep their handles.
+                    let mut is_reserved = |suffix: &str| match &before {
+                        Some(before) => before.has_suffix(suffix),
+                        None => Ok(false),
+                    };
+                    batch.add_beside(&mut transaction, &prepared, Vec::new(), &mut is_reserved)
+                }
                 // Its document would be lost with the old file.
                 (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),
-                (outcome, _) => write(&mut batch, &mut transaction, candidate, outcome, false),
+                (Outcome::Skipped(skipped, hash), _) => match &input {
+                    Input::File(candidate) => {
+                        put_skipped(&mut transaction, candidate, skipped, hash)
+                    }
+                    _ => Ok(()),
+                },
+                (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Gone, _) => {
+                    Ok(())
+                }
             }
         })?;
-        for other in carried {
-            other.write(&mut batch, &mut transaction)?;
-        }
+        let tally = changes.finish()?;
+        tally.refuse_unread()?;
         options.check_cancel()?;
         if batch.meta().documents == 0 {
-            return Ok(run.report(&changes, batch.meta()));
+            return Ok(run.report(tally, batch.meta()));
         }
         run.stage(Stage::Write);
         let meta = batch.finish(&mut transaction, None)?;
@@ -249,7 +290,27 @@ impl KbWriter {
         recall::certify(&mut writer)?;
         options.check_cancel()?;
         writer.finish()?;
-        Ok(run.report(&changes, &meta))
+        Ok(run.report(tally, &meta))
+    }
+}
+
+/// A file that is written anew, as it was.
+struct Before<'b> {
+    base: Base<'b>,
+    catalog: &'b Catalog,
+}
+
+impl Before<'_> {
+    fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
+        self.base.read(|snapshot| request(snapshot, self.catalog))
+    }
+
+    /// Whether the handle of one of its documents ends so.
+    fn has_suffix(&self, suffix: &str) -> Result<bool> {
+        self.read(|snapshot, catalog| {
+            let document = catalog.documents.by_suffix(snapshot, suffix)?;
+            Ok(document.is_some())
+        })
     }
 }
 
@@ -261,8 +322,10 @@ impl Kb {
     /// As [`KbWriter::index`].
     pub fn check_sources(&self, paths: &[PathBuf], options: &IndexOptions) -> Result<Report> {
         let started = Instant::now();
-        let found = Found::look(self.container(), paths, options)?;
-        let mut report = found.would_be(options)?;
+        let mut report = while_it_stands(|| {
+            let found = Found::look(self.container(), paths, options, KEPT_LIMIT_BYTES)?;
+            found.would_be(self.container(), options)
+        })?;
         report.elapsed = started.elapsed();
         Ok(report)
     }
@@ -281,15 +344,23 @@ impl Kb {
             prune: true,
             ..options.clone()
         };
-        let (identity, resolved) = self.container().read(|snapshot| {
-            let catalog = Catalog::load(snapshot)?;
-            let mut samples = |root: &RootRecord| samples::samples(snapshot, &catalog, root);
-            let resolved = roots::assume(folders, &catalog.meta.roots, &mut samples)?;
-            Ok((snapshot.identity(), resolved))
+        let mut report = while_it_stands(|| {
+            let (identity, catalog, resolved) = self.container().read(|snapshot| {
+                let catalog = Catalog::load(snapshot)?;
+                let mut samples = |root: &RootRecord| samples::samples(snapshot, &catalog, root);
+                let resolved = roots::assume(folders, &catalog.meta.roots, &mut samples)?;
+                Ok((snapshot.identity(), catalog, resolved))
+            })?;
+            let base = Base {
+                container: self.container(),
+                commit: identity,
+            };
+            let found = Found::of(base, catalog, resolved, &options, KEPT_LIMIT_BYTES)?;
+            found.survey.tally.refuse_unread()?;
+            found.would_be_or(self.container(), &options, |skipped| {
+                Err(unreadable(skipped))
+            })
         })?;
-        let found = Found::of(self.container(), identity, resolved, &options)?;
-        found.changes.refuse_unread()?;
-        let mut report = found.would_be_or(&options, |skipped| Err(unreadable(skipped)))?;
         report.elapsed = started.elapsed();
         Ok(report)
     }
@@ -313,81 +384,142 @@ fn unreadable(skipped: &Skipped) -> Error {
     }
 }
 
+/// Commits of others that may come while a comparison is under way before it is given up.
+const MOST_LOOKS: usize = 5;
+
+/// Compares again while others commit: what is compared with two commits belongs to none.
+fn while_it_stands(mut compare: impl FnMut() -> Result<Report>) -> Result<Report> {
+    for _ in 1..MOST_LOOKS {
+        match compare() {
+            Err(Error::SnapshotExpired) => {}
+            result => return result,
+        }
+    }
+    compare()
+}
+
 /// The roots asked for, on disk and in one commit.
 struct Found {
     identity: SlotIdentity,
     catalog: Catalog,
     resolved: Resolved,
-    changes: Changes,
+    survey: Survey,
     /// When the disk was looked at.
     at_ms: i64,
 }
 
 impl Found {
-    fn look(base: &Container, paths: &[PathBuf], options: &IndexOptions) -> Result<Found> {
-        let (identity, resolved) = base.read(|snapshot| {
+    /// `limit_bytes`: see [`KEPT_LIMIT_BYTES`].
+    ///
+    /// # Errors
+    /// [`Error::SnapshotExpired`] when another writer commits meanwhile.
+    fn look(
+        base: &Container,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        limit_bytes: usize,
+    ) -> Result<Found> {
+        let (commit, catalog, resolved) = base.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
             let resolved = resolve(snapshot, &catalog, paths, options)?;
-            Ok((snapshot.identity(), resolved))
+            Ok((snapshot.identity(), catalog, resolved))
         })?;
-        Found::of(base, identity, resolved, options)
+        let base = Base {
+            container: base,
+            commit,
+        };
+        Found::of(base, catalog, resolved, options, limit_bytes)
     }
 
-    /// `identity`: the commit for which the roots were resolved. What another writer commits while
-    /// the disk is walked makes a difference to it, and then all this counts for nothing.
     fn of(
-        base: &Container,
-        identity: SlotIdentity,
+        base: Base<'_>,
+        catalog: Catalog,
         resolved: Resolved,
         options: &IndexOptions,
+        limit_bytes: usize,
     ) -> Result<Found> {
         let at_ms = now_ms();
-        let walked = walk_roots(&resolved, options)?;
-        let (catalog, held) = base.read(|snapshot| {
-            let catalog = Catalog::load(snapshot)?;
-            let same_program = catalog.meta.writer == PROGRAM;
-            let (documents, roots) = (&catalog.documents, &resolved.roots);
-            let held = Held::read(snapshot, documents, roots, same_program)?;
-            Ok((catalog, held))
-        })?;
-        let changes = Changes::find(held, &resolved.roots, walked, options)?;
+        let sides = sides(base, &catalog, &resolved);
+        let survey = Survey::take(sides, options, limit_bytes)?;
         Ok(Found {
-            identity,
+            identity: base.commit,
             catalog,
             resolved,
-            changes,
+            survey,
             at_ms,
         })
     }
 
     /// Whether neither documents nor what is known of the roots would change.
     fn is_nothing(&self) -> bool {
-        self.changes.is_empty() && self.resolved.records == self.catalog.meta.roots
+        self.survey.is_nothing() && self.resolved.records == self.catalog.meta.roots
     }
 
-    /// The report of an index run that stops before it writes.
-    fn would_be(self, options: &IndexOptions) -> Result<Report> {
-        self.would_be_or(options, |_| Ok(()))
+    /// The report of an index run that stops before it writes. `base` is the file that was looked at.
+    fn would_be(self, base: &Container, options: &IndexOptions) -> Result<Report> {
+        self.would_be_or(base, options, |_| Ok(()))
     }
 
     /// The same; `unread` decides of documents whose files cannot be read.
     fn would_be_or(
         self,
+        base: &Container,
         options: &IndexOptions,
         unread: impl Fn(&Skipped) -> Result<()>,
     ) -> Result<Report> {
         let mut nobody = |_: Progress| ();
-        let mut run = Run::new(&self.changes, &self.resolved, &mut nobody);
-        let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
-        let candidates = &self.changes.candidates;
-        pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
-            run.done(candidate, &outcome);
-            match (&outcome, candidate.known) {
+        let mut run = Run::new(&self.survey, &self.resolved, &mut nobody);
+        let base = Base {
+            container: base,
+            commit: self.identity,
+        };
+        let sides = sides(base, &self.catalog, &self.resolved);
+        let mut changes = self.survey.into_changes(sides, options)?;
+        let inputs = || Ok(changes.next_change()?.and_then(input));
+        preparation(options).in_order(inputs, |input, outcome| {
+            run.done(&input, &outcome);
+            match (&outcome, known_of(&input)) {
                 (Outcome::Unread(skipped), Some(_)) => unread(skipped),
                 _ => Ok(()),
             }
         })?;
-        Ok(run.report(&self.changes, &self.catalog.meta))
+        Ok(run.report(changes.finish()?, &self.catalog.meta))
+    }
+}
+
+/// What is compared for an update.
+fn sides<'s>(base: Base<'s>, catalog: &Catalog, resolved: &'s Resolved) -> Sides<'s> {
+    Sides {
+        roots: &resolved.roots,
+        base: Some(base),
+        is_same_program: catalog.meta.writer == PROGRAM,
+        is_rebuild: false,
+    }
+}
+
+/// How files are prepared for a file of this program.
+fn preparation(options: &IndexOptions) -> Preparation<'_> {
+    Preparation {
+        model: embed::built_in(),
+        range: embed::built_in().quantiser_range(),
+        options,
+    }
+}
+
+/// A difference on its way. `None`: a document that is preserved needs to be read first.
+fn input(change: Change) -> Option<Input> {
+    match change {
+        Change::Read(candidate) => Some(Input::File(candidate)),
+        Change::Remove(path, id) => Some(Input::Remove(path, id)),
+        Change::Forget(path) => Some(Input::Forget(path)),
+        Change::Preserve(_) => None,
+    }
+}
+
+fn known_of(input: &Input) -> Option<KnownDocument> {
+    match input {
+        Input::File(candidate) => candidate.known,
+        _ => None,
     }
 }
 
@@ -398,11 +530,11 @@ fn resolve(
     paths: &[PathBuf],
     options: &IndexOptions,
 ) -> Result<Resolved> {
-    let first_parts = carry::first_parts(snapshot, catalog)?;
+    let is_first_part = |part: &str| carry::is_first_part(snapshot, catalog, part);
     let known = Known {
         roots: &catalog.meta.roots,
         next_root: catalog.manifest.next_root,
-        first_parts: Some(&first_parts),
+        is_first_part: Some(&is_first_part),
     };
     let asked = Asked {
         gone: options.prune,
@@ -421,17 +553,6 @@ fn can_continue(meta: &Meta) -> bool {
             && fresh.chunker.cap_bytes <= meta.chunker.cap_bytes
     };
     check_model(meta).is_ok() && fresh_meta().is_ok_and(same)
-}
-
-fn walk_roots(resolved: &Resolved, options: &IndexOptions) -> Result<Walked> {
-    let walk_options = WalkOptions {
-        max_file_bytes: options.max_file_bytes,
-        threads: options.threads,
-        cancel: options.cancel.clone(),
-    };
-    let walked = walk::walk(&resolved.roots, &walk_options)?;
-    options.check_cancel()?;
-    Ok(walked)
 }
 
 /// The records of all roots, with the time at which some were looked at.
@@ -461,13 +582,28 @@ fn apply(
     options: &IndexOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
+    let Open {
+        writer,
+        base: Some(container),
+        catalogs,
+    } = open
+    else {
+        return Err(Error::WriterFailed);
+    };
+    let base = Base {
+        container,
+        commit: found.identity,
+    };
     let Found {
         catalog,
         resolved,
-        changes,
+        survey,
         at_ms,
         ..
     } = found;
+    let sides = sides(base, &catalog, &resolved);
+    let mut run = Run::new(&survey, &resolved, progress);
+    let mut changes = survey.into_changes(sides, options)?;
     let Catalog {
         mut meta,
         mut manifest,
@@ -476,64 +612,70 @@ fn apply(
     meta.roots = looked_at(&resolved, at_ms);
     PROGRAM.clone_into(&mut meta.writer);
     manifest.next_root = resolved.next_root;
-    let mut run = Run::new(&changes, &resolved, progress);
     let mut batch = Batch::new(meta, manifest, now_ms());
-    let mut transaction = open.writer.begin()?;
-    let (model, range) = (embed::built_in(), embed::built_in().quantiser_range());
-    let candidates = &changes.candidates;
-    pipeline::prepare_in_order(candidates, model, range, options, |candidate, outcome| {
-        run.done(candidate, &outcome);
-        write(&mut batch, &mut transaction, candidate, outcome, true)
+    let mut transaction = writer.begin()?;
+    let inputs = || Ok(changes.next_change()?.and_then(input));
+    preparation(options).in_order(inputs, |input, outcome| {
+        run.done(&input, &outcome);
+        match input {
+            Input::File(candidate) => write(&mut batch, &mut transaction, &candidate, outcome),
+            Input::Remove(_, id) => batch.remove(&mut transaction, id),
+            Input::Forget(path) => skipped::remove(&mut transaction, &path),
+            Input::Document(_) => Ok(()),
+        }
     })?;
-    for (_, id) in &changes.removed {
-        batch.remove(&mut transaction, *id)?;
-    }
-    for path in &changes.forgotten {
-        skipped::remove(&mut transaction, path)?;
-    }
+    let tally = changes.finish()?;
     options.check_cancel()?;
     run.stage(Stage::Write);
-    let base = open.base.as_ref().map(|base| (base, &open.catalogs));
-    let meta = batch.finish(&mut transaction, base)?;
+    let meta = batch.finish(&mut transaction, Some((&*container, &*catalogs)))?;
     transaction.commit()?;
-    Ok(run.report(&changes, &meta))
+    Ok(run.report(tally, &meta))
 }
 
-/// Writes what became of one file; `in_place`: into the file that knows its document.
+/// Writes what became of one file.
 fn write(
     batch: &mut Batch,
     transaction: &mut Transaction<'_>,
     candidate: &Candidate,
     outcome: Outcome,
-    in_place: bool,
 ) -> Result<()> {
     let file = &candidate.file;
-    let known = candidate.known.filter(|_| in_place);
     if candidate.skipped.is_some() && matches!(outcome, Outcome::Prepared(_)) {
         skipped::remove(transaction, &file.document_path)?;
     }
-    match (outcome, known) {
+    match (outcome, candidate.known) {
         (Outcome::Prepared(prepared), None) => batch.add(transaction, &prepared, Vec::new()),
         (Outcome::Prepared(prepared), Some(known)) => {
             batch.replace(transaction, known.id, &prepared, None)
         }
         (Outcome::Same, Some(known)) => batch.touch(transaction, known.id, file.modified_ms),
         // What cannot be read now stays as it was read last.
-        (Outcome::Same, None) | (Outcome::Unread(_), _) => Ok(()),
+        (Outcome::Same | Outcome::Unchanged | Outcome::Unread(_) | Outcome::Gone, _) => Ok(()),
         (Outcome::Skipped(skipped, hash), known) => {
             if let Some(known) = known {
                 batch.remove(transaction, known.id)?;
             }
-            let record = SkippedRecord {
-                root: file.root,
-                size_bytes: file.size_bytes,
-                modified_ms: file.modified_ms,
-                reason: skipped.reason,
-                hash,
-            };
-            skipped::put(transaction, &file.document_path, &record)
+            put_skipped(transaction, candidate, skipped, hash)
         }
     }
+}
+
+/// Remembers a file that is left out.
+fn put_skipped(
+    transaction: &mut Transaction<'_>,
+    candidate: &Candidate,
+    skipped: Skipped,
+    hash: [u8; 32],
+) -> Result<()> {
+    let file = &candidate.file;
+    let record = SkippedRecord {
+        root: file.root,
+        size_bytes: file.size_bytes,
+        modified_ms: file.modified_ms,
+        reason: skipped.reason,
+        hash,
+    };
+    skipped::put(transaction, &file.document_path, &record)
 }
 
 /// Keeps count during an index run.
@@ -544,15 +686,10 @@ struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    fn new(
-        changes: &Changes,
-        resolved: &Resolved,
-        progress: &'r mut dyn FnMut(Progress),
-    ) -> Run<'r> {
-        let files = changes.candidates.iter();
+    fn new(survey: &Survey, resolved: &Resolved, progress: &'r mut dyn FnMut(Progress)) -> Run<'r> {
         let now = Progress {
-            files_total: files.len() as u64,
-            bytes_total: files.map(|candidate| candidate.file.size_bytes).sum(),
+            files_total: survey.files,
+            bytes_total: survey.bytes,
             ..Progress::at(Stage::Index)
         };
         progress(now);
@@ -566,7 +703,15 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn done(&mut self, candidate: &Candidate, outcome: &Outcome) {
+    fn done(&mut self, input: &Input, outcome: &Outcome) {
+        match input {
+            Input::File(candidate) => self.file(candidate, outcome),
+            Input::Remove(path, _) => self.report.removed.push(path.clone()),
+            Input::Forget(_) | Input::Document(_) => {}
+        }
+    }
+
+    fn file(&mut self, candidate: &Candidate, outcome: &Outcome) {
         let report = &mut self.report;
         let path = &candidate.file.document_path;
         match (outcome, candidate.known) {
@@ -592,6 +737,18 @@ impl<'r> Run<'r> {
                     report.removed.push(path.clone());
                 }
             }
+            (Outcome::Unchanged, _) => {
+                match &candidate.skipped {
+                    None => report.unchanged += 1,
+                    Some(record) => report.skipped.push(Skipped {
+                        path: path.clone(),
+                        reason: record.reason.clone(),
+                    }),
+                }
+                // Not one of those that were to be read.
+                return;
+            }
+            (Outcome::Gone, _) => {}
         }
         self.now.files_done += 1;
         self.now.bytes_done += candidate.file.size_bytes;
@@ -603,16 +760,14 @@ impl<'r> Run<'r> {
         (self.progress)(self.now);
     }
 
-    fn report(self, changes: &Changes, meta: &Meta) -> Report {
+    fn report(self, tally: Tally, meta: &Meta) -> Report {
         let mut report = self.report;
         report.documents = meta.documents;
         report.chunks = meta.chunks;
         report.text_bytes = meta.text_bytes;
-        report.unchanged += changes.unchanged;
-        report.skipped.extend_from_slice(&changes.skipped);
+        report.unchanged += tally.unchanged;
+        report.skipped.extend(tally.skipped);
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        let gone = changes.removed.iter().map(|(path, _)| path.clone());
-        report.removed.extend(gone);
         report.removed.sort();
         report
     }

@@ -1,6 +1,5 @@
 //! What is kept of each document: tables `docs`, `doc_by_path` and `doc_by_suffix`.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use wincode::{SchemaRead, SchemaWrite};
@@ -16,6 +15,9 @@ const DOCUMENT_VERSION: u8 = 1;
 /// The segment of a document without chunks: it is in none. Segments are numbered from 1. Older files
 /// name a live segment, and count the document there.
 pub const NO_SEGMENT: u32 = 0;
+
+/// Records in a row that are passed over on the way to the next that is wanted.
+const MOST_PASSED: usize = 16;
 
 /// Row of table `docs`.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
@@ -168,6 +170,48 @@ impl Documents {
         })
     }
 
+    /// Calls `visit` with number and record of each of `ids`, which ascend. Where they lie close to each
+    /// other, this costs less than one look-up each.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when one is missing; what `visit` says.
+    pub fn each_of(
+        &self,
+        snapshot: &Snapshot<'_>,
+        ids: &[DocumentId],
+        mut visit: impl FnMut(DocumentId, DocumentRecord) -> Result<()>,
+    ) -> Result<()> {
+        let missing =
+            |id: DocumentId| Error::damaged(format!("document {} is named but missing", id.0));
+        let mut ids = ids.iter().copied().peekable();
+        while let Some(first) = ids.peek().copied() {
+            let table = self.docs.as_ref().ok_or_else(|| missing(first))?;
+            let mut others = 0;
+            let mut was_found = false;
+            snapshot.range(table, Key::U64(u64::from(first.0)), |key, value| {
+                let id = document_id(key)?;
+                match ids.peek() {
+                    Some(next) if *next == id => {
+                        visit(id, decode_record("a document", DOCUMENT_VERSION, value)?)?;
+                        ids.next();
+                        (others, was_found) = (0, true);
+                    }
+                    Some(next) if *next > id => others += 1,
+                    _ => return Ok(ControlFlow::Break(())),
+                }
+                Ok(match others <= MOST_PASSED {
+                    true => ControlFlow::Continue(()),
+                    // It is shorter to look the next one up.
+                    false => ControlFlow::Break(()),
+                })
+            })?;
+            if !was_found {
+                return Err(missing(first));
+            }
+        }
+        Ok(())
+    }
+
     /// Calls `visit` with path and number of every document, in the order of path bytes, from the
     /// first path at or after `from`.
     pub fn each_path(
@@ -257,12 +301,12 @@ pub fn remove(
 }
 
 /// A suffix for a new document of that path that no document has so far, changes of this
-/// transaction included, and that is not `reserved`. The same path in a file without a clash gets the
+/// transaction included, and that is not reserved. The same path in a file without a clash gets the
 /// same suffix.
 pub fn free_suffix(
     transaction: &mut Transaction<'_>,
     path: &str,
-    reserved: &HashSet<String>,
+    is_reserved: &mut dyn FnMut(&str) -> Result<bool>,
 ) -> Result<String> {
     let mut candidates = handles::suffixes(path);
     loop {
@@ -271,11 +315,8 @@ pub fn free_suffix(
             size: u64::MAX,
             limit: u64::from(u32::MAX),
         })?;
-        if reserved.contains(&candidate) {
-            continue;
-        }
         let key = Key::Str(&candidate);
-        if transaction.get(tables::DOC_BY_SUFFIX, key)?.is_none() {
+        if transaction.get(tables::DOC_BY_SUFFIX, key)?.is_none() && !is_reserved(&candidate)? {
             return Ok(candidate);
         }
     }

@@ -31,20 +31,35 @@ pub struct SkippedRecord {
 /// All of them, by path.
 ///
 /// # Errors
-/// [`Error::Damaged`] when a record or path does not decode.
+/// As [`each_from`].
 pub fn all(snapshot: &Snapshot<'_>) -> Result<BTreeMap<String, SkippedRecord>> {
     let mut found = BTreeMap::new();
-    let Some(table) = snapshot.table(tables::SKIPPED)? else {
-        return Ok(found);
-    };
-    snapshot.range(&table, Key::Str(""), |key, value| {
-        let path = std::str::from_utf8(key)
-            .map_err(|_| Error::damaged("the path of a skipped file is not UTF-8"))?;
-        let record = decode_record("a skipped file", SKIPPED_VERSION, value)?;
+    each_from(snapshot, "", |path, record| {
         found.insert(path.to_owned(), record);
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(found)
+}
+
+/// Calls `visit` with path and record of each, in the order of path bytes, from the first path at or
+/// after `from`.
+///
+/// # Errors
+/// [`Error::Damaged`] when a record or path does not decode; what `visit` says.
+pub fn each_from(
+    snapshot: &Snapshot<'_>,
+    from: &str,
+    mut visit: impl FnMut(&str, SkippedRecord) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let Some(table) = snapshot.table(tables::SKIPPED)? else {
+        return Ok(());
+    };
+    snapshot.range(&table, Key::Str(from), |key, value| {
+        let path = std::str::from_utf8(key)
+            .map_err(|_| Error::damaged("the path of a skipped file is not UTF-8"))?;
+        let record = decode_record("a skipped file", SKIPPED_VERSION, value)?;
+        visit(path, record)
+    })
 }
 
 /// Notes a file that was left out. One whose path is no key is not noted, and read again each time.

@@ -5,6 +5,36 @@ use proptest::prelude::*;
 use super::*;
 use crate::ingest::roots::{Asked, Known, resolve};
 
+/// What a walk found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Walked {
+    /// Files by document path, in the order of their bytes; no path twice.
+    files: Vec<SourceFile>,
+    /// What was left out with a reason, by path. Files under an ignore rule, hidden ones and `.kb`
+    /// files are not listed.
+    skipped: Vec<Skipped>,
+    /// Document paths of files and folders that are there and could not be looked at: nothing is
+    /// known of what lies at or below them.
+    unread: Vec<String>,
+}
+
+/// Finds the files of all roots that are there. A file that two roots reach belongs to the older.
+fn walk(roots: &[Root], options: &WalkOptions) -> Result<Walked> {
+    let mut walked = Walked::default();
+    for found in Walk::new(roots, options.clone())? {
+        match found? {
+            Found::File(file) => walked.files.push(file),
+            Found::Skipped(skipped) => walked.skipped.push(skipped),
+            Found::Unread(path) => walked.unread.push(path),
+        }
+    }
+    walked
+        .skipped
+        .sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
+    walked.skipped.dedup();
+    Ok(walked)
+}
+
 fn options() -> WalkOptions {
     WalkOptions {
         max_file_bytes: 1000,
@@ -22,7 +52,7 @@ fn roots(paths: &[PathBuf]) -> Vec<Root> {
     let known = Known {
         roots: &[],
         next_root: 1,
-        first_parts: None,
+        is_first_part: None,
     };
     let resolved = resolve(paths, known, Asked::default(), &mut |_| Ok(Vec::new()));
     resolved.unwrap().roots

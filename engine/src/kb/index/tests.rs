@@ -1,47 +1,233 @@
+use std::collections::BTreeSet;
+use std::fs;
+
 use super::*;
+use crate::ingest::changes::Comparison;
+use crate::ingest::coverage::Coverage;
+use crate::ingest::indexed::{IndexedDocument, Rows};
+use crate::ingest::root::Root;
+use crate::ingest::walk::{self, Walk, WalkOptions};
+
+/// A folder with sources and a .kb beside it.
+struct Place {
+    folder: tempfile::TempDir,
+    paths: [PathBuf; 1],
+}
+
+impl Place {
+    fn new(names: &[&str]) -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let sources = fs::canonicalize(folder.path()).unwrap().join("sources");
+        let place = Place {
+            paths: [sources],
+            folder,
+        };
+        for name in names {
+            place.write(name, name);
+        }
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.paths[0].join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
+        fs::write(self.at(name), text).unwrap();
+    }
+
+    fn kb(&self) -> PathBuf {
+        self.folder.path().join("a.kb")
+    }
+
+    fn index(&self) -> Report {
+        let mut writer = KbWriter::open_or_create(self.kb()).unwrap();
+        let options = IndexOptions::default();
+        writer.index(&self.paths, &options, &mut |_| ()).unwrap()
+    }
+}
 
 #[test]
 fn what_cannot_be_read_now_keeps_its_document_and_is_no_proof() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
-    for name in ["a.txt", "sub/b.txt", "sub/c.txt"] {
-        let file = sources.join(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(file, name).unwrap();
-    }
-    let paths = [sources.clone()];
+    let place = Place::new(&["a.txt", "sub/b.txt", "sub/c.txt"]);
+    place.index();
     let options = IndexOptions::default();
-    let mut writer = KbWriter::open_or_create(&path).unwrap();
-    writer.index(&paths, &options, &mut |_| ()).unwrap();
-    let base = Container::open(&path).unwrap();
-    // As root reads everything, the walk is told what it could not read.
-    let blind = |unread: &str| {
-        let found = Found::look(&base, &paths, &options).unwrap();
-        let held = |snapshot: &Snapshot<'_>| {
-            let documents = &found.catalog.documents;
-            Held::read(snapshot, documents, &found.resolved.roots, true)
+    let container = Container::open(&place.kb()).unwrap();
+    let found = Found::look(&container, &place.paths, &options, KEPT_LIMIT_BYTES).unwrap();
+    let base = Base {
+        container: &container,
+        commit: found.identity,
+    };
+    // As root reads everything, the comparison is told what could not be read.
+    let blind = |unread: &str, is_rebuild: bool| {
+        let sides = Sides {
+            is_rebuild,
+            ..sides(base, &found.catalog, &found.resolved)
         };
-        let mut walked = walk_roots(&found.resolved, &options).unwrap();
-        walked
-            .files
-            .retain(|file| !file.document_path.starts_with(unread));
-        walked.unread.push(unread.to_owned());
-        let roots = &found.resolved.roots;
-        let find = Changes::find(base.read(held).unwrap(), roots, walked.clone(), &options);
-        (
-            find.unwrap(),
-            Changes::anew(&base.read(held).unwrap(), walked).0,
-        )
+        let walk_options = WalkOptions {
+            max_file_bytes: u64::MAX,
+            ..WalkOptions::default()
+        };
+        let walk = Walk::new(sides.roots, walk_options).unwrap();
+        let is_seen = |found: &Result<walk::Found>| match found {
+            Ok(walk::Found::File(file)) => !file.document_path.starts_with(unread),
+            _ => true,
+        };
+        let unread = [Ok(walk::Found::Unread(unread.to_owned()))];
+        let walk = unread.into_iter().chain(walk.filter(is_seen));
+        let mut comparison = Comparison::of(sides, walk, &options).unwrap();
+        let mut changes = Vec::new();
+        while let Some(change) = comparison.next_change().unwrap() {
+            match change {
+                // Whether it is the same is found out later.
+                Change::Read(candidate) if candidate.looks_same => {}
+                Change::Read(_) if is_rebuild => {}
+                change => changes.push(change),
+            }
+        }
+        (changes, comparison.finish().unwrap())
     };
     for (unread, hidden) in [("sub", 2), ("sub/b.txt", 1)] {
-        let (changes, anew) = blind(unread);
-        assert!(changes.is_empty(), "{changes:?}");
-        assert_eq!((changes.unchanged, changes.unread.len()), (3, hidden));
-        assert_eq!((anew.removed.len(), anew.unread.len()), (0, hidden));
-        for refused in [changes.refuse_unread(), anew.refuse_unread()] {
-            assert!(refused.unwrap_err().to_string().contains("sub/"));
+        for is_rebuild in [false, true] {
+            let (changes, tally) = blind(unread, is_rebuild);
+            assert_eq!(changes, [], "{unread}");
+            assert_eq!(tally.unchanged, hidden);
+            let refused = tally.refuse_unread().unwrap_err();
+            assert!(refused.to_string().contains("sub/b.txt"), "{refused}");
         }
     }
-    let (changes, _) = blind("no such folder");
-    assert!(changes.refuse_unread().is_ok());
+    let (_, tally) = blind("no such folder", false);
+    assert!(tally.refuse_unread().is_ok());
+}
+
+/// Path, end of the handle and tags of a document.
+type Listed = (String, String, Vec<String>);
+
+/// What a file holds, and what runs that change much said.
+fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
+    let place = Place::new(&["a.txt", "b/c.txt", "b/d.txt", "b-e.txt", "f.txt", "g.bin"]);
+    place.write("g.bin", "\0\0\0");
+    place.write("z.bin", "\0\0\0");
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    let options = IndexOptions::default();
+    let mut reports = Vec::new();
+    let mut run = |writer: &mut KbWriter, options: &IndexOptions| {
+        let ran = writer.index_keeping(&place.paths, options, &mut |_| (), limit_bytes);
+        reports.push(Report {
+            elapsed: std::time::Duration::ZERO,
+            ..ran.unwrap()
+        });
+    };
+    run(&mut writer, &options);
+    writer
+        .add_bytes("b/added.md", b"# Added by name\n")
+        .unwrap();
+    writer.tag("b/d.txt", &["kept"], &[]).unwrap();
+    writer.commit().unwrap();
+    place.write("b/added.md", "a file of that path");
+    place.write("b/c.txt", "changed");
+    place.write("new.txt", "new");
+    fs::remove_file(place.at("f.txt")).unwrap();
+    fs::remove_file(place.at("z.bin")).unwrap();
+    run(&mut writer, &options);
+    run(&mut writer, &options);
+    let rebuild = IndexOptions {
+        rebuild: true,
+        ..options
+    };
+    place.write("y.txt", "newer");
+    run(&mut writer, &rebuild);
+    let kb = Kb::open(place.kb()).unwrap();
+    let listed = kb.container().read(|snapshot| {
+        let catalog = Catalog::load(snapshot)?;
+        let mut listed = Vec::new();
+        catalog.documents.each(snapshot, |_, record| {
+            listed.push((record.path, record.suffix, record.tags));
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok(listed)
+    });
+    let verified = kb.verify(true, &mut |_, _| ()).unwrap();
+    assert!(verified.problems.is_empty(), "{:?}", verified.problems);
+    (reports, listed.unwrap())
+}
+
+#[test]
+fn changes_that_are_found_again_are_applied_like_those_that_are_kept() {
+    let (reports, listed) = changed_and_built_again(KEPT_LIMIT_BYTES);
+    assert_eq!(reports[1].added, ["new.txt"]);
+    assert_eq!(reports[1].updated, ["b/c.txt"]);
+    assert_eq!(reports[1].removed, ["f.txt"]);
+    assert_eq!((reports[2].unchanged, reports[2].has_changes()), (5, false));
+    assert_eq!((reports[3].unchanged, reports[3].documents), (5, 7));
+    assert!(
+        listed
+            .iter()
+            .any(|(path, _, tags)| path == "b/d.txt" && tags == &["kept"])
+    );
+    assert_eq!(changed_and_built_again(0), (reports, listed));
+}
+
+#[test]
+fn a_commit_of_others_ends_a_comparison() {
+    let place = Place::new(&["a.txt"]);
+    place.index();
+    let container = Container::open(&place.kb()).unwrap();
+    let commit = container.read(|snapshot| Ok(snapshot.identity())).unwrap();
+    let base = Base {
+        container: &container,
+        commit,
+    };
+    base.read(|_| Ok(())).unwrap();
+    place.write("b.txt", "b");
+    place.index();
+    let expired = base.read(|_| Ok(())).unwrap_err();
+    assert!(matches!(expired, Error::SnapshotExpired));
+}
+
+#[test]
+fn rows_are_read_in_pieces_and_only_where_something_is_looked_at() {
+    let names: Vec<String> = (0..1100)
+        .map(|number| format!("d{}/{number}", number % 7))
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let place = Place::new(&names);
+    assert_eq!(place.index().documents, 1100);
+    place.write("d3/3", "changed");
+    let report = place.index();
+    assert_eq!(
+        (report.unchanged, report.updated),
+        (1099, vec!["d3/3".to_owned()])
+    );
+    let container = Container::open(&place.kb()).unwrap();
+    let commit = container.read(|snapshot| Ok(snapshot.identity())).unwrap();
+    let base = Base {
+        container: &container,
+        commit,
+    };
+    let paths = |scope: Scope| {
+        let root = Root {
+            id: 1,
+            folder: place.paths[0].clone(),
+            prefix: String::new(),
+            scope,
+            foreign: BTreeSet::new(),
+            indexed_ms: 0,
+        };
+        let ranges = Coverage::new(&[root]).ranges();
+        let mut rows: Rows<'_, IndexedDocument> = Rows::new(Some(base), ranges);
+        let mut paths = Vec::new();
+        while let Some(row) = rows.next_row().unwrap() {
+            paths.push(row.path);
+        }
+        paths
+    };
+    let mut sorted: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    sorted.sort();
+    assert_eq!(paths(Scope::Whole), sorted);
+    let parts = ["d1/1", "d1/none", "d5", "d5/5"].map(PathBuf::from);
+    let inside = |path: &&String| path.as_str() == "d1/1" || path.starts_with("d5/");
+    let expected: Vec<String> = sorted.iter().filter(inside).cloned().collect();
+    assert_eq!(paths(Scope::Parts(parts.into())), expected);
 }
