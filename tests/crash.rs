@@ -9,7 +9,7 @@
 //! And every single operation is refused once, as by a full or broken disk: the old state stands, and the
 //! next try succeeds.
 //!
-//! `KB_CRASH_STATES=10000 cargo test -p kb-tests crash` (`cargo xtask crash`) tries as many states;
+//! `KB_CRASH_STATES=10000 cargo test -p kb-cli --test tests crash` (`cargo xtask crash`) tries as many states;
 //! without it a tenth.
 
 mod disk;

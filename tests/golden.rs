@@ -18,7 +18,7 @@ const TOLERANCE: f64 = 1.01e-4;
 
 /// The folder of golden files.
 pub(crate) fn golden_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden")
 }
 
 /// Bytes of the golden file of the current format.

@@ -7,14 +7,12 @@ mod records;
 pub(crate) mod rewrite;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kb_engine::{Error, Filters, Kb, Lines, Mode, Request, Result};
 
 use crate::golden::golden_bytes;
-
-/// More than anything here may take, on a slow machine that does other things as well.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::support::PATIENCE;
 
 /// Memory that all tests of this binary together never reach, in KiB.
 #[cfg(target_os = "linux")]

@@ -1,4 +1,13 @@
-//! Behaviour through the public doors. One line per module.
+//! Behaviour through the public doors. One line per module. A target of the package `kb-cli`, because
+//! cargo tells only those where the binary is.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    unreachable_pub
+)]
 
 mod cli;
 #[cfg(unix)]

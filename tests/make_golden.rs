@@ -1,7 +1,7 @@
 //! How the golden file of this format was made: three commits, so that it has two segments, deleted
 //! chunks, tags, pages of an older commit and a file that was changed in place.
 //!
-//! `cargo test -p kb-tests make_golden -- --ignored` writes `golden/v<format>/golden.kb` and the
+//! `cargo test -p kb-cli --test tests make_golden -- --ignored` writes `golden/v<format>/golden.kb` and the
 //! answers of this program into `golden/expected.json`, once for each format. A golden file that is
 //! there is never made again in place: files of that format are out in the world. A new format gets
 //! a folder of its own, and the old ones stay beside it for as long as they are readable.

@@ -1,10 +1,9 @@
 //! Temporary folders with a small corpus, and the real `kb` binary run in them.
 
-use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use kb_engine::{Entry, Kb, Mode, Request};
 use serde_json::Value;
@@ -52,50 +51,9 @@ pub(crate) const CORPUS: [(&str, &str); 7] = [
     ),
 ];
 
-/// The `kb` binary, built once with the profile of this test run.
+/// The `kb` binary, with the profile of this test run and the feature `faults`.
 pub(crate) fn kb_binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(build_kb)
-}
-
-/// Tests of another package get no path to a binary from cargo, so they ask cargo to build it. The
-/// test binary is `<target>/<profile>/deps/<name>`; the same profile reuses all its libraries.
-fn build_kb() -> PathBuf {
-    let test_binary = std::env::current_exe().expect("the test knows its own path");
-    let profile_folder = test_binary
-        .ancestors()
-        .nth(2)
-        .expect("<profile>/deps/<name>");
-    let target = profile_folder.parent().expect("<target>/<profile>");
-    let profile = match profile_folder.file_name().and_then(OsStr::to_str) {
-        Some("debug") => "dev",
-        Some(other) => other,
-        None => panic!("a profile has a name: {}", profile_folder.display()),
-    };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/Cargo.toml");
-    let built = Command::new(cargo)
-        .args([
-            "build",
-            "--quiet",
-            "--bin",
-            "kb",
-            // As the tests have the engine, so that it is built once.
-            "--features",
-            "faults",
-            "--profile",
-            profile,
-            "--manifest-path",
-        ])
-        .arg(manifest)
-        .arg("--target-dir")
-        .arg(target)
-        .status()
-        .expect("cargo starts");
-    assert!(built.success(), "kb does not build");
-    let binary = profile_folder.join(format!("kb{}", std::env::consts::EXE_SUFFIX));
-    assert!(binary.is_file(), "{} was not built", binary.display());
-    binary
+    Path::new(env!("CARGO_BIN_EXE_kb"))
 }
 
 /// How a command ended and what it said.
@@ -226,13 +184,24 @@ impl Folder {
         names
     }
 
-    /// `kb`, ready to start in this folder, with an environment that the developer's own does not
-    /// reach.
+    /// `kb`, ready to start in this folder, with nothing of the developer's environment: no variable,
+    /// no configuration of git or tokens, no .kb file above the folder.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(kb_binary());
-        for name in ["KB_FILE", "NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
-            command.env_remove(name);
+        self.sealed(Command::new(kb_binary()))
+    }
+
+    /// A command that sees no more than this folder.
+    pub(crate) fn sealed(&self, mut command: Command) -> Command {
+        command.env_clear();
+        for name in ["PATH", "TMPDIR", "LLVM_PROFILE_FILE"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
         }
+        // The system may name the folder another way than we do (`/tmp` on macOS is a link).
+        let ceiling = self.path().canonicalize();
+        let ceiling = ceiling.unwrap_or_else(|_| self.path().to_owned());
+        command.env("KB_FAULT_CEILING", ceiling);
         command.current_dir(self.path()).stdin(Stdio::null());
         command
     }
@@ -262,12 +231,27 @@ impl Folder {
     }
 }
 
+/// Longer than anything takes on a machine that does other things as well: when it is over, the test
+/// fails, and nothing else depends on it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits for something that must happen; the test fails when it does not.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !happened() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Runs a command to its end.
 pub(crate) fn run(command: &mut Command) -> Outcome {
     outcome(command.output().expect("the command starts"))
 }
 
-fn outcome(output: std::process::Output) -> Outcome {
+/// How a command ended that was waited for.
+pub(crate) fn outcome(output: std::process::Output) -> Outcome {
     Outcome {
         code: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -328,9 +312,6 @@ pub(crate) fn content_of(kb: &Kb) -> u64 {
 
 /// A temporary folder in memory where there is one: syncing costs nothing there.
 pub(crate) fn memory_folder() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    match memory.is_dir() {
-        true => tempfile::tempdir_in(memory).expect("a folder"),
-        false => tempfile::tempdir().expect("a folder"),
-    }
+    let memory = tempfile::tempdir_in("/dev/shm");
+    memory.unwrap_or_else(|_| tempfile::tempdir().expect("a folder"))
 }

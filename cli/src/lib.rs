@@ -10,6 +10,8 @@ mod cmd;
 mod escape;
 mod exit;
 mod failure;
+#[cfg(feature = "faults")]
+mod faults;
 mod following;
 mod human;
 mod json;

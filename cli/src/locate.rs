@@ -10,21 +10,34 @@ use crate::human::shell_word;
 pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = std::env::current_dir()
         .map_err(|error| Failure::io("find out the current folder", &error))?;
-    locate_from(given, std::env::var_os("KB_FILE"), &folder)
+    #[cfg(feature = "faults")]
+    let ceiling = crate::faults::ceiling();
+    #[cfg(not(feature = "faults"))]
+    let ceiling: Option<PathBuf> = None;
+    locate_from(
+        given,
+        std::env::var_os("KB_FILE"),
+        &folder,
+        ceiling.as_deref(),
+    )
 }
 
+/// Looks in `folder` and in those above it, up to `ceiling`.
 fn locate_from(
     given: Option<&Path>,
     variable: Option<OsString>,
     folder: &Path,
+    ceiling: Option<&Path>,
 ) -> Result<PathBuf, Failure> {
+    let is_below = |above: &&Path| ceiling.is_none_or(|ceiling| above.starts_with(ceiling));
+    let folders = || folder.ancestors().take_while(is_below);
     if let Some(file) = given {
         return refuse_folder(file, folder, "");
     }
     if let Some(file) = variable.filter(|value| !value.is_empty()) {
         return refuse_folder(Path::new(&file), folder, " (from KB_FILE)");
     }
-    for above in folder.ancestors() {
+    for above in folders() {
         let names = kb_names(above);
         match names.as_slice() {
             [] => {}
@@ -34,10 +47,7 @@ fn locate_from(
             [first, ..] => return Err(several(above, folder, &names, first)),
         }
     }
-    let looked: Vec<String> = folder
-        .ancestors()
-        .map(|above| above.display().to_string())
-        .collect();
+    let looked: Vec<String> = folders().map(|above| above.display().to_string()).collect();
     Err(Failure::usage(
         format!(
             "no .kb file: KB_FILE is not set, and none lies in {}",
@@ -108,16 +118,23 @@ mod tests {
     use super::*;
     use crate::failure::FailureReport;
 
-    /// A folder `a/b/c` below a temporary one, which is removed at the end.
+    /// A folder `a/b/c` below a temporary one. Above it lies a file that no test may see, as it may
+    /// on any machine.
     struct Tree {
+        _temporary: tempfile::TempDir,
         top: PathBuf,
     }
 
     impl Tree {
-        fn new(name: &str) -> Tree {
-            let top = std::env::temp_dir().join(format!("kb-locate-{}-{name}", std::process::id()));
+        fn new() -> Tree {
+            let temporary = tempfile::tempdir().unwrap();
+            let top = temporary.path().join("top");
             fs::create_dir_all(top.join("a/b/c")).unwrap();
-            Tree { top }
+            fs::write(temporary.path().join("foreign.kb"), "").unwrap();
+            Tree {
+                _temporary: temporary,
+                top,
+            }
         }
 
         fn touch(&self, name: &str) {
@@ -125,13 +142,8 @@ mod tests {
         }
 
         fn locate(&self, folder: &str) -> Result<PathBuf, FailureReport> {
-            locate_from(None, None, &self.top.join(folder)).map_err(report)
-        }
-    }
-
-    impl Drop for Tree {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.top);
+            let folder = self.top.join(folder);
+            locate_from(None, None, &folder, Some(&self.top)).map_err(report)
         }
     }
 
@@ -144,7 +156,7 @@ mod tests {
 
     #[test]
     fn the_nearest_folder_with_a_kb_file_wins() {
-        let tree = Tree::new("nearest");
+        let tree = Tree::new();
         tree.touch("far.kb");
         assert_eq!(tree.locate("a/b/c").unwrap(), tree.top.join("far.kb"));
         tree.touch("a/b/near.kb");
@@ -154,7 +166,7 @@ mod tests {
 
     #[test]
     fn several_files_are_listed_and_one_is_offered() {
-        let tree = Tree::new("several");
+        let tree = Tree::new();
         tree.touch("a/two.kb");
         tree.touch("a/one.kb");
         let told = tree.locate("a").unwrap_err();
@@ -168,7 +180,7 @@ mod tests {
 
     #[test]
     fn folders_and_unfinished_files_do_not_count() {
-        let tree = Tree::new("folders");
+        let tree = Tree::new();
         fs::create_dir(tree.top.join("a/b/folder.kb")).unwrap();
         tree.touch("a/b/.x.kb.tmp");
         tree.touch("a/b/.kb");
@@ -178,8 +190,9 @@ mod tests {
 
     #[test]
     fn none_anywhere_lists_the_folders_looked_at() {
-        let tree = Tree::new("none");
+        let tree = Tree::new();
         let told = tree.locate("a/b").unwrap_err();
+        assert!(!told.message.contains("foreign"), "{}", told.message);
         for folder in ["a/b", "a", ""] {
             assert!(
                 told.message
@@ -191,28 +204,29 @@ mod tests {
 
     #[test]
     fn the_flag_wins_over_the_variable_and_the_variable_over_the_folder() {
-        let tree = Tree::new("order");
+        let tree = Tree::new();
         tree.touch("a/here.kb");
         let folder = tree.top.join("a");
         let both = locate_from(
             Some(Path::new("flag.kb")),
             Some("variable.kb".into()),
             &folder,
+            None,
         );
         assert_eq!(both.unwrap(), PathBuf::from("flag.kb"));
-        let variable = locate_from(None, Some("variable.kb".into()), &folder);
+        let variable = locate_from(None, Some("variable.kb".into()), &folder, None);
         assert_eq!(variable.unwrap(), PathBuf::from("variable.kb"));
         assert_eq!(
-            locate_from(None, Some("".into()), &folder).unwrap(),
+            locate_from(None, Some("".into()), &folder, None).unwrap(),
             PathBuf::from("here.kb")
         );
     }
 
     #[test]
     fn a_folder_as_the_file_is_refused_with_what_it_holds() {
-        let tree = Tree::new("refused");
+        let tree = Tree::new();
         tree.touch("a/notes.kb");
-        let told = report(locate_from(Some(Path::new("a")), None, &tree.top).unwrap_err());
+        let told = report(locate_from(Some(Path::new("a")), None, &tree.top, None).unwrap_err());
         assert_eq!(told.hint.as_deref(), Some("`-f a/notes.kb`"));
     }
 }

@@ -76,3 +76,8 @@ pub use search::request::{
 pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 pub use search::verdict::{Evidence, Verdict};
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};
+
+/// The Rust of the README is compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

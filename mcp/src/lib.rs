@@ -12,6 +12,8 @@ mod catalog;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod content;
+#[cfg(feature = "faults")]
+pub mod faults;
 pub mod hosts;
 mod indexes;
 mod options;

@@ -2,9 +2,9 @@
 //! and the remedy, nothing lost, never a panic.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
-use crate::support::{Folder, documents, run};
+use crate::support::{Folder, documents, outcome, run, wait_until};
 
 /// Every outcome that a damaged file may have: an error of its own, or the right answer.
 #[track_caller]
@@ -242,7 +242,6 @@ fn questions_without_words_are_refused() {
 fn a_question_of_a_megabyte_is_answered_from_its_start() {
     let folder = Folder::indexed();
     let long = "polish the lens ".repeat(1 << 16);
-    let begun = Instant::now();
     let told = folder
         .kb_with_input(["search", "-", "--json"], long.as_bytes())
         .expect(0);
@@ -264,11 +263,6 @@ fn a_question_of_a_megabyte_is_answered_from_its_start() {
     assert!(
         matches!(told.code, Some(0 | 1)) && !told.stderr.contains("panicked"),
         "{told:#?}"
-    );
-    assert!(
-        begun.elapsed() < Duration::from_secs(60),
-        "{:?}",
-        begun.elapsed()
     );
 }
 
@@ -398,39 +392,23 @@ fn an_output_that_cannot_be_written_is_named() {
     assert_eq!(folder.names(), ["harbour"]);
 }
 
-/// Starts an index run that takes a while, and interrupts it once it has begun to write.
+/// Starts an index run that is held once it has written the first document, and interrupts it there.
 #[cfg(unix)]
 fn interrupted(folder: &Folder) -> crate::support::Outcome {
-    use std::process::{Command, Stdio};
-    let text = "The keeper wrote the log of the lighthouse every single evening.\n".repeat(250);
-    for number in 0..3000 {
-        folder.write(format!("harbour/log/{}/{number}.md", number % 50), &text);
-    }
-    let before = folder.names();
+    use rustix::process::{Pid, Signal, kill_process};
+    folder.write("harbour/news.md", "# News\n\nA ship has come in.\n");
     let mut command = folder.command();
     command
         .args(["index", "harbour"])
+        .env("KB_FAULT_HOLD", folder.join("harbour/.held"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let begun = Instant::now();
-    while folder.names() == before && begun.elapsed() < Duration::from_secs(1) {
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let kill = format!("kill -INT {}", child.id());
-    assert!(
-        Command::new("sh")
-            .args(["-c", &kill])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let output = child.wait_with_output().unwrap();
-    crate::support::Outcome {
-        code: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    wait_until("the run writes", || folder.join("harbour/.held").exists());
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let outcome = outcome(child.wait_with_output().unwrap());
+    std::fs::remove_file(folder.join("harbour/.held")).unwrap();
+    outcome
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! `kb index` on a file that is there: what it tells, `--check`, further folders, folders that
 //! vanish, other writers.
 
-use std::time::Duration;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use kb_engine::KbWriter;
 
-use crate::support::{Folder, Outcome};
+use crate::support::{Folder, Outcome, outcome};
 
 /// A corpus that is indexed and then has one new file, one changed and one gone.
 fn changed() -> Folder {
@@ -196,33 +197,38 @@ fn a_second_writer_is_refused_with_the_name_of_the_first() {
     folder.kb(["search", "fog horn"]).expect(0);
 }
 
+/// Starts a command, does `then` once it says that it waits, and gives how it ended.
+fn once_it_waits(folder: &Folder, arguments: &[&str], then: impl FnOnce()) -> Outcome {
+    let mut command = folder.command();
+    command.args(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = String::new();
+    let mut lines = BufReader::new(child.stderr.take().unwrap());
+    lines.read_line(&mut said).unwrap();
+    assert!(said.starts_with("waiting for kb 0."), "{said}");
+    then();
+    outcome(child.wait_with_output().unwrap())
+}
+
 #[test]
 fn a_writer_that_waits_writes_once_the_file_is_free() {
     let folder = changed();
     let mut writer = holding(&folder);
-    let free = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(700));
-        writer.commit().unwrap();
-    });
-    let told = folder.kb(["index", "harbour", "--wait", "60"]).expect(0);
+    let index = ["index", "harbour", "--wait", "600"];
+    // The writer lets go of the file when it is dropped.
+    let told = once_it_waits(&folder, &index, move || writer.commit().unwrap()).expect(0);
     assert!(
         told.stdout.contains("added 1, updated 1, removed 1"),
         "{told:#?}"
     );
-    assert!(told.stderr.starts_with("waiting for kb 0."), "{told:#?}");
-    free.join().unwrap();
     let tags = folder.kb(["tag", "notes.txt"]).expect(0);
     assert_eq!(tags.stdout, "notes.txt  held\n");
 
     let mut writer = holding(&folder);
-    let free = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(700));
-        writer.abandon();
-    });
-    folder
-        .kb(["tag", "notes.txt", "--add", "late", "--wait"])
-        .expect(0);
-    free.join().unwrap();
+    let tag = ["tag", "notes.txt", "--add", "late", "--wait"];
+    once_it_waits(&folder, &tag, || writer.abandon()).expect(0);
+    drop(writer);
     let _writer = holding(&folder);
     let told = folder
         .kb(["rm", "harbour.kb", "notes.txt", "--wait", "0.2"])

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::http::HttpServer;
 use super::schema::violations;
 use super::stdio::Stdio;
+use crate::support::PATIENCE;
 
 /// Every revision that the server speaks.
 pub(crate) const REVISIONS: [&str; 5] = [
@@ -20,9 +21,6 @@ pub(crate) const REVISIONS: [&str; 5] = [
 
 /// The first revision without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
-
-/// How long an answer may take before the test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What carries messages.
 pub(crate) trait Carrier {

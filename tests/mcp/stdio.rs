@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::client::Carrier;
-use crate::support::Folder;
+use crate::support::{Folder, PATIENCE};
 
 /// A server on pipes.
 pub(crate) struct Stdio {
@@ -105,7 +105,7 @@ impl Stdio {
     pub(crate) fn end(mut self) -> Ended {
         let asked = Instant::now();
         drop(self.stdin.take());
-        while asked.elapsed() < Duration::from_secs(20) {
+        while asked.elapsed() < PATIENCE {
             if let Some(status) = self.child.try_wait().unwrap() {
                 let after = asked.elapsed();
                 // What it said last is still on its way through the threads.

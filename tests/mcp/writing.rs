@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::client::{Client, MODERN, PATIENCE};
+use super::client::{Client, MODERN};
 use super::http::HttpServer;
 use super::stdio::Stdio;
-use crate::support::Folder;
+use crate::support::{Folder, PATIENCE, wait_until};
 
 const WRITABLE: &[&str] = &["harbour.kb", "--allow-write"];
 
@@ -326,10 +326,13 @@ fn a_folder_is_indexed_brought_up_to_date_and_nothing_outside_the_roots_is() {
     assert!(text.starts_with("INVALID_ARGUMENT: "), "{text}");
 }
 
+/// Documents of a folder that takes a while.
+const DOCUMENTS: usize = 500;
+
 #[test]
 fn an_index_run_tells_its_progress_and_a_cancelled_one_changes_nothing() {
     let folder = Folder::indexed();
-    for n in 0..3000 {
+    for n in 0..DOCUMENTS {
         folder.write(
             format!("harbour/many/{n}.md"),
             format!("# Note {n}\n\n{}\n", "Words of a note. ".repeat(60)),
@@ -337,24 +340,29 @@ fn an_index_run_tells_its_progress_and_a_cancelled_one_changes_nothing() {
     }
     let path = folder.join("harbour").display().to_string();
     let call = |token: &str| json!({"name": "index_codebase", "arguments": {"path": path}, "_meta": {"progressToken": token}});
-    let mut client = Client::stdio(&folder, WRITABLE);
+    // The run is held once it has written the first document, and goes on when it is cancelled.
+    let held = folder.join("held");
+    let hold = [("KB_FAULT_HOLD", held.to_str().unwrap())];
+    let mut client = Client::over(Stdio::start_with(&folder, WRITABLE, &hold), MODERN);
     let id = client.send("tools/call", call("p1"));
-    let began = client.notified("notifications/progress", PATIENCE);
-    let cancel = json!({"requestId": id});
-    assert!(began.is_some());
-    client.notify("notifications/cancelled", cancel);
-    let answer = client.answer_within(id, Duration::from_millis(1500));
     assert!(
-        answer.is_none_or(|answer| answer["result"]["isError"] == true),
-        "a cancelled call goes on"
+        client
+            .notified("notifications/progress", PATIENCE)
+            .is_some()
     );
+    wait_until("the run writes", || held.exists());
+    client.notify("notifications/cancelled", json!({"requestId": id}));
+    // Another write waits until the run is over.
+    let other = json!({"fileName": "other.md", "content": "# Other\n"});
+    uploaded(&mut client, other);
     let stats = client.tool("index_stats", json!({}));
-    assert_eq!(stats["file_count"], 7, "a cancelled run changed the file");
-    client.notifications.clear();
+    assert_eq!(stats["file_count"], 8, "a cancelled run changed the file");
+    drop(client);
+    let mut client = Client::stdio(&folder, WRITABLE);
     let id = client.send("tools/call", call("p2"));
     let answer = client.answer(id);
     assert_eq!(
-        answer["result"]["structuredContent"]["stats"]["files_added"], 3000,
+        answer["result"]["structuredContent"]["stats"]["files_added"], DOCUMENTS,
         "{answer}"
     );
     let told: Vec<f64> = client
@@ -417,7 +425,7 @@ fn a_write_while_another_process_writes_is_refused_after_some_seconds_with_its_n
                 );
                 break;
             }
-            assert!(asked.elapsed() < Duration::from_secs(20), "{status}");
+            assert!(asked.elapsed() < PATIENCE, "{status}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }

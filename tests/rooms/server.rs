@@ -3,15 +3,19 @@
 use super::crate_paths;
 
 /// A room and those that it may import beside itself.
-const ROOMS: [(&str, &[&str]); 10] = [
+const ROOMS: [(&str, &[&str]); 11] = [
     ("options", &[]),
+    ("faults", &[]),
     ("hosts", &["options"]),
     ("tokens", &["options"]),
     ("answer", &[]),
     ("catalog", &["answer"]),
     ("indexes", &["options", "answer"]),
     // `options` for its tests, which open files as the server does.
-    ("tools", &["options", "answer", "catalog", "indexes"]),
+    (
+        "tools",
+        &["options", "faults", "answer", "catalog", "indexes"],
+    ),
     ("content", &["answer", "catalog", "indexes"]),
     (
         "wire",

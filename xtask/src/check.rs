@@ -2,33 +2,24 @@
 
 use anyhow::{Result, bail};
 
+use crate::repository::TESTED;
 use crate::steps::{self, Step};
 
 /// The quick steps; `cargo xtask test` begins with them.
 pub(crate) fn quick_steps() -> Vec<Step> {
+    let no_warnings: &[&str] = &["--", "-D", "warnings"];
+    let reader: &[&str] = &["check", "--package", "kb-engine", "--no-default-features"];
+    let licences: &[&str] = &["deny", "check", "licenses", "bans", "sources"];
     vec![
-        Step::cargo("format", &["fmt", "--all", "--check"]),
+        Step::cargo("format", &[&["fmt", "--all", "--check"]]),
         Step::cargo(
             "clippy",
-            &[
-                "clippy",
-                "--workspace",
-                "--all-targets",
-                "--",
-                "-D",
-                "warnings",
-            ],
+            &[&["clippy"], &TESTED, &["--all-targets"], no_warnings],
         ),
-        Step::cargo(
-            "reader",
-            &["check", "--package", "kb-engine", "--no-default-features"],
-        ),
+        Step::cargo("reader", &[reader]),
         Step {
             needs: Some("cargo-deny"),
-            ..Step::cargo(
-                "licences",
-                &["deny", "check", "licenses", "bans", "sources"],
-            )
+            ..Step::cargo("licences", &[licences])
         },
     ]
 }

@@ -20,7 +20,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         [states] => states.parse().context("crash [STATES] takes a number")?,
         _ => bail!("crash takes one number at most"),
     };
-    let mut command = repository::cargo(&["test", "--release", "--package", "kb-tests", "--"]);
+    let mut command = repository::cargo(&[
+        "test",
+        "--release",
+        "--package",
+        "kb-cli",
+        "--test",
+        "tests",
+        "--",
+    ]);
     command
         .args(["--nocapture", "--test-threads=1"])
         .args(["crash::", "processes::", "verify::flips"])

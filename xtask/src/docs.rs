@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::repository;
+use crate::repository::{self, AS_TESTS, TESTED};
 use crate::steps::{self, Step};
 
 /// The test that compares the page with the tools, or writes it.
@@ -10,9 +10,10 @@ const PAGE: &str = "the_committed_page_is_what_the_tools_are_now";
 
 /// The step that builds the documentation.
 pub(crate) fn step() -> Step {
+    let doc: &[&str] = &["doc", "--no-deps", "--lib", "--bins"];
     Step {
         variable: Some(("RUSTDOCFLAGS", "-D warnings")),
-        ..Step::cargo("docs", &["doc", "--workspace", "--no-deps"])
+        ..Step::cargo("docs", &[doc, &TESTED, &AS_TESTS])
     }
 }
 
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             variable: Some(("KB_WRITE_DOCS", "1")),
             ..Step::cargo(
                 "docs/mcp-tools.md",
-                &["test", "--package", "kb-mcp", "--lib", PAGE],
+                &[&["test", "--package", "kb-mcp", "--lib", PAGE]],
             )
         };
         return steps::run_all(&[write]);

@@ -1,9 +1,11 @@
 //! Everything a developer or CI runs, one verb per file: `cargo xtask <verb>`.
 
+#[cfg(feature = "measure")]
 mod bench;
 mod check;
 mod crash;
 mod docs;
+#[cfg(feature = "measure")]
 mod eval;
 mod mcp_clients;
 mod repository;
@@ -64,6 +66,28 @@ fn main() -> ExitCode {
     }
 }
 
+#[cfg(feature = "measure")]
+fn measure(verb: &str, arguments: &[String]) -> Result<bool> {
+    match verb {
+        "eval" => eval::run(arguments),
+        _ => bench::run(arguments),
+    }
+}
+
+/// Figures of speed are those of a release build. Answers are the same in any, and the few
+/// collections of the quick form are judged sooner than a release is built.
+#[cfg(not(feature = "measure"))]
+fn measure(verb: &str, arguments: &[String]) -> Result<bool> {
+    use repository::Profile;
+    let is_quick = verb == "eval" && arguments.iter().any(|argument| argument == "--quick");
+    let profile = if is_quick {
+        Profile::Dev
+    } else {
+        Profile::Release
+    };
+    repository::run_measuring(verb, arguments, profile)
+}
+
 /// Runs one verb; `false` when it ran and found something wrong.
 fn run(arguments: &[String]) -> Result<bool> {
     let Some((verb, rest)) = arguments.split_first() else {
@@ -73,8 +97,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "check" => check::run(rest),
         "test" => test::run(rest),
         "docs" => docs::run(rest),
-        "eval" => eval::run(rest),
-        "bench" => bench::run(rest),
+        "eval" | "bench" => measure(verb, rest),
         "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),
         "help" | "-h" | "--help" => {

@@ -23,6 +23,14 @@ pub(crate) fn target() -> PathBuf {
     }
 }
 
+/// The packages and features of all that is tested, as arguments of cargo. Every step names the same,
+/// because cargo builds a library once for each set of its features.
+pub(crate) const TESTED: [&str; 3] = ["--workspace", "--features", "xtask/measure"];
+
+/// Makes a build without tests take the features that the dev-dependencies ask for, as one with tests
+/// does: to cargo an example is a kind of test. It is the smallest there is, and tests build it too.
+pub(crate) const AS_TESTS: [&str; 2] = ["--example", "quickstart"];
+
 /// A cargo command that starts in the root of the repository.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -51,27 +59,44 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Starts this verb again as a release build, because figures of a debug build mean nothing.
-/// `None` when this already is one.
-pub(crate) fn rerun_in_release(verb: &str, arguments: &[String]) -> Result<Option<bool>> {
-    if !cfg!(debug_assertions) {
-        return Ok(None);
-    }
-    let mut command = cargo(&[
-        "run",
-        "--quiet",
-        "--release",
-        "--package",
-        "xtask",
-        "--",
-        verb,
-    ]);
-    // Relative paths were meant from where the caller stands.
-    command.args(arguments).current_dir(env::current_dir()?);
-    let status = command.status().context("cannot start cargo")?;
+/// What a build is for.
+#[cfg_attr(
+    feature = "measure",
+    expect(dead_code, reason = "this already is the build")
+)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Figures of speed.
+    Release,
+    /// Everything else: nothing is built that the tests have built.
+    Dev,
+}
+
+/// Builds this tool with the engine in it and runs a verb in that build.
+#[cfg(not(feature = "measure"))]
+pub(crate) fn run_measuring(verb: &str, arguments: &[String], profile: Profile) -> Result<bool> {
+    let folder = match profile {
+        Profile::Release => {
+            let features = ["--package", "xtask", "--features", "xtask/measure"];
+            let release = ["build", "--quiet", "--release"];
+            run(cargo(&release).args(features))?;
+            "release"
+        }
+        Profile::Dev => {
+            // The packages and features of the tests, so that cargo takes the libraries it has.
+            let tested = ["build", "--quiet", "--bin", "xtask"];
+            run(cargo(&tested).args(TESTED).args(AS_TESTS))?;
+            "debug"
+        }
+    };
+    let program = format!("{folder}/xtask{}", env::consts::EXE_SUFFIX);
+    let mut command = Command::new(target().join(program));
+    // Where the caller stands: relative paths were meant from there.
+    let status = command.arg(verb).args(arguments).status();
+    let status = status.with_context(|| format!("cannot start {command:?}"))?;
     match status.code() {
-        Some(0) => Ok(Some(true)),
-        Some(1) => Ok(Some(false)),
-        _ => bail!("the release build of this tool ended with {status}"),
+        Some(0) => Ok(true),
+        Some(1) => Ok(false),
+        _ => bail!("the build of this tool that measures ended with {status}"),
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Step {
     /// One word for the summary.
     pub(crate) name: &'static str,
     /// Arguments of cargo.
-    pub(crate) arguments: &'static [&'static str],
+    pub(crate) arguments: Vec<&'static str>,
     /// One environment variable to set.
     pub(crate) variable: Option<(&'static str, &'static str)>,
     /// Program that must be installed; without it the step is skipped with a word.
@@ -21,11 +21,11 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// A step that needs nothing but cargo.
-    pub(crate) const fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Step {
+    /// A step that needs nothing but cargo; its arguments in groups.
+    pub(crate) fn cargo(name: &'static str, arguments: &[&[&'static str]]) -> Step {
         Step {
             name,
-            arguments,
+            arguments: arguments.concat(),
             variable: None,
             needs: None,
         }
@@ -66,7 +66,7 @@ fn run_one(step: &Step, summary: &mut Summary) -> Result<()> {
     }
     println!("--- {}: cargo {}", step.name, step.arguments.join(" "));
     let start = Instant::now();
-    let mut command = repository::cargo(step.arguments);
+    let mut command = repository::cargo(&step.arguments);
     if let Some((name, value)) = step.variable {
         command.env(name, value);
     }

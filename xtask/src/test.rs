@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 
+use crate::repository::TESTED;
 use crate::steps::{self, Step};
 use crate::{check, docs};
 
@@ -12,9 +13,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     }
     let mut steps = check::quick_steps();
     steps.push(docs::step());
-    steps.push(Step::cargo(
-        "tests",
-        &["test", "--workspace", "--no-fail-fast"],
-    ));
+    let tests: &[&[&str]] = &[&["test"], &TESTED, &["--no-fail-fast"]];
+    steps.push(Step::cargo("tests", tests));
     steps::run_all(&steps)
 }

@@ -35,7 +35,9 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         |wait| {
             let mut writer = KbWriter::open_or_create(&target.file)?.waiting(wait);
             writer.index(&arguments.target.paths, &options, &mut |progress| {
-                meter.show(progress)
+                meter.show(progress);
+                #[cfg(feature = "faults")]
+                kb_mcp::faults::hold(progress, &cancel);
             })
         },
     );

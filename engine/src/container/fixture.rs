@@ -28,12 +28,8 @@ pub(crate) fn place() -> (TempDir, PathBuf) {
 
 /// As [`place`], where syncing costs nothing if there is such a place.
 pub(crate) fn place_in_memory() -> (TempDir, PathBuf) {
-    let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() {
-        tempfile::tempdir_in(memory).unwrap()
-    } else {
-        tempfile::tempdir().unwrap()
-    };
+    let memory = tempfile::tempdir_in("/dev/shm");
+    let folder = memory.unwrap_or_else(|_| tempfile::tempdir().unwrap());
     let path = folder.path().join("test.kb");
     (folder, path)
 }

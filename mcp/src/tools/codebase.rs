@@ -141,6 +141,8 @@ fn update(call: &Call<'_>, index: &Index, folder: &Path) -> Result<Report, ToolE
     let mut hear = |progress: Progress| {
         (call.progress)(progress.files_done, progress.files_total);
         job.progress(percent(&progress));
+        #[cfg(feature = "faults")]
+        crate::faults::hold(progress, call.cancel);
     };
     let report = index.write_once(call.cancel, |writer| {
         writer.index(&[folder.to_path_buf()], &options(call), &mut hear)

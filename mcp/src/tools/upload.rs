@@ -329,7 +329,7 @@ mod tests {
                 .structured
         };
         let mut tries = 0;
-        while status()["status"] != "ready" && tries < 1000 {
+        while status()["status"] != "ready" && tries < 12_000 {
             assert_eq!(
                 status()["message"].as_str().map(|word| &word[..9]),
                 Some("DOCUMENT_")

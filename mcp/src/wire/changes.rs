@@ -188,6 +188,7 @@ mod tests {
 
     use super::*;
     use crate::options::Options;
+    use crate::wire::PATIENCE;
     use crate::wire::block_on;
 
     fn write(file: &Path, path: &str, text: &str) {
@@ -229,8 +230,8 @@ mod tests {
             assert!(quiet.await.is_err(), "nothing was committed");
             write(&file, "b.md", "three");
             server.indexes.committed();
-            let heard = tokio::time::timeout(Duration::from_secs(1), subscriber.changed());
-            heard.await.expect("our own commits are heard of at once");
+            let heard = tokio::time::timeout(PATIENCE, subscriber.changed());
+            heard.await.expect("our own commits are heard of");
             let news = subscriber.news(&subscriber.revisions()).await;
             let updated = ["kb://team", "kb://team/doc/b.md"]
                 .map(str::to_owned)
@@ -243,8 +244,8 @@ mod tests {
             let quiet = subscriber.news(&subscriber.revisions()).await;
             assert_eq!(quiet, News::default());
             write(&file, "c.md", "four");
-            let heard = tokio::time::timeout(Duration::from_secs(3), subscriber.changed());
-            heard.await.expect("commits of others are heard of soon");
+            let heard = tokio::time::timeout(PATIENCE, subscriber.changed());
+            heard.await.expect("commits of others are heard of");
         });
     }
 

@@ -16,6 +16,10 @@ mod work;
 pub use http::serve_http;
 pub use stdio::serve_stdio;
 
+/// Longer than anything takes that a test waits for, on a machine that does other things as well.
+#[cfg(test)]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
+
 /// Runs a future to its end, for tests.
 #[cfg(test)]
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -175,7 +175,7 @@ async fn tell_progress(listener: Listener, mut hears: watch::Receiver<(u64, u64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::block_on;
+    use crate::wire::{PATIENCE, block_on};
 
     #[test]
     fn a_panic_is_told_and_gives_its_turn_back() {
@@ -212,7 +212,7 @@ mod tests {
             let (result, ()) = tokio::join!(work.run(true, &ct, None, job), cancelling);
             assert_eq!(result, Err(Trouble::Cancelled));
         });
-        hears.recv_timeout(Duration::from_secs(5)).unwrap();
+        hears.recv_timeout(PATIENCE).unwrap();
     }
 
     #[test]

@@ -32,9 +32,6 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
     {
         return write_five_times_a_second(Path::new(file));
     }
-    if let Some(outcome) = repository::rerun_in_release("bench", &with_name(arguments))? {
-        return Ok(outcome);
-    }
     let is_large = match arguments {
         [] => false,
         [one] if one == "--large" => true,
@@ -66,12 +63,6 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
         "cargo xtask bench live --large",
     )?;
     Ok(true)
-}
-
-fn with_name(arguments: &[String]) -> Vec<String> {
-    let mut all = vec!["live".to_owned()];
-    all.extend_from_slice(arguments);
-    all
 }
 
 fn kb(arguments: &[&std::ffi::OsStr]) -> Result<Duration> {

@@ -28,7 +28,6 @@ use crate::repository;
 use child::Measured;
 use corpus::{Count, Part};
 use latency::{ModeLatency, Summary};
-pub(crate) use mcp::Listening;
 
 /// What the command line asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,11 +77,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             "there are five benches: cargo xtask bench main | search | live | mcp | instructions"
         ),
     };
-    if !options.fetch_only
-        && let Some(outcome) = repository::rerun_in_release("bench", arguments)?
-    {
-        return Ok(outcome);
-    }
     let parts = corpus::fetch()?;
     for part in &parts {
         let Count {

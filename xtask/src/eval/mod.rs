@@ -77,9 +77,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         );
         return Ok(true);
     }
-    if let Some(outcome) = repository::rerun_in_release("eval", arguments)? {
-        return Ok(outcome);
-    }
     let names = choose(sets::names(&options.folder)?, options.sets.as_deref())?;
     if names.is_empty() {
         println!(

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::Listening;
+use super::Listening;
 use crate::repository;
 
 /// The clients and the suite, and the Node that runs two of them.

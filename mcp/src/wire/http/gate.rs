@@ -259,7 +259,7 @@ mod tests {
 
     use super::*;
     use crate::options::Options;
-    use crate::wire::block_on;
+    use crate::wire::{PATIENCE, block_on};
 
     fn gate(folder: &Path, origins: &[&str], asks_for_tokens: bool) -> Arc<Gate> {
         let file = folder.join("team.kb");
@@ -413,7 +413,7 @@ mod tests {
                 .await;
             assert_eq!(answer.status(), 404, "another token of that name");
             let rest = async { while stream.body_mut().frame().await.is_some() {} };
-            let ended = tokio::time::timeout(2 * TOKENS_PAUSE, rest).await;
+            let ended = tokio::time::timeout(PATIENCE, rest).await;
             assert!(ended.is_ok(), "the stream goes on");
             let answer = gate.answer(begin(&second)).await;
             assert_eq!(answer.status(), 200);

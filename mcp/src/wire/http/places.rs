@@ -143,7 +143,7 @@ impl Drop for Busy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::block_on;
+    use crate::wire::{PATIENCE, block_on};
 
     #[test]
     fn the_connection_that_is_idle_for_longest_makes_place_and_a_busy_one_does_not() {
@@ -154,8 +154,7 @@ mod tests {
             let oldest = places.take().await.unwrap();
             let _younger = places.take().await.unwrap();
             let oldest = tokio::spawn(async move { oldest.over().await });
-            let soon = Duration::from_millis(90);
-            let _next = tokio::time::timeout(soon, places.take()).await.unwrap();
+            let _next = tokio::time::timeout(PATIENCE, places.take()).await.unwrap();
             oldest.await.unwrap();
             assert!(!busy.closed.is_cancelled());
             drop(answering);
@@ -173,8 +172,7 @@ mod tests {
             let silent = places.take().await.unwrap();
             let asking = Arc::new(places.take().await.unwrap());
             drop(asking.busy());
-            let long = Duration::from_secs(5);
-            let over = tokio::time::timeout(long, silent.over()).await;
+            let over = tokio::time::timeout(PATIENCE, silent.over()).await;
             assert!(over.is_ok(), "it said nothing");
             let over = tokio::time::timeout(Duration::from_millis(100), asking.over()).await;
             assert!(over.is_err(), "it may wait for its next request");

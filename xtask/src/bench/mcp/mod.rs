@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use super::latency::Summary;
 use super::table::Table;
 use super::{child, corpus, kb_program, read_queries};
+use crate::mcp_clients::Listening;
 use crate::repository;
-pub(crate) use wire::Listening;
 use wire::{Http, Pipes};
 
 /// Calls of each kind that are timed.
@@ -30,11 +30,6 @@ const CLIENTS: usize = 64;
 
 /// Runs the verb.
 pub(super) fn run(arguments: &[String]) -> Result<bool> {
-    let mut with_name = vec!["mcp".to_owned()];
-    with_name.extend_from_slice(arguments);
-    if let Some(outcome) = repository::rerun_in_release("bench", &with_name)? {
-        return Ok(outcome);
-    }
     if let Some(argument) = arguments.first() {
         bail!("bench mcp takes no arguments; {argument:?} was given");
     }

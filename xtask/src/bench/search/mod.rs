@@ -68,9 +68,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         .into_iter()
         .chain(arguments.iter().cloned())
         .collect();
-    if let Some(outcome) = repository::rerun_in_release("bench", &all)? {
-        return Ok(outcome);
-    }
     let figures = measure(&options, &all)?;
     let table = options.out.unwrap_or_else(|| default_table(options.quick));
     if let Some(parent) = table.parent() {
