@@ -5,6 +5,8 @@ mod bringing_up_to_date;
 mod changing;
 mod finding_the_file;
 mod hostile_sources;
+#[cfg(target_os = "linux")]
+mod hostile_text;
 mod measuring;
 mod reading;
 mod roots;

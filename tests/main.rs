@@ -26,4 +26,6 @@ mod seal;
 mod search;
 mod spec;
 mod support;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod verify;

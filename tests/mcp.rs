@@ -4,6 +4,7 @@
 mod client;
 mod forms;
 mod gate;
+mod hostile_text;
 mod http;
 mod live;
 mod load;

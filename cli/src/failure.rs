@@ -38,7 +38,7 @@ impl Failure {
         Failure::new(USAGE, message, hint)
     }
 
-    /// What clap says of a command line; its own tips and usage lines become the hint.
+    /// What clap says of a command line, in one line; its own tips and usage lines become the hint.
     pub(crate) fn from_usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
@@ -46,7 +46,8 @@ impl Failure {
             Some((message, hint)) => (message, Some(clap_hint(hint))),
             None => (text, None),
         };
-        Failure::usage(message, hint)
+        let message: Vec<&str> = message.lines().map(str::trim).collect();
+        Failure::usage(message.join(" "), hint)
     }
 
     /// An error of the engine about the .kb at `file`. `verb` is the command as far as its file,
@@ -109,8 +110,8 @@ fn clap_hint(text: &str) -> String {
         .filter_map(|line| line.strip_prefix("tip: "))
         .collect();
     match tips.is_empty() {
-        true => lines.join("\n      "),
-        false => tips.join("\n      "),
+        true => lines.join("  "),
+        false => tips.join("; "),
     }
 }
 
@@ -203,9 +204,17 @@ mod tests {
 
     #[test]
     fn a_mistyped_flag_gets_its_tip_as_a_hint() {
-        let error = crate::command().try_get_matches_from(["kb", "search", "x", "--mod", "a"]);
-        let told = report(Failure::from_usage(&error.unwrap_err()));
-        assert_eq!(told.message, "unexpected argument '--mod' found");
-        assert!(told.hint.unwrap().contains("'--mode'"));
+        let told = |line: &[&str]| {
+            let error = crate::command().try_get_matches_from(line).unwrap_err();
+            report(Failure::from_usage(&error))
+        };
+        let mistyped = told(&["kb", "search", "x", "--mod", "a"]);
+        assert_eq!(mistyped.message, "unexpected argument '--mod' found");
+        assert!(mistyped.hint.unwrap().contains("'--mode'"));
+        let missing = told(&["kb", "index"]);
+        assert!(
+            missing.message.ends_with("not provided: <PATH>..."),
+            "{missing:?}"
+        );
     }
 }

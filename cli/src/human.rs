@@ -1,7 +1,10 @@
 //! Numbers for people: sizes, counts, times; and names as a shell reads them.
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::time::Duration;
+
+use kb_engine::escape::escape_line;
 
 /// Bytes with a decimal unit: `873 B`, `12.3 KB`, `1.2 GB`.
 pub(crate) fn bytes(count: u64) -> String {
@@ -92,14 +95,39 @@ pub(crate) fn clock(milliseconds: i64) -> String {
     format!("{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// A word as it must be typed in a shell, for commands that are offered to people.
+/// A word as it must be typed in a shell, for commands that are offered to people. One with bytes
+/// that are no text, or with characters that are not seen or would steer the terminal, is written as
+/// `$'\033'`, which bash, zsh, ksh and POSIX 2024 read.
 pub(crate) fn shell_word(word: impl AsRef<OsStr>) -> String {
-    let word = word.as_ref().to_string_lossy();
+    let word = word.as_ref();
+    let text = match word.to_str() {
+        Some(text) if escape_line(text) == text => text,
+        _ => return bytes_word(word.as_encoded_bytes()),
+    };
     let plain = |character: char| character.is_alphanumeric() || "-_./:=,+@%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.into_owned();
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
     }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Every byte but printable ASCII in octal, which takes no more than three digits: `\x1b` would go
+/// on into a hexadecimal digit that follows.
+fn bytes_word(bytes: &[u8]) -> String {
+    let mut word = "$'".to_owned();
+    for byte in bytes {
+        match byte {
+            b'\'' | b'\\' => {
+                word.push('\\');
+                word.push(char::from(*byte));
+            }
+            b' '..=b'~' => word.push(char::from(*byte)),
+            // Writing to a String does not fail.
+            _ => drop(write!(word, "\\{byte:03o}")),
+        }
+    }
+    word.push('\'');
+    word
 }
 
 /// Reads a size: `4096`, `500K`, `16M`, `2G` (binary), `16MB` (decimal), `16MiB` (binary).
@@ -192,6 +220,21 @@ mod tests {
         assert_eq!(shell_word("my notes"), "'my notes'");
         assert_eq!(shell_word("it's"), "'it'\\''s'");
         assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("caf\u{e9}.md"), "caf\u{e9}.md");
+    }
+
+    #[test]
+    fn words_with_characters_that_are_not_seen_are_typed_in_octal() {
+        assert_eq!(shell_word("a\u{1b}[1mb\n"), "$'a\\033[1mb\\012'");
+        assert_eq!(shell_word("it's\\\t1"), "$'it\\'s\\\\\\0111'");
+        assert_eq!(shell_word("x\u{202e}y"), "$'x\\342\\200\\256y'");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn words_that_are_no_text_are_typed_in_octal() {
+        use std::os::unix::ffi::OsStrExt;
+        assert_eq!(shell_word(OsStr::from_bytes(b"a\xff.kb")), "$'a\\377.kb'");
     }
 
     #[test]

@@ -7,7 +7,6 @@
 mod args;
 mod changes;
 mod cmd;
-mod escape;
 mod exit;
 mod failure;
 #[cfg(feature = "faults")]
@@ -30,6 +29,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
+use kb_engine::escape::escape_line;
 
 use crate::args::{Arguments, Verb};
 use crate::exit::Exit;
@@ -70,7 +70,8 @@ pub fn command() -> clap::Command {
 
 /// `None`: help or the version was asked for and printed.
 fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments>, Failure> {
-    let parsed = command()
+    let command = command();
+    let parsed = command
         .color(match output.stdout_style().color {
             true => clap::ColorChoice::Always,
             false => clap::ColorChoice::Never,
@@ -93,11 +94,29 @@ fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments
             Ok(None)
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output.note(&error.render().to_string());
+            // Text of ours alone: nothing was given.
+            for line in error.render().to_string().lines() {
+                output.note(line);
+            }
             Err(Failure::Told)
         }
-        Err(error) => Err(Failure::from_usage(&error)),
+        Err(error) => Err(usage_failure(error, arguments)),
     }
+}
+
+/// What clap says of a mistake. It repeats arguments and drops escape sequences in them instead of
+/// showing them, so the same mistake is made again with arguments that are safe to print.
+fn usage_failure(error: clap::Error, arguments: &[OsString]) -> Failure {
+    let shown = arguments.iter().map(|word| {
+        let word = word.to_string_lossy();
+        escape_line(&word).into_owned()
+    });
+    let shown: Vec<String> = shown.collect();
+    let error = command()
+        .try_get_matches_from(&shown)
+        .err()
+        .unwrap_or(error);
+    Failure::from_usage(&error)
 }
 
 fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {

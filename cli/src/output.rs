@@ -1,10 +1,16 @@
 //! The only place that prints. Answers go to stdout, everything else to stderr.
+//!
+//! What a terminal could obey is escaped here (`kb_engine::escape`): everything on stderr, wherever
+//! that goes, because messages are read by people; names on stdout, of which a pipe gets the
+//! invisible characters as they are, since they are part of the name; text of documents on a
+//! terminal only. JSON says the same in ASCII escapes.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
+use kb_engine::escape::{escape_controls, escape_json, escape_line, escape_text};
+
 use crate::args::ColorWhen;
-use crate::escape::{escape_line, escape_text};
 use crate::failure::{Failure, FailureReport};
 use crate::json::Object;
 use crate::style::{Style, color_wanted};
@@ -93,17 +99,16 @@ impl Output {
         }
     }
 
-    /// A name or title from a .kb for a line of stdout.
+    /// A name, title or other text that is not ours, as a part of one line of stdout.
     pub(crate) fn name<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.stdout_is_terminal {
-            escape_line(text)
-        } else {
-            Cow::Borrowed(text)
+        match self.stdout_is_terminal {
+            true => escape_line(text),
+            false => escape_controls(text),
         }
     }
 
     pub(crate) fn json(&mut self, object: Object) -> Result<(), Failure> {
-        self.line(&object.finish())
+        self.line(&escape_json(&object.finish()))
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
@@ -112,21 +117,19 @@ impl Output {
             .map_err(|error| Failure::from_output(&error))
     }
 
-    /// Something worth knowing that does not stop the command.
+    /// Something worth knowing that does not stop the command. One line.
     pub(crate) fn warning(&mut self, text: &str) {
-        let label = self.stderr_style.warning("warning:");
-        self.tell(&format!("{label} {}", self.harmless(text)));
+        tell_labelled(&self.stderr_style.warning("warning:"), text);
     }
 
-    /// What to do next.
+    /// What to do next. One line.
     pub(crate) fn hint(&mut self, text: &str) {
-        let label = self.stderr_style.hint("hint:");
-        self.tell(&format!("{label} {}", self.harmless(text)));
+        tell_labelled(&self.stderr_style.hint("hint:"), text);
     }
 
-    /// Text for people that is not the answer.
+    /// One line for people that is not the answer.
     pub(crate) fn note(&mut self, text: &str) {
-        self.tell(&self.harmless(text));
+        tell(text);
     }
 
     pub(crate) fn failure(&mut self, report: &FailureReport) {
@@ -137,30 +140,26 @@ impl Output {
             if let Some(hint) = &report.hint {
                 error = error.field("hint", &**hint);
             }
-            self.tell(&Object::new().object("error", error).finish());
+            write_line(&escape_json(&Object::new().object("error", error).finish()));
             return;
         }
-        let label = self.stderr_style.error("error:");
-        self.tell(&format!("{label} {}", self.harmless(&report.message)));
+        tell_labelled(&self.stderr_style.error("error:"), &report.message);
         if let Some(hint) = &report.hint {
             self.hint(hint);
         }
     }
-
-    fn harmless<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.stderr_is_terminal {
-            escape_text(text)
-        } else {
-            Cow::Borrowed(text)
-        }
-    }
-
-    fn tell(&self, text: &str) {
-        tell(text);
-    }
 }
 
-/// One line on stderr, from any thread. Nobody could be told that stderr is closed.
+/// One line on stderr, from any thread.
 pub(crate) fn tell(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    write_line(&escape_line(text));
+}
+
+fn tell_labelled(label: &str, text: &str) {
+    write_line(&format!("{label} {}", escape_line(text)));
+}
+
+/// Nobody could be told that stderr is closed. One write, so that lines of several threads stay whole.
+fn write_line(line: &str) {
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }

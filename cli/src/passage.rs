@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use kb_engine::Hit;
+use kb_engine::escape::{escape_char, escape_controls, escape_line, shown};
 use unicode_width::UnicodeWidthChar;
 
-use crate::escape::{escape_line, is_dangerous, visible};
 use crate::style::Style;
 
 /// Columns of a tab stop.
@@ -19,7 +19,7 @@ const ELLIPSIS: &str = "\u{2026}";
 pub(crate) struct Layout {
     /// Colours.
     pub(crate) style: Style,
-    /// Width to clip lines to; `None`: a pipe, where text is raw and whole.
+    /// Width to clip lines to; `None`: a pipe, where passages are raw and whole.
     pub(crate) columns: Option<usize>,
     /// Whole chunks instead of their best lines.
     pub(crate) full: bool,
@@ -27,11 +27,21 @@ pub(crate) struct Layout {
     pub(crate) explain: bool,
 }
 
+impl Layout {
+    /// A name, title or term as a part of a line.
+    fn name(&self, text: &str) -> String {
+        match self.columns {
+            Some(_) => escape_line(text).into_owned(),
+            None => escape_controls(text).into_owned(),
+        }
+    }
+}
+
 /// The block of one hit, each line ended.
 pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
     let mut block = header(hit, file, layout);
     if layout.explain {
-        block.push_str(&score_parts(hit, layout.style));
+        block.push_str(&score_parts(hit, layout));
     }
     let (range, first_line) = match layout.full {
         true => (0..hit.text.len(), hit.lines.first),
@@ -106,10 +116,7 @@ impl Margin<'_> {
 /// `path:first-last  title > section  score`.
 fn header(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
     let style = layout.style;
-    let shown = |text: &str| match layout.columns {
-        Some(_) => escape_line(text).into_owned(),
-        None => text.to_owned(),
-    };
+    let shown = |text: &str| layout.name(text);
     let lines = format!("{}-{}", hit.lines.first, hit.lines.last);
     let place = match file {
         Some(file) => format!("{} {}:{lines}", shown(file), shown(&hit.document)),
@@ -163,7 +170,8 @@ fn fit_crumbs(crumbs: &[String], columns: usize) -> String {
     }
 }
 
-fn score_parts(hit: &Hit, style: Style) -> String {
+fn score_parts(hit: &Hit, layout: &Layout) -> String {
+    let style = layout.style;
     let mut parts = vec![format!("score {:.4}", hit.score)];
     parts.extend(hit.keyword_score.map(|score| format!("keyword {score:.4}")));
     parts.extend(hit.vector_score.map(|score| format!("vector {score:.4}")));
@@ -171,7 +179,10 @@ fn score_parts(hit: &Hit, style: Style) -> String {
     let terms: Vec<String> = hit
         .terms
         .iter()
-        .map(|term| format!("{} {:.4} (x{})", term.term, term.score, term.frequency))
+        .map(|term| {
+            let name = layout.name(&term.term);
+            format!("{name} {:.4} (x{})", term.score, term.frequency)
+        })
         .collect();
     if !terms.is_empty() {
         text.push_str(&format!("  {}\n", style.faint(&terms.join("  "))));
@@ -227,16 +238,16 @@ fn marked_line(
     };
     let mut column = 0;
     let mut cells: Vec<Cell> = Vec::with_capacity(body.len());
-    for (offset, character) in body.char_indices() {
-        let shown = match character {
+    for one in shown(body) {
+        let shown = match one.character {
             '\t' if columns.is_some() => " ".repeat(TAB_COLUMNS - column % TAB_COLUMNS),
-            _ if columns.is_some() && is_dangerous(character) => visible(character),
-            _ => character.to_string(),
+            character if columns.is_some() && one.is_escaped() => escape_char(character),
+            character => character.to_string(),
         };
         let cell = Cell {
             columns: width(&shown),
             shown,
-            marked: marked(line.start + offset),
+            marked: marked(line.start + one.offset),
         };
         column += cell.columns;
         cells.push(cell);
@@ -484,7 +495,31 @@ mod tests {
             "{terminal:?}"
         );
         assert!(terminal.contains("a\\u{1b}[31m"), "{terminal:?}");
-        assert!(render(&hit, None, &layout(None)).contains("a\u{1b}[31m\tb"));
+        let pipe = render(&hit, None, &layout(None));
+        let (header, passage) = pipe.split_once('\n').unwrap();
+        assert!(passage.contains("a\u{1b}[31m\tb"), "{pipe:?}");
+        assert!(header.contains("evil\\u{1b}]0;title\\u{7}"), "{pipe:?}");
+    }
+
+    #[test]
+    fn the_header_stays_one_line_wherever_it_goes() {
+        let mut hit = hit("x", &[]);
+        hit.document = "a\nb\u{85}c\r.md".to_owned();
+        hit.section = vec!["one\u{2028}two".to_owned()];
+        hit.terms[0].term = "t\n\u{1b}".to_owned();
+        let explained = |columns| {
+            let layout = Layout {
+                explain: true,
+                ..layout(columns)
+            };
+            render(&hit, Some("f\n.kb"), &layout)
+        };
+        for columns in [None, Some(200)] {
+            let shown = explained(columns);
+            assert_eq!(shown.lines().count(), 4, "{shown:?}");
+            let is_steering = |c: char| c != '\n' && (c.is_control() || c == '\u{2028}');
+            assert!(!shown.contains(is_steering), "{shown:?}");
+        }
     }
 
     #[test]

@@ -78,7 +78,11 @@ pub(crate) fn on_interrupt(first: impl Fn() + Send + 'static) -> Result<Arc<Atom
 
 /// As [`on_interrupt`], with the words of a run that needs a moment to stop.
 pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    on_interrupt(|| tell("\nstopping; interrupt again to leave at once"))
+    on_interrupt(|| {
+        // Below the sign that the terminal shows for the key.
+        tell("");
+        tell("stopping; interrupt again to leave at once");
+    })
 }
 
 #[cfg(test)]

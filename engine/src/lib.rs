@@ -33,7 +33,7 @@
 //! searcher. `faults`: a double for the disk, for tests of crashes.
 //!
 //! # Rooms
-//! Imports point down: [`types`], [`error`], [`file_types`] know nothing of ours; [`container`] turns
+//! Imports point down: [`types`], [`error`], [`escape`], [`file_types`] know nothing of ours; [`container`] turns
 //! bytes into tables and extents; [`store`], [`index`] and [`embed`] stand on it and do not know each
 //! other; [`catalog`] holds the records of one commit; [`search`] joins them for reading and `ingest`
 //! for writing; [`kb`] is what people hold.
@@ -44,6 +44,7 @@ pub mod check;
 pub mod container;
 pub mod embed;
 pub mod error;
+pub mod escape;
 pub mod file_types;
 pub mod index;
 #[cfg(feature = "ingest")]

@@ -1,5 +1,8 @@
 //! The configuration that makes a host, a program with a model in it, start this server.
 
+use std::fmt::Write as _;
+
+use kb_engine::escape::{escape_json, is_hidden};
 use serde_json::{Value, json};
 
 /// Name of the server in the configuration.
@@ -104,13 +107,23 @@ pub fn snippet(host: Host, launch: &Launch) -> Snippet {
 
 fn servers(file: &'static str, key: &str, server: Value) -> Snippet {
     let value = json!({ key: { SERVER: server } });
-    let text = format!("{value:#}\n");
+    let text = escape_json(&format!("{value:#}\n")).into_owned();
     Snippet { file, text }
 }
 
-/// A basic string of TOML: escapes are those of JSON, and DEL needs one too.
+/// A basic string of TOML: escapes are those of JSON, and DEL needs one too. Beyond U+FFFF there are
+/// no pairs but eight digits.
 fn toml_string(text: &str) -> String {
-    Value::from(text).to_string().replace('\u{7f}', "\\u007F")
+    let mut string = String::new();
+    for character in Value::from(text).to_string().chars() {
+        match u32::from(character) {
+            // Writing to a String does not fail.
+            code @ 0x10000.. if is_hidden(character) => drop(write!(string, "\\U{code:08X}")),
+            code if is_hidden(character) => drop(write!(string, "\\u{code:04X}")),
+            _ => string.push(character),
+        }
+    }
+    string
 }
 
 #[cfg(test)]
@@ -120,7 +133,10 @@ mod tests {
     fn launch() -> Launch {
         Launch {
             command: "C:\\kb \"1\".exe".to_owned(),
-            arguments: vec!["mcp".to_owned(), "a\u{7f}=/x/caf\u{e9}.kb".to_owned()],
+            arguments: vec![
+                "mcp".to_owned(),
+                "a\u{7f}\u{9b}\u{e0041}=/x/caf\u{e9}.kb".to_owned(),
+            ],
         }
     }
 
@@ -130,6 +146,7 @@ mod tests {
         let words = json!(launch.arguments);
         for host in Host::ALL.into_iter().filter(|host| *host != Host::Codex) {
             let text = snippet(host, &launch).text;
+            assert!(!text.contains(['\u{7f}', '\u{9b}', '\u{e0041}']), "{text}");
             let value: Value = serde_json::from_str(&text).unwrap();
             let (key, command) = match host {
                 Host::Vscode => ("servers", &launch.command),
@@ -153,7 +170,7 @@ mod tests {
         assert_eq!(
             text,
             "[mcp_servers.kb]\ncommand = \"C:\\\\kb \\\"1\\\".exe\"\nargs = [\"mcp\", \
-             \"a\\u007F=/x/caf\u{e9}.kb\"]\n"
+             \"a\\u007F\\u009B\\U000E0041=/x/caf\u{e9}.kb\"]\n"
         );
     }
 

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use kb_engine::escape::is_hidden;
 use serde_json::Value;
 
 use super::client::{Carrier, MODERN};
@@ -111,6 +112,11 @@ impl Reply {
     /// The messages in it, from JSON or from events.
     pub(crate) fn messages(&self) -> Vec<Value> {
         let text = std::str::from_utf8(&self.body).unwrap();
+        let breaks = |c: char| !matches!(c, '\r' | '\n') && is_hidden(c);
+        assert!(
+            !text.contains(breaks),
+            "not the same lines for all readers: {text:?}"
+        );
         match self.header("content-type") {
             Some(kind) if kind.starts_with("text/event-stream") => text
                 .lines()

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use kb_engine::escape::is_hidden;
 use serde_json::Value;
 
 use super::client::Carrier;
@@ -58,6 +59,11 @@ impl Stdio {
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines() {
                 let Ok(line) = line else { break };
+                // The test then gets no answer, and its output says why.
+                assert!(
+                    !line.contains(is_hidden),
+                    "not one line for all readers: {line:?}"
+                );
                 match serde_json::from_str::<Value>(&line) {
                     Ok(message) if message["jsonrpc"] == "2.0" => {
                         // Nobody listens any more when the test has ended.

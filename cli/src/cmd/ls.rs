@@ -96,7 +96,8 @@ fn show_document(
         return output.line(&path);
     }
     let lines = plural(document.lines.into(), "line");
-    let columns = long_columns(document.size_bytes, &lines, &document.file_type);
+    let file_type = output.name(&document.file_type);
+    let columns = long_columns(document.size_bytes, &lines, &file_type);
     let title = output.stdout_style().faint(&output.name(&document.title));
     output.line(&format!("{columns}  {path}  {title}"))
 }

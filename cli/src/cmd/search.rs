@@ -98,7 +98,9 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         } else {
             // On a terminal both streams are one: the answer stands before its explanation.
             output.flush()?;
-            output.note(&explanation_text(&response, explanation));
+            for line in explanation_lines(&response, explanation) {
+                output.note(&line);
+            }
         }
     }
     if response.hits.is_empty() {
@@ -257,7 +259,7 @@ fn vectors_text(explanation: &Explanation) -> String {
     }
 }
 
-fn explanation_text(response: &Response, explanation: &Explanation) -> String {
+fn explanation_lines(response: &Response, explanation: &Explanation) -> Vec<String> {
     let weight = explanation.vector_weight;
     let formula = match response.mode {
         Mode::Hybrid => format!("{:.2} x keyword + {weight:.2} x vector", 1.0 - weight),
@@ -310,5 +312,5 @@ fn explanation_text(response: &Response, explanation: &Explanation) -> String {
     if !steps.is_empty() {
         lines.push(format!("steps: {}", steps.join(", ")));
     }
-    lines.join("\n")
+    lines
 }

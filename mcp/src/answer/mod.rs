@@ -3,13 +3,13 @@
 
 pub(crate) mod envelope;
 mod error;
-pub(crate) mod escape;
 mod text;
 pub(crate) mod time;
 pub(crate) mod uri;
 
 use std::borrow::Cow;
 
+use kb_engine::escape::escape_line;
 use serde_json::{Map, Value};
 
 pub(crate) use text::Text;
@@ -69,7 +69,7 @@ impl ToolError {
             self.sentence,
             hint.unwrap_or_default()
         );
-        escape::line(&text).into_owned()
+        escape_line(&text).into_owned()
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn an_error_is_one_line_of_code_sentence_and_hint() {
         let error = ToolError::new("CODE", "no a\nb").with_hint("Try c");
-        assert_eq!(error.text(), "CODE: no a\\u{a}b. Try c.");
+        assert_eq!(error.text(), "CODE: no a\\nb. Try c.");
         assert_eq!(ToolError::new("CODE", "no").text(), "CODE: no.");
     }
 

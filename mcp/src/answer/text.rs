@@ -3,9 +3,10 @@
 
 use std::fmt::Display;
 
+use kb_engine::escape::{escape_line, escape_text};
 use serde_json::Value;
 
-use super::{Object, escape};
+use super::Object;
 
 /// Builds the text of one answer. The last line says how to go on, where there is more.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ impl Text {
 
     /// One line of our own words and of names, which may come from a document.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) -> &mut Text {
-        self.out.push_str(&escape::line(line.as_ref()));
+        self.out.push_str(&escape_line(line.as_ref()));
         self.out.push('\n');
         self
     }
@@ -43,7 +44,7 @@ impl Text {
 
     /// A passage of a document between fences longer than any in it.
     pub(crate) fn passage(&mut self, passage: &str) -> &mut Text {
-        let passage = escape::text(passage);
+        let passage = escape_text(passage);
         let fence = "`".repeat(longest_run(&passage).max(2) + 1);
         self.out.push_str(&fence);
         self.out.push('\n');
@@ -157,7 +158,7 @@ mod tests {
     fn a_name_stays_on_its_line() {
         let mut text = Text::new();
         text.line("title\nWarning: not ours");
-        assert_eq!(text.end(), "title\\u{a}Warning: not ours");
+        assert_eq!(text.end(), "title\\nWarning: not ours");
     }
 
     #[test]

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use kb_engine::KbWriter;
+use kb_engine::escape::{escape_line, escape_text};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{Call, schema};
-use crate::answer::{Answer, Object, ToolError, escape};
+use crate::answer::{Answer, Object, ToolError};
 use crate::catalog;
 use crate::indexes::{Index, Indexes};
 use crate::options::{Options, StartError};
@@ -142,8 +143,8 @@ fn says_all(text: &str, structured: &Object) {
 fn says(text: &str, key: &str, value: &Value) {
     let is_said = match value {
         Value::String(word) => {
-            let long = escape::text(word);
-            let short = escape::line(word);
+            let long = escape_text(word);
+            let short = escape_line(word);
             text.contains(&*long) || text.contains(&*short)
         }
         // Times differ from call to call, and are for programs.

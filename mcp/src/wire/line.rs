@@ -6,12 +6,14 @@
 //! and writing happen on two threads of their own, so that neither a long line nor a client that
 //! does not read holds anything else up.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::sync::mpsc as blocking;
 use std::thread;
 use std::time::Duration;
 
+use kb_engine::escape::escape_json;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId,
@@ -327,6 +329,12 @@ fn write_line(
     message: &ServerJsonRpcMessage,
 ) -> io::Result<()> {
     serde_json::to_writer(&mut *line, message)?;
+    // JSON may have U+0085, U+2028 and U+2029 in a string, and some clients end a line there.
+    if let Ok(text) = std::str::from_utf8(line)
+        && let Cow::Owned(escaped) = escape_json(text)
+    {
+        *line = escaped.into_bytes();
+    }
     line.push(b'\n');
     output.write_all(line)?;
     output.flush()
@@ -406,6 +414,22 @@ mod tests {
         for passed_over in ["", "\r", "no json", r#"{"jsonrpc":"2.0","id":"#] {
             assert!(parsed(passed_over.as_bytes()).is_none(), "{passed_over:?}");
         }
+    }
+
+    #[test]
+    fn a_message_is_one_line_for_every_reader() {
+        let said = "a\u{85}b\u{2028}c\u{2029}d\u{9b}e\u{7f}";
+        let message = ServerJsonRpcMessage::error(ErrorData::internal_error(said, None), None);
+        let (mut output, mut line) = (Vec::new(), Vec::new());
+        write_line(&mut output, &mut line, &message).unwrap();
+        let text = String::from_utf8(output).unwrap();
+        let text = text.strip_suffix('\n').unwrap();
+        assert!(
+            text.is_ascii() && !text.contains(|c: char| c.is_control()),
+            "{text:?}"
+        );
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(value["error"]["message"], said);
     }
 
     #[test]

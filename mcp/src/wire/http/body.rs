@@ -1,17 +1,19 @@
 //! Bodies: requests are read into memory that is bounded for all of them together, answers end when
 //! they have to.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::CONTENT_LENGTH;
 use hyper::{HeaderMap, StatusCode};
+use kb_engine::escape::escape_json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
@@ -90,6 +92,46 @@ impl Bodies {
     }
 }
 
+/// An answer of JSON, whole or as events, that is the same lines for every reader: some end a line
+/// at U+0085, U+2028 or U+2029, which JSON may have in a string.
+pub(super) async fn escaped(body: BoxBody<Bytes, Infallible>) -> BoxBody<Bytes, Infallible> {
+    if body.size_hint().exact().is_none() {
+        return Escaped { body }.boxed();
+    }
+    let Ok(whole) = body.collect().await;
+    Full::new(escaped_bytes(whole.to_bytes())).boxed()
+}
+
+/// A stream of events, each a frame.
+struct Escaped {
+    body: BoxBody<Bytes, Infallible>,
+}
+
+impl Body for Escaped {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(escaped_bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}
+
+/// Bytes that are no text stay as they are.
+fn escaped_bytes(bytes: Bytes) -> Bytes {
+    match std::str::from_utf8(&bytes).map(escape_json) {
+        Ok(Cow::Owned(escaped)) => escaped.into(),
+        _ => bytes,
+    }
+}
+
 /// An answer that ends early when whoever asked is not to hear more.
 pub(super) struct Until {
     body: BoxBody<Bytes, Infallible>,
@@ -156,8 +198,6 @@ impl<T: Unpin> Body for Holding<T> {
 
 #[cfg(test)]
 mod tests {
-    use http_body_util::Full;
-
     use super::*;
     use crate::wire::block_on;
 

@@ -15,7 +15,7 @@ use hyper::{HeaderMap, Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::body::{BODY_LIMIT, Bodies, Until};
+use super::body::{BODY_LIMIT, Bodies, Until, escaped};
 use super::origin::{Denied, Names};
 use super::pages;
 use super::rate::Rates;
@@ -136,6 +136,8 @@ impl Gate {
             },
         };
         drop(room);
+        let (parts, body) = answer.into_parts();
+        let answer = Response::from_parts(parts, escaped(body).await);
         if session.is_none()
             && let Some(id) = answer.headers().get(SESSION_ID)
             && let Ok(id) = id.to_str()
