@@ -3,6 +3,7 @@
 mod bad_input;
 mod bringing_up_to_date;
 mod changing;
+mod dashes;
 mod finding_the_file;
 mod hostile_sources;
 #[cfg(target_os = "linux")]

@@ -10,12 +10,14 @@ use clap_complete::Shell;
 use kb_engine::{FORMAT_VERSION, Lines, Page};
 
 mod measuring;
+mod operands;
 mod page_ranges;
 mod searching;
 mod serving;
 mod writing;
 
 pub(crate) use measuring::*;
+pub(crate) use operands::separate;
 pub(crate) use page_ranges::*;
 pub(crate) use searching::*;
 pub(crate) use serving::*;

@@ -39,11 +39,11 @@ impl Failure {
     }
 
     /// What clap says of a command line, in one line; its own tips and usage lines become the hint.
-    pub(crate) fn from_usage(error: &clap::Error) -> Failure {
+    pub(crate) fn from_usage(error: &clap::Error, arguments: &[String]) -> Failure {
         let text = error.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
         let (message, hint) = match text.split_once("\n\n") {
-            Some((message, hint)) => (message, Some(clap_hint(hint))),
+            Some((message, hint)) => (message, Some(whole_word(clap_hint(hint), arguments))),
             None => (text, None),
         };
         let message: Vec<&str> = message.lines().map(str::trim).collect();
@@ -112,6 +112,20 @@ fn clap_hint(text: &str) -> String {
     match tips.is_empty() {
         true => lines.join("  "),
         false => tips.join("; "),
+    }
+}
+
+/// Of `-abc` clap offers to pass `-a` as a value; all of the word was meant.
+fn whole_word(hint: String, arguments: &[String]) -> String {
+    let parts = hint.split_once("use '-- -");
+    let letter = parts.and_then(|(_, rest)| rest.strip_suffix('\''));
+    let Some(letter) = letter.filter(|letter| letter.chars().count() == 1) else {
+        return hint;
+    };
+    let mut words = arguments.iter().filter_map(|word| word.strip_prefix('-'));
+    match words.find(|word| !word.starts_with('-') && word.contains(letter)) {
+        Some(word) => format!("to pass '-{word}' as a value, use '-- -{word}'"),
+        None => hint,
     }
 }
 
@@ -205,12 +219,18 @@ mod tests {
     #[test]
     fn a_mistyped_flag_gets_its_tip_as_a_hint() {
         let told = |line: &[&str]| {
+            let words: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
             let error = crate::command().try_get_matches_from(line).unwrap_err();
-            report(Failure::from_usage(&error))
+            report(Failure::from_usage(&error, &words))
         };
         let mistyped = told(&["kb", "search", "x", "--mod", "a"]);
         assert_eq!(mistyped.message, "unexpected argument '--mod' found");
         assert!(mistyped.hint.unwrap().contains("'--mode'"));
+        let word = told(&["kb", "search", "x", "-word"]);
+        assert_eq!(
+            word.hint.unwrap(),
+            "to pass '-word' as a value, use '-- -word'"
+        );
         let missing = told(&["kb", "index"]);
         assert!(
             missing.message.ends_with("not provided: <PATH>..."),

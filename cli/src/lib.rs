@@ -71,6 +71,7 @@ pub fn command() -> clap::Command {
 /// `None`: help or the version was asked for and printed.
 fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments>, Failure> {
     let command = command();
+    let arguments = &args::separate(&command, arguments);
     let parsed = command
         .color(match output.stdout_style().color {
             true => clap::ColorChoice::Always,
@@ -116,7 +117,7 @@ fn usage_failure(error: clap::Error, arguments: &[OsString]) -> Failure {
         .try_get_matches_from(&shown)
         .err()
         .unwrap_or(error);
-    Failure::from_usage(&error)
+    Failure::from_usage(&error, &shown)
 }
 
 fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {

@@ -22,7 +22,8 @@ use super::{JsonFlag, PageFlags};
 pub(crate) struct SearchArguments {
     /// The question, quoted or not; `-` reads it from standard input
     ///
-    /// Put `--` before a word that begins with a dash.
+    /// An argument with a space in it is never a flag: `kb search '-test path:examples'`. Put `--`
+    /// before a single word that begins with a dash.
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
 
