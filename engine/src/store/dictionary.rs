@@ -15,6 +15,10 @@ use zstd::zstd_safe::DDict;
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
+/// First bytes of a dictionary with entropy tables. The format has dictionaries of raw content only,
+/// which do not begin so; zstd would load either.
+const TABLES_MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
+
 /// Most bytes of a dictionary that is read.
 pub const DICTIONARY_LIMIT_BYTES: usize = 1 << 20;
 
@@ -172,7 +176,7 @@ impl Digested {
     /// The dictionary that a column holds; `None` when it is empty.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when it is too long or not in one extent.
+    /// [`Error::Damaged`] when it is too long, not in one extent, or has entropy tables.
     pub fn get(&self, column: ColumnView<'_>) -> Result<Option<&DDict<'static>>> {
         if let Some(made) = self.0.get() {
             return Ok(made.as_ref());
@@ -184,6 +188,9 @@ impl Digested {
             }
             len => {
                 let bytes = column.bytes(0, len as usize)?;
+                if bytes.starts_with(&TABLES_MAGIC) {
+                    return Err(Error::damaged("a text dictionary has entropy tables"));
+                }
                 let wrong = || Error::damaged("a text dictionary does not load");
                 Some(DDict::try_create(bytes).ok_or_else(wrong)?)
             }
@@ -251,8 +258,31 @@ mod tests {
         let with_magic = vec![extents[1].clone()];
         let starts = [0, with_magic[0].len() as u64];
         let column = ColumnView::new(&starts, 0, &with_magic);
-        assert!(Digested::default().get(column).is_err());
+        let Err(error) = Digested::default().get(column) else {
+            panic!("a magic without tables is taken");
+        };
+        assert_eq!(error.code(), "DAMAGED");
         let none = ColumnView::new(&[0], 0, &extents);
         assert!(Digested::default().get(none).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_dictionary_with_tables_is_refused() {
+        // Made by `zstd --train`: magic, id, entropy tables, three offsets; then any content. zstd
+        // itself loads it, and a reader that knows raw content only would decode other bytes.
+        let tables = concat!(
+            "37a430ecc2d9c15d1310e80ad30100000080714a49a6940040a03909930000383446",
+            "60c81d01000004e0800aa5480e01149c190000010000000000000000000000000000",
+            "000000441a000c890400805100000000000000000000010000000400000008000000",
+        );
+        let digit = |at: usize| u8::from_str_radix(&tables[at..at + 2], 16).unwrap();
+        let mut bytes: Vec<u8> = (0..tables.len()).step_by(2).map(digit).collect();
+        bytes.extend(b"any content of more than eight bytes");
+        assert!(DDict::try_create(&bytes).is_some());
+        let (starts, extents) = ([0, bytes.len() as u64], vec![bytes]);
+        let Err(error) = Digested::default().get(ColumnView::new(&starts, 0, &extents)) else {
+            panic!("it is taken");
+        };
+        assert_eq!(error.code(), "DAMAGED");
     }
 }
