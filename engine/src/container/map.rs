@@ -1,9 +1,26 @@
 //! The bytes of a .kb: a memory map of the file, or memory of our own.
 //!
-//! A writer in another process may change mapped bytes while they are read. Pages of the tree are
-//! therefore copied before they are looked at, and their checksum is taken over the copy. Extents
-//! are lent in place: who reads them must not index by their content without a bound, and an answer
-//! counts only once the snapshot stands.
+//! A writer in another process may change mapped bytes while they are read. Two ways to read them
+//! take that into account:
+//!
+//! * [`Map::copy`] for everything that decides where to read next: pages of the tree, header, holder
+//!   record, signature. The bytes are read once each, as volatile words, into memory of this process;
+//!   what a change has torn fails the checksum that is taken over the copy.
+//! * [`Map::lend`] for extents, which are too large to copy. Their writer changes a page only after no
+//!   commit that readers are promised refers to it, so while an answer can still count nobody does. A
+//!   reader that is overtaken, by a writer that died and another that began anew, or after the time
+//!   that commits are kept, may look at bytes that change. It notices when it has finished, because
+//!   the commit slot and the holder record then say so, and throws the answer away.
+//!
+//! The second is outside of what the language promises: `&[u8]` says that nobody changes the bytes,
+//! and the compiler may read a byte twice and take both values for one. As with every program that
+//! maps files which others may write (see the documentation of `memmap2`, and ripgrep and LMDB for
+//! the same choice), this rests on what compilers do with plain bytes. What is done here to leave
+//! them little room: lent bytes are only ever numbers, and never made into types that have invalid
+//! values without a check of a copy; an index or a length that comes from them is bounded where it is
+//! used; nothing that was found is acted upon before the snapshot stands. So a change costs a wrong
+//! number in an answer that is thrown away. The one library that reads lent bytes is zstd, whose
+//! decoder checks every length and offset against its buffers as it goes.
 
 use std::fs::File;
 use std::io;
@@ -14,8 +31,8 @@ use std::sync::atomic::{Ordering, fence};
 pub(crate) enum Map {
     /// Memory of this process; nobody changes it.
     Bytes(Arc<[u8]>),
-    /// A file that a writer may change and lengthen.
-    File(memmap2::Mmap),
+    /// A file that a writer may change and lengthen. The map itself makes no reference to its bytes.
+    File(memmap2::MmapRaw),
 }
 
 impl std::fmt::Debug for Map {
@@ -29,15 +46,16 @@ impl std::fmt::Debug for Map {
 
 impl Map {
     /// Maps the whole file as long as it is now.
+    ///
+    /// A foreign program that truncates the file ends this process with SIGBUS when it reads what is
+    /// gone; our writer never shortens a file that it did not create under a temporary name.
     pub(crate) fn of_file(file: &File) -> io::Result<Map> {
         if file.metadata()?.len() == 0 {
             return Ok(Map::Bytes(Arc::from([])));
         }
-        // SAFETY: the map is read-only and owns its range of addresses. Our writer never shortens a
-        // file that it did not create under a temporary name, so the range stays backed; a foreign
-        // program that truncates the file ends this process with SIGBUS, which the documentation of
-        // `Container::open` names. Bytes may change while they are read: see the page above.
-        unsafe { memmap2::Mmap::map(file) }.map(Map::File)
+        memmap2::MmapOptions::new()
+            .map_raw_read_only(file)
+            .map(Map::File)
     }
 
     /// Whether another process may change the bytes.
@@ -45,40 +63,92 @@ impl Map {
         matches!(self, Map::File(_))
     }
 
-    fn bytes(&self) -> &[u8] {
+    /// Length in bytes.
+    pub(crate) fn len(&self) -> u64 {
         match self {
-            Map::Bytes(bytes) => bytes,
-            Map::File(map) => map,
+            Map::Bytes(bytes) => bytes.len() as u64,
+            Map::File(map) => map.len() as u64,
         }
     }
 
-    /// Length in bytes.
-    pub(crate) fn len(&self) -> u64 {
-        self.bytes().len() as u64
-    }
-
-    /// `len` bytes at `offset` in place; `None` when they lie outside.
+    /// `len` bytes at `offset` in place; `None` when they lie outside. See the top of this file for
+    /// what may be done with them.
     pub(crate) fn lend(&self, offset: u64, len: u64) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;
         let end = usize::try_from(offset.checked_add(len)?).ok()?;
-        self.bytes().get(start..end)
+        match self {
+            Map::Bytes(bytes) => bytes.get(start..end),
+            Map::File(map) => {
+                let inside = start <= end && end <= map.len();
+                // SAFETY: the range lies in the map, which is readable as long as `self` is borrowed,
+                // and any byte is a valid `u8`. That nobody changes the bytes holds while the commit
+                // that refers to them is protected; the top of this file says what is done, and what
+                // is not promised, when it no longer is.
+                inside.then(|| unsafe {
+                    std::slice::from_raw_parts(map.as_ptr().add(start), end - start)
+                })
+            }
+        }
     }
 
     /// A copy of `len` bytes at `offset`; `None` when they lie outside. Another process may tear it:
     /// only a checksum over the copy tells.
     pub(crate) fn copy(&self, offset: u64, len: u64) -> Option<Vec<u8>> {
-        let source = self.lend(offset, len)?;
-        let mut copy = Vec::with_capacity(source.len());
-        // SAFETY: `source` is readable for its length and `copy` has that capacity, in another
-        // allocation. A raw copy makes no promise that the source holds still, and every byte of
-        // the target is written before its length is set.
+        let start = usize::try_from(offset).ok()?;
+        let len = usize::try_from(len).ok()?;
+        let end = start.checked_add(len)?;
+        let map = match self {
+            Map::Bytes(bytes) => return bytes.get(start..end).map(<[u8]>::to_vec),
+            Map::File(map) if end > map.len() => return None,
+            Map::File(map) => map,
+        };
+        let mut copy = Vec::with_capacity(len);
+        // SAFETY: `start..end` lies in the map, which is readable while `self` is borrowed, and `copy`
+        // has room for `len` bytes, in another allocation. No reference to the mapped bytes is made,
+        // and every one of them is read once, by a volatile read, which the compiler can neither
+        // repeat nor take for one of memory that holds still. A word that is torn is a word like any
+        // other.
         unsafe {
-            std::ptr::copy_nonoverlapping(source.as_ptr(), copy.as_mut_ptr(), source.len());
-            copy.set_len(source.len());
+            volatile_copy(map.as_ptr().add(start), copy.as_mut_ptr(), len);
+            copy.set_len(len);
         }
         // What is read next must not be older than this copy.
         fence(Ordering::Acquire);
         Some(copy)
+    }
+}
+
+/// Copies `len` bytes, reading each of them once.
+///
+/// # Safety
+/// `source` must be readable and `target` writable for `len` bytes; the two must not overlap.
+unsafe fn volatile_copy(source: *const u8, target: *mut u8, len: usize) {
+    const WORD: usize = size_of::<u64>();
+    // Words that are written at once: a checksum that follows reads larger pieces than a word, and
+    // would wait for single ones.
+    const BLOCK: usize = 8;
+    // Whole words from where the source is aligned to them: everywhere but for a few bytes of the
+    // header.
+    let before = source.align_offset(WORD).min(len);
+    let words = (len - before) / WORD;
+    let after = before + words * WORD;
+    // SAFETY: all offsets are below `len`, for which the caller answers, and `source` is aligned to
+    // words after the first bytes.
+    unsafe {
+        for at in (0..before).chain(after..len) {
+            target.add(at).write(source.add(at).read_volatile());
+        }
+        let from = source.add(before).cast::<u64>();
+        let to = target.add(before).cast::<u64>();
+        let in_blocks = words - words % BLOCK;
+        for first in (0..in_blocks).step_by(BLOCK) {
+            let block: [u64; BLOCK] =
+                std::array::from_fn(|at| from.add(first + at).read_volatile());
+            to.add(first).cast::<[u64; BLOCK]>().write_unaligned(block);
+        }
+        for word in in_blocks..words {
+            to.add(word).write_unaligned(from.add(word).read_volatile());
+        }
     }
 }
 
@@ -101,5 +171,26 @@ mod tests {
     fn an_empty_file_is_no_bytes_instead_of_an_error() {
         let file = tempfile::tempfile().unwrap();
         assert_eq!(Map::of_file(&file).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn bytes_of_a_file_are_copied_and_lent_from_anywhere() {
+        let bytes: Vec<u8> = (0..9000u32).map(|n| (n * 7 % 251) as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &bytes).unwrap();
+        let map = Map::of_file(&file).unwrap();
+        assert!(map.is_shared());
+        for start in (0..20).chain(4090..4100).chain(8980..9001) {
+            for len in (0..20).chain(60..150).chain([4096]) {
+                let expected = bytes.get(start..start + len);
+                let (at, many) = (start as u64, len as u64);
+                assert_eq!(map.copy(at, many).as_deref(), expected, "{start} {len}");
+                assert_eq!(map.lend(at, many), expected, "{start} {len}");
+            }
+        }
+        for (offset, len) in [(u64::MAX, 1), (1, u64::MAX), (9000, 1)] {
+            assert_eq!(map.lend(offset, len), None);
+            assert_eq!(map.copy(offset, len), None);
+        }
     }
 }
