@@ -138,10 +138,9 @@ pub(crate) fn writing_hint(error: &Error, file: &Path, flag: Option<&str>) -> Op
                 ),
             })
         }
-        Error::Storage { .. } => Some(match flag {
-            Some(flag) => format!("make room, or name a file on another disk with {flag}"),
-            None => "make room on its disk".to_owned(),
-        }),
+        Error::Storage { .. } => {
+            flag.map(|flag| format!("or name a file on another disk with {flag}"))
+        }
         _ => None,
     }
 }

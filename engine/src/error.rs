@@ -18,7 +18,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The operating system refused an operation on a file.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy_of(Some(source)))]
     Io {
         /// What was tried, as a verb: "read", "create", "rename".
         action: &'static str,
@@ -27,11 +27,16 @@ pub enum Error {
         /// The reason given by the system.
         source: io::Error,
     },
-    /// The storage under an open .kb failed.
-    #[error("storage failed: {reason}; nothing of this change was kept, the last commit stands")]
+    /// The storage under an open .kb failed. [`Error::system_error`] tells a full disk from others.
+    #[error(
+        "storage failed: {reason}{}; nothing of this change was kept, the last commit stands",
+        remedy_of(source.as_ref())
+    )]
     Storage {
         /// What redb or the system said.
         reason: String,
+        /// The error of the system; `None` when the storage failed for another reason.
+        source: Option<io::Error>,
     },
     /// The bytes are something else than a .kb.
     #[error("not a .kb file: {reason}; `kb index PATH -o FILE.kb` makes one")]
@@ -225,6 +230,33 @@ impl Error {
         Error::Damaged { what: what.into() }
     }
 
+    /// The error of the operating system behind this one, if there is one. Its kind tells a full disk
+    /// ([`io::ErrorKind::StorageFull`]), an exhausted quota ([`io::ErrorKind::QuotaExceeded`]) and a
+    /// read-only file system ([`io::ErrorKind::ReadOnlyFilesystem`]) from other failures.
+    pub fn system_error(&self) -> Option<&io::Error> {
+        match self {
+            Error::Io { source, .. } => Some(source),
+            Error::Storage { source, .. } => source.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// A [`Error::Storage`] of the operating system. An engine error that travelled inside it, because
+    /// it came from below redb, is unpacked.
+    pub(crate) fn storage(source: io::Error) -> Error {
+        if source.get_ref().is_some_and(|inner| inner.is::<Error>()) {
+            let inner = source.into_inner().map(|inner| inner.downcast::<Error>());
+            return match inner {
+                Some(Ok(error)) => *error,
+                _ => Error::WriterFailed,
+            };
+        }
+        Error::Storage {
+            reason: source.to_string(),
+            source: Some(source),
+        }
+    }
+
     /// A [`Error::Io`]; a missing file becomes [`Error::PathNotFound`].
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Error {
         let path = path.into();
@@ -239,9 +271,56 @@ impl Error {
     }
 }
 
+/// What to do about a failure of the disk, for those that a user can end.
+fn remedy_of(error: Option<&io::Error>) -> &'static str {
+    match error.map(io::Error::kind) {
+        Some(io::ErrorKind::StorageFull) => "; free some space on its disk and try again",
+        Some(io::ErrorKind::QuotaExceeded) => {
+            "; free some of your quota or have it raised, and try again"
+        }
+        Some(io::ErrorKind::ReadOnlyFilesystem) => {
+            "; work on a copy elsewhere, or mount the file system for writing"
+        }
+        _ => "",
+    }
+}
+
 fn nearest_hint(nearest: &[String]) -> String {
     match nearest {
         [] => "; `kb ls` lists what is there".to_owned(),
         some => format!("; the nearest: {}", some.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_the_disk_are_told_apart_with_a_remedy() {
+        let of = |kind: io::ErrorKind| Error::storage(io::Error::from(kind));
+        let cases = [
+            (io::ErrorKind::StorageFull, "free some space"),
+            (io::ErrorKind::QuotaExceeded, "free some of your quota"),
+            (io::ErrorKind::ReadOnlyFilesystem, "work on a copy"),
+        ];
+        for (kind, remedy) in cases {
+            let error = of(kind);
+            assert_eq!(error.code(), "STORAGE");
+            assert_eq!(error.system_error().map(io::Error::kind), Some(kind));
+            assert!(error.to_string().contains(remedy), "{error}");
+        }
+        // EIO has no kind of its own, but its number is kept.
+        let error = Error::storage(io::Error::from_raw_os_error(5));
+        let raw = error.system_error().and_then(io::Error::raw_os_error);
+        assert_eq!(raw, Some(5));
+        let source = std::error::Error::source(&error);
+        assert!(source.is_some_and(|source| source.is::<io::Error>()));
+    }
+
+    #[test]
+    fn an_error_of_ours_that_redb_carried_is_itself_again() {
+        let carried = io::Error::other(Error::damaged("a page"));
+        assert_eq!(Error::storage(carried).code(), "DAMAGED");
     }
 }

@@ -11,6 +11,7 @@ use crate::container::holder::{
 use crate::container::lock::{ByteLock, HOLD_BYTE};
 use crate::container::redb_file::Opener;
 use crate::container::snapshot::{CommitSlot, HEADER_LEN};
+use crate::container::transaction::from_redb;
 use crate::error::{Error, Result};
 use redb::{Database, ReadTransaction, ReadableDatabase};
 use std::collections::VecDeque;
@@ -108,9 +109,7 @@ impl Pins {
     }
 
     fn pin(&mut self, database: &Database, retained: u64) -> Result<()> {
-        let read = database.begin_read().map_err(|error| Error::Storage {
-            reason: error.to_string(),
-        })?;
+        let read = database.begin_read().map_err(from_redb)?;
         self.pins.push_back(Pin {
             transaction: newest_transaction(&self.file)?,
             replaced: None,
@@ -127,13 +126,13 @@ impl Pins {
         self.holder.state = HolderState::Serving;
         self.holder.oldest = newest;
         self.holder.upto = newest;
-        self.publish().map_err(storage)
+        self.publish().map_err(Error::storage)
     }
 
     /// Tells readers that a newer commit is about to be seen, and that theirs is still protected.
     pub(crate) fn announce_commit(&mut self) -> Result<()> {
         self.holder.upto = newest_transaction(&self.file)? + 1;
-        self.publish().map_err(storage)
+        self.publish().map_err(Error::storage)
     }
 
     /// Protects the new commit, gives up what is old or too much, and returns the commit's number.
@@ -161,7 +160,7 @@ impl Pins {
         if let Some(pin) = self.pins.get(given_up) {
             self.holder.oldest = pin.transaction;
         }
-        self.publish().map_err(storage)?;
+        self.publish().map_err(Error::storage)?;
         self.pins.drain(..given_up);
         Ok(newest)
     }
@@ -180,16 +179,10 @@ impl Pins {
     }
 }
 
-fn storage(error: io::Error) -> Error {
-    Error::Storage {
-        reason: error.to_string(),
-    }
-}
-
 /// Number of the commit in the primary slot.
 pub(crate) fn newest_transaction(file: &File) -> Result<u64> {
     let mut header = [0; HEADER_LEN as usize];
-    read_at(file, &mut header, 0).map_err(storage)?;
+    read_at(file, &mut header, 0).map_err(Error::storage)?;
     let slot = CommitSlot::from_header(&header)?;
     slot.map(|slot| slot.transaction())
         .ok_or_else(|| Error::damaged("the commit slot in redb's header"))

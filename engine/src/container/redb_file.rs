@@ -270,7 +270,9 @@ impl ContainerWriter {
     fn close(&mut self) -> Result<Option<Place>> {
         let mut place = self.place.take();
         let given_up = match &mut place {
-            Some(Place::Live(live)) => self.seam.call(|| live.pins.give_up().map_err(storage)),
+            Some(Place::Live(live)) => self
+                .seam
+                .call(|| live.pins.give_up().map_err(Error::storage)),
             _ => Ok(()),
         };
         let closed = match self.database.take() {
@@ -286,7 +288,7 @@ impl ContainerWriter {
             None => Ok(()),
         };
         let ended = match &place {
-            Some(Place::Live(live)) => live.pins.end().map_err(storage),
+            Some(Place::Live(live)) => live.pins.end().map_err(Error::storage),
             _ => Ok(()),
         };
         given_up.and(closed).and(ended).map(|()| place)
@@ -303,11 +305,11 @@ impl Drop for ContainerWriter {
 /// Gives the file to redb and publishes what is protected.
 fn open_in_place(pins: &mut Pins, tree_bytes: &Arc<AtomicU64>, seam: &Seam) -> Result<Database> {
     let mut header = [0; 64];
-    read_at(pins.file(), &mut header, 0).map_err(storage)?;
-    let len = length_for_redb(&header, pins.file().metadata().map_err(storage)?.len());
+    read_at(pins.file(), &mut header, 0).map_err(Error::storage)?;
+    let len = length_for_redb(&header, pins.file().metadata().map_err(Error::storage)?.len());
     let storage_of_redb =
         FileStorage::in_place(pins.file(), len, Arc::clone(tree_bytes), seam.clone());
-    let storage_of_redb = storage_of_redb.map_err(storage)?;
+    let storage_of_redb = storage_of_redb.map_err(Error::storage)?;
     seam.call(|| {
         let database = builder()
             .create_with_backend(storage_of_redb)
@@ -320,12 +322,6 @@ fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder
-}
-
-fn storage(error: std::io::Error) -> Error {
-    Error::Storage {
-        reason: error.to_string(),
-    }
 }
 
 #[cfg(test)]

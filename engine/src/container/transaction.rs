@@ -249,8 +249,10 @@ pub(super) fn from_redb(error: impl Into<redb::Error>) -> Error {
         error @ (redb::Error::TableTypeMismatch { .. }
         | redb::Error::TableIsMultimap(_)
         | redb::Error::TypeDefinitionChanged { .. }) => Error::damaged(format!("redb: {error}")),
+        redb::Error::Io(error) => Error::storage(error),
         error => Error::Storage {
             reason: error.to_string(),
+            source: None,
         },
     }
 }

@@ -288,6 +288,7 @@ fn sample(text: &[u8]) -> Vec<u8> {
 fn zstd_failed(error: std::io::Error) -> Error {
     Error::Storage {
         reason: format!("zstd: {error}"),
+        source: Some(error),
     }
 }
 

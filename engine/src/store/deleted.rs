@@ -59,10 +59,7 @@ impl Deleted {
         let mut rows = self.rows.clone();
         rows.optimize();
         let mut bytes = Vec::with_capacity(rows.serialized_size());
-        rows.serialize_into(&mut bytes)
-            .map_err(|error| Error::Storage {
-                reason: error.to_string(),
-            })?;
+        rows.serialize_into(&mut bytes).map_err(Error::storage)?;
         let record = DeletedRecord {
             documents: self.documents,
             text_bytes: self.text_bytes,

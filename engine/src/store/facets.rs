@@ -64,11 +64,7 @@ impl FacetsWriter {
 fn put(transaction: &mut Transaction<'_>, key: &[u8], mut bitmap: RoaringBitmap) -> Result<()> {
     bitmap.optimize();
     let mut bytes = Vec::with_capacity(bitmap.serialized_size());
-    bitmap
-        .serialize_into(&mut bytes)
-        .map_err(|error| Error::Storage {
-            reason: error.to_string(),
-        })?;
+    bitmap.serialize_into(&mut bytes).map_err(Error::storage)?;
     transaction.put(tables::FACETS, Key::Bytes(key), &bytes)
 }
 

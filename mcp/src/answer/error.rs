@@ -29,7 +29,7 @@ impl From<Error> for ToolError {
                     _ => error,
                 }
             }
-            Error::Storage { reason } => ToolError::new(
+            Error::Storage { reason, .. } => ToolError::new(
                 code,
                 format!("the disk under the knowledge base failed: {reason}"),
             )
@@ -199,7 +199,10 @@ mod tests {
             },
             io(ErrorKind::PermissionDenied),
             io(ErrorKind::StorageFull),
-            Error::Storage { reason: name() },
+            Error::Storage {
+                reason: name(),
+                source: None,
+            },
             Error::NotAKb { reason: "no" },
             Error::FormatUnsupported {
                 needs: name(),
