@@ -257,6 +257,10 @@ impl SegmentExtents {
         // A segment of documents without text has no extent, and so no table.
         let is_empty = records.iter().all(|record| record.payload_lens.is_empty());
         let (root, pages) = match table {
+            // Before the tree is walked, which may be endless in a hostile file.
+            Some(table) if table.len() > extents_of(records) => {
+                return Err(wrong("has more extents than its records"));
+            }
             Some(table) => (table.root, snapshot.extent_pages(&table)?),
             None if is_empty => (None, Vec::new()),
             None => return Err(wrong("is missing")),
@@ -347,6 +351,13 @@ impl SegmentExtents {
             expired: self.identity != snapshot.identity(),
         })
     }
+}
+
+fn extents_of(records: &[ColumnRecord]) -> u64 {
+    records
+        .iter()
+        .map(|record| record.payload_lens.len() as u64)
+        .sum()
 }
 
 fn segment_table(snapshot: &Snapshot<'_>, name: &str) -> Result<Option<Table>> {

@@ -42,6 +42,7 @@ pub use signature::{
 pub use snapshot::{FileBytes, SlotIdentity, Snapshot, TableBytes};
 pub use transaction::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Transaction};
 pub use verify::Verified;
+pub use walker::Cursor;
 
 use crate::error::{Error, Result};
 use lock::{ByteLock, HOLD_BYTE};
@@ -50,6 +51,7 @@ use signature::BLOCK;
 use snapshot::CommitSlot;
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -173,12 +175,25 @@ impl Container {
     /// # Errors
     /// [`Error::SnapshotExpired`] when commits overtook every attempt; what `request` says; as
     /// [`Container::open`] when another file was renamed over the path.
-    pub fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+    pub fn read<T>(&self, request: impl FnMut(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+        self.read_unless(None, request)
+    }
+
+    /// As [`Container::read`], for requests that read very much: once `cancel` is set, the next page
+    /// that is read ends the request.
+    ///
+    /// # Errors
+    /// As [`Container::read`]; [`Error::Cancelled`].
+    pub fn read_unless<T>(
+        &self,
+        cancel: Option<&AtomicBool>,
+        mut request: impl FnMut(&Snapshot<'_>) -> Result<T>,
+    ) -> Result<T> {
         let mut opened = self.follow()?;
         let mut attempts = 0;
         while attempts < MOST_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
-            let snapshot = Snapshot::new(&opened.map, slot, opened.generation);
+            let snapshot = Snapshot::new(&opened.map, slot, opened.generation).until(cancel);
             let answer = request(&snapshot);
             if answer.is_err()
                 && snapshot.pages().went_beyond_map()

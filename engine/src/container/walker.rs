@@ -1,7 +1,8 @@
 //! redb's B-tree, read from bytes.
 //!
 //! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds.
-//! A budget of pages ends walks through trees that refer to themselves.
+//! A way down is at most [`MAX_DEPTH`] pages long, and a walk visits no more pages than the file has:
+//! so both end in trees that refer to themselves. How often a snapshot is asked is not limited.
 
 use crate::container::codec::array_at;
 use crate::container::map::Map;
@@ -10,11 +11,8 @@ use crate::container::page::{
 };
 use crate::container::signature::PAGE_SIZE;
 use crate::error::{Error, Result};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
-
-/// Smallest pages that one snapshot may read: 16 GiB of tree.
-const PAGE_BUDGET: u64 = 4 << 20;
 
 /// Largest order of a page of the tree: 32 MiB. Extents have an order of their own.
 const MAX_TREE_ORDER: u32 = 13;
@@ -31,6 +29,31 @@ pub(crate) enum Node {
     Branch(Branch),
 }
 
+impl Node {
+    /// Parses a page and compares it with the checksum that its parent holds.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the page is not the one that the parent means.
+    pub(crate) fn checked(bytes: Vec<u8>, pointer: PagePointer, widths: Widths) -> Result<Node> {
+        let wrong = || Error::damaged(format!("the checksum of page {:#x}", pointer.page));
+        let check = |bytes: &[u8], end: usize| match bytes.get(..end) {
+            Some(used) if xxh3_128(used) == pointer.sum => Ok(()),
+            _ => Err(wrong()),
+        };
+        match bytes.first() {
+            Some(&LEAF) => {
+                let (leaf, end) = Leaf::parse(bytes, widths).map_err(|_| wrong())?;
+                check(leaf.bytes(), end).map(|()| Node::Leaf(leaf))
+            }
+            Some(&BRANCH) => {
+                let (branch, end) = Branch::parse(bytes, widths).map_err(|_| wrong())?;
+                check(branch.bytes(), end).map(|()| Node::Branch(branch))
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
 /// Reads checked pages for one snapshot.
 #[derive(Debug)]
 pub(crate) struct Pages<'a> {
@@ -38,10 +61,10 @@ pub(crate) struct Pages<'a> {
     map: &'a Map,
     /// Where pages lie.
     geometry: Geometry,
-    /// Smallest pages that may still be read.
-    budget: AtomicU64,
     /// Set when a page lay beyond the map: the file may have grown since.
     beyond_map: AtomicBool,
+    /// No page is read once this is set.
+    cancel: Option<&'a AtomicBool>,
 }
 
 impl<'a> Pages<'a> {
@@ -49,9 +72,14 @@ impl<'a> Pages<'a> {
         Pages {
             map,
             geometry,
-            budget: AtomicU64::new(PAGE_BUDGET),
             beyond_map: AtomicBool::new(false),
+            cancel: None,
         }
+    }
+
+    /// Reads no page any more once `cancel` is set.
+    pub(crate) fn set_cancel(&mut self, cancel: Option<&'a AtomicBool>) {
+        self.cancel = cancel;
     }
 
     /// Whether some page lay beyond the map.
@@ -85,44 +113,42 @@ impl<'a> Pages<'a> {
             .ok_or_else(|| self.beyond(pointer))
     }
 
+    /// What one walk may still visit, in smallest pages: all that the map has.
+    fn budget(&self) -> u64 {
+        self.map.len() / u64::from(PAGE_SIZE)
+    }
+
+    /// Takes a page from the budget of a walk.
+    fn spend(&self, budget: &mut u64, pointer: PagePointer) -> Result<()> {
+        let left = budget.checked_sub(1 << pointer.order());
+        *budget = left.ok_or_else(|| {
+            // Or the file has grown, and the tree with it.
+            self.beyond_map.store(true, Ordering::Relaxed);
+            Error::damaged("a tree that refers to itself")
+        })?;
+        Ok(())
+    }
+
     /// A copied and checked page of a tree.
     pub(crate) fn read(&self, pointer: PagePointer, widths: Widths) -> Result<Node> {
+        if self
+            .cancel
+            .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        {
+            return Err(Error::Cancelled);
+        }
         if pointer.order() > MAX_TREE_ORDER {
             return Err(Error::damaged(format!(
                 "a page of the tree has order {}",
                 pointer.order()
             )));
         }
-        let cost = 1u64 << pointer.order();
-        let spent = self
-            .budget
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                left.checked_sub(cost)
-            });
-        if spent.is_err() {
-            return Err(refers_to_itself());
-        }
         let offset = self.geometry.offset(pointer)?;
         let bytes = self
             .map
             .copy(offset, pointer.size_bytes())
             .ok_or_else(|| self.beyond(pointer))?;
-        let wrong = || Error::damaged(format!("the checksum of page {:#x}", pointer.page));
-        let check = |bytes: &[u8], end: usize| match bytes.get(..end) {
-            Some(used) if xxh3_128(used) == pointer.sum => Ok(()),
-            _ => Err(wrong()),
-        };
-        match bytes.first() {
-            Some(&LEAF) => {
-                let (leaf, end) = Leaf::parse(bytes, widths).map_err(|_| wrong())?;
-                check(leaf.bytes(), end).map(|()| Node::Leaf(leaf))
-            }
-            Some(&BRANCH) => {
-                let (branch, end) = Branch::parse(bytes, widths).map_err(|_| wrong())?;
-                check(branch.bytes(), end).map(|()| Node::Branch(branch))
-            }
-            _ => Err(wrong()),
-        }
+        Node::checked(bytes, pointer, widths)
     }
 
     /// The leaf that would hold `key`; `None` for an empty table.
@@ -155,12 +181,14 @@ impl<'a> Pages<'a> {
         let Some(root) = table.root else {
             return Ok(());
         };
+        let mut budget = self.budget();
         // Only the path to the first leaf is bounded by `from`; what is right of it is whole.
         let mut stack = vec![(root.pointer, 1, from)];
         while let Some((pointer, depth, bound)) = stack.pop() {
             if depth > MAX_DEPTH {
                 return Err(too_deep());
             }
+            self.spend(&mut budget, pointer)?;
             match self.read(pointer, table.widths)? {
                 Node::Leaf(leaf) => {
                     let first = match bound {
@@ -193,8 +221,7 @@ impl<'a> Pages<'a> {
             return Ok((Vec::new(), 0));
         };
         let height = self.height(root.pointer, table.widths)?;
-        // More pages than the file has would be a tree that refers to itself.
-        let most = (self.map.len() / u64::from(PAGE_SIZE)).min(PAGE_BUDGET);
+        let mut budget = self.budget();
         let mut branch_bytes = 0;
         let mut level = vec![root.pointer];
         for _ in 1..height {
@@ -206,11 +233,14 @@ impl<'a> Pages<'a> {
                         "a leaf page where a branch page is expected",
                     ));
                 };
-                if (below.len() + branch.children()) as u64 > most {
-                    return Err(refers_to_itself());
-                }
                 for child in 0..branch.children() {
-                    below.push(branch.child(child)?);
+                    let child = branch.child(child)?;
+                    self.spend(&mut budget, child)?;
+                    below.push(child);
+                }
+                // Every leaf has a pair, and no level has more pages than the one of the leaves.
+                if below.len() as u64 > table.len() {
+                    return Err(Error::damaged("a table of fewer pairs than pages"));
                 }
             }
             level = below;
@@ -240,12 +270,62 @@ impl<'a> Pages<'a> {
     }
 }
 
-pub(crate) fn too_deep() -> Error {
-    Error::damaged(format!("a tree of more than {MAX_DEPTH} levels"))
+/// Reads values of one table; see [`crate::container::Snapshot::cursor`].
+#[derive(Debug)]
+pub struct Cursor<'s> {
+    /// Where pages are read.
+    pages: &'s Pages<'s>,
+    /// The table.
+    table: Table,
+    /// The pages on the way to the last leaf, from the root on; at most [`MAX_DEPTH`].
+    path: Vec<(PagePointer, Node)>,
 }
 
-fn refers_to_itself() -> Error {
-    Error::damaged("a tree that refers to itself")
+impl<'s> Cursor<'s> {
+    pub(crate) fn new(pages: &'s Pages<'_>, table: Table) -> Cursor<'s> {
+        Cursor {
+            pages,
+            table,
+            path: Vec::new(),
+        }
+    }
+
+    /// The value under `key`. In ascending order of keys, each page of the table is read once.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a page on the way fails its checks, or the table has other keys.
+    pub fn get(&mut self, key: Key<'_>) -> Result<Option<&[u8]>> {
+        self.table.check_key(key)?;
+        let Some(root) = self.table.root else {
+            return Ok(None);
+        };
+        let mut pointer = root.pointer;
+        for depth in 0..MAX_DEPTH {
+            let is_kept = |(kept, _): &(PagePointer, Node)| *kept == pointer;
+            if !self.path.get(depth).is_some_and(is_kept) {
+                let node = self.pages.read(pointer, self.table.widths)?;
+                self.path.truncate(depth);
+                self.path.push((pointer, node));
+            }
+            match self.path.get(depth) {
+                Some((_, Node::Branch(branch))) => {
+                    pointer = branch.child(branch.child_for(key)?)?
+                }
+                _ => break,
+            }
+        }
+        match self.path.last() {
+            Some((_, Node::Leaf(leaf))) => match leaf.lower_bound(key)? {
+                (pair, true) => leaf.value(pair).map(Some),
+                (_, false) => Ok(None),
+            },
+            _ => Err(too_deep()),
+        }
+    }
+}
+
+pub(crate) fn too_deep() -> Error {
+    Error::damaged(format!("a tree of more than {MAX_DEPTH} levels"))
 }
 
 #[cfg(test)]
@@ -382,14 +462,21 @@ mod tests {
             snapshot.range(&table, key, visit).unwrap();
             found
         };
+        let mut cursor = snapshot.cursor(&table);
         for (at, (key, value)) in expected.iter().enumerate() {
             let key = key_of(key);
+            assert_eq!(cursor.get(key).unwrap(), Some(&value[..]));
+            // And from anywhere to anywhere.
+            if let Some((other, value)) = expected.get(at * 7919 % expected.len()) {
+                assert_eq!(cursor.get(key_of(other)).unwrap(), Some(&value[..]));
+            }
             assert_eq!(snapshot.get(&table, key).unwrap().as_ref(), Some(value));
             let most = if at % 16 == 0 { usize::MAX } else { 3 };
             let rest = &expected[at..expected.len().min(at.saturating_add(most))];
             assert!(from(key, most) == rest, "range from pair {at}");
         }
         for key in absent {
+            assert_eq!(cursor.get(*key).unwrap(), None);
             assert_eq!(snapshot.get(&table, *key).unwrap(), None);
         }
     }
@@ -480,14 +567,49 @@ mod tests {
         assert!(walker.leaf_for(&table, Key::U64(0)).unwrap().is_some());
         let error = walker.leaf_pointers(&table).unwrap_err();
         assert!(error.to_string().contains("refers to itself"), "{error}");
-        walker.budget.store(50_000, Ordering::Relaxed);
         let mut leaves = 0;
         let walk = walker.leaves_from(&table, Some(Key::U64(0)), |_, _| {
             leaves += 1;
             Ok(true)
         });
         assert!(walk.unwrap_err().to_string().contains("refers to itself"));
-        assert!((1000..50_000).contains(&leaves), "{leaves}");
+        assert!((1..=pages.len()).contains(&leaves), "{leaves}");
+    }
+
+    #[test]
+    fn a_snapshot_may_be_asked_as_often_as_somebody_likes() {
+        // A budget for all reads of a snapshot once ended the sealing of a million documents.
+        let leaf = leaf();
+        let pointer = PagePointer {
+            page: 0,
+            sum: xxh3_128(&leaf[..20]),
+        };
+        let top = branch(&[pointer, pointer]);
+        let map = map_of(&[leaf, top]);
+        let walker = Pages::new(&map, GEOMETRY);
+        let table = Table {
+            root: Some(Root {
+                pointer: pointer_to(1, &top, 2),
+                length: 2,
+            }),
+            widths: Widths {
+                key: Some(8),
+                value: None,
+            },
+            key_kind: KeyKind::U64,
+        };
+        // Of 16 MiB each, so that the budget of that time was used up soon; none of them exists.
+        let large = PagePointer {
+            page: 12 << 59,
+            sum: 0,
+        };
+        for round in 0..2000 {
+            assert!(walker.read(large, table.widths).is_err());
+            let found = walker.leaf_for(&table, Key::U64(0));
+            assert!(found.is_ok_and(|leaf| leaf.is_some()), "round {round}");
+            let walk = walker.leaves_from(&table, None, |_, _| Ok(false));
+            assert!(walk.is_ok(), "round {round}");
+        }
     }
 
     #[test]
