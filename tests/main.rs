@@ -12,12 +12,16 @@
 mod cli;
 #[cfg(unix)]
 mod crash;
+#[cfg(unix)]
+mod fork;
 mod golden;
 mod hostile;
 mod make_golden;
 #[cfg(unix)]
 mod mcp;
 mod model;
+#[cfg(unix)]
+mod moves;
 #[cfg(unix)]
 mod processes;
 mod refuse;

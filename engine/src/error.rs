@@ -2,7 +2,7 @@
 //! to do; [`Error::code`] is the contract for exit status, C results, Python classes and MCP text.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Result of every engine call.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -65,6 +65,26 @@ pub enum Error {
     IndexLocked {
         /// Program, process id, host and start time, as far as known.
         holder: String,
+    },
+    /// The file that a writer has open no longer has the name that it was opened by. Nothing is
+    /// written to either file.
+    #[error(
+        "{} while it was open for writing; nothing of this change was written, and the file that was opened keeps its last commit: look what happened to it, then repeat the change",
+        replaced(path, *is_gone)
+    )]
+    FileReplaced {
+        /// The name that the writer was given.
+        path: PathBuf,
+        /// Whether nothing has that name now; else another file has it.
+        is_gone: bool,
+    },
+    /// A process that was forked from the one which opened the writer used it.
+    #[error(
+        "this writer belongs to process {process_id}, from which this one was forked; open the .kb again in this process"
+    )]
+    ForkedWriter {
+        /// The process that opened the file.
+        process_id: u32,
     },
     /// The file changed faster than the answer could be made.
     #[error("the .kb changed faster than the answer could be made; ask again")]
@@ -207,6 +227,8 @@ impl Error {
             Error::FormatUnsupported { .. } => "FORMAT_UNSUPPORTED",
             Error::Damaged { .. } => "DAMAGED",
             Error::IndexLocked { .. } => "INDEX_LOCKED",
+            Error::FileReplaced { .. } => "FILE_REPLACED",
+            Error::ForkedWriter { .. } => "FORKED_WRITER",
             Error::SnapshotExpired => "SNAPSHOT_EXPIRED",
             Error::WriterFailed => "WRITER_FAILED",
             Error::InvalidArgument { .. } => "INVALID_ARGUMENT",
@@ -268,6 +290,14 @@ impl Error {
             path,
             source,
         }
+    }
+}
+
+fn replaced(path: &Path, is_gone: bool) -> String {
+    let path = path.display();
+    match is_gone {
+        true => format!("{path} was moved or removed"),
+        false => format!("another file took the place of {path}"),
     }
 }
 

@@ -29,6 +29,9 @@ pub(crate) struct ByteLock {
     /// redb's way to lock ranges on this system.
     #[cfg(unix)]
     locks: FileBackend,
+    /// The process that took it. A forked one has the same open file, so it could release the lock.
+    #[cfg(unix)]
+    process_id: u32,
 }
 
 #[cfg(unix)]
@@ -37,14 +40,21 @@ impl ByteLock {
     pub(crate) fn exclusive(file: &File, byte: u64) -> io::Result<Option<ByteLock>> {
         let locks = locks_of(file)?;
         let taken = locks.try_lock_range(Bound::Included(byte), Bound::Included(byte))?;
-        Ok(taken.then_some(ByteLock { locks }))
+        Ok(taken.then(|| ByteLock::of(locks)))
     }
 
     /// Takes the byte together with others; `None` when one holds it alone.
     pub(crate) fn shared(file: &File, byte: u64) -> io::Result<Option<ByteLock>> {
         let locks = locks_of(file)?;
         let taken = locks.try_lock_shared_range(Bound::Included(byte), Bound::Included(byte))?;
-        Ok(taken.then_some(ByteLock { locks }))
+        Ok(taken.then(|| ByteLock::of(locks)))
+    }
+
+    fn of(locks: FileBackend) -> ByteLock {
+        ByteLock {
+            locks,
+            process_id: std::process::id(),
+        }
     }
 
     /// Whether another open file holds the byte in any way.
@@ -64,7 +74,9 @@ fn locks_of(file: &File) -> io::Result<FileBackend> {
 impl Drop for ByteLock {
     fn drop(&mut self) {
         // The lock would outlive this value as long as another handle of the same open file does.
-        let _ = self.locks.close();
+        if self.process_id == std::process::id() {
+            let _ = self.locks.close();
+        }
     }
 }
 

@@ -58,13 +58,16 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Attempts at one request before it counts as overtaken.
 const MOST_ATTEMPTS: usize = 5;
 
-/// One .kb, open for reading. Follows commits, and the file that is renamed over its path.
-#[derive(Debug)]
+/// One .kb, open for reading. Follows commits, and the file that is renamed over its path. Clones are
+/// cheap and share what is mapped.
+#[derive(Debug, Clone)]
 pub struct Container {
     /// Where it was opened, absolute; `None` for bytes.
     path: Option<PathBuf>,
+    /// Whether it reads what the path names, and not one file whatever its name.
+    follows_path: bool,
     /// What is read now. Requests under way keep what they began with.
-    current: RwLock<Arc<Opened>>,
+    current: Arc<RwLock<Arc<Opened>>>,
 }
 
 /// One file under the path, as long as it was when it was mapped.
@@ -113,6 +116,11 @@ impl Opened {
             });
         }
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
+        Opened::of_file(file, path, generation)
+    }
+
+    /// `path` is for messages.
+    fn of_file(file: File, path: &Path, generation: u64) -> Result<Opened> {
         let mapping = |source| Error::io("map", path, source);
         // Of the open file: another may have taken the name since.
         let metadata = file.metadata().map_err(mapping)?;
@@ -135,10 +143,23 @@ impl Container {
     pub fn open(path: &Path) -> Result<Container> {
         let path = std::path::absolute(path).map_err(|source| Error::io("open", path, source))?;
         let opened = Opened::of_path(&path, 0)?;
-        Ok(Container {
-            path: Some(path),
-            current: RwLock::new(Arc::new(opened)),
-        })
+        Ok(Container::new(Some(path), true, opened))
+    }
+
+    /// Opens an open file, whatever becomes of its name. `path` is the name it was opened by.
+    pub(crate) fn of_file(file: &File, path: &Path) -> Result<Container> {
+        let opening = |source| Error::io("open", path, source);
+        let path = std::path::absolute(path).map_err(opening)?;
+        let opened = Opened::of_file(file.try_clone().map_err(opening)?, &path, 0)?;
+        Ok(Container::new(Some(path), false, opened))
+    }
+
+    fn new(path: Option<PathBuf>, follows_path: bool, opened: Opened) -> Container {
+        Container {
+            path,
+            follows_path,
+            current: Arc::new(RwLock::new(Arc::new(opened))),
+        }
     }
 
     /// Opens a file held in memory.
@@ -147,10 +168,7 @@ impl Container {
     /// As [`Container::open`], without those of the file system.
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Container> {
         let opened = Opened::of_map(Map::Bytes(bytes.into()), 0, None)?;
-        Ok(Container {
-            path: None,
-            current: RwLock::new(Arc::new(opened)),
-        })
+        Ok(Container::new(None, false, opened))
     }
 
     /// What the file says of itself.
@@ -214,7 +232,8 @@ impl Container {
     /// guard lives: for requests that read very much. Only a wish; [`Container::read`] decides.
     pub fn hold(&self) -> Hold {
         // Opened for itself: locks of one open file are one lock, and the first guard would end all.
-        let file = self.path.as_ref().and_then(|path| File::open(path).ok());
+        let path = self.path.as_ref().filter(|_| self.follows_path);
+        let file = path.and_then(|path| File::open(path).ok());
         let lock = file.and_then(|file| ByteLock::shared(&file, HOLD_BYTE).ok().flatten());
         Hold { _lock: lock }
     }
@@ -235,7 +254,8 @@ impl Container {
     /// gone is no reason to stop reading what is mapped.
     fn follow(&self) -> Result<Arc<Opened>> {
         let opened = self.current();
-        let (Some(path), Some((_, mapped))) = (&self.path, &opened.file) else {
+        let (Some(path), Some((_, mapped)), true) = (&self.path, &opened.file, self.follows_path)
+        else {
             return Ok(opened);
         };
         match fs::metadata(path) {

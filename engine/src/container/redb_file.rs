@@ -5,7 +5,6 @@
 //! is written beside its readers: through a backend that never shrinks it, behind a lock and a holder
 //! record, with recent commits kept readable.
 
-use crate::container::Container;
 use crate::container::backend::{FileStorage, length_for_redb};
 use crate::container::disk::{read_at, write_at};
 use crate::container::lock::{ByteLock, Waiting, lock_file};
@@ -15,9 +14,12 @@ use crate::container::seam::Seam;
 use crate::container::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, Signature, new_uuid};
 use crate::container::temporary::Temporary;
 use crate::container::transaction::{Transaction, from_redb};
+use crate::container::{Container, is_same_file};
 use crate::error::{Error, Result};
 use redb::{Builder, Database, WriteTransaction};
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -40,6 +42,12 @@ pub struct Opener {
 ///
 /// Dropped without [`ContainerWriter::finish`], a new file vanishes and a file in place keeps what
 /// was committed.
+///
+/// It belongs to the process that opened it. In a process forked from that one every call fails with
+/// [`Error::ForkedWriter`], and dropping it neither writes nor unlocks: its memory and its handles of
+/// the file are left to the end of that process. The lock is one of the open file, which both
+/// processes have: it ends when the writer is closed where it was opened, but when that process is
+/// killed, only with the last process that has inherited the file.
 #[derive(Debug)]
 pub struct ContainerWriter {
     /// redb; `None` once closed.
@@ -65,7 +73,9 @@ enum Place {
 struct Live {
     /// What readers are promised.
     pins: Pins,
-    /// The last commit, through the walker.
+    /// The name that it was opened by, absolute.
+    path: PathBuf,
+    /// The last commit of this file, whatever its name, through the walker.
     reader: Container,
     /// Bytes written to pages of the tree.
     tree_bytes: Arc<AtomicU64>,
@@ -117,8 +127,10 @@ impl ContainerWriter {
         Ok(writer)
     }
 
-    /// Opens the file at `path` to change it in place, beside its readers. Reads all pages of its
-    /// trees except extents, redb's own included, so that damage is not built upon.
+    /// Opens the file at `path` to change it in place, beside its readers. Later it is this file that
+    /// is changed, whatever its name; but a commit is refused once `path` does not lead to it any more.
+    /// Reads all pages of its trees except extents, redb's own included, so that damage is not built
+    /// upon.
     ///
     /// # Errors
     /// [`Error::IndexLocked`] naming the other writer, after the time that `opener` waits; as
@@ -126,8 +138,9 @@ impl ContainerWriter {
     pub fn open(path: &Path, opener: &Opener) -> Result<ContainerWriter> {
         let opening = |source| Error::io("open", path, source);
         let (file, lock) = Waiting::new(opener.wait).until_free(|| lock_file(path))?;
+        let path = std::path::absolute(path).map_err(opening)?;
         // Into a file of a format that this program does not know, nothing is written.
-        let reader = Container::open(path)?;
+        let reader = Container::of_file(&file, &path)?;
         reader.signature().check_writable()?;
         let mut pins = Pins::begin(file, opener).map_err(opening)?;
         if let Err(error) = reader.read(|snapshot| snapshot.check_trees()) {
@@ -145,6 +158,7 @@ impl ContainerWriter {
             database: Some(database),
             place: Some(Place::Live(Box::new(Live {
                 pins,
+                path,
                 reader,
                 tree_bytes,
                 dropped_bytes: 0,
@@ -153,6 +167,20 @@ impl ContainerWriter {
             failed: false,
             seam,
         })
+    }
+
+    /// Whether this process may use the writer, and, for a file in place, whether the path that it was
+    /// opened by still leads to it.
+    ///
+    /// # Errors
+    /// [`Error::ForkedWriter`]; [`Error::FileReplaced`] when the file was moved, removed or replaced;
+    /// [`Error::Io`] when the system does not tell.
+    pub fn check(&self) -> Result<()> {
+        self.seam.check_process()?;
+        match &self.place {
+            Some(Place::Live(live)) => live.check_path(),
+            _ => Ok(()),
+        }
     }
 
     /// Whether this is a new file that will replace one which is there now.
@@ -181,8 +209,9 @@ impl ContainerWriter {
     /// Begins the changes of one commit.
     ///
     /// # Errors
-    /// [`Error::WriterFailed`] after a failure; [`Error::Storage`].
+    /// As [`ContainerWriter::check`]; [`Error::WriterFailed`] after a failure; [`Error::Storage`].
     pub fn begin(&mut self) -> Result<Transaction<'_>> {
+        self.check()?;
         let database = match &self.database {
             Some(database) if !self.failed => database,
             _ => return Err(Error::WriterFailed),
@@ -217,6 +246,8 @@ impl ContainerWriter {
             if self.failed {
                 return Err(Error::WriterFailed);
             }
+            // Later moves meet a commit that is made: the file has it, under its new name.
+            self.check()?;
             self.commit_or_fail(changes, dropped_bytes)
         });
         committed.inspect_err(|_| self.failed = true)
@@ -255,6 +286,7 @@ impl ContainerWriter {
     /// [`Error::WriterFailed`] after a failure; [`Error::Storage`] or [`Error::Io`] when closing
     /// fails. A new file is gone then; in a file in place every commit stays.
     pub fn finish(mut self) -> Result<()> {
+        self.seam.check_process()?;
         let failed = self.failed;
         let place = self.close()?;
         if failed {
@@ -268,6 +300,12 @@ impl ContainerWriter {
 
     /// Closes redb; afterwards only the place is left.
     fn close(&mut self) -> Result<Option<Place>> {
+        if let Err(error) = self.seam.check_process() {
+            // Dropping them would write to the file, unlock it or wait for locks that threads of the
+            // other process held.
+            std::mem::forget((self.database.take(), self.place.take()));
+            return Err(error);
+        }
         let mut place = self.place.take();
         let given_up = match &mut place {
             Some(Place::Live(live)) => self
@@ -299,6 +337,31 @@ impl Drop for ContainerWriter {
     fn drop(&mut self) {
         // Who wants to know of failures calls `finish`. What was committed is durable already.
         let _ = self.close();
+    }
+}
+
+impl Live {
+    /// # Errors
+    /// [`Error::FileReplaced`] when the path does not lead to the open file any more.
+    fn check_path(&self) -> Result<()> {
+        let looking = |source| Error::Io {
+            action: "look for",
+            path: self.path.clone(),
+            source,
+        };
+        let replaced = |is_gone| Error::FileReplaced {
+            path: self.path.clone(),
+            is_gone,
+        };
+        let open = self.pins.file().metadata().map_err(looking)?;
+        match fs::metadata(&self.path) {
+            Ok(named) if is_same_file(&named, &open) => Ok(()),
+            Ok(_) => Err(replaced(false)),
+            Err(error) => Err(match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => replaced(true),
+                _ => looking(error),
+            }),
+        }
     }
 }
 

@@ -9,13 +9,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Where redb is called. One for each writer, shared with the storage that redb writes through: after
 /// a panic redb's memory is not to be trusted, so nothing of it may reach the disk any more, closing
 /// included.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Seam {
     /// Whether a call has panicked.
     broken: Arc<AtomicBool>,
+    /// The process that opened the file. One that was forked from it has copies of redb's memory, and
+    /// nothing of those may reach the disk either.
+    process_id: u32,
+}
+
+impl Default for Seam {
+    fn default() -> Seam {
+        Seam {
+            broken: Arc::default(),
+            process_id: std::process::id(),
+        }
+    }
 }
 
 impl Seam {
+    /// # Errors
+    /// [`Error::ForkedWriter`] in a process that was forked from the one which opened the file.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        match self.process_id {
+            own if own == std::process::id() => Ok(()),
+            process_id => Err(Error::ForkedWriter { process_id }),
+        }
+    }
+
     /// Runs `call`; a panic in it becomes an error, and the storage refuses all changes from then on.
     /// What `call` works on must not be used afterwards except to be dropped, in another such call.
     pub(crate) fn call<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -28,8 +49,9 @@ impl Seam {
     }
 
     /// # Errors
-    /// When a call has panicked.
+    /// When a call has panicked, or in a forked process.
     pub(crate) fn check(&self) -> io::Result<()> {
+        self.check_process().map_err(io::Error::other)?;
         match self.broken.load(Ordering::Acquire) {
             false => Ok(()),
             true => Err(io::Error::other("redb failed on this file before")),

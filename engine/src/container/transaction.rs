@@ -129,14 +129,16 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`Error::Storage`] when it failed: nothing of it was kept, and the writer refuses more work;
-    /// [`Error::WriterFailed`] when it had failed before.
+    /// [`Error::WriterFailed`] when it had failed before; as [`ContainerWriter::check`].
     pub fn commit(mut self) -> Result<u64> {
+        self.writer.seam().check_process()?;
         let changes = self.changes.take().ok_or(Error::WriterFailed)?;
         self.writer.commit(changes, self.dropped_bytes)
     }
 
     /// Runs one call into redb and remembers a failure, so that what is half done is never committed.
     fn run<T>(&mut self, call: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
+        self.writer.seam().check_process()?;
         let changes = self.changes.as_ref().ok_or(Error::WriterFailed)?;
         let done = self.writer.seam().call(|| call(changes));
         done.inspect_err(|_| self.writer.fail())
@@ -147,6 +149,10 @@ impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         // redb takes the changes back here.
         let changes = self.changes.take();
+        if self.writer.seam().check_process().is_err() {
+            std::mem::forget(changes);
+            return;
+        }
         let dropped = self.writer.seam().call(|| {
             drop(changes);
             Ok(())

@@ -19,6 +19,7 @@ impl KbWriter {
     /// when the disk refuses; [`Error::Damaged`] when the file cannot be read, for it may hold what
     /// only it has. The old state stands after every error.
     pub fn clear(&mut self) -> Result<u64> {
+        self.check_open()?;
         // A file that this writer has open would be locked against it.
         self.abandon();
         if !self.path.exists() {

@@ -60,6 +60,7 @@ impl KbWriter {
         limit_bytes: usize,
     ) -> Result<Report> {
         let started = Instant::now();
+        self.check_open()?;
         if self.has_pending() {
             self.commit()?;
         }

@@ -78,6 +78,7 @@ impl KbWriter {
         most_rows: u32,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SealReport> {
+        self.check_open()?;
         if self.has_pending() {
             self.commit()?;
         }

@@ -35,6 +35,14 @@ const MOST_ATTEMPTS: usize = 10;
 /// dropped; readers are never held up. Dropping the writer, or [`KbWriter::abandon`], leaves the last
 /// commit as it was.
 ///
+/// From the first change on the writer has one file open, whatever its name. When its path leads to
+/// another file, or to none, every call fails with [`Error::FileReplaced`]: nothing is written, neither
+/// to that file nor to this one, which keeps its last commit, and changes that wait for a commit are
+/// gone, because they were made for this file. The call after that begins anew with what is at the path.
+///
+/// In a process forked from the one that locked the file every call fails with
+/// [`Error::ForkedWriter`], and dropping the writer there changes and unlocks nothing.
+///
 /// ```
 /// use kb_engine::{IndexOptions, Kb, KbWriter};
 ///
@@ -238,6 +246,7 @@ impl KbWriter {
         cut: Cut,
         may_replace: bool,
     ) -> Result<bool> {
+        self.check_open()?;
         let mut document = document;
         document.path = document.path.nfc().collect();
         let path = document.path.clone();
@@ -346,6 +355,7 @@ impl KbWriter {
     /// Finds a document among those that the next commit leaves in the file. What is refused is
     /// refused before the file is locked and touched.
     fn named(&mut self, name: &str) -> Result<(String, Option<(DocumentId, DocumentRecord)>)> {
+        self.check_open()?;
         if self.open.is_none() {
             self.find(name)?;
             self.lock()?;
@@ -409,6 +419,18 @@ impl KbWriter {
         }
     }
 
+    /// Whether the file that is locked, if one is, is still this writer's to change; see [`KbWriter`].
+    pub(super) fn check_open(&mut self) -> Result<()> {
+        let Some(open) = &self.open else {
+            return Ok(());
+        };
+        let checked = open.writer.check();
+        if let Err(Error::FileReplaced { .. }) = checked {
+            self.abandon();
+        }
+        checked
+    }
+
     /// Locks the file, once.
     pub(super) fn lock(&mut self) -> Result<&mut Open> {
         let open = match self.open.take() {
@@ -422,7 +444,8 @@ impl KbWriter {
         for _ in 0..MOST_ATTEMPTS {
             match ContainerWriter::open(&self.path, &self.opener()) {
                 Ok(writer) => {
-                    let base = Some(Container::open(&self.path)?);
+                    // Of the file that is locked; the path may lead to another by now.
+                    let base = writer.reader().cloned();
                     return Ok(Open {
                         writer,
                         base,
@@ -452,10 +475,11 @@ impl KbWriter {
     /// that copy 64 MB of text at most: about a second.
     ///
     /// # Errors
-    /// [`Error::IndexLocked`] while another process writes the file; [`Error::Storage`] or
-    /// [`Error::Io`] when the disk refuses. The old state stands after every error, and the changes
-    /// are gone.
+    /// [`Error::IndexLocked`] while another process writes the file; [`Error::FileReplaced`] when it
+    /// was moved, removed or replaced; [`Error::Storage`] or [`Error::Io`] when the disk refuses. The
+    /// old state stands after every error, and the changes are gone.
     pub fn commit(&mut self) -> Result<()> {
+        self.check_open()?;
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() && self.path.exists() {
             return Ok(());

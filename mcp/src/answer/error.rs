@@ -50,6 +50,11 @@ impl From<Error> for ToolError {
                 ToolError::new(code, format!("the knowledge base is being written by {holder}"))
                     .with_hint("Try again when it is done")
             }
+            Error::FileReplaced { .. } => ToolError::new(
+                code,
+                "the file of the knowledge base was moved, removed or replaced while it was written",
+            )
+            .with_hint("Nothing of this change was written; call again to change what is there now"),
             Error::SnapshotExpired => ToolError::new(
                 code,
                 "the knowledge base changed faster than the answer could be made",
@@ -210,6 +215,10 @@ mod tests {
             },
             Error::Damaged { what: name() },
             Error::IndexLocked { holder: name() },
+            Error::FileReplaced {
+                path: PathBuf::from("/x.kb"),
+                is_gone: true,
+            },
             Error::SnapshotExpired,
             Error::WriterFailed,
             Error::InvalidArgument {
@@ -293,6 +302,7 @@ mod tests {
             "INDEX_CORRUPT",
             "INDEX_CORRUPT",
             "INDEX_LOCKED",
+            "FILE_REPLACED",
             "SNAPSHOT_EXPIRED",
             "INTERNAL",
             "INVALID_ARGUMENT",
