@@ -1,5 +1,6 @@
 //! `verify`: a file that was written passes, and whatever lies in it is named.
 
+mod changes;
 mod flips;
 mod held;
 mod lies;

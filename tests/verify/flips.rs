@@ -7,13 +7,13 @@ use kb_engine::{Entry, Kb, Mode, Request};
 
 use super::{sample_bytes, verify};
 
-const PAGE_BYTES: usize = 4096;
+pub(super) const PAGE_BYTES: usize = 4096;
 
 /// Flips of a normal test run; `KB_FLIPS` asks for another number.
 const FLIPS: usize = 3000;
 
 /// A hash of everything that a file answers. Errors are answers of their own.
-fn answers(kb: &Kb) -> u64 {
+pub(super) fn answers(kb: &Kb) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut folders = vec![None];
     while let Some(folder) = folders.pop() {
@@ -80,7 +80,7 @@ fn outcome(bytes: Vec<u8>, right: u64) -> Outcome {
 }
 
 /// The pages that anything depends on: another content of them is noticed, or changes an answer.
-fn live_pages(whole: &[u8], right: u64) -> Vec<usize> {
+pub(super) fn live_pages(whole: &[u8], right: u64) -> Vec<usize> {
     let pages = 1..whole.len() / PAGE_BYTES;
     let is_live = |page: &usize| {
         let mut bytes = whole.to_vec();
@@ -93,7 +93,7 @@ fn live_pages(whole: &[u8], right: u64) -> Vec<usize> {
 }
 
 /// splitmix64
-fn next(state: &mut u64) -> usize {
+pub(super) fn next(state: &mut u64) -> usize {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut x = *state;
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

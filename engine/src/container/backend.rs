@@ -1,6 +1,7 @@
 //! What redb writes through.
 
 use crate::container::disk::announce;
+use crate::container::page_check::PageCheck;
 use crate::container::seam::Seam;
 #[cfg(unix)]
 use redb::BackendError;
@@ -67,16 +68,19 @@ pub(crate) struct FileStorage {
     may_shrink: bool,
     /// Says when redb must not write any more.
     seam: Seam,
+    /// Checks what redb reads; `None` for a new file, of which all that is read was written before.
+    pages: Option<PageCheck>,
 }
 
 impl FileStorage {
     /// For a file in place: `len` from [`length_for_redb`]; bytes written to pages of the tree are
-    /// added to `tree_bytes`.
+    /// added to `tree_bytes`; `pages` of the commit that is opened.
     pub(crate) fn in_place(
         file: &File,
         len: u64,
         tree_bytes: Arc<AtomicU64>,
         seam: Seam,
+        pages: PageCheck,
     ) -> io::Result<Self> {
         Ok(FileStorage {
             inner: FileBackend::new(file.try_clone()?).map_err(io::Error::other)?,
@@ -85,14 +89,21 @@ impl FileStorage {
             tree_bytes,
             may_shrink: false,
             seam,
+            pages: Some(pages),
         })
     }
 
     /// For a file that nobody else reads. redb takes it for empty, whatever its first page holds.
     pub(crate) fn of_new_file(file: &File, seam: Seam) -> io::Result<Self> {
-        let mut storage = FileStorage::in_place(file, 0, Arc::default(), seam)?;
-        storage.may_shrink = true;
-        Ok(storage)
+        Ok(FileStorage {
+            inner: FileBackend::new(file.try_clone()?).map_err(io::Error::other)?,
+            file: file.try_clone()?,
+            len: AtomicU64::new(0),
+            tree_bytes: Arc::default(),
+            may_shrink: true,
+            seam,
+            pages: None,
+        })
     }
 }
 
@@ -102,7 +113,12 @@ impl StorageBackend for FileStorage {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.inner.read(offset, out)
+        self.inner.read(offset, out)?;
+        match &self.pages {
+            // Carried through redb, which keeps its own errors apart from those of the storage.
+            Some(pages) => pages.check(offset, out).map_err(io::Error::other),
+            None => Ok(()),
+        }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -138,6 +154,10 @@ impl StorageBackend for FileStorage {
             offset,
             data,
         });
+        // Also when it fails: what is there then is nothing that the opened commit refers to.
+        if let Some(pages) = &self.pages {
+            pages.written(offset, data.len());
+        }
         self.inner.write(offset, data)
     }
 
@@ -195,7 +215,8 @@ mod tests {
     #[test]
     fn a_shrink_is_noted_and_the_file_stays_long() {
         let file = tempfile::tempfile().unwrap();
-        let backend = FileStorage::in_place(&file, 0, Arc::default(), Seam::default()).unwrap();
+        let mut backend = FileStorage::of_new_file(&file, Seam::default()).unwrap();
+        backend.may_shrink = false;
         backend.set_len(8192).unwrap();
         backend.set_len(4096).unwrap();
         assert_eq!(backend.len().unwrap(), 4096);

@@ -22,6 +22,7 @@ mod holder;
 mod lock;
 mod map;
 mod page;
+mod page_check;
 mod pins;
 mod redb_file;
 mod seam;

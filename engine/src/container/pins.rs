@@ -302,8 +302,8 @@ mod tests {
         assert_eq!(opened(&newer), ("FORMAT_UNSUPPORTED", vec![]));
         let container = Container::from_bytes(&good[..]).unwrap();
         let root = container.read(|snapshot| {
-            let table = snapshot.table("numbers")?.ok_or(Error::WriterFailed)?;
-            let pointer = table.root.ok_or(Error::WriterFailed)?.pointer;
+            let names = snapshot.slot().system_names()?;
+            let pointer = names.root.ok_or(Error::WriterFailed)?.pointer;
             snapshot.pages().geometry().offset(pointer)
         });
         let mut damaged = good.clone();

@@ -47,7 +47,7 @@ impl Container {
         while attempts < MOST_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation);
-            let mut walk = Walk::new(&snapshot, true, Verified::default(), progress);
+            let mut walk = Walk::new(&snapshot, Verified::default(), progress);
             walk.header(&opened.map);
             walk.user_tables();
             let verified = walk.verified;
@@ -76,7 +76,7 @@ impl Container {
         for _ in 0..SYSTEM_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation);
-            let mut walk = Walk::new(&snapshot, true, verified.clone(), progress);
+            let mut walk = Walk::new(&snapshot, verified.clone(), progress);
             walk.system_tables();
             let mut with_system = walk.verified;
             if snapshot.pages().went_beyond_map()
