@@ -23,6 +23,8 @@ mod model;
 #[cfg(unix)]
 mod moves;
 #[cfg(unix)]
+mod outputs;
+#[cfg(unix)]
 mod processes;
 mod refuse;
 mod rooms;

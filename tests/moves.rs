@@ -314,6 +314,60 @@ fn a_move_at_any_moment_of_a_commit_or_merge_loses_nothing() {
 }
 
 #[test]
+fn what_takes_the_place_of_the_target_while_a_file_is_built_is_kept() {
+    for what in MOVES {
+        // The first three changes make the new file; then the old one is locked.
+        for nth in (4..).step_by(3) {
+            let place = Place::new(1);
+            let folder = place.folder.path().to_owned();
+            let mover = Before::new(nth, move || apply(&folder, what));
+            let observer: Arc<dyn Observer> = Arc::clone(&mover) as _;
+            let sealed = observed(observer, || {
+                place.writer().seal(None, &mut |_| ()).map(|_| ())
+            });
+            if !mover.came() {
+                assert!(sealed.is_ok() && nth > 10, "{what:?} {nth}: {sealed:?}");
+                break;
+            }
+            assert!(sealed.is_err(), "{what:?} {nth}");
+            place.check_replacement(what);
+            if what != Move::Removed {
+                assert_eq!(documents(&place.at("moved.kb")), ["old0.txt"], "{nth}");
+            }
+            assert!(!place.at(".a.kb.tmp").exists(), "{what:?} {nth}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_the_temporary_name_that_is_not_ours_never_gets_the_name_of_the_target() {
+    for nth in (2..).step_by(3) {
+        let place = Place::new(1);
+        let temporary = place.at(".a.kb.tmp");
+        let aside = place.at("aside");
+        let mover = Before::new(nth, {
+            let temporary = temporary.clone();
+            move || {
+                if fs::rename(&temporary, &aside).is_ok() {
+                    fs::write(&temporary, b"dear diary").expect("written");
+                }
+            }
+        });
+        let observer: Arc<dyn Observer> = Arc::clone(&mover) as _;
+        let sealed = observed(observer, || {
+            place.writer().seal(None, &mut |_| ()).map(|_| ())
+        });
+        if !mover.came() {
+            assert!(sealed.is_ok() && nth > 10, "{nth}: {sealed:?}");
+            break;
+        }
+        assert!(sealed.is_err(), "{nth}");
+        assert_eq!(documents(&place.at("a.kb")), ["old0.txt"], "{nth}");
+        assert_eq!(fs::read(&temporary).expect("kept"), b"dear diary", "{nth}");
+    }
+}
+
+#[test]
 fn a_link_that_leads_elsewhere_is_a_move_and_a_second_name_is_none() {
     let place = Place::new(1);
     let link = place.at("link.kb");

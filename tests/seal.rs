@@ -3,8 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use kb_engine::{Entry, IndexOptions, Kb, KbWriter, Mode, Request, SealReport, document_of};
+use kb_engine::{
+    Entry, IndexOptions, Kb, KbWriter, Mode, Request, SealOptions, SealReport, document_of,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -30,6 +34,38 @@ const WORDS: [&str; 16] = [
 ];
 
 const TAGS: [&str; 4] = ["draft", "old", "sea", "\u{fc}ber"];
+
+#[test]
+fn a_seal_that_is_cancelled_leaves_nothing() {
+    let folder = TempDir::new().expect("folder");
+    let path = folder.path().join("a.kb");
+    with_history(&path, 11, 30);
+    let before = std::fs::read(&path).expect("bytes");
+    let cancel = Arc::new(AtomicBool::new(false));
+    let options = SealOptions {
+        cancel: Some(Arc::clone(&cancel)),
+        ..SealOptions::default()
+    };
+    let output = folder.path().join("b.kb");
+    for output in [None, Some(output.as_path())] {
+        // From the start, and after the first, the third ... document.
+        for after in [0, 1, 3] {
+            cancel.store(after == 0, Ordering::Relaxed);
+            let sealed = writer(&path).seal_as(output, &options, &mut |progress| {
+                if progress.files_done == after {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            });
+            assert_eq!(sealed.expect_err("stopped").code(), "CANCELLED", "{after}");
+            assert!(std::fs::read(&path).expect("bytes") == before);
+            let names = std::fs::read_dir(folder.path()).expect("folder").count();
+            assert_eq!(names, 1, "only a.kb");
+        }
+    }
+    cancel.store(false, Ordering::Relaxed);
+    let sealed = writer(&path).seal_as(Some(&output), &options, &mut |_| ());
+    assert!(sealed.is_ok() && output.exists());
+}
 
 /// A generator of numbers that a seed decides.
 struct Numbers(u64);

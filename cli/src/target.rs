@@ -141,6 +141,9 @@ pub(crate) fn writing_hint(error: &Error, file: &Path, flag: Option<&str>) -> Op
         Error::Storage { .. } => {
             flag.map(|flag| format!("or name a file on another disk with {flag}"))
         }
+        Error::NotReplaceable { .. } => {
+            flag.map(|flag| format!("name a file that is not there yet with {flag}"))
+        }
         _ => None,
     }
 }

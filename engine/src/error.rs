@@ -78,6 +78,14 @@ pub enum Error {
         /// Whether nothing has that name now; else another file has it.
         is_gone: bool,
     },
+    /// A file is where the output shall be, and replacing it would lose something.
+    #[error("{} is not replaced: {reason}", path.display())]
+    NotReplaceable {
+        /// The file that is there.
+        path: PathBuf,
+        /// What would be lost, and what to do.
+        reason: String,
+    },
     /// A process that was forked from the one which opened the writer used it.
     #[error(
         "this writer belongs to process {process_id}, from which this one was forked; open the .kb again in this process"
@@ -228,6 +236,7 @@ impl Error {
             Error::Damaged { .. } => "DAMAGED",
             Error::IndexLocked { .. } => "INDEX_LOCKED",
             Error::FileReplaced { .. } => "FILE_REPLACED",
+            Error::NotReplaceable { .. } => "NOT_REPLACEABLE",
             Error::ForkedWriter { .. } => "FORKED_WRITER",
             Error::SnapshotExpired => "SNAPSHOT_EXPIRED",
             Error::WriterFailed => "WRITER_FAILED",

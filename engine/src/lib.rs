@@ -68,7 +68,7 @@ pub use kb::{
     WHOLE_TEXT_LIMIT_BYTES, search_files,
 };
 #[cfg(feature = "ingest")]
-pub use kb::{KbWriter, Original, SealReport, document_of};
+pub use kb::{KbWriter, Original, SealOptions, SealReport, document_of};
 pub use search::page::{ANSWER_LIMIT_BYTES, Page, Paging};
 pub use search::request::{
     AROUND_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,

@@ -1,6 +1,8 @@
 //! `kb seal`: the file in the form to ship.
 
-use kb_engine::{Kb, KbWriter, SealReport};
+use std::path::Path;
+
+use kb_engine::{Error, Kb, KbWriter, SealOptions, SealReport};
 
 use crate::args::{SealArguments, VectorsArgument};
 use crate::exit::Exit;
@@ -11,7 +13,7 @@ use crate::locate::locate;
 use crate::output::Output;
 use crate::progress::Meter;
 use crate::target::writing_hint;
-use crate::waiting::{wait_for_writer, waiting_note};
+use crate::waiting::{stop_on_interrupt, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(Some(&arguments.file))?;
@@ -27,25 +29,52 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         ));
     }
     Kb::open(&file).map_err(|error| Failure::from_engine(error, "kb seal", &file))?;
-    let vectors = arguments.vectors.map(VectorsArgument::codec);
+    let cancel = stop_on_interrupt()?;
+    let options = SealOptions {
+        vectors: arguments.vectors.map(VectorsArgument::codec),
+        cancel: Some(std::sync::Arc::clone(&cancel)),
+    };
+    let state = match written.exists() {
+        true => "is as it was",
+        false => "was not written",
+    };
     let meter = Meter::new(output.stderr_is_terminal());
     let sealed = wait_for_writer(
         arguments.wait.limit(),
-        None,
+        Some(&cancel),
         &mut |holder| meter.note(&waiting_note(holder)),
         |wait| {
             let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
             let out = out.map(|out| out.as_path());
-            writer.seal_as(out, vectors, &mut |progress| meter.show(progress))
+            writer.seal_as(out, &options, &mut |progress| meter.show(progress))
         },
     );
     meter.clear();
-    let report = sealed.map_err(|error| {
-        let hint = writing_hint(&error, written, Some("-o"));
-        Failure::from_engine(error, "kb seal", written).or_hint(hint)
-    })?;
+    let report = sealed.map_err(|error| explain(error, &file, written, state))?;
     show(&report, arguments, output)?;
     Ok(Exit::Found)
+}
+
+/// `state`: what became of the file that was to be written.
+fn explain(error: Error, file: &Path, written: &Path, state: &str) -> Failure {
+    match &error {
+        Error::Cancelled => {
+            let message = format!("stopped; {} {state}", written.display());
+            Failure::new(error.code(), message, None)
+        }
+        // What is read is damaged, and not what is written.
+        Error::Damaged { .. } | Error::SnapshotExpired => {
+            Failure::from_engine(error, "kb seal", file)
+        }
+        Error::NotAKb { .. } => {
+            let hint = "name a file that is not there yet with -o".to_owned();
+            Failure::from_engine(error, "kb seal", written).or_hint(Some(hint))
+        }
+        _ => {
+            let hint = writing_hint(&error, written, Some("-o"));
+            Failure::from_engine(error, "kb seal", written).or_hint(hint)
+        }
+    }
 }
 
 fn show(

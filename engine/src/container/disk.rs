@@ -27,10 +27,14 @@ pub(crate) fn open_for_writing(path: &Path) -> Result<File> {
         .map_err(|source| Error::io("open", path, source))
 }
 
-/// Creates a file that must not exist.
+/// Creates a file that must not exist, and that only its owner may read and write.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     announce!(Op::Create { path });
-    options().create_new(true).open(path)
+    let mut options = options();
+    options.create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 fn options() -> fs::OpenOptions {
@@ -100,6 +104,26 @@ pub(crate) fn sync_all(file: &File) -> io::Result<()> {
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     announce!(Op::Rename { from, to });
     fs::rename(from, to)
+}
+
+/// Gives the file at `from` the name `to`, which must be free.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    announce!(Op::Rename { from, to });
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // The file system, or the kernel, does not know the flag.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    // Another program may take the name between the two.
+    match fs::symlink_metadata(to) {
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
 }
 
 /// Removes the file at `path`.

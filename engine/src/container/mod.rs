@@ -12,6 +12,7 @@ pub mod codec;
 pub mod column;
 pub mod extent;
 
+mod access;
 mod backend;
 mod disk;
 #[cfg(all(unix, any(test, feature = "faults")))]
@@ -25,6 +26,7 @@ mod page;
 mod page_check;
 mod pins;
 mod redb_file;
+mod replaceable;
 mod seam;
 mod signature;
 mod snapshot;

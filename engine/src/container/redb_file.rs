@@ -22,7 +22,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// redb's page cache, which also bounds what a transaction keeps in memory before it is written.
@@ -59,12 +59,14 @@ pub struct ContainerWriter {
     failed: bool,
     /// Where redb is called.
     seam: Seam,
+    /// Once it is set, changes are refused.
+    cancel: Option<Arc<AtomicBool>>,
 }
 
 #[derive(Debug)]
 enum Place {
     /// Under a temporary name.
-    New(Temporary),
+    New(Box<Temporary>),
     /// Where readers are.
     Live(Box<Live>),
 }
@@ -104,18 +106,19 @@ impl ContainerWriter {
         let seam = Seam::default();
         let storage = FileStorage::of_new_file(temporary.file(), seam.clone()).map_err(creating)?;
         let database = seam.call(|| builder().create_with_backend(storage).map_err(from_redb))?;
-        let replaced = Container::open(path)
-            .ok()
-            .map(|container| container.signature());
-        let signature = match replaced {
-            Some(replaced) => Signature::new(replaced.uuid, replaced.created_unix_ms),
+        let signature = match temporary.replaced().and_then(Result::ok) {
+            Some(replaced) => {
+                let replaced = replaced.signature();
+                Signature::new(replaced.uuid, replaced.created_unix_ms)
+            }
             None => Signature::new(new_uuid(path, opener.unix_ms), opener.unix_ms),
         };
         let mut writer = ContainerWriter {
             database: Some(database),
-            place: Some(Place::New(temporary)),
+            place: Some(Place::New(Box::new(temporary))),
             failed: false,
             seam,
+            cancel: None,
         };
         if let Some(Place::New(temporary)) = &writer.place {
             let block = signature.to_block();
@@ -172,7 +175,26 @@ impl ContainerWriter {
             }))),
             failed: false,
             seam,
+            cancel: None,
         })
+    }
+
+    /// Refuses changes with [`Error::Cancelled`] once `cancel` is set, so that a long series of them
+    /// can be stopped. The writer can only be dropped then.
+    pub fn stop_on(&mut self, cancel: Option<Arc<AtomicBool>>) {
+        self.cancel = cancel;
+    }
+
+    /// Gives a new file no more readers than `source` has, to whose content it will testify: its
+    /// permissions are those of both the usual ones and those of `source`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the permissions of `source` cannot be read.
+    pub fn limit_access(&mut self, source: &Container) -> Result<()> {
+        match (&mut self.place, &source.current().file) {
+            (Some(Place::New(temporary)), Some((file, _))) => temporary.limit_access(file),
+            _ => Ok(()),
+        }
     }
 
     /// Whether this process may use the writer, and, for a file in place, whether the path that it was
@@ -192,6 +214,30 @@ impl ContainerWriter {
     /// Whether this is a new file that will replace one which is there now.
     pub fn replaces(&self) -> bool {
         matches!(&self.place, Some(Place::New(temporary)) if temporary.replaces())
+    }
+
+    /// The file that a new one will replace, as it was locked; `None` when there is none, or when it
+    /// is empty.
+    ///
+    /// # Errors
+    /// As [`Container::open`].
+    pub fn replaced(&self) -> Result<Option<Container>> {
+        match &self.place {
+            Some(Place::New(temporary)) => temporary.replaced().transpose(),
+            _ => Ok(None),
+        }
+    }
+
+    /// What is written, also before it is finished: the last commit.
+    ///
+    /// # Errors
+    /// As [`Container::open`]; [`Error::WriterFailed`] once it is closed.
+    pub fn written(&self) -> Result<Container> {
+        match &self.place {
+            Some(Place::New(temporary)) => Container::of_file(temporary.file(), temporary.path()),
+            Some(Place::Live(live)) => Ok(live.reader.clone()),
+            None => Err(Error::WriterFailed),
+        }
     }
 
     /// The last commit of a file in place, as readers see it; `None` for a new file, which nobody
@@ -238,6 +284,15 @@ impl ContainerWriter {
     /// Where redb is called.
     pub(super) fn seam(&self) -> &Seam {
         &self.seam
+    }
+
+    /// # Errors
+    /// [`Error::Cancelled`] once the caller wants it to stop.
+    pub(super) fn check_cancel(&self) -> Result<()> {
+        match &self.cancel {
+            Some(cancel) if cancel.load(Ordering::Relaxed) => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses everything from now on.

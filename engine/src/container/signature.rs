@@ -201,6 +201,16 @@ impl Signature {
         signature.check_readable().map(|()| signature)
     }
 
+    /// Whether `bytes` are the authoritative copy of some .kb, perhaps of one that this program cannot
+    /// read. Another program may have a table and a key of these names.
+    pub(crate) fn is_record(bytes: &[u8]) -> bool {
+        let signature: Result<Signature> =
+            decode_record("the header", HEADER_RECORD_VERSION, bytes);
+        signature.is_ok_and(|signature| {
+            (signature.underlying, signature.page_size) == (REDB_V3, PAGE_SIZE)
+        })
+    }
+
     fn check_readable(&self) -> Result<()> {
         let version = (self.major, self.minor);
         let newest = match FORMAT_VERSION {

@@ -1,22 +1,26 @@
 //! A file that is built under a temporary name and takes its real name when it is whole.
 //!
 //! The temporary name follows from the real one, and the file of that name is locked: two creators of
-//! one file meet at once. What a dead creator left is taken over. The file that will be replaced stays
-//! locked meanwhile, so that no writer can commit to it what the rename would lose.
+//! one file meet at once. What a dead creator left is removed. The file that will be replaced stays
+//! locked meanwhile, so that no writer can commit to it what the rename would lose. While it is built
+//! the file is its owner's alone; its permissions are set right before it gets its name.
 
+use crate::container::access::{self, Access};
 use crate::container::disk::{self, create_new, open_for_writing};
 use crate::container::holder::{locked_by_holder, publish_nobody, publish_opening};
-use crate::container::is_same_file;
 use crate::container::lock::{
     ByteLock, MOST_REOPENS, WRITER_BYTE, Waiting, kept_replacing, lock_file,
 };
 use crate::container::redb_file::Opener;
-use crate::container::signature::{BLOCK, Signature};
-use crate::container::snapshot::REDB_MAGIC;
+use crate::container::replaceable::check_replaceable;
+use crate::container::{Container, is_same_file};
 use crate::error::{Error, Result};
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// Links that lead to links before nothing is believed to be at their end, as on Linux.
+const MOST_LINKS: usize = 40;
 
 /// A file under construction; removed when it is dropped.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub(crate) struct Temporary {
     file: File,
     /// The file that it will replace, and the lock that keeps writers away from it.
     replaced: Option<(File, ByteLock)>,
+    /// The access that it must not exceed.
+    source: Option<Access>,
     /// Whether it has its real name.
     renamed: bool,
     /// Keeps other creators of the same target away.
@@ -37,7 +43,7 @@ pub(crate) struct Temporary {
 
 impl Temporary {
     /// Creates an empty file beside `target` that names `opener` as its holder, and locks the file that
-    /// is at `target` now, if any.
+    /// is at `target` now, if any. A link at `target` is followed, also to where nothing is yet.
     pub(crate) fn create(target: &Path, opener: &Opener) -> Result<Temporary> {
         let waiting = Waiting::new(opener.wait);
         let mut temporary = waiting.until_free(|| Temporary::lock(target))?;
@@ -49,47 +55,44 @@ impl Temporary {
         Ok(temporary)
     }
 
-    /// Opens and locks the file of the temporary name, whatever it holds.
+    /// Makes and locks the file of the temporary name.
     fn lock(target: &Path) -> Result<Temporary> {
         for _ in 0..MOST_REOPENS {
-            let target = match fs::canonicalize(target) {
-                Ok(existing) => existing,
-                Err(_) => std::path::absolute(target)
-                    .map_err(|source| Error::io("create", target, source))?,
-            };
-            check_replaceable(&target)?;
+            let target = resolved(target).map_err(|source| Error::io("create", target, source))?;
+            // Before anything is made; what is replaced is looked at again once it is locked.
+            match fs::metadata(&target) {
+                Ok(found) if !found.is_file() => {
+                    return Err(Error::NotAKb {
+                        reason: "a folder or a device is where the .kb shall be",
+                    });
+                }
+                Ok(_) => {
+                    let opening = |source| Error::io("open", &target, source);
+                    check_replaceable(&target, &File::open(&target).map_err(opening)?)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("open", &target, error)),
+            }
             let path = temporary_path(&target);
             let creating = |source| Error::io("create", &path, source);
-            let file = match fs::symlink_metadata(&path) {
-                // Not through a link: what it names is not ours to truncate.
-                Ok(found) if !found.is_file() => {
-                    return Err(creating(io::ErrorKind::AlreadyExists.into()));
-                }
-                Ok(found) if has_other_names(&found) => {
-                    disk::remove(&path).map_err(creating)?;
-                    continue;
-                }
-                Ok(_) => match open_for_writing(&path) {
-                    Err(Error::PathNotFound { .. }) => continue,
-                    opened => opened?,
-                },
-                Err(error) if error.kind() == io::ErrorKind::NotFound => match create_new(&path) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                    created => created.map_err(creating)?,
-                },
-                Err(error) => return Err(creating(error)),
+            if !remove_leftover(&path)? {
+                continue;
+            }
+            let file = match create_new(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                created => created.map_err(creating)?,
             };
             let Some(lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(creating)? else {
                 return Err(locked_by_holder(&file));
             };
-            // Its creator may have renamed or removed it before the lock was free.
-            let named = fs::symlink_metadata(&path);
-            if named.is_ok_and(|named| is_open_file(&named, &file)) {
+            // Another creator may have taken it for a leftover before it was locked.
+            if is_open_file(fs::symlink_metadata(&path), &file) {
                 return Ok(Temporary {
                     path,
                     target,
                     file,
                     replaced: None,
+                    source: None,
                     renamed: false,
                     _lock: lock,
                 });
@@ -113,32 +116,52 @@ impl Temporary {
         self.replaced.is_some()
     }
 
+    /// The .kb that it will replace, as it was locked; `None` when there is none, or an empty file.
+    pub(crate) fn replaced(&self) -> Option<Result<Container>> {
+        let (file, _) = self.replaced.as_ref()?;
+        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        (!is_empty).then(|| Container::of_file(file, &self.target))
+    }
+
+    /// The file will give nobody access who has none to `source`.
+    pub(crate) fn limit_access(&mut self, source: &File) -> Result<()> {
+        let reading = |error| Error::io("read the permissions of the source of", &self.path, error);
+        self.source = Some(Access::of(source).map_err(reading)?);
+        Ok(())
+    }
+
     /// Makes the bytes durable and gives the file its real name, which is durable on return. It names
     /// no holder any more.
+    ///
+    /// # Errors
+    /// [`Error::FileReplaced`] when somebody put another file in the place of this one;
+    /// [`Error::IndexLocked`] when the target was replaced meanwhile; [`Error::Io`].
     pub(crate) fn rename(mut self) -> Result<()> {
         let path = &self.path;
         publish_nobody(&self.file).map_err(|source| Error::io("write", path, source))?;
-        if let Some((replaced, _)) = &self.replaced {
-            let copied = replaced
-                .metadata()
-                .and_then(|metadata| disk::set_permissions(&self.file, metadata.permissions()));
-            copied.map_err(|source| Error::io("set permissions of", path, source))?;
-        }
+        let replaced = self.replaced.as_ref().map(|(replaced, _)| replaced);
+        access::settle(&self.file, replaced, self.source)
+            .map_err(|source| Error::io("set permissions of", path, source))?;
         disk::sync_all(&self.file).map_err(|source| Error::io("sync", path, source))?;
-        let unchanged = match &self.replaced {
-            Some((replaced, _)) => {
-                let named = fs::metadata(&self.target);
-                named.is_ok_and(|named| is_open_file(&named, replaced))
-            }
-            None => !self.target.exists(),
-        };
-        if !unchanged {
-            return Err(Error::IndexLocked {
-                holder: "another program, which has just replaced it".to_owned(),
+        if !is_open_file(fs::symlink_metadata(path), &self.file) {
+            return Err(Error::FileReplaced {
+                path: path.clone(),
+                is_gone: fs::symlink_metadata(path).is_err(),
             });
         }
-        disk::rename(path, &self.target)
-            .map_err(|source| Error::io("rename", &self.target, source))?;
+        let renamed = match replaced {
+            Some(replaced) if !is_open_file(fs::metadata(&self.target), replaced) => {
+                Err(io::ErrorKind::AlreadyExists.into())
+            }
+            Some(_) => disk::rename(path, &self.target),
+            None => disk::rename_new(path, &self.target),
+        };
+        renamed.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::IndexLocked {
+                holder: "another program, which has just replaced it".to_owned(),
+            },
+            _ => Error::io("rename", &self.target, source),
+        })?;
         self.renamed = true;
         let folder = self.target.parent().unwrap_or(&self.target);
         disk::sync_folder(folder).map_err(|source| Error::io("sync", folder, source))
@@ -147,12 +170,63 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        if !self.renamed {
-            // While it is locked, so that it is not taken over before it is gone. What cannot be
-            // removed now is taken over by the next creator.
+        // While it is locked, so that it is not removed as a leftover before. What cannot be removed
+        // now is removed by the next creator; what is another file by now is not ours to remove.
+        if !self.renamed && is_open_file(fs::symlink_metadata(&self.path), &self.file) {
             let _ = disk::remove(&self.path);
         }
     }
+}
+
+/// Where a file made at `target` will be: at the end of links, also when nothing is there yet.
+fn resolved(target: &Path) -> io::Result<PathBuf> {
+    let mut path = std::path::absolute(target)?;
+    for _ in 0..MOST_LINKS {
+        match fs::canonicalize(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            found => return found,
+        }
+        let Ok(link) = fs::read_link(&path) else {
+            return Ok(path);
+        };
+        path = match path.parent() {
+            Some(folder) => folder.join(link),
+            None => link,
+        };
+    }
+    Err(io::Error::other("too many links lead from one to another"))
+}
+
+/// Removes what a dead creator left under the temporary name, so that nobody who has it open, or may
+/// open it, reads what is built. False when it changed meanwhile.
+///
+/// # Errors
+/// [`Error::IndexLocked`] when its creator lives; [`Error::Io`].
+fn remove_leftover(path: &Path) -> Result<bool> {
+    let creating = |source| Error::io("create", path, source);
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(creating(error)),
+        // A link or a folder is nothing that a creator left.
+        Ok(found) if !found.is_file() => {
+            return Err(creating(io::ErrorKind::AlreadyExists.into()));
+        }
+        Ok(_) => {}
+    }
+    let file = match open_for_writing(path) {
+        Err(Error::PathNotFound { .. }) => return Ok(false),
+        Err(Error::Io { source, .. }) => return Err(creating(source)),
+        opened => opened?,
+    };
+    let Some(_lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(creating)? else {
+        return Err(locked_by_holder(&file));
+    };
+    // Its creator may have renamed or removed it before the lock was free.
+    if !is_open_file(fs::symlink_metadata(path), &file) {
+        return Ok(false);
+    }
+    disk::remove(path).map_err(creating)?;
+    Ok(true)
 }
 
 /// `.notes.kb.tmp` for `notes.kb`.
@@ -162,56 +236,21 @@ fn temporary_path(target: &Path) -> PathBuf {
     target.with_file_name(format!(".{stem}.kb.tmp"))
 }
 
-fn is_open_file(named: &Metadata, file: &File) -> bool {
-    file.metadata().is_ok_and(|open| is_same_file(named, &open))
-}
-
-/// Whether the file has names beside the one that it was found by.
-#[cfg(unix)]
-fn has_other_names(found: &Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::nlink(found) > 1
-}
-
-/// Not known on Windows.
-#[cfg(not(unix))]
-fn has_other_names(_: &Metadata) -> bool {
-    false
-}
-
-/// # Errors
-/// [`Error::NotAKb`] when there is something at `target` that must not be lost.
-fn check_replaceable(target: &Path) -> Result<()> {
-    let opening = |source| Error::io("open", target, source);
-    match fs::metadata(target) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(opening(error)),
-        Ok(metadata) if !metadata.is_file() => {
-            return Err(Error::NotAKb {
-                reason: "a folder or a device is where the .kb shall be",
-            });
-        }
-        Ok(_) => {}
-    }
-    let mut head = Vec::new();
-    File::open(target)
-        .and_then(|file| file.take(BLOCK.end as u64).read_to_end(&mut head))
-        .map_err(opening)?;
-    let ours =
-        head.starts_with(&REDB_MAGIC) || head.get(BLOCK).is_some_and(Signature::looks_like_block);
-    if !head.is_empty() && !ours {
-        return Err(Error::NotAKb {
-            reason: "another file is where the .kb shall be, and would be lost",
-        });
-    }
-    Ok(())
+/// Whether what was found by a name is this open file.
+fn is_open_file(named: io::Result<Metadata>, file: &File) -> bool {
+    let open = file.metadata();
+    named.is_ok_and(|named| open.is_ok_and(|open| is_same_file(&named, &open)))
 }
 
 /// Locks what `target` names now; `None` when there is nothing.
 fn lock_replaced(target: &Path) -> Result<Option<(File, ByteLock)>> {
-    check_replaceable(target)?;
     match lock_file(target) {
         Err(Error::PathNotFound { .. }) => Ok(None),
-        locked => locked.map(Some),
+        Err(error) => Err(error),
+        Ok((file, lock)) => {
+            check_replaceable(target, &file)?;
+            Ok(Some((file, lock)))
+        }
     }
 }
 

@@ -131,6 +131,7 @@ impl Transaction<'_> {
     /// [`Error::Storage`] when it failed: nothing of it was kept, and the writer refuses more work;
     /// [`Error::WriterFailed`] when it had failed before; as [`ContainerWriter::check`].
     pub fn commit(mut self) -> Result<u64> {
+        self.writer.check_cancel()?;
         self.writer.seam().check_process()?;
         let changes = self.changes.take().ok_or(Error::WriterFailed)?;
         self.writer.commit(changes, self.dropped_bytes)
@@ -138,6 +139,7 @@ impl Transaction<'_> {
 
     /// Runs one call into redb and remembers a failure, so that what is half done is never committed.
     fn run<T>(&mut self, call: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
+        self.writer.check_cancel()?;
         self.writer.seam().check_process()?;
         let changes = self.changes.as_ref().ok_or(Error::WriterFailed)?;
         let done = self.writer.seam().call(|| call(changes));

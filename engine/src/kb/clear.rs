@@ -1,8 +1,8 @@
 //! Emptying a .kb: a new file without documents takes the place of the old one.
 
 use crate::catalog::Catalog;
-use crate::container::{Container, ContainerWriter};
-use crate::error::{Error, Result};
+use crate::container::ContainerWriter;
+use crate::error::Result;
 use crate::ingest::batch::Batch;
 use crate::ingest::walk::now_ms;
 use crate::kb::fresh::fresh_meta;
@@ -15,9 +15,10 @@ impl KbWriter {
     /// commit; a .kb that does not exist yet is not made.
     ///
     /// # Errors
-    /// [`Error::IndexLocked`] while another writer has the file; [`Error::Storage`] or [`Error::Io`]
-    /// when the disk refuses; [`Error::Damaged`] when the file cannot be read, for it may hold what
-    /// only it has. The old state stands after every error.
+    /// [`crate::Error::IndexLocked`] while another writer has the file;
+    /// [`crate::Error::NotReplaceable`] when it has several names; [`crate::Error::Storage`] or
+    /// [`crate::Error::Io`] when the disk refuses; [`crate::Error::Damaged`] when the file cannot be
+    /// read, for it may hold what only it has. The old state stands after every error.
     pub fn clear(&mut self) -> Result<u64> {
         self.check_open()?;
         // A file that this writer has open would be locked against it.
@@ -27,11 +28,10 @@ impl KbWriter {
         }
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
-        let before = match Container::open(&self.path) {
-            Ok(existing) => existing.read(Catalog::load)?,
-            Err(Error::PathNotFound { .. }) => return Ok(0),
-            Err(error) => return Err(error),
+        let Some(existing) = writer.replaced()? else {
+            return Ok(0);
         };
+        let before = existing.read(Catalog::load)?;
         let mut meta = fresh_meta()?;
         meta.created_ms = before.meta.created_ms;
         meta.embedder.codec = before.meta.embedder.codec;

@@ -1,6 +1,6 @@
 //! Folders and files -> the .kb: what changed is read and written, the rest stays.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::catalog::{Catalog, CatalogCache};
@@ -153,14 +153,14 @@ impl KbWriter {
         self.open = None;
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
-        let before = match Container::open(&self.path) {
-            Ok(existing) => {
+        writer.stop_on(options.cancel.clone());
+        let before = match writer.replaced()? {
+            Some(existing) => {
                 let (identity, catalog) = existing
                     .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
                 Some((existing, identity, catalog))
             }
-            Err(Error::PathNotFound { .. }) => None,
-            Err(error) => return Err(error),
+            None => None,
         };
         let before = before.as_ref().map(|(container, commit, catalog)| Before {
             base: Base {
@@ -276,11 +276,9 @@ impl KbWriter {
         run.stage(Stage::Write);
         let meta = batch.finish(&mut transaction, None)?;
         transaction.commit()?;
-        if options.large_merges
-            && let Some(path) = writer.path().map(Path::to_path_buf)
-        {
+        if options.large_merges {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
-            let base = Container::open(&path)?;
+            let base = writer.written()?;
             let mut hear = |done, total| {
                 (run.progress)(merging(done, total));
                 options.check_cancel()

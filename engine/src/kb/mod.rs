@@ -46,7 +46,7 @@ pub use facts::{
 };
 pub use read::{Kb, WHOLE_TEXT_LIMIT_BYTES};
 #[cfg(feature = "ingest")]
-pub use seal::SealReport;
+pub use seal::{SealOptions, SealReport};
 pub use state::State;
 #[cfg(feature = "ingest")]
 pub use write::{KbWriter, Original, document_of};

@@ -2,7 +2,7 @@
 //! whole, on questions drawn from the file itself.
 
 use crate::catalog::{BoundSegment, Catalog};
-use crate::container::{Container, ContainerWriter, Snapshot};
+use crate::container::{ContainerWriter, Snapshot};
 use crate::error::Result;
 use crate::index::vector::quantise::Query;
 use crate::index::vector::{Near, Part, Scan, candidates, in_two_stages, nearest_many};
@@ -26,10 +26,7 @@ const QUESTIONS: usize = 128;
 /// # Errors
 /// [`crate::Error::Damaged`], [`crate::Error::Storage`].
 pub(super) fn certify(writer: &mut ContainerWriter) -> Result<()> {
-    let Some(path) = writer.path() else {
-        return Ok(());
-    };
-    let measured = Container::open(path)?.read(|snapshot| {
+    let measured = writer.written()?.read(|snapshot| {
         let catalog = Catalog::load(snapshot)?;
         let recall = measure(snapshot, &catalog)?;
         Ok(recall.map(|recall| Meta {

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::catalog::{BoundSegment, Catalog};
 use crate::check::content_root::content_root;
@@ -38,43 +40,71 @@ pub struct SealReport {
     pub bytes_after: u64,
 }
 
+/// How to seal, beside where to.
+#[derive(Debug, Clone, Default)]
+pub struct SealOptions {
+    /// How vectors are stored; `None`: as the file has them.
+    pub vectors: Option<Codec>,
+    /// Set by the caller to stop: sealing ends with [`Error::Cancelled`] and leaves nothing behind.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl SealOptions {
+    fn check_cancel(&self) -> Result<()> {
+        match &self.cancel {
+            Some(cancel) if cancel.load(std::sync::atomic::Ordering::Relaxed) => {
+                Err(Error::Cancelled)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl KbWriter {
     /// Writes the .kb anew in the form to ship: documents in the order of their paths, in as few segments
     /// as hold them (2^24 chunks each), text compressed as well as possible, nothing deleted or unused
-    /// left, only the names of the indexed folders, and the content root. It replaces the file, or is written to `output`; readers
-    /// go on and follow at their next request. Changes that wait for a commit are committed first.
-    /// Takes about half a second a megabyte of text and core. `progress` hears of bytes of text.
+    /// left, only the names of the indexed folders, and the content root. It replaces the file, or is
+    /// written to `output`; readers go on and follow at their next request. Changes that wait for a
+    /// commit are committed first. Takes about half a second a megabyte of text and core. `progress`
+    /// hears of bytes of text.
+    ///
+    /// The file keeps its owner, group and permission bits as far as the system allows; access control
+    /// lists and other extended attributes are not kept, and a file that has a list ends up its
+    /// owner's alone. At `output` it is read by nobody who may not read the .kb. Links are followed.
     ///
     /// # Errors
     /// [`Error::PathNotFound`]; [`Error::IndexLocked`] while another writer has the file;
-    /// [`Error::Storage`] or [`Error::Io`] when the disk refuses. The old state stands after every
-    /// error.
+    /// [`Error::NotAKb`] when something else than a .kb is at `output`; [`Error::NotReplaceable`] when
+    /// what is to be replaced has several names (hard links), or may be another program's;
+    /// [`Error::FileReplaced`]; [`Error::Storage`] or [`Error::Io`] when the disk refuses. The old
+    /// state stands after every error.
     pub fn seal(
         &mut self,
         output: Option<&Path>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SealReport> {
-        self.seal_as(output, None, progress)
+        self.seal_as(output, &SealOptions::default(), progress)
     }
 
-    /// As [`KbWriter::seal`]; vectors are stored as `vectors` says, without it as the file has them.
+    /// As [`KbWriter::seal`], with options.
     ///
     /// # Errors
-    /// As [`KbWriter::seal`]; [`Error::InvalidArgument`] for signed bytes from a file of nibbles.
+    /// As [`KbWriter::seal`]; [`Error::InvalidArgument`] for signed bytes from a file of nibbles;
+    /// [`Error::Cancelled`] when asked to stop.
     pub fn seal_as(
         &mut self,
         output: Option<&Path>,
-        vectors: Option<Codec>,
+        options: &SealOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SealReport> {
-        self.seal_in_segments(output, vectors, MAX_ROWS, progress)
+        self.seal_in_segments(output, options, MAX_ROWS, progress)
     }
 
     /// As [`KbWriter::seal_as`], with at most `most_rows` chunks in a segment.
     fn seal_in_segments(
         &mut self,
         output: Option<&Path>,
-        vectors: Option<Codec>,
+        options: &SealOptions,
         most_rows: u32,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SealReport> {
@@ -88,29 +118,43 @@ impl KbWriter {
         let source = Container::open(&self.path)?;
         // Before anything is read: nobody changes what is about to be replaced.
         let mut writer = Some(ContainerWriter::create(target, &self.opener())?);
-        let source = match output {
-            None => Container::open(&self.path)?,
-            Some(_) => source,
+        let source = match (output, &writer) {
+            // What is locked is what is read; the path may lead to another file by now.
+            (None, Some(writer)) => writer.replaced()?.ok_or_else(|| Error::PathNotFound {
+                path: self.path.clone(),
+            })?,
+            _ => source,
         };
         let bytes_before = source.len_bytes();
         let _hold = source.hold();
         let mut is_first = true;
-        let (root, documents) = source.read(|snapshot| {
+        let (root, documents) = source.read_unless(options.cancel.as_deref(), |snapshot| {
             // Another file is written than the one that is read, and only its last attempt counts.
             let mut fresh = match writer.take() {
                 Some(first) if std::mem::take(&mut is_first) => first,
+                // What is locked does not change under the reader, and must not be let go.
+                _ if output.is_none() => return Err(Error::SnapshotExpired),
                 failed => {
                     drop(failed);
                     ContainerWriter::create(target, &self.opener())?
                 }
             };
+            fresh.limit_access(&source)?;
+            fresh.stop_on(options.cancel.clone());
             let mut transaction = fresh.begin()?;
-            let sealed = write(&mut transaction, snapshot, vectors, most_rows, progress)?;
+            let sealed = write(
+                &mut transaction,
+                snapshot,
+                options.vectors,
+                most_rows,
+                progress,
+            )?;
             transaction.commit()?;
             recall::certify(&mut fresh)?;
             writer = Some(fresh);
             Ok(sealed)
         })?;
+        options.check_cancel()?;
         writer.ok_or(Error::WriterFailed)?.finish()?;
         let sealed = Container::open(target)?;
         Ok(SealReport {
@@ -355,7 +399,7 @@ mod tests {
 
     fn seal(path: &Path, most_rows: u32) -> SealReport {
         let mut writer = KbWriter::open_or_create(path).unwrap();
-        let report = writer.seal_in_segments(None, None, most_rows, &mut |_| ());
+        let report = writer.seal_in_segments(None, &SealOptions::default(), most_rows, &mut |_| ());
         report.unwrap()
     }
 

@@ -149,15 +149,17 @@ impl KbWriter {
     /// something else; [`Error::Damaged`], [`Error::FormatUnsupported`], [`Error::Io`].
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<KbWriter> {
         let path = path.as_ref().to_path_buf();
-        match path.symlink_metadata() {
-            Ok(_) => drop(Container::open(&path)?),
-            Err(_) => match path.parent() {
+        match Container::open(&path) {
+            Ok(_) => {}
+            // A link that leads to nothing yet is as good as nothing.
+            Err(Error::PathNotFound { .. }) => match path.parent() {
                 Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
                     let path = folder.to_path_buf();
                     return Err(Error::PathNotFound { path });
                 }
                 _ => {}
             },
+            Err(error) => return Err(error),
         }
         let model = embed::built_in();
         Ok(KbWriter {

@@ -55,6 +55,9 @@ impl From<Error> for ToolError {
                 "the file of the knowledge base was moved, removed or replaced while it was written",
             )
             .with_hint("Nothing of this change was written; call again to change what is there now"),
+            Error::NotReplaceable { reason, .. } => {
+                ToolError::new(code, format!("the file cannot be replaced: {reason}"))
+            }
             Error::SnapshotExpired => ToolError::new(
                 code,
                 "the knowledge base changed faster than the answer could be made",
@@ -219,6 +222,10 @@ mod tests {
                 path: PathBuf::from("/x.kb"),
                 is_gone: true,
             },
+            Error::NotReplaceable {
+                path: PathBuf::from("/x.kb"),
+                reason: name(),
+            },
             Error::SnapshotExpired,
             Error::WriterFailed,
             Error::InvalidArgument {
@@ -303,6 +310,7 @@ mod tests {
             "INDEX_CORRUPT",
             "INDEX_LOCKED",
             "FILE_REPLACED",
+            "NOT_REPLACEABLE",
             "SNAPSHOT_EXPIRED",
             "INTERNAL",
             "INVALID_ARGUMENT",

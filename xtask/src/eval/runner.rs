@@ -8,7 +8,7 @@ use kb_engine::kb::{Kb, KbWriter};
 use kb_engine::search::request::{Mode, Request};
 use kb_engine::search::response::Response;
 use kb_engine::types::Document;
-use kb_engine::{Scan, VectorCodec};
+use kb_engine::{Scan, SealOptions, VectorCodec};
 use tempfile::TempDir;
 
 use super::metrics::first_mentions;
@@ -57,7 +57,11 @@ impl TemporaryKb {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("sealed.kb");
         let mut writer = KbWriter::open_or_create(&self.path)?;
-        writer.seal_as(Some(&path), Some(vectors), &mut |_| {})?;
+        let options = SealOptions {
+            vectors: Some(vectors),
+            ..SealOptions::default()
+        };
+        writer.seal_as(Some(&path), &options, &mut |_| {})?;
         Ok(TemporaryKb {
             kb: Kb::open(&path)?,
             path,
