@@ -64,8 +64,9 @@ pub(crate) struct FileStorage {
     len: AtomicU64,
     /// Bytes written to pages of the tree, over all time.
     tree_bytes: Arc<AtomicU64>,
-    /// Whether nobody maps the file.
-    may_shrink: bool,
+    /// Whether nobody else has the file: it may shrink, and what it holds counts only once it is whole,
+    /// synced and renamed to its place.
+    is_new: bool,
     /// Says when redb must not write any more.
     seam: Seam,
     /// Checks what redb reads; `None` for a new file, of which all that is read was written before.
@@ -87,7 +88,7 @@ impl FileStorage {
             file: file.try_clone()?,
             len: AtomicU64::new(len),
             tree_bytes,
-            may_shrink: false,
+            is_new: false,
             seam,
             pages: Some(pages),
         })
@@ -100,7 +101,7 @@ impl FileStorage {
             file: file.try_clone()?,
             len: AtomicU64::new(0),
             tree_bytes: Arc::default(),
-            may_shrink: true,
+            is_new: true,
             seam,
             pages: None,
         })
@@ -124,7 +125,7 @@ impl StorageBackend for FileStorage {
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.seam.check()?;
         // A shorter file would take mapped pages away from readers: SIGBUS.
-        if self.may_shrink || len > self.file.metadata()?.len() {
+        if self.is_new || len > self.file.metadata()?.len() {
             announce!(Op::SetLen {
                 file: FileId::of(&self.file)?,
                 len,
@@ -137,6 +138,11 @@ impl StorageBackend for FileStorage {
 
     fn sync_data(&self) -> io::Result<()> {
         self.seam.check()?;
+        if self.is_new {
+            // A crash leaves nothing of it anyway, and redb syncs up to forty times until the file is
+            // closed; it is synced once before it is renamed.
+            return Ok(());
+        }
         announce!(Op::Sync {
             file: FileId::of(&self.file)?,
         });
@@ -216,7 +222,7 @@ mod tests {
     fn a_shrink_is_noted_and_the_file_stays_long() {
         let file = tempfile::tempfile().unwrap();
         let mut backend = FileStorage::of_new_file(&file, Seam::default()).unwrap();
-        backend.may_shrink = false;
+        backend.is_new = false;
         backend.set_len(8192).unwrap();
         backend.set_len(4096).unwrap();
         assert_eq!(backend.len().unwrap(), 4096);
