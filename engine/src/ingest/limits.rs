@@ -5,7 +5,9 @@
 use crate::container::MAX_KEY_BYTES;
 use crate::container::column::MAX_ITEM_BYTES;
 use crate::error::{Error, Result};
-use crate::index::text;
+use crate::index::text::MAX_ROWS;
+use crate::store::block_writer::frame_bytes;
+use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::outline;
 use crate::types::{ChunkSpan, Document};
 
@@ -21,8 +23,13 @@ const MAX_METADATA_BYTES: usize = 1 << 20;
 /// Tags of a document: 256 KiB at most.
 pub const MAX_TAGS: usize = 1000;
 
-/// Bytes of a chunk: even what does not compress then fits an extent with zstd's own bytes.
+/// Bytes of a chunk that fits an extent even if it does not compress, with zstd's own bytes. A longer
+/// one, as documents that are not cut have, is compressed to see whether it fits.
 const MAX_CHUNK_BYTES: usize = MAX_ITEM_BYTES - (16 << 10);
+
+/// Compressed bytes of a longer chunk. Leaves room for the chunks before it in its block, and for
+/// merges and seal, which compress with other settings.
+const MAX_FRAME_BYTES: usize = MAX_ITEM_BYTES / 4 * 3;
 
 /// Refuses a document that no .kb can hold.
 ///
@@ -44,18 +51,31 @@ pub fn check(document: &Document) -> Result<()> {
     outline::check_size(&document.outline)
 }
 
-/// Refuses chunks that no segment can hold.
+/// Refuses chunks of a text that no segment can hold.
 ///
 /// # Errors
-/// [`Error::TooLarge`] for a chunk, [`Error::TooMany`] for their number.
-pub fn check_chunks(chunks: &[ChunkSpan]) -> Result<()> {
-    let longest = chunks.iter().map(|chunk| chunk.span.len() as usize).max();
-    check_size("one of its chunks", longest.unwrap_or(0), MAX_CHUNK_BYTES)?;
-    if chunks.len() > text::MAX_ROWS as usize {
+/// [`Error::TooLarge`] for a chunk, [`Error::TooMany`] for their number; [`Error::Storage`] when zstd
+/// cannot be set up.
+pub fn check_chunks(text: &str, chunks: &[ChunkSpan]) -> Result<()> {
+    for chunk in chunks {
+        let bytes = chunk.span.len() as usize;
+        if bytes <= MAX_CHUNK_BYTES {
+            continue;
+        }
+        check_size("one of its chunks", bytes, BLOCK_LIMIT_BYTES)?;
+        let span = chunk.span.start as usize..chunk.span.end as usize;
+        let frame_bytes = frame_bytes(text.get(span).unwrap_or_default())?;
+        check_size(
+            "one of its chunks, compressed,",
+            frame_bytes,
+            MAX_FRAME_BYTES,
+        )?;
+    }
+    if chunks.len() > MAX_ROWS as usize {
         return Err(Error::TooMany {
             what: "chunks of one document",
             count: chunks.len() as u64,
-            limit: u64::from(text::MAX_ROWS),
+            limit: u64::from(MAX_ROWS),
         });
     }
     Ok(())
@@ -156,7 +176,7 @@ mod tests {
         }
         let whole = |bytes: usize| {
             let mut document = document_of("whole.txt", b"").unwrap();
-            // Digits that do not compress to less than a third.
+            // Digits that compress to half of their bytes.
             document.text = (0..)
                 .map(|n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15))
                 .map(|n| format!("{n:x}"))
@@ -165,12 +185,25 @@ mod tests {
             document.text.truncate(bytes);
             document
         };
-        let refused = writer.add_uncut(whole(MAX_CHUNK_BYTES + 1)).unwrap_err();
+        let refused = writer.add_uncut(whole(2 * MAX_ITEM_BYTES)).unwrap_err();
         assert!(
-            refused.to_string().contains("one of its chunks"),
+            refused
+                .to_string()
+                .contains("one of its chunks, compressed"),
             "{refused}"
         );
         writer.add_uncut(whole(MAX_CHUNK_BYTES)).unwrap();
+        let long = |bytes: usize| {
+            let mut document = document_of("long.txt", b"").unwrap();
+            document.text = "sea ".repeat(bytes / 4);
+            document
+        };
+        let refused = writer.add_uncut(long(BLOCK_LIMIT_BYTES + 4)).unwrap_err();
+        assert!(
+            refused.to_string().contains("one of its chunks has"),
+            "{refused}"
+        );
+        writer.add_uncut(long(BLOCK_LIMIT_BYTES)).unwrap();
         let tags: Vec<String> = (0..=MAX_TAGS).map(|n| format!("tag {n}")).collect();
         let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
         writer.tag("1.txt", &tags[1..], &[]).unwrap();
@@ -178,7 +211,7 @@ mod tests {
         assert!(refused.to_string().contains("1001 tags"), "{refused}");
         writer.commit().unwrap();
         let kb = Kb::open(&path).unwrap();
-        assert_eq!(kb.info().unwrap().documents, CASES.len() as u64 + 1);
+        assert_eq!(kb.info().unwrap().documents, CASES.len() as u64 + 2);
         let report = kb.verify(true, &mut |_, _| ()).unwrap();
         assert_eq!(report.problems, [""; 0]);
         // Of a document that is stored.

@@ -125,7 +125,7 @@ impl<'m> Preparer<'m> {
             }],
         };
         if is_new {
-            limits::check_chunks(&chunks)?;
+            limits::check_chunks(&document.text, &chunks)?;
         }
         let path = if whole { "" } else { document.path.as_str() };
         let stride = vector::stride(self.model.dim() as u32) as usize;
