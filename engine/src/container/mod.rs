@@ -270,6 +270,15 @@ impl Container {
         }
     }
 
+    /// Maps what was appended to the file since it was mapped. [`Container::read`] finds that out by
+    /// itself, and then asks once more; a reader that cannot do its work twice calls this before.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn map_growth(&self) -> Result<()> {
+        self.grown(&self.current()).map(|_| ())
+    }
+
     /// Maps the file again if it is longer than the map.
     fn grown(&self, opened: &Opened) -> Result<Option<Arc<Opened>>> {
         let (Some(path), Some((file, metadata))) = (&self.path, &opened.file) else {

@@ -35,13 +35,14 @@ pub(super) fn merge_segments(
         let Some((chosen, bytes)) = merge_policy::choose(&sizes, &limit) else {
             return Ok(());
         };
+        // The commits before have made the file longer.
+        base.map_growth()?;
         merge_once(writer, base, catalogs, &chosen, hear)?;
         limit.spend(bytes);
     }
 }
 
-/// Nobody else commits, so what is read stands; only that the file has grown is found out late, and
-/// then all is done once more.
+/// Nobody else commits, and all of the file is mapped, so what is read stands and is read once.
 fn merge_once(
     writer: &mut ContainerWriter,
     base: &Container,
@@ -320,6 +321,23 @@ mod tests {
             assert_eq!(segments, expected, "after {number}");
         }
         assert_eq!(merges, 1);
+    }
+
+    /// The writer maps the file when it opens it, and its commits append behind that.
+    #[test]
+    fn a_writer_merges_what_it_appended_to_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        add(&path, &[("0.txt", "one walrus")]);
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        for number in 1..=8 {
+            let word = |at: u64| format!("{:x} ", at.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let text: String = (number * 5000..number * 5000 + 5000).map(word).collect();
+            let name = format!("{number}.txt");
+            writer.add_bytes(&name, text.as_bytes()).unwrap();
+            writer.commit().unwrap();
+        }
+        assert_eq!(assert_sound(&path).info().unwrap().segments, 2);
     }
 
     #[test]
