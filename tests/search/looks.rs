@@ -180,3 +180,35 @@ fn around_a_preview_stand_the_words_of_the_document_beside_it() {
         assert_eq!(kb.search(&wrong).unwrap_err().code(), "INVALID_ARGUMENT");
     }
 }
+
+#[test]
+fn lines_without_end_around_a_hit_are_cut_and_said_to_be() {
+    let folder = tempfile::tempdir().expect("folder");
+    // The hit is in the middle of a line of two megabytes.
+    let word = "\u{e9}t\u{e9} tide ";
+    let text = format!("first\n{0}walrus {0}\nlast\n", word.repeat(100_000));
+    let kb = file(&folder, "long.kb", &[("long.txt".to_owned(), text)], 1);
+    for lines in [1, 2, 1000] {
+        let request = Request {
+            context: (lines, lines),
+            k: 1,
+            ..Request::new("+walrus")
+        };
+        let hits = ask(&kb, &request).hits;
+        let hit = &hits[0];
+        assert!(hit.before_is_cut && hit.after_is_cut);
+        assert!(hit.before.len() < 5000, "{}", hit.before.len());
+        assert!(hit.after.len() < 5000, "{}", hit.after.len());
+        assert!(hit.before.starts_with("[...]"));
+        assert!(hit.after.contains("[...]"));
+    }
+    let request = Request {
+        preview: Some(20),
+        around: Some(10_000),
+        k: 1,
+        ..Request::new("+walrus")
+    };
+    let hit = &ask(&kb, &request).hits[0];
+    assert!(!hit.before_is_cut && !hit.after_is_cut);
+    assert!(hit.before.chars().count() > 9000 && hit.after.chars().count() > 9000);
+}

@@ -198,9 +198,15 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
     }
     if arguments.before > 0 {
         object = object.field("before", &*hit.before);
+        if hit.before_is_cut {
+            object = object.field("before_is_cut", true);
+        }
     }
     if arguments.after > 0 {
         object = object.field("after", &*hit.after);
+        if hit.after_is_cut {
+            object = object.field("after_is_cut", true);
+        }
     }
     if !arguments.explain {
         return object;

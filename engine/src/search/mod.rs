@@ -4,6 +4,7 @@
 //! know files or folders, and formats nothing for a front.
 
 mod clock;
+mod context;
 pub mod files;
 pub mod filter;
 pub mod fuse;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::index::text::{Analyser, TermSet};
+use crate::search::context::{self, Pieces, Side};
 use crate::search::files::Files;
 use crate::search::passages::Passage;
 use crate::search::preview::{cut, first_words, last_words};
@@ -136,8 +137,10 @@ impl<'r> Renderer<'r> {
             size_bytes: document.size_bytes,
             metadata: document.metadata.clone(),
             text: whole,
-            before,
-            after,
+            before_is_cut: before.is_cut,
+            after_is_cut: after.is_cut,
+            before: before.text,
+            after: after.text,
             marks: marks.into_iter().map(|mark| mark.range).collect(),
             best_lines,
             best_first_line: None,
@@ -166,6 +169,7 @@ impl<'r> Renderer<'r> {
                 );
                 let sides = self.beside(&stored, at.segment, &passage.rows, sides, around)?;
                 (hit.before, hit.after) = sides;
+                (hit.before_is_cut, hit.after_is_cut) = (false, false);
             }
         }
         hit.best_first_line = (!has_line_map).then(|| {
@@ -229,33 +233,26 @@ impl<'r> Renderer<'r> {
         stored: &Stored,
         segment: usize,
         rows: &Range<u32>,
-    ) -> Result<(String, String)> {
+    ) -> Result<(Side, Side)> {
         let (lines_before, lines_after) = self.request.context;
         if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
             return Ok(Default::default());
         }
-        let file = self.files.file_of(segment);
-        let document = self.document(file, stored.document)?;
-        let first_row = document.first_row;
-        let end_row = document.first_row.saturating_add(document.rows);
-        let mut before = String::new();
-        let mut row = rows.start;
+        let (mut row, mut end) = self.rows_beside(stored, segment, rows)?;
+        let (mut before, mut after) = (Pieces::default(), Pieces::default());
         // One line end more than lines: the one that ends the line before them.
-        while row > first_row && line_ends(&before) <= lines_before && lines_before > 0 {
-            row -= 1;
-            before.insert_str(0, &self.text(segment, row..row + 1)?);
+        while lines_before > 0 && row.start < row.end && !before.has_lines(lines_before + 1) {
+            row.end -= 1;
+            before.push(self.text(segment, row.end..row.end + 1)?);
         }
-        let mut after = String::new();
-        let mut row = rows.end;
-        while row < end_row && line_ends(&after) < lines_after {
-            after.push_str(&self.text(segment, row..row + 1)?);
-            row += 1;
+        while end.start < end.end && !after.has_lines(lines_after) {
+            after.push(self.text(segment, end.start..end.start + 1)?);
+            end.start += 1;
         }
-        let skip = before.split_inclusive('\n').count();
-        let skip = skip.saturating_sub(lines_before as usize);
-        let before = before.split_inclusive('\n').skip(skip).collect();
-        let after = after.split_inclusive('\n');
-        Ok((before, after.take(lines_after as usize).collect()))
+        Ok((
+            context::lines_before(&before.before(), lines_before, row.is_empty()),
+            context::lines_after(&after.after(), lines_after, end.is_empty()),
+        ))
     }
 
     /// So many characters before and after a preview: `sides` is what the passage has there, and the
@@ -271,26 +268,36 @@ impl<'r> Renderer<'r> {
         if rows.is_empty() || characters == 0 {
             return Ok(Default::default());
         }
-        let file = self.files.file_of(segment);
-        let document = self.document(file, stored.document)?;
-        let first_row = document.first_row;
-        let end_row = document.first_row.saturating_add(document.rows);
-        let (mut before, mut after) = (sides.0.to_owned(), sides.1.to_owned());
+        let (mut row, mut end) = self.rows_beside(stored, segment, rows)?;
+        let (mut before, mut after) = (Pieces::default(), Pieces::default());
+        before.push(sides.0.to_owned());
+        after.push(sides.1.to_owned());
         // One character more, to see whether the outermost word is whole.
-        let is_short = |text: &str| text.chars().nth(characters).is_none();
-        let mut row = rows.start;
-        while row > first_row && is_short(&before) {
-            row -= 1;
-            before.insert_str(0, &self.text(segment, row..row + 1)?);
+        while row.start < row.end && !before.is_longer_than(characters) {
+            row.end -= 1;
+            before.push(self.text(segment, row.end..row.end + 1)?);
         }
-        let mut row = rows.end;
-        while row < end_row && is_short(&after) {
-            after.push_str(&self.text(segment, row..row + 1)?);
-            row += 1;
+        while end.start < end.end && !after.is_longer_than(characters) {
+            after.push(self.text(segment, end.start..end.start + 1)?);
+            end.start += 1;
         }
-        let before = last_words(&before, characters).to_owned();
+        let before = last_words(&before.before(), characters).to_owned();
+        let mut after = after.after();
         after.truncate(first_words(&after, characters).len());
         Ok((before, after))
+    }
+
+    /// The rows of the document before and after those of a passage.
+    fn rows_beside(
+        &mut self,
+        stored: &Stored,
+        segment: usize,
+        rows: &Range<u32>,
+    ) -> Result<(Range<u32>, Range<u32>)> {
+        let file = self.files.file_of(segment);
+        let document = self.document(file, stored.document)?;
+        let end_row = document.first_row.saturating_add(document.rows);
+        Ok((document.first_row..rows.start, rows.end..end_row))
     }
 
     fn document(&mut self, file: usize, id: DocumentId) -> Result<&DocumentRecord> {

@@ -66,10 +66,16 @@ pub struct Hit {
     pub metadata: Vec<(String, String)>,
     /// Text of the passage, or the preview of it that was asked for.
     pub text: String,
-    /// The lines asked for before the passage, or the characters before the preview.
+    /// The lines asked for before the passage, or the characters before the preview. Of a line of more
+    /// than 4096 bytes the end, behind `[...]`; at most some 256 KB.
     pub before: String,
-    /// The lines or characters asked for after it.
+    /// Whether a line of `before` was cut.
+    pub before_is_cut: bool,
+    /// The lines or characters asked for after it. Of a line of more than 4096 bytes the beginning, and
+    /// then `[...]`; at most some 256 KB.
     pub after: String,
+    /// Whether a line of `after` was cut.
+    pub after_is_cut: bool,
     /// Byte ranges of `text` that match words of the query, in order, not overlapping.
     pub marks: Vec<Range<usize>>,
     /// Byte range of `text`: the few whole lines that show best why it was found.
