@@ -14,9 +14,9 @@ use super::{JsonFlag, PageFlags};
 /// QUERY is plain words: a question, an identifier, an error message. Unless told otherwise, words
 /// and meaning both count. Every answer names document and lines, so that `kb get` can show more.
 ///
-/// In a query, "exact words" in double quotes must stand like that, +word must be there, -word must
-/// not, and title:word, path:word and tag:word must be in the title, path or tags of the document.
-/// Everything else is words.
+/// In a query, "exact words" in double quotes must stand like that, case and punctuation aside, +word
+/// must be there, -word must not, and title:word, path:word and tag:word must be in the title, path or
+/// tags of the document. Everything else is words.
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArguments {

@@ -11,6 +11,7 @@ use crate::catalog::{Catalog, Listed, Segment};
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
+use crate::search::files::Files;
 use crate::search::glob::{Globs, folders_of};
 use crate::search::request::Filters;
 use crate::search::resolve;
@@ -272,6 +273,12 @@ pub(super) fn rows_with_tag(
 /// The rows of all segments that are not deleted.
 pub(super) fn live_rows(catalog: &Catalog) -> Vec<RoaringBitmap> {
     catalog.segments.iter().map(live).collect()
+}
+
+/// The rows of all segments of all files that are not deleted.
+pub(super) fn live_rows_of(files: &Files<'_>) -> Vec<RoaringBitmap> {
+    let segments = files.segments.iter();
+    segments.map(|bound| live(bound.segment)).collect()
 }
 
 fn live(segment: &Segment) -> RoaringBitmap {

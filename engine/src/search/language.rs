@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! tide tables            plain words: ranked, none of them required
-//! "state of the art"     these words in a row
-//! +moon                  this word
-//! -sun                   not this word
-//! -"high water"          not these words in a row
-//! title:tides            documents with this word in their title; title:"tide tables" in a row
+//! "state of the art"     these words in a row, as written
+//! +moon                  this word, in any form: moons, moonlit_night
+//! -sun                   not this word, in no form
+//! -"high water"          not these words in a row, as written
+//! title:tides            documents with this word in their title, in any form
+//! title:"tide tables"    documents with these words in a row in their title, as written
 //! path:src/search        documents with this text in their path, whatever its case
 //! path:src/**/*.rs       documents whose path matches this glob
 //! tag:draft              documents with this tag; also -tag:draft, -title:, -path:
@@ -19,23 +20,18 @@
 //! need a letter, `_` or a quote after them. Names of fields are in lower case. The typographic quotes
 //! of any language quote as `"` does.
 //!
-//! A word after a sign that the analyser takes apart (`+std::vec`) asks for its words in a row, and a
-//! quoted single word for that word. Words in a row are looked for in the text of chunks; a single
-//! word also counts where it stands in title or path, as in ranking. What the index leaves out (stop
-//! words, words of one character) is ignored with a warning when it is asked for alone.
+//! *As written* means the same words whatever their case; punctuation, markup and ends of lines between
+//! them do not count. `"page cache"` finds `Page-Cache`, and neither `page caches` nor `PagedCache`. When
+//! nothing that the filters let through has the words as written, other forms of them and identifiers
+//! that hold them in a row count as well, and a warning says so; what is excluded is excluded as written
+//! only. An unquoted word that the analyser takes apart (`+std::vec`) means its parts in quotes.
+//!
+//! Words in a row are looked for in the text of chunks; a single word also counts where it stands in
+//! title, headings or path, as in ranking. What the index leaves out (stop words, words of one
+//! character) is ignored with a warning when it is asked for alone.
 //!
 //! Plain words and asked words are ranked and embedded; excluded words and fields are not. A query
 //! without any ranked word lists what passes.
-
-use roaring::RoaringBitmap;
-
-use crate::catalog::{BoundSegment, Catalog};
-use crate::container::Snapshot;
-use crate::error::Result;
-use crate::index::text::{Analyser, Matcher, Phrase, Query, QuerySegment};
-use crate::search::filter;
-use crate::search::glob::PathMatcher;
-use crate::search::phrase::PhraseFinder;
 
 /// What opens and closes a phrase.
 const QUOTES: [char; 5] = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}'];
@@ -52,12 +48,21 @@ pub struct Parsed {
     /// What is ranked and embedded: plain words and asked words, in the order of the query; the query
     /// itself when it has no signs.
     pub plain: String,
-    /// Words that must stand in a row, each as written: `"a b"`, `+a`.
-    pub required: Vec<String>,
+    /// Words that must stand in a row: `"a b"`, `+a`.
+    pub required: Vec<Words>,
     /// Words that must not stand in a row: `-a`, `-"a b"`.
-    pub excluded: Vec<String>,
+    pub excluded: Vec<Words>,
     /// What documents must have, or not.
     pub fields: Vec<FieldTerm>,
+}
+
+/// Words that an operator stands before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    /// As given, without quotes.
+    pub text: String,
+    /// Whether they stand in quotes: they must match as written.
+    pub is_quoted: bool,
 }
 
 /// A field that a query can ask for.
@@ -90,8 +95,8 @@ impl Field {
 pub struct FieldTerm {
     /// Where.
     pub field: Field,
-    /// What, as written.
-    pub words: String,
+    /// What.
+    pub words: Words,
     /// Whether documents that have it are the ones that do not pass.
     pub excluded: bool,
 }
@@ -138,12 +143,12 @@ pub fn parse(query: &str) -> Parsed {
         };
         let excluded = sign == Some('-');
         let after = if let Some((words, after)) = quoted(body, &mut quotes_close) {
-            parsed.ask(words, excluded);
+            parsed.ask(words, true, excluded);
             after
         } else if let Some((field, words, after)) = field(body, &mut quotes_close) {
             parsed.fields.push(FieldTerm {
                 field,
-                words: words.to_owned(),
+                words,
                 excluded,
             });
             after
@@ -154,7 +159,7 @@ pub fn parse(query: &str) -> Parsed {
                 && begins.is_some_and(|first| first.is_alphabetic() || first == '_')
                 && has_words(word);
             if asked {
-                parsed.ask(word, excluded);
+                parsed.ask(word, false, excluded);
             } else {
                 let (word, _) = split_word(rest);
                 parsed.add_plain(word);
@@ -170,13 +175,18 @@ pub fn parse(query: &str) -> Parsed {
 }
 
 impl Parsed {
-    fn ask(&mut self, words: &str, excluded: bool) {
-        if excluded {
-            self.excluded.push(words.to_owned());
-        } else {
+    fn ask(&mut self, words: &str, is_quoted: bool, excluded: bool) {
+        if !excluded {
             self.add_plain(words);
-            self.required.push(words.to_owned());
         }
+        let list = match excluded {
+            true => &mut self.excluded,
+            false => &mut self.required,
+        };
+        list.push(Words {
+            text: words.to_owned(),
+            is_quoted,
+        });
     }
 
     fn add_plain(&mut self, words: &str) {
@@ -202,17 +212,27 @@ fn quoted<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(&'q str, &'q st
 }
 
 /// The field at the start of a text with its words, and what follows.
-fn field<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(Field, &'q str, &'q str)> {
+fn field<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(Field, Words, &'q str)> {
     let (field, value) = Field::ALL.into_iter().find_map(|field| {
         let value = text.strip_prefix(field.name())?.strip_prefix(':')?;
         Some((field, value))
     })?;
     if let Some((words, after)) = quoted(value, quotes_close) {
+        let words = Words {
+            text: words.to_owned(),
+            is_quoted: true,
+        };
         return Some((field, words, after));
     }
     let (word, after) = split_word(value);
     let usable = has_words(word) && !word.starts_with(':') && !word.starts_with(QUOTES);
-    usable.then_some((field, word, after))
+    usable.then(|| {
+        let words = Words {
+            text: word.to_owned(),
+            is_quoted: false,
+        };
+        (field, words, after)
+    })
 }
 
 /// A text up to its first white space, and the rest.
@@ -225,141 +245,8 @@ fn has_words(text: &str) -> bool {
     text.contains(char::is_alphanumeric)
 }
 
-/// The rows that may answer a query, one bitmap a segment and live rows only, among `within` if that
-/// is given; `None`: all rows may.
-///
-/// Pushes a sentence to `warnings` for what could not be taken as asked.
-///
-/// # Errors
-/// [`crate::Error::Damaged`] for what the file gets wrong.
-pub fn rows(
-    parsed: &Parsed,
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    bound: &[BoundSegment<'_>],
-    analyser: &mut Analyser,
-    within: Option<&[RoaringBitmap]>,
-    warnings: &mut Vec<String>,
-) -> Result<Option<Vec<RoaringBitmap>>> {
-    if parsed.is_plain() {
-        return Ok(within.map(<[RoaringBitmap]>::to_vec));
-    }
-    let mut rows = within.map_or_else(|| filter::live_rows(catalog), <[RoaringBitmap]>::to_vec);
-    for term in &parsed.fields {
-        keep_field(term, snapshot, catalog, &mut rows, warnings)?;
-    }
-    // Words first: they leave fewer rows to read for the phrases.
-    let mut phrases = Vec::new();
-    let asked = parsed.required.iter().map(|words| (words, false));
-    let refused = parsed.excluded.iter().map(|words| (words, true));
-    for (words, excluded) in asked.chain(refused) {
-        let phrase = Phrase::new(words);
-        if phrase.is_cut() {
-            warnings.push(format!(
-                "only the first {} words of {:?} were looked for in a row",
-                phrase.len(),
-                shown(words)
-            ));
-        }
-        if let Some(term) = phrase.only_term() {
-            let mut with = Vec::with_capacity(bound.len());
-            for segment in bound {
-                with.push(segment.words()?.rows_with(term)?);
-            }
-            keep(&mut rows, &with, excluded);
-        } else if phrase.is_bare_word() || phrase.is_empty() {
-            warnings.push(format!(
-                "{:?} was ignored: the index leaves out very common words and those of one character",
-                shown(words)
-            ));
-        } else {
-            phrases.push((words, phrase, excluded));
-        }
-    }
-    if !phrases.is_empty() {
-        keep_phrases(
-            parsed, &phrases, catalog, bound, analyser, &mut rows, warnings,
-        )?;
-    }
-    Ok(Some(rows))
-}
-
-fn keep_phrases(
-    parsed: &Parsed,
-    phrases: &[(&String, Phrase, bool)],
-    catalog: &Catalog,
-    bound: &[BoundSegment<'_>],
-    analyser: &mut Analyser,
-    rows: &mut [RoaringBitmap],
-    warnings: &mut Vec<String>,
-) -> Result<()> {
-    let segments = bound
-        .iter()
-        .map(|segment| {
-            Ok(QuerySegment {
-                reader: segment.words()?,
-                deleted: segment.segment.deleted_rows(),
-            })
-        })
-        .collect::<Result<Vec<_>>>()?;
-    let ranking = Query::new(analyser, &parsed.plain, &segments, catalog.statistics)?;
-    let mut finder = PhraseFinder::new(bound, &ranking);
-    for (words, phrase, excluded) in phrases {
-        let found = finder.rows(phrase, rows)?;
-        if found.read < found.candidates {
-            warnings.push(format!(
-                "{:?} was looked for in {} of the {} chunks that may have it, those with the best words",
-                shown(words),
-                found.read,
-                found.candidates
-            ));
-        }
-        keep(rows, &found.rows, *excluded);
-    }
-    Ok(())
-}
-
-/// Keeps the rows `with` something, or those without.
-fn keep(rows: &mut [RoaringBitmap], with: &[RoaringBitmap], excluded: bool) {
-    for (rows, with) in rows.iter_mut().zip(with) {
-        if excluded {
-            *rows -= with;
-        } else {
-            *rows &= with;
-        }
-    }
-}
-
-fn keep_field(
-    term: &FieldTerm,
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    rows: &mut [RoaringBitmap],
-    warnings: &mut Vec<String>,
-) -> Result<()> {
-    let with = match term.field {
-        Field::Tag => filter::rows_with_tag(snapshot, catalog, &term.words)?,
-        Field::Path => {
-            let path = PathMatcher::new(&term.words, warnings);
-            filter::rows_of_documents(snapshot, catalog, |document| path.is_match(document.path()))?
-        }
-        Field::Title => {
-            let mut title = Matcher::new(&Phrase::new(&term.words));
-            filter::rows_of_documents(snapshot, catalog, |document| {
-                title.stands_in(document.title())
-            })?
-        }
-    };
-    if with.iter().all(RoaringBitmap::is_empty) {
-        let name = term.field.name();
-        warnings.push(format!("no document has {name}:{:?}", shown(&term.words)));
-    }
-    keep(rows, &with, term.excluded);
-    Ok(())
-}
-
 /// The start of some words, for a message.
-fn shown(words: &str) -> String {
+pub(super) fn shown(words: &str) -> String {
     let mut shown: String = words.chars().take(SHOWN_CHARS).collect();
     if shown.len() < words.len() {
         shown.push_str("...");
@@ -370,8 +257,6 @@ fn shown(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::Container;
-    use crate::kb::KbWriter;
     use proptest::prelude::*;
 
     #[test]
@@ -416,11 +301,27 @@ mod tests {
         let parsed = parse(
             "rust \"state of  the art\" +std::vec -java -\"high water\" +\"a b\" \u{201c}q r\u{201d} end",
         );
+        let told = |list: &[Words]| -> Vec<(String, bool)> {
+            let told = list
+                .iter()
+                .map(|words| (words.text.clone(), words.is_quoted));
+            told.collect()
+        };
+        let expected = [
+            ("state of  the art", true),
+            ("std::vec", false),
+            ("a b", true),
+            ("q r", true),
+        ];
         assert_eq!(
-            parsed.required,
-            ["state of  the art", "std::vec", "a b", "q r"]
+            told(&parsed.required),
+            expected.map(|(text, quoted)| (text.to_owned(), quoted))
         );
-        assert_eq!(parsed.excluded, ["java", "high water"]);
+        let expected = [("java", false), ("high water", true)];
+        assert_eq!(
+            told(&parsed.excluded),
+            expected.map(|(text, quoted)| (text.to_owned(), quoted))
+        );
         assert_eq!(parsed.plain, "rust state of  the art std::vec a b q r end");
         assert!(!parsed.is_list());
     }
@@ -431,7 +332,7 @@ mod tests {
         let fields: Vec<_> = parsed
             .fields
             .iter()
-            .map(|term| (term.field.name(), term.words.as_str(), term.excluded))
+            .map(|term| (term.field.name(), term.words.text.as_str(), term.excluded))
             .collect();
         assert_eq!(
             fields,
@@ -471,103 +372,13 @@ mod tests {
         ) {
             let parsed = parse(&query);
             let words = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
-            let asked: usize = parsed.excluded.iter().map(|words_of| words(words_of)).sum();
+            let asked: usize = parsed.excluded.iter().map(|asked| words(&asked.text)).sum();
             let fields: usize = parsed
                 .fields
                 .iter()
-                .map(|term| words(&term.words) + term.field.name().len())
+                .map(|term| words(&term.words.text) + term.field.name().len())
                 .sum();
             prop_assert_eq!(words(&parsed.plain) + asked + fields, words(&query));
-        }
-    }
-
-    /// Names of the documents whose rows pass, and the warnings.
-    fn passing(query: &str) -> (Vec<String>, Vec<String>) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("language.kb");
-        let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
-        writer
-            .add_bytes(
-                "docs/tides.md",
-                b"# Tide tables\n\nState of the art: readFile at noon",
-            )
-            .unwrap();
-        writer
-            .add_bytes("gone.md", b"state of the art moon")
-            .unwrap();
-        writer.commit().unwrap();
-        writer
-            .add_bytes("src/moon.rs", b"// the moon\nfn read_file() { state(art) }")
-            .unwrap();
-        writer.tag("docs/tides.md", &["Draft"], &[]).unwrap();
-        writer.remove("gone.md").unwrap();
-        writer.commit().unwrap();
-        Container::open(&path)
-            .unwrap()
-            .read(|snapshot| {
-                let catalog = Catalog::load(snapshot)?;
-                let bound: Vec<_> = catalog
-                    .segments
-                    .iter()
-                    .map(|of| of.bind(snapshot).unwrap())
-                    .collect();
-                let mut warnings = Vec::new();
-                let parsed = parse(query);
-                let rows = rows(
-                    &parsed,
-                    snapshot,
-                    &catalog,
-                    &bound,
-                    &mut Analyser::new(),
-                    None,
-                    &mut warnings,
-                )?;
-                let mut paths = Vec::new();
-                for (segment, rows) in bound
-                    .iter()
-                    .zip(rows.unwrap_or_else(|| filter::live_rows(&catalog)))
-                {
-                    for row in rows {
-                        let document = segment.chunks().document(row)?;
-                        paths.push(catalog.documents.get(snapshot, document)?.path);
-                    }
-                }
-                paths.sort();
-                Ok((paths, warnings))
-            })
-            .unwrap()
-    }
-
-    #[test]
-    fn rows_pass_for_which_all_signs_hold() {
-        let (tides, moon) = ("docs/tides.md", "src/moon.rs");
-        for (query, expected) in [
-            ("anything", vec![tides, moon]),
-            ("\"state of the art\"", vec![tides]),
-            ("\"read file\"", vec![tides, moon]),
-            ("+readFile", vec![tides]),
-            ("-readFile", vec![moon]),
-            ("+state -\"of the\"", vec![moon]),
-            ("+moon", vec![moon]),
-            ("+state::art", vec![moon]),
-            ("title:table", vec![tides]),
-            ("-title:\"tide tables\"", vec![moon]),
-            ("path:SRC/", vec![moon]),
-            ("path:*.md", vec![tides]),
-            ("tag:DRAFT", vec![tides]),
-            ("tag:draft path:src", vec![]),
-            ("+state +absent", vec![]),
-        ] {
-            assert_eq!(passing(query).0, expected, "{query}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_asked_is_ignored_with_a_warning() {
-        for query in ["+the", "-\"a\"", "tag:none"] {
-            let (paths, warnings) = passing(query);
-            assert_eq!(warnings.len(), 1, "{query}");
-            assert_eq!(paths.len(), if query == "tag:none" { 0 } else { 2 });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Documents found by what is known of them: by title, or by the signs of a query without words.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
@@ -11,37 +12,87 @@ use crate::search::passages::{self, Passage};
 use crate::search::plan::Plan;
 use crate::search::request::{Request, Sort};
 use crate::search::title;
+use crate::search::two_phase::TwoPhaseFilter;
 
-/// All documents of the answer, in the order asked for: of titles the best first, of a mere list by
-/// path. Each is shown by its first chunk that passes.
+/// The first `wanted` documents of the answer, in the order asked for: of titles the best first, of a mere
+/// list by path. Each is shown by its first chunk that passes. The texts of as many documents are read as
+/// that takes, when phrases are asked for or excluded.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub fn passages(plan: &Plan<'_>, request: &Request, files: &Files<'_>) -> Result<Vec<Passage>> {
-    if plan.parsed.is_list() {
-        let mut found = all(plan, files)?;
-        found.retain(|_| request.min_score <= 0.0);
-        let sort = match request.sort {
-            Sort::Score => Sort::Path,
-            sort => sort,
-        };
-        passages::sort(&mut found, sort, files)?;
-        return Ok(found);
-    }
-    let mut found = titled(plan, files)?;
+pub(super) fn passages(
+    plan: &Plan<'_>,
+    request: &Request,
+    files: &Files<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+    wanted: usize,
+) -> Result<Vec<Passage>> {
+    let mut found = match plan.is_list {
+        true => all(files, filter)?,
+        false => titled(plan, files, filter)?,
+    };
     found.retain(|passage| passage.best.score >= request.min_score);
-    passages::sort(&mut found, request.sort, files)?;
-    Ok(found)
+    let sort = match request.sort {
+        Sort::Score if plan.is_list => Sort::Path,
+        sort => sort,
+    };
+    passages::sort(&mut found, sort, files)?;
+    verified(found, files, filter, wanted)
 }
 
-/// The documents with a row that passes.
-fn all(plan: &Plan<'_>, files: &Files<'_>) -> Result<Vec<Passage>> {
+/// The first `wanted` of the documents that have a row for which all phrases hold.
+fn verified(
+    mut found: Vec<Passage>,
+    files: &Files<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+    wanted: usize,
+) -> Result<Vec<Passage>> {
+    if !filter.has_phrases() {
+        found.truncate(wanted);
+        return Ok(found);
+    }
+    let mut kept = Vec::new();
+    for mut passage in found {
+        if kept.len() >= wanted {
+            break;
+        }
+        let segment = passage.best.at.segment;
+        let Some(id) = passage.document else {
+            continue;
+        };
+        let record = files.document(files.file_of(segment), id)?;
+        let rows = record.first_row..record.first_row.saturating_add(record.rows);
+        let may_pass: Vec<At> = match filter.rows(segment) {
+            Some(passing) => {
+                let rows = rows_within(passing, rows).map(|row| At { segment, row });
+                rows.collect()
+            }
+            None => Vec::new(),
+        };
+        filter.verify(may_pass.iter().copied())?;
+        let mut passing = may_pass.into_iter().filter(|at| filter.is_verified(*at));
+        let Some(first) = passing.next() else {
+            continue;
+        };
+        if passage.matches > 1 {
+            let others = u32::try_from(passing.count()).unwrap_or(u32::MAX);
+            passage.matches = others.saturating_add(1);
+        }
+        passage.best.at = first;
+        passage.rows = first.row..first.row.saturating_add(1);
+        kept.push(passage);
+    }
+    Ok(kept)
+}
+
+/// The documents with a row that may pass.
+fn all(files: &Files<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage>> {
     let mut found = Vec::new();
     for (file, part) in files.parts.iter().enumerate() {
         let first = files.positions(file).start;
         for document in part.catalog.directory(part.snapshot)?.iter() {
             let segment = first + document.segment();
-            let Some(rows) = plan.filter(segment) else {
+            let Some(rows) = filter.rows(segment) else {
                 continue;
             };
             let matches = rows.range_cardinality(document.rows());
@@ -61,19 +112,23 @@ fn all(plan: &Plan<'_>, files: &Files<'_>) -> Result<Vec<Passage>> {
 }
 
 fn first_row(rows: &RoaringBitmap, from: u32) -> Option<u32> {
+    rows_within(rows, from..u32::MAX).next()
+}
+
+fn rows_within(rows: &RoaringBitmap, range: Range<u32>) -> impl Iterator<Item = u32> {
     let mut rows = rows.iter();
-    rows.advance_to(from);
-    rows.next()
+    rows.advance_to(range.start);
+    rows.take_while(move |row| *row < range.end)
 }
 
 /// The documents whose names have every word of the query, best first; equal ones newest first, then
 /// by handle, then in the order of files.
-fn titled(plan: &Plan<'_>, files: &Files<'_>) -> Result<Vec<Passage>> {
+fn titled(plan: &Plan<'_>, files: &Files<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage>> {
     let mut found = Vec::new();
     for (file, part) in files.parts.iter().enumerate() {
         let positions = files.positions(file);
         let first = positions.start;
-        let rows = plan.rows.as_ref().and_then(|rows| rows.get(positions));
+        let rows = filter.rows_of(positions);
         for hit in title::find(part.snapshot, part.catalog, &plan.parsed.plain, rows)? {
             let passes = rows.and_then(|rows| rows.get(hit.segment));
             let row = passes.and_then(|rows| first_row(rows, hit.rows.start));

@@ -10,29 +10,32 @@ pub mod filter;
 pub mod fuse;
 mod glob;
 pub mod language;
-pub mod listed;
+mod listed;
+mod operators;
 pub mod order;
 pub mod page;
 pub mod passages;
-pub mod phrase;
+mod phrase;
 pub mod plan;
 mod preview;
+mod ranked;
 pub mod render;
 pub mod request;
 pub mod resolve;
 pub mod response;
 pub mod retrieve;
 pub mod title;
+mod two_phase;
 pub mod verdict;
 
 use crate::error::Result;
 use crate::index::text::{Analyser, Query};
 use crate::search::clock::Clock;
 use crate::search::files::{At, Files, Parts};
-use crate::search::fuse::Scored;
 use crate::search::page::{Budget, Origin};
 use crate::search::passages::Passage;
 use crate::search::plan::Plan;
+use crate::search::ranked::Ranked;
 use crate::search::render::Renderer;
 use crate::search::request::Request;
 use crate::search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
@@ -54,29 +57,34 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     let mut warnings = Vec::new();
     let mut clock = Clock::start();
     let files = Files::bind(parts)?;
-    let plan = plan::plan(request, &files, analyser, &mut warnings)?;
+    let (plan, mut filter) = plan::plan(request, &files, analyser, &mut warnings)?;
     clock.step("plan");
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
     // One more tells whether the answer goes on.
-    let wanted = start_at.saturating_add(request.k).saturating_add(1);
-    let (mut candidates, mut evidence) = (Candidates::default(), Evidence::default());
-    let (found, verdict) = if plan.lists_documents() {
-        let found = listed::passages(&plan, request, &files)?;
+    let wanted = request.k.saturating_add(1);
+    let (found, evidence, verdict);
+    if plan.lists_documents() {
+        let end = start_at.saturating_add(wanted);
+        let passages = listed::passages(&plan, request, &files, &mut filter, end)?;
         clock.step("documents");
-        let verdict = match found.is_empty() {
+        verdict = match passages.is_empty() {
             true => Verdict::NothingRelevant,
             false => Verdict::Relevant,
         };
-        (found, verdict)
+        evidence = Evidence::default();
+        found = Ranked {
+            passages,
+            ..Ranked::default()
+        };
     } else {
-        candidates = retrieve::retrieve(&plan, &files, &mut clock)?;
-        evidence = self::evidence(&plan, &candidates, &files)?;
-        let ranked = fuse(&candidates, request, &files)?;
-        let found = passages::passages(&ranked, request, &files, wanted)?;
-        clock.step("fuse");
-        (found, verdict::judge(&evidence))
-    };
-    if start > 0 && found.len() <= start_at {
+        let window = (start_at, wanted);
+        found = ranked::find(&plan, request, &files, &mut filter, window, &mut clock)?;
+        evidence = self::evidence(&plan, &found.first, &files)?;
+        verdict = verdict::judge(&evidence);
+    }
+    warnings.extend(filter.unread_warning());
+    // Nothing may be left where it was not known whether anything would be.
+    if start_at > found.passages.len() {
         return Err(Origin::out_of_range());
     }
     let mut budget = Budget::of_texts(&request.page);
@@ -84,27 +92,24 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
         &files,
         request,
         &plan,
-        found.get(start_at..).unwrap_or_default(),
+        found.passages.get(start_at..).unwrap_or_default(),
         &mut budget,
         analyser,
         &mut warnings,
     )?;
     clock.step("text");
 
-    let searched_chunks = match &plan.rows {
-        Some(rows) => rows.iter().map(roaring::RoaringBitmap::len).sum(),
-        None => files.statistics().chunks,
-    };
-    let next = start_at + hits.len();
+    let next = start_at.saturating_add(hits.len());
+    let goes_on = found.passages.len() > next || found.may_go_on;
     let explanation = request
         .explain
-        .then(|| explain(&files, &plan, &candidates, evidence, clock.steps));
+        .then(|| explain(&files, &plan, &found.first, evidence, clock.steps));
     Ok(Response {
-        paging: budget.paging(&origin, (found.len() > next).then_some(next as u64)),
+        paging: budget.paging(&origin, goes_on.then_some(next as u64)),
         hits,
         mode: plan.mode,
         verdict,
-        searched_chunks,
+        searched_chunks: filter.count(),
         warnings,
         explanation,
     })
@@ -189,23 +194,6 @@ fn evidence(plan: &Plan<'_>, candidates: &Candidates, files: &Files<'_>) -> Resu
 
 /// Chunks of the same largest keyword part that are looked at; copies of one text are alike.
 const MOST_TIED: usize = 10;
-
-/// All candidates with a score, best first.
-fn fuse(candidates: &Candidates, request: &Request, files: &Files<'_>) -> Result<Vec<Scored>> {
-    let hits = candidates
-        .list
-        .iter()
-        .filter(|scored| scored.score > 0.0 && scored.score >= request.min_score)
-        .copied()
-        .collect();
-    order::best(
-        hits,
-        usize::MAX,
-        |scored: &Scored| scored.score,
-        |scored| scored.at,
-        |at| files.place(at),
-    )
-}
 
 /// Most bytes of text and records that are decoded for one answer. The hits of an honest file take some
 /// tens of KB each.

@@ -40,8 +40,12 @@ impl Passage {
     }
 }
 
+/// Documents that an answer has a passage of, by file and number.
+pub type SeenDocuments = FxHashSet<(usize, DocumentId)>;
+
 /// Turns ranked chunks, best first, into the passages that a request asks for, in its order, as far as
-/// `wanted` passages need it; the same ones whatever `wanted` is.
+/// `wanted` passages need it; the same ones whatever `wanted` is. Where one passage a document is asked
+/// for, documents that were `seen` have none, and those that get one are seen then.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -50,6 +54,7 @@ pub fn passages(
     request: &Request,
     files: &Files<'_>,
     wanted: usize,
+    seen: &mut SeenDocuments,
 ) -> Result<Vec<Passage>> {
     let enough = match request.sort {
         Sort::Score => wanted,
@@ -57,7 +62,7 @@ pub fn passages(
         Sort::Recency | Sort::Path => usize::MAX,
     };
     let mut found = match request.scope {
-        Scope::Documents => documents(ranked, files)?,
+        Scope::Documents => documents(ranked, files, seen)?,
         Scope::Chunks if request.join => joined(ranked, files, enough)?,
         Scope::Chunks => {
             let chunks = ranked.iter().take(enough);
@@ -96,19 +101,27 @@ pub fn sort(found: &mut Vec<Passage>, sort: Sort, files: &Files<'_>) -> Result<(
 }
 
 /// One passage a document: its best chunk, and how many of its chunks are candidates.
-fn documents(ranked: &[Scored], files: &Files<'_>) -> Result<Vec<Passage>> {
+fn documents(
+    ranked: &[Scored],
+    files: &Files<'_>,
+    seen: &mut SeenDocuments,
+) -> Result<Vec<Passage>> {
     let mut found: Vec<Passage> = Vec::new();
-    let mut seen: FxHashMap<(usize, DocumentId), usize> = FxHashMap::default();
+    let mut places: FxHashMap<(usize, DocumentId), usize> = FxHashMap::default();
     for scored in ranked {
         let file = files.file_of(scored.at.segment);
         let document = files.document_of(scored.at)?;
+        if seen.contains(&(file, document)) {
+            continue;
+        }
         let next = found.len();
-        let at = *seen.entry((file, document)).or_insert(next);
+        let at = *places.entry((file, document)).or_insert(next);
         match found.get_mut(at) {
             Some(passage) => passage.matches += 1,
             None => found.push(Passage::of_chunk(*scored)),
         }
     }
+    seen.extend(places.into_keys());
     Ok(found)
 }
 

@@ -1,144 +1,264 @@
-//! Words in a row -> the rows that have them.
+//! One phrase of a query: which rows may have it, and whether the text of a row has it.
 //!
 //! Positions are not stored. The postings name the rows that have all terms of a phrase, and the
-//! pairs of neighbouring rows that have them together; then the text of these rows is read. A row has
-//! a phrase when the phrase stands in its text, or begins in the row before and ends in this one, or
-//! begins in this one and ends in the row after, if both are of the same document. No phrase goes
-//! through more than two rows. What a phrase is to a text is said in [`crate::index::text::Phrase`].
-//!
-//! Reading a row costs about 30 microseconds, so a question reads at most [`MOST_ROWS`] rows for all
-//! its phrases: if more could have one, those with the best keyword score.
+//! pairs of neighbouring rows that have them together; whether a row has the phrase is then read in its
+//! text. A row has a phrase when the phrase stands in its text, or begins in the row before and ends in
+//! this one, or begins in this one and ends in the row after, if both are of the same document. No
+//! phrase goes through more than two rows. A phrase of one word also counts in title, headings and path,
+//! as in ranking. What a phrase is to a text is said in [`crate::index::text::Form`].
+
+use std::collections::hash_map::Entry;
 
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
-use crate::catalog::BoundSegment;
 use crate::error::Result;
-use crate::index::text::{Matcher, Phrase, PhraseTerm, Query, Reader};
+use crate::index::text::{Form, Matcher, Phrase, PhraseTerm, Reader};
+use crate::search::files::{At, Files};
+use crate::store::blocks::BlockReader;
 
-/// Most rows whose text one question reads for its phrases.
-pub const MOST_ROWS: u64 = 20_000;
-
-/// What finds the rows of phrases for one question.
+/// A phrase that a query asks for or excludes.
 #[derive(Debug)]
-pub struct PhraseFinder<'f> {
-    /// The segments.
-    bound: &'f [BoundSegment<'f>],
-    /// The words of the question: says which rows to read when there are too many.
-    ranking: &'f Query<'f>,
-    /// Rows that may still be read.
-    rows_left: u64,
+pub(super) struct PhraseOperator {
+    /// As it was given.
+    pub(super) text: String,
+    /// Its words.
+    pub(super) phrase: Phrase,
+    /// Whether rows that have it do not pass.
+    pub(super) is_excluded: bool,
 }
 
-/// The rows of a phrase.
+/// A phrase with what is known of the rows of all segments.
 #[derive(Debug)]
-pub struct Found {
-    /// One bitmap a segment.
-    pub rows: Vec<RoaringBitmap>,
-    /// Rows that could have it.
-    pub candidates: u64,
-    /// How many of them were read; the others are not in `rows`.
-    pub read: u64,
+pub(super) struct PhraseRows {
+    /// What is asked.
+    pub(super) operator: PhraseOperator,
+    /// How its words must match for a row to have it.
+    pub(super) form: Form,
+    /// Finds it as written.
+    written: Matcher,
+    /// Finds it by its terms; only where that may be asked.
+    stemmed: Option<Matcher>,
+    /// What is known, by position of the segment.
+    segments: Vec<SegmentRows>,
 }
 
-/// The rows of one segment whose text must be read.
+/// What is known of the rows of one segment.
 #[derive(Debug, Default)]
-struct Candidates {
-    /// Rows that may have the phrase.
+struct SegmentRows {
+    /// Rows in whose text the phrase may stand.
     inside: RoaringBitmap,
     /// Rows that may have its end, with its beginning in the row before.
     heads: RoaringBitmap,
+    /// Rows whose text was read.
+    read: RoaringBitmap,
+    /// Those of them that have it as written.
+    written: RoaringBitmap,
+    /// Those of them that have it by its terms; only where that may be asked.
+    stemmed: RoaringBitmap,
 }
 
-impl Candidates {
-    fn all(&self) -> RoaringBitmap {
-        &self.inside | &self.heads
-    }
-
-    fn keep(&mut self, rows: &RoaringBitmap) {
-        self.inside &= rows;
-        self.heads &= rows;
-    }
-}
-
-impl<'f> PhraseFinder<'f> {
-    /// For one question.
-    pub fn new(bound: &'f [BoundSegment<'f>], ranking: &'f Query<'f>) -> PhraseFinder<'f> {
-        PhraseFinder {
-            bound,
-            ranking,
-            rows_left: MOST_ROWS,
-        }
-    }
-
-    /// The rows among `within`, one bitmap a segment and live rows only, that have the phrase.
+impl PhraseRows {
+    /// For the rows `within`, one bitmap a segment; `None`: all rows.
     ///
     /// # Errors
-    /// [`crate::Error::Damaged`] for what the file gets wrong.
-    pub fn rows(&mut self, phrase: &Phrase, within: &[RoaringBitmap]) -> Result<Found> {
-        let mut candidates = Vec::with_capacity(self.bound.len());
-        for (segment, within) in self.bound.iter().zip(within) {
-            candidates.push(candidates_of(phrase, segment.words()?, within)?);
+    /// [`Error::Damaged`] when postings contradict the format.
+    pub(super) fn new(
+        operator: PhraseOperator,
+        files: &Files<'_>,
+        within: &[RoaringBitmap],
+    ) -> Result<PhraseRows> {
+        let mut segments = Vec::with_capacity(files.segments.len());
+        for (segment, within) in files.segments.iter().zip(within) {
+            segments.push(candidates(&operator.phrase, segment.words()?, within)?);
         }
-        let all: u64 = candidates.iter().map(|of| of.all().len()).sum();
-        let read = all.min(self.rows_left);
-        if all > read {
-            self.keep_best(&mut candidates, read)?;
-        }
-        self.rows_left -= read;
-        let mut matcher = Matcher::new(phrase);
-        let mut rows = Vec::with_capacity(self.bound.len());
-        for ((segment, candidates), within) in self.bound.iter().zip(&candidates).zip(within) {
-            rows.push(checked(&mut matcher, segment, candidates)? & within);
-        }
-        Ok(Found {
-            rows,
-            candidates: all,
-            read,
+        let stemmed =
+            (!operator.is_excluded).then(|| Matcher::new(&operator.phrase, Form::Stemmed));
+        Ok(PhraseRows {
+            form: Form::Written,
+            written: Matcher::new(&operator.phrase, Form::Written),
+            stemmed,
+            segments,
+            operator,
         })
     }
 
-    /// Keeps the `most` candidates with the best keyword score, equal ones in the order of rows.
-    fn keep_best(&self, candidates: &mut [Candidates], most: u64) -> Result<()> {
-        let wanted = usize::try_from(most).unwrap_or(usize::MAX);
-        let mut ranked: Vec<(f32, usize, u32)> = Vec::new();
-        if wanted > 0 {
-            for (position, of) in candidates.iter().enumerate() {
-                let top = self.ranking.top_k(position, wanted, Some(&of.all()), 0.0)?;
-                ranked.extend(top.iter().map(|row| (row.score, position, row.row)));
-            }
+    /// Rows of the segment at `position` that may have the phrase; all others do not.
+    pub(super) fn may_have(&self, position: usize) -> RoaringBitmap {
+        let Some(segment) = self.segments.get(position) else {
+            return RoaringBitmap::new();
+        };
+        let before = segment.heads.iter().filter_map(|row| row.checked_sub(1));
+        let begins = RoaringBitmap::from_sorted_iter(before).unwrap_or_default();
+        &segment.inside | &segment.heads | begins
+    }
+
+    /// Whether a row was read that has the phrase in that form.
+    pub(super) fn was_found(&self, form: Form) -> bool {
+        self.segments.iter().any(|segment| match form {
+            Form::Written => !segment.written.is_empty(),
+            Form::Stemmed => !segment.stemmed.is_empty(),
+        })
+    }
+
+    /// Whether a row has the phrase; reads its text the first time.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(super) fn has(&mut self, at: At, text: &mut RowText<'_>) -> Result<bool> {
+        let row = at.row;
+        let next = row.checked_add(1);
+        let Some(segment) = self.segments.get_mut(at.segment) else {
+            return Ok(false);
+        };
+        let of_form = |segment: &SegmentRows, form| match form {
+            Form::Written => segment.written.contains(row),
+            Form::Stemmed => segment.stemmed.contains(row),
+        };
+        let (inside, head) = (segment.inside.contains(row), segment.heads.contains(row));
+        let tail = next.is_some_and(|next| segment.heads.contains(next));
+        if segment.read.contains(row) || !(inside || head || tail) {
+            return Ok(of_form(segment, self.form));
         }
-        ranked.sort_by(|a, b| {
-            b.0.total_cmp(&a.0)
-                .then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
-        });
-        ranked.truncate(wanted);
-        let mut left = wanted - ranked.len();
-        for (position, of) in candidates.iter_mut().enumerate() {
-            let ranked = ranked.iter().filter(|(_, at, _)| *at == position);
-            let mut kept: RoaringBitmap = ranked.map(|(_, _, row)| *row).collect();
-            // Rows without any ranked word fill what is left.
-            let rest = of.all() - &kept;
-            let more: RoaringBitmap = rest.iter().take(left).collect();
-            left -= usize::try_from(more.len()).unwrap_or(left);
-            kept |= more;
-            of.keep(&kept);
+        let is_single = self.operator.phrase.len() == 1;
+        let mut finds = |matcher: &mut Matcher| -> Result<bool> {
+            Ok((inside && matcher.stands_in(text.of(at)?))
+                || (is_single && text.has_field(at, |field| matcher.stands_in(field))?)
+                || (head && text.crosses_from_before(at, matcher)?)
+                || (tail && text.crosses_to_after(at, matcher)?))
+        };
+        let is_written = finds(&mut self.written)?;
+        if is_written {
+            segment.written.insert(row);
         }
-        Ok(())
+        if let Some(stemmed) = &mut self.stemmed
+            && (is_written || finds(stemmed)?)
+        {
+            segment.stemmed.insert(row);
+        }
+        segment.read.insert(row);
+        Ok(of_form(segment, self.form))
     }
 }
 
-/// The rows of one segment whose text must be read to find the phrase in the rows `within`.
-fn candidates_of(
-    phrase: &Phrase,
-    reader: Reader<'_>,
-    within: &RoaringBitmap,
-) -> Result<Candidates> {
+/// The text of rows, read one after the other.
+pub(super) struct RowText<'f> {
+    files: &'f Files<'f>,
+    /// A reader of text for each segment seen.
+    blocks: FxHashMap<usize, BlockReader<'f>>,
+    /// The row whose text is at hand.
+    row: Option<At>,
+    /// Its text.
+    text: String,
+    /// The text of a row beside it.
+    beside: String,
+}
+
+impl std::fmt::Debug for RowText<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowText")
+            .field("row", &self.row)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'f> RowText<'f> {
+    pub(super) fn new(files: &'f Files<'f>) -> RowText<'f> {
+        RowText {
+            files,
+            blocks: FxHashMap::default(),
+            row: None,
+            text: String::new(),
+            beside: String::new(),
+        }
+    }
+
+    /// Bytes of text decoded so far.
+    pub(super) fn decoded_bytes(&self) -> u64 {
+        self.blocks.values().map(BlockReader::decoded_bytes).sum()
+    }
+
+    /// The text of a row.
+    fn of(&mut self, at: At) -> Result<&str> {
+        if self.row != Some(at) {
+            self.row = None;
+            self.text.clear();
+            append(self.files, &mut self.blocks, at, &mut self.text)?;
+            self.row = Some(at);
+        }
+        Ok(&self.text)
+    }
+
+    /// Whether the phrase begins in the row before and ends in the given one.
+    fn crosses_from_before(&mut self, at: At, matcher: &mut Matcher) -> Result<bool> {
+        let Some(before) = at.row.checked_sub(1).map(|row| At { row, ..at }) else {
+            return Ok(false);
+        };
+        if !matcher.may_end_in(self.of(at)?) || !self.read_beside(at, before)? {
+            return Ok(false);
+        }
+        Ok(matcher.crosses(&self.beside, &self.text))
+    }
+
+    /// Whether the phrase begins in the given row and ends in the one after.
+    fn crosses_to_after(&mut self, at: At, matcher: &mut Matcher) -> Result<bool> {
+        let Some(after) = at.row.checked_add(1).map(|row| At { row, ..at }) else {
+            return Ok(false);
+        };
+        if !self.read_beside(at, after)? || !matcher.may_end_in(&self.beside) {
+            return Ok(false);
+        }
+        self.of(at)?;
+        Ok(matcher.crosses(&self.text, &self.beside))
+    }
+
+    /// Reads a row beside another one; false when it is of another document.
+    fn read_beside(&mut self, at: At, beside: At) -> Result<bool> {
+        let chunks = self.files.segment(at.segment)?.chunks();
+        if chunks.document(at.row)? != chunks.document(beside.row)? {
+            return Ok(false);
+        }
+        self.beside.clear();
+        append(self.files, &mut self.blocks, beside, &mut self.beside)?;
+        Ok(true)
+    }
+
+    /// Whether the title or path of the document of a row, or a heading above the row, passes.
+    fn has_field(&self, at: At, mut passes: impl FnMut(&str) -> bool) -> Result<bool> {
+        let chunk = self.files.segment(at.segment)?.chunks().get(at.row)?;
+        let file = self.files.file_of(at.segment);
+        let record = self.files.document(file, chunk.document)?;
+        if passes(&record.title) || passes(&record.path) {
+            return Ok(true);
+        }
+        let part = self.files.part(file)?;
+        let outlines = &part.catalog.outlines;
+        let (titles, _) =
+            outlines.section_at(part.snapshot, chunk.document, chunk.at.span.start)?;
+        Ok(titles.iter().any(|title| passes(title)))
+    }
+}
+
+fn append<'f>(
+    files: &'f Files<'f>,
+    blocks: &mut FxHashMap<usize, BlockReader<'f>>,
+    at: At,
+    text: &mut String,
+) -> Result<()> {
+    let reader = match blocks.entry(at.segment) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => entry.insert(files.segment(at.segment)?.blocks()?),
+    };
+    reader.append(at.row, 1, text)
+}
+
+/// The rows of one segment that may have the phrase, for the rows `within`.
+fn candidates(phrase: &Phrase, reader: Reader<'_>, within: &RoaringBitmap) -> Result<SegmentRows> {
     if within.is_empty() || phrase.is_empty() {
-        return Ok(Candidates::default());
+        return Ok(SegmentRows::default());
     }
     // A row has a phrase also when the row after it has the end.
-    let mut read = within | shifted(within);
+    let mut read = within | after(within);
     read.remove_range(reader.rows()..);
     let terms = phrase.terms();
     let mut rows: FxHashMap<&str, RoaringBitmap> = FxHashMap::default();
@@ -151,17 +271,17 @@ fn candidates_of(
     let mut last_split = None;
     for split in 1..phrase.len() {
         let before = terms.iter().filter(|term| term.last < split);
-        let after = terms.iter().filter(|term| term.first >= split);
+        let behind = terms.iter().filter(|term| term.first >= split);
         // Words without a term move the border but ask nothing of the rows.
-        let shape = (before.clone().count(), after.clone().count());
+        let shape = (before.clone().count(), behind.clone().count());
         if last_split.replace(shape) == Some(shape) {
             continue;
         }
         let begins = with_all(before, &rows);
-        let ends = with_all(after, &rows);
+        let ends = with_all(behind, &rows);
         heads |= match (begins, ends) {
-            (Some(begins), Some(ends)) => shifted(&begins) & ends,
-            (Some(begins), None) => shifted(&begins),
+            (Some(begins), Some(ends)) => after(&begins) & ends,
+            (Some(begins), None) => after(&begins),
             (None, Some(ends)) => ends,
             (None, None) => read.clone(),
         };
@@ -170,9 +290,10 @@ fn candidates_of(
     if let Some(with_all) = with_all(terms.iter(), &rows) {
         read = with_all;
     }
-    Ok(Candidates {
+    Ok(SegmentRows {
         inside: read & within,
         heads,
+        ..SegmentRows::default()
     })
 }
 
@@ -193,178 +314,7 @@ fn with_all<'t>(
 }
 
 /// The rows after those given. A row beyond the segment is no row of any other set.
-fn shifted(rows: &RoaringBitmap) -> RoaringBitmap {
+fn after(rows: &RoaringBitmap) -> RoaringBitmap {
     let after = rows.iter().filter_map(|row| row.checked_add(1));
     RoaringBitmap::from_sorted_iter(after).unwrap_or_default()
-}
-
-/// Reads the text of the candidates of one segment; the rows that have the phrase.
-fn checked(
-    matcher: &mut Matcher,
-    segment: &BoundSegment<'_>,
-    candidates: &Candidates,
-) -> Result<RoaringBitmap> {
-    let mut found = RoaringBitmap::new();
-    let all = candidates.all();
-    if all.is_empty() {
-        return Ok(found);
-    }
-    let chunks = segment.chunks();
-    let mut blocks = segment.blocks()?;
-    let (mut text, mut before) = (String::new(), String::new());
-    for row in &all {
-        text.clear();
-        blocks.append(row, 1, &mut text)?;
-        if candidates.inside.contains(row) && matcher.stands_in(&text) {
-            found.insert(row);
-        }
-        let Some(row_before) = row.checked_sub(1) else {
-            continue;
-        };
-        if candidates.heads.contains(row)
-            && chunks.document(row_before)? == chunks.document(row)?
-            && matcher.may_end_in(&text)
-        {
-            before.clear();
-            blocks.append(row_before, 1, &mut before)?;
-            if matcher.crosses(&before, &text) {
-                found.insert(row_before);
-                found.insert(row);
-            }
-        }
-    }
-    Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::catalog::Catalog;
-    use crate::container::Container;
-    use crate::index::text::{Analyser, QuerySegment};
-    use crate::kb::KbWriter;
-    use crate::search::filter::live_rows;
-    use proptest::prelude::*;
-
-    /// Words that meet often in a row, with stop words, identifiers and characters.
-    const WORDS: [&str; 12] = [
-        "the",
-        "value",
-        "of",
-        "readFile",
-        "read",
-        "file",
-        "a",
-        "Values",
-        "\u{4e2d}\u{6587}",
-        "\u{6587}",
-        "to_be",
-        "be",
-    ];
-
-    /// A text of several chunks from a seed.
-    fn text(seed: u64, words: usize) -> String {
-        let mut state = seed | 1;
-        let mut text = String::new();
-        for n in 0..words {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            text.push_str(WORDS[(state >> 33) as usize % WORDS.len()]);
-            text.push_str(if n % 9 == 8 { ".\n" } else { " " });
-        }
-        text
-    }
-
-    /// Rows that the finder names, and those that reading every pair of rows names.
-    fn both(documents: &[(u64, usize)], phrase: &str, most: u64) -> (Found, Vec<RoaringBitmap>) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("phrase.kb");
-        let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
-        for (n, (seed, words)) in documents.iter().enumerate() {
-            writer
-                .add_bytes(&format!("{n}.txt"), text(*seed, *words).as_bytes())
-                .unwrap();
-            if n % 2 == 1 {
-                writer.commit().unwrap();
-            }
-        }
-        writer.commit().unwrap();
-        writer.remove("0.txt").unwrap();
-        writer.commit().unwrap();
-        let phrase_of = Phrase::new(phrase);
-        Container::open(&path)
-            .unwrap()
-            .read(|snapshot| {
-                let catalog = Catalog::load(snapshot)?;
-                let bound: Vec<_> = catalog
-                    .segments
-                    .iter()
-                    .map(|of| of.bind(snapshot).unwrap())
-                    .collect();
-                let segments: Vec<_> = bound
-                    .iter()
-                    .map(|of| QuerySegment {
-                        reader: of.words().unwrap(),
-                        deleted: of.segment.deleted_rows(),
-                    })
-                    .collect();
-                let query =
-                    Query::new(&mut Analyser::new(), phrase, &segments, catalog.statistics)?;
-                let live = live_rows(&catalog);
-                let mut finder = PhraseFinder::new(&bound, &query);
-                finder.rows_left = most;
-                let found = finder.rows(&phrase_of, &live)?;
-                let mut expected = Vec::new();
-                for (segment, live) in bound.iter().zip(&live) {
-                    let mut matcher = Matcher::new(&phrase_of);
-                    let mut blocks = segment.blocks()?;
-                    let mut rows = RoaringBitmap::new();
-                    for row in live {
-                        let text = blocks.chunk(row)?;
-                        if matcher.stands_in(&text) {
-                            rows.insert(row);
-                        }
-                        let chunks = segment.chunks();
-                        if row > 0 && chunks.document(row - 1)? == chunks.document(row)? {
-                            let before = blocks.chunk(row - 1)?;
-                            if matcher.crosses(&before, &text) {
-                                rows.extend([row - 1, row]);
-                            }
-                        }
-                    }
-                    expected.push(rows);
-                }
-                Ok((found, expected))
-            })
-            .unwrap()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-        #[test]
-        fn the_rows_of_a_phrase_are_those_that_reading_everything_finds(
-            documents in prop::collection::vec((any::<u64>(), 1usize..900), 1..6),
-            phrase in prop::collection::vec(0..WORDS.len(), 2..5),
-        ) {
-            let phrase: Vec<&str> = phrase.into_iter().map(|word| WORDS[word]).collect();
-            let (found, expected) = both(&documents, &phrase.join(" "), MOST_ROWS);
-            prop_assert_eq!(found.rows, expected);
-            prop_assert_eq!(found.read, found.candidates);
-        }
-    }
-
-    #[test]
-    fn with_too_many_candidates_the_best_are_read() {
-        let documents = [(7, 10), (1, 800), (2, 800), (3, 800)];
-        let (all, expected) = both(&documents, "value of", MOST_ROWS);
-        assert!(all.candidates > 3 && all.rows == expected);
-        let most = all.candidates - 1;
-        let (some, _) = both(&documents, "value of", most);
-        assert_eq!((some.read, some.candidates), (most, all.candidates));
-        for (some, all) in some.rows.iter().zip(&all.rows) {
-            assert!(some.is_subset(all));
-        }
-        assert!(some.rows.iter().any(|rows| !rows.is_empty()));
-    }
 }

@@ -11,7 +11,9 @@ use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
 use crate::search::fuse::vector_weight;
 use crate::search::language::{self, Parsed};
+use crate::search::operators;
 use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request, Scope};
+use crate::search::two_phase::TwoPhaseFilter;
 
 /// Candidates that each index gives at least: deeper lists find what only both parts together rank
 /// high, and all pages of an answer come from them.
@@ -27,7 +29,7 @@ pub struct Plan<'b> {
     pub parsed: Parsed,
     /// The mode that answers; the request's, or keyword when there is no vector to ask with.
     pub mode: Mode,
-    /// Candidates wanted from each index.
+    /// Candidates wanted from each index at first.
     pub candidates: usize,
     /// The query as words; none when the mode has no such part.
     pub words: Option<WordQuery<'b>>,
@@ -35,8 +37,8 @@ pub struct Plan<'b> {
     vectors: Vec<FileVector>,
     /// Words of the query that the model knows, and all.
     pub model_words: (usize, usize),
-    /// Rows that may answer, by position of the segment.
-    pub rows: Rows,
+    /// Whether documents are listed because there is nothing to rank by.
+    pub is_list: bool,
     /// How vectors are searched.
     pub scan: Scan,
 }
@@ -59,12 +61,7 @@ static NO_VECTOR: FileVector = FileVector {
 impl Plan<'_> {
     /// Whether documents are found by what is known of them; nothing is ranked by its text.
     pub fn lists_documents(&self) -> bool {
-        self.mode == Mode::Title || self.parsed.is_list()
-    }
-
-    /// The rows of the segment at `position` that may answer; `None`: all.
-    pub fn filter(&self, position: usize) -> Option<&RoaringBitmap> {
-        self.rows.as_ref().and_then(|rows| rows.get(position))
+        self.mode == Mode::Title || self.is_list
     }
 
     /// The query in the model of a file.
@@ -86,7 +83,7 @@ impl Plan<'_> {
     }
 }
 
-/// Makes the plan.
+/// Makes the plan, and the filter that says which rows may answer.
 ///
 /// # Errors
 /// [`Error::EmbeddingModelUnavailable`] for a semantic request to a file of an unknown model;
@@ -96,13 +93,16 @@ pub fn plan<'b>(
     files: &'b Files<'b>,
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
-) -> Result<Plan<'b>> {
+) -> Result<(Plan<'b>, TwoPhaseFilter<'b>)> {
     let query = searched_part(&request.query, warnings);
     let parsed = match request.plain {
         true => Parsed::words(query),
         false => language::parse(query),
     };
-    let rows = rows(files, request, &parsed, analyser, warnings)?;
+    let mut rows = filtered(files, request, warnings)?;
+    let phrases = operators::apply(&parsed, files, &mut rows, warnings)?;
+    warnings.dedup();
+    let filter = TwoPhaseFilter::new(files, rows, phrases, analyser, warnings)?;
     let wanted = match request.scope {
         Scope::Chunks => request.k,
         Scope::Documents => request.k.saturating_mul(CHUNKS_PER_DOCUMENT),
@@ -114,11 +114,12 @@ pub fn plan<'b>(
         words: None,
         vectors: Vec::new(),
         model_words: (0, 0),
-        rows,
+        is_list: false,
         scan: request.scan,
     };
+    plan.is_list = plan.parsed.is_list();
     if plan.lists_documents() {
-        return Ok(plan);
+        return Ok((plan, filter));
     }
     if request.mode != Mode::Semantic {
         let segments = files.words()?;
@@ -128,28 +129,23 @@ pub fn plan<'b>(
     if request.mode != Mode::Keyword {
         add_vectors(&mut plan, files, warnings)?;
     }
-    Ok(plan)
+    // `"to be or not to be"`: the index and perhaps the model know no word of it, the texts do.
+    let has_terms = plan
+        .words
+        .as_ref()
+        .is_some_and(|words| !words.terms().is_empty());
+    plan.is_list = !plan.parsed.is_plain() && !has_terms && !plan.has_vectors();
+    Ok((plan, filter))
 }
 
-/// The rows that pass the filters and the signs of the query, of all files. A file that does not know a value keeps none, unless
-/// no file knows it.
-fn rows(
-    files: &Files<'_>,
-    request: &Request,
-    parsed: &Parsed,
-    analyser: &mut Analyser,
-    warnings: &mut Vec<String>,
-) -> Result<Rows> {
+/// The rows of all files that pass the filters of the request. A file that does not know a value keeps none,
+/// unless no file knows it.
+fn filtered(files: &Files<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
     let mut all = Vec::with_capacity(files.segments.len());
     let (mut refused, mut is_filtered) = (None, false);
-    for (file, part) in files.parts.iter().enumerate() {
+    for part in files.parts {
         let (snapshot, catalog) = (part.snapshot, part.catalog);
-        let passing = filter::apply(snapshot, catalog, &request.filters, warnings);
-        let passing = passing.and_then(|rows| {
-            let (bound, rows) = (files.of_file(file), rows.as_deref());
-            language::rows(parsed, snapshot, catalog, bound, analyser, rows, warnings)
-        });
-        match passing {
+        match filter::apply(snapshot, catalog, &request.filters, warnings) {
             Ok(None) => return Ok(None),
             Ok(Some(rows)) => {
                 all.extend(rows);
@@ -163,7 +159,6 @@ fn rows(
             Err(error) => return Err(error),
         }
     }
-    warnings.dedup();
     match refused {
         Some(error) if !is_filtered => Err(error),
         _ => Ok(Some(all)),

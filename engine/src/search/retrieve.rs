@@ -10,10 +10,13 @@ use crate::search::files::{At, Files};
 use crate::search::fuse::{Scored, fused};
 use crate::search::order;
 use crate::search::plan::Plan;
+use crate::search::two_phase::{BATCH_GROWTH, TwoPhaseFilter};
 
 /// The candidates of one request.
 #[derive(Debug, Default)]
 pub struct Candidates {
+    /// The most that the score of a chunk can be that is not in the list; 0 when all are.
+    pub bound: f32,
     /// The union of both lists with both parts computed, in no particular order.
     pub list: Vec<Scored>,
     /// How many came from the keyword index.
@@ -24,16 +27,25 @@ pub struct Candidates {
     pub vectors: Facts,
 }
 
-/// Asks both indexes and completes the parts: a part is never taken as 0 because a chunk was missing
-/// from the other list.
+/// Asks both indexes for so many verified rows each and completes the parts: a part is never taken as 0
+/// because a chunk was missing from the other list.
 pub(super) fn retrieve(
     plan: &Plan<'_>,
     files: &Files<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+    wanted: usize,
     clock: &mut Clock,
 ) -> Result<Candidates> {
-    let by_keyword = by_keyword(plan, files)?;
+    let by_keyword = verified(filter, wanted, |filter, most| {
+        by_keyword(plan, files, filter, most)
+    })?;
     clock.step("keyword");
-    let (by_vector, vectors) = by_vector(plan, files)?;
+    let mut vectors = Facts::default();
+    let by_vector = verified(filter, wanted, |filter, most| {
+        let (found, facts) = by_vector(plan, files, filter, most)?;
+        vectors = facts;
+        Ok(found)
+    })?;
     clock.step("vector");
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
     let list = match (&plan.words, plan.has_vectors()) {
@@ -42,11 +54,57 @@ pub(super) fn retrieve(
         (Some(_), true) => complete(plan, files, &by_keyword, &by_vector)?,
     };
     Ok(Candidates {
+        bound: bound(plan, files, wanted, &by_keyword, &by_vector),
         list,
         from_keyword,
         from_vector,
         vectors,
     })
+}
+
+/// The most that the score of a chunk can be that is in neither list: each part is at most that of the
+/// last of a list that is full (Fagin, Lotem and Naor 2001, threshold algorithm).
+fn bound(
+    plan: &Plan<'_>,
+    files: &Files<'_>,
+    wanted: usize,
+    by_keyword: &List,
+    by_vector: &List,
+) -> f32 {
+    let last = |list: &List| match list.last() {
+        Some((score, _)) if list.len() >= wanted => *score,
+        _ => 0.0,
+    };
+    let (keyword, vector) = (plan.keyword_share(last(by_keyword)), last(by_vector));
+    let of_files = (0..files.parts.len()).map(|file| {
+        let weight = plan.vector(file).weight;
+        fused(keyword, vector, weight)
+    });
+    of_files.fold(0.0, f32::max)
+}
+
+/// The `wanted` best of the rows that are verified: asks for more and reads their texts until there are as
+/// many, there are no more, or no more may be read.
+fn verified(
+    filter: &mut TwoPhaseFilter<'_>,
+    wanted: usize,
+    mut search: impl FnMut(&TwoPhaseFilter<'_>, usize) -> Result<List>,
+) -> Result<List> {
+    let mut most = wanted;
+    loop {
+        let mut found = search(filter, most)?;
+        if !filter.has_phrases() {
+            return Ok(found);
+        }
+        let is_all = found.len() < most;
+        filter.verify(found.iter().map(|(_, at)| *at))?;
+        found.retain(|(_, at)| filter.is_verified(*at));
+        if found.len() >= wanted || is_all || filter.is_spent() {
+            found.truncate(wanted);
+            return Ok(found);
+        }
+        most = most.saturating_mul(BATCH_GROWTH);
+    }
 }
 
 /// A list where the other part does not exist.
@@ -124,15 +182,20 @@ struct Parts {
 }
 
 /// The best rows of all segments by words. What a segment found raises the floor for the next.
-fn by_keyword(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
+fn by_keyword(
+    plan: &Plan<'_>,
+    files: &Files<'_>,
+    filter: &TwoPhaseFilter<'_>,
+    most: usize,
+) -> Result<List> {
     let mut found: List = Vec::new();
     let Some(words) = &plan.words else {
         return Ok(found);
     };
     let mut floor = 0.0;
     for position in 0..files.segments.len() {
-        let top = words.top_k(position, plan.candidates, plan.filter(position), floor)?;
-        if let Some(last) = top.get(plan.candidates - 1) {
+        let top = words.top_k(position, most, filter.rows(position), floor)?;
+        if let Some(last) = most.checked_sub(1).and_then(|last| top.get(last)) {
             floor = last.score.max(floor);
         }
         let at = |row| At {
@@ -141,11 +204,16 @@ fn by_keyword(plan: &Plan<'_>, files: &Files<'_>) -> Result<List> {
         };
         found.extend(top.into_iter().map(|hit| (hit.score, at(hit.row))));
     }
-    best(plan, files, found)
+    best(files, found, most)
 }
 
 /// The nearest rows of all segments, and how they were found.
-fn by_vector(plan: &Plan<'_>, files: &Files<'_>) -> Result<(List, Facts)> {
+fn by_vector(
+    plan: &Plan<'_>,
+    files: &Files<'_>,
+    filter: &TwoPhaseFilter<'_>,
+    most: usize,
+) -> Result<(List, Facts)> {
     let (mut found, mut facts) = (List::new(), Facts::default());
     for file in 0..files.parts.len() {
         let Some(query) = &plan.vector(file).query else {
@@ -161,11 +229,11 @@ fn by_vector(plan: &Plan<'_>, files: &Files<'_>) -> Result<(List, Facts)> {
             .enumerate()
             .map(|(position, (reader, bound))| Part {
                 reader,
-                filter: plan.filter(first + position),
+                filter: filter.rows(first + position),
                 deleted: bound.segment.deleted_rows(),
             })
             .collect();
-        let (near, of_file) = nearest_explained(&parts, query, plan.candidates, plan.scan)?;
+        let (near, of_file) = nearest_explained(&parts, query, most, plan.scan)?;
         facts.add(&of_file);
         found.extend(near.into_iter().map(|near| {
             let at = At {
@@ -175,13 +243,13 @@ fn by_vector(plan: &Plan<'_>, files: &Files<'_>) -> Result<(List, Facts)> {
             (near.score, at)
         }));
     }
-    Ok((best(plan, files, found)?, facts))
+    Ok((best(files, found, most)?, facts))
 }
 
-fn best(plan: &Plan<'_>, files: &Files<'_>, found: List) -> Result<List> {
+fn best(files: &Files<'_>, found: List, most: usize) -> Result<List> {
     order::best(
         found,
-        plan.candidates,
+        most,
         |(score, _)| *score,
         |(_, at)| *at,
         |at| files.place(at),

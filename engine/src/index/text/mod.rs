@@ -51,7 +51,7 @@ pub use dictionary::DictionaryPart;
 pub use live::total_length_of;
 pub use marks::TermSet;
 pub use merge::{DROPPED, MergeSource, merge};
-pub use phrase::{MAX_PHRASE_ELEMENTS, Phrase, PhraseTerm};
+pub use phrase::{Form, MAX_PHRASE_ELEMENTS, Phrase, PhraseTerm};
 pub use query::{Query, QuerySegment, QueryTerm, ScoredRow};
 pub use reader::{Postings, Reader};
 pub use sequence::Matcher;

@@ -6,10 +6,8 @@
 //!
 //! In a text an identifier stands for itself and for its parts in a row: `readFile` has the element
 //! `readfile`, and in the same place `read` followed by `file`. A text has a phrase when it has
-//! elements in a row that equal those of the phrase. Two words are equal when the analyser gives them
-//! the same term; stop words, words of one character and words too long for a term are equal when
-//! they are the same in lower case. Characters that stand side by side in the phrase must stand side
-//! by side in the text.
+//! elements in a row that equal those of the phrase. What makes two words equal is said by [`Form`].
+//! Characters that stand side by side in the phrase must stand side by side in the text.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -31,11 +29,26 @@ pub(super) enum Element {
     Character(char, bool),
 }
 
+/// When a word of a text equals a word of a phrase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// When it is the same word, case and composition of its characters aside. What stands between words
+    /// (punctuation, markup, ends of lines) does not count, nor does `_` around a word, which is how
+    /// Markdown marks emphasis. An identifier is one word.
+    Written,
+    /// When the analyser gives both the same term; stop words, words of one character and words too long
+    /// for a term when they are the same in lower case. An identifier also stands for its parts in a
+    /// row. Whatever matches as written matches by its terms too.
+    Stemmed,
+}
+
 /// Words that are to stand in a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Phrase {
     /// At most [`MAX_PHRASE_ELEMENTS`].
     pub(super) elements: Vec<Element>,
+    /// The word of each element in lower case and composed; a character as it is.
+    pub(super) written: Vec<String>,
     /// Whether there were more.
     cut: bool,
 }
@@ -64,14 +77,18 @@ impl Phrase {
             };
             if word.class == CharClass::Bigram {
                 for (at, c) in new_characters(word.start, word_text, side_by_side) {
-                    phrase.push(Element::Character(c, side_by_side == Some(at)));
+                    phrase.push(
+                        Element::Character(c, side_by_side == Some(at)),
+                        c.to_string(),
+                    );
                     side_by_side = Some(at + c.len_utf8());
                 }
             } else if let Some(key) = keys.of(word_text) {
-                phrase.push(match key {
+                let element = match key {
                     WordKey::Term(term) => Element::Term(term.to_owned()),
                     WordKey::Bare(word) => Element::Bare(word.to_owned()),
-                });
+                };
+                phrase.push(element, keys.lower.clone());
             }
             if phrase.cut {
                 break;
@@ -80,9 +97,10 @@ impl Phrase {
         phrase
     }
 
-    fn push(&mut self, element: Element) {
+    fn push(&mut self, element: Element, written: String) {
         if self.elements.len() < MAX_PHRASE_ELEMENTS {
             self.elements.push(element);
+            self.written.push(written);
         } else {
             self.cut = true;
         }
@@ -177,6 +195,15 @@ impl Keys {
             lower: String::new(),
             stem: String::new(),
         }
+    }
+
+    /// What a whole word or a part is compared by as it is written; `None` for one that is no element.
+    pub(super) fn written(&mut self, word: &str) -> Option<&str> {
+        if is_placeholder(word) {
+            return None;
+        }
+        lower_case(word, &mut self.lower);
+        Some(&self.lower)
     }
 
     /// The key of a whole word or of a part; `None` for one that is no element. A word with a term is

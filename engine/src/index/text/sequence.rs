@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::interner::Interner;
-use super::phrase::{Element, Keys, Phrase, WordKey, new_characters};
+use super::phrase::{Element, Form, Keys, Phrase, WordKey, new_characters};
 use super::scripts::CharClass;
 use super::words::{Parts, Words};
 
@@ -23,9 +23,11 @@ enum Verdict {
 
 /// Finds one phrase in many texts; remembers the words it has seen.
 pub struct Matcher {
-    /// Elements that are terms, by term.
+    /// When two words are equal.
+    form: Form,
+    /// Elements that are terms, by term; none for words as written.
     terms: FxHashMap<String, u64>,
-    /// Elements that are bare words, by word.
+    /// Elements that are bare words, by word; for words as written all words.
     bare: FxHashMap<String, u64>,
     /// Elements that are characters.
     characters: FxHashMap<char, u64>,
@@ -75,8 +77,9 @@ enum Reading {
 
 impl Matcher {
     /// A matcher that has seen no word yet.
-    pub fn new(phrase: &Phrase) -> Matcher {
+    pub fn new(phrase: &Phrase, form: Form) -> Matcher {
         let mut matcher = Matcher {
+            form,
             terms: FxHashMap::default(),
             bare: FxHashMap::default(),
             characters: FxHashMap::default(),
@@ -88,19 +91,20 @@ impl Matcher {
             parts: Vec::new(),
             keys: Keys::new(),
         };
-        for (element, at) in phrase.elements.iter().zip(0..u64::BITS) {
+        let elements = phrase.elements.iter().zip(&phrase.written);
+        for ((element, written), at) in elements.zip(0..u64::BITS) {
             let bit = 1 << at;
             matcher.last = bit;
-            let word = match element {
-                Element::Term(term) => {
+            let word = match (element, form) {
+                (Element::Term(term), Form::Stemmed) => {
                     *matcher.terms.entry(term.clone()).or_default() |= bit;
                     term
                 }
-                Element::Bare(word) => {
-                    *matcher.bare.entry(word.clone()).or_default() |= bit;
-                    word
+                (Element::Term(_) | Element::Bare(_), _) => {
+                    *matcher.bare.entry(written.clone()).or_default() |= bit;
+                    written
                 }
-                Element::Character(c, beside) => {
+                (Element::Character(c, beside), _) => {
                     *matcher.characters.entry(*c).or_default() |= bit;
                     matcher.beside |= if *beside { bit } else { 0 };
                     continue;
@@ -223,6 +227,12 @@ impl Matcher {
         let Some(whole) = self.equal(word) else {
             return Verdict::Skipped;
         };
+        if self.form == Form::Written {
+            let mut parts = Parts::new(word);
+            let only = parts.next().filter(|_| parts.next().is_none());
+            let bare = only.and_then(|part| self.equal(word.get(part)?));
+            return Verdict::Whole(whole | bare.unwrap_or(0));
+        }
         let mut parts = Parts::new(word).peekable();
         if parts.peek().is_none_or(|part| part.len() == word.len()) {
             return Verdict::Whole(whole);
@@ -238,9 +248,12 @@ impl Matcher {
 
     /// The elements that a word equals; `None` for a word that is no element.
     fn equal(&mut self, word: &str) -> Option<u64> {
-        let found = match self.keys.of(word)? {
-            WordKey::Term(term) => self.terms.get(term),
-            WordKey::Bare(word) => self.bare.get(word),
+        let found = match self.form {
+            Form::Written => self.bare.get(self.keys.written(word)?),
+            Form::Stemmed => match self.keys.of(word)? {
+                WordKey::Term(term) => self.terms.get(term),
+                WordKey::Bare(word) => self.bare.get(word),
+            },
         };
         Some(found.copied().unwrap_or(0))
     }
@@ -264,7 +277,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn stands(phrase: &str, text: &str) -> bool {
-        Matcher::new(&Phrase::new(phrase)).stands_in(text)
+        Matcher::new(&Phrase::new(phrase), Form::Stemmed).stands_in(text)
+    }
+
+    fn written(phrase: &str, text: &str) -> bool {
+        Matcher::new(&Phrase::new(phrase), Form::Written).stands_in(text)
     }
 
     #[test]
@@ -301,6 +318,40 @@ mod tests {
     }
 
     #[test]
+    fn words_as_written_differ_in_case_and_in_what_stands_between_them_only() {
+        for text in [
+            "the page cache is",
+            "Page\nCACHE",
+            "page-cache",
+            "a *page* `cache`",
+            "a _page cache_ and",
+            "__page__ __cache__",
+            "pages page page cache",
+        ] {
+            assert!(written("page cache", text), "{text}");
+        }
+        for text in [
+            "PagedCachedFile",
+            "pageCache",
+            "page_cache",
+            "pages cache",
+            "page caches",
+            "page the cache",
+            "cache page",
+            "homepage cache",
+        ] {
+            assert!(!written("page cache", text), "{text}");
+        }
+        assert!(written("caf\u{e9} au", "Cafe\u{301} AU"));
+        assert!(written("readFile", "try READFILE()") && !written("readFile", "read_file"));
+        assert!(written("__init__", "def __init__(self)") && !written("__init__", "def init()"));
+        assert!(written("init", "def __init__(self)") && !written("get", "_getFile_"));
+        assert!(written("the page", "the page") && !written("the page", "a page"));
+        assert!(written("\u{4e2d}\u{6587} rust", "\u{4e2d}\u{6587}Rust"));
+        assert!(!written("", "x") && !written("!", "!"));
+    }
+
+    #[test]
     fn characters_without_spaces_match_side_by_side() {
         let text = "\u{4e2d}\u{6587}\u{5b57} rust\u{8a9e}";
         assert!(stands("\u{6587}\u{5b57}", text));
@@ -315,8 +366,10 @@ mod tests {
     fn a_phrase_of_too_many_words_is_cut() {
         let phrase = Phrase::new(&"x ".repeat(100));
         assert_eq!((phrase.len(), phrase.is_cut()), (MAX_PHRASE_ELEMENTS, true));
-        assert!(Matcher::new(&phrase).stands_in(&"x ".repeat(64)));
-        assert!(!Matcher::new(&phrase).stands_in(&"x ".repeat(63)));
+        for form in [Form::Written, Form::Stemmed] {
+            assert!(Matcher::new(&phrase, form).stands_in(&"x ".repeat(64)));
+            assert!(!Matcher::new(&phrase, form).stands_in(&"x ".repeat(63)));
+        }
     }
 
     /// The rules again, slowly: does the phrase from element `at` on stand in the words from `from`
@@ -352,13 +405,15 @@ mod tests {
         whole() || part().unwrap_or(false)
     }
 
-    fn slowly(phrase: &Phrase, text: &str) -> bool {
+    fn slowly(phrase: &Phrase, form: Form, text: &str) -> bool {
         let mut keys = Keys::new();
-        let mut element = |word: &str| {
-            keys.of(word).map(|key| match key {
+        let bare = |word: &str| Element::Bare(word.to_owned());
+        let mut element = |word: &str| match form {
+            Form::Written => keys.written(word).map(bare),
+            Form::Stemmed => keys.of(word).map(|key| match key {
                 WordKey::Term(term) => Element::Term(term.to_owned()),
-                WordKey::Bare(word) => Element::Bare(word.to_owned()),
-            })
+                WordKey::Bare(word) => bare(word),
+            }),
         };
         let mut words: Vec<Vec<Vec<Element>>> = Vec::new();
         let mut end = None;
@@ -374,47 +429,66 @@ mod tests {
                     }
                 }
             } else if let Some(whole) = element(bytes) {
-                let parts: Vec<_> = Parts::new(bytes).collect();
+                let mut parts: Vec<_> = Parts::new(bytes).collect();
+                if form == Form::Written && parts.len() > 1 {
+                    parts.clear();
+                }
                 let parts = parts.into_iter().filter_map(|part| element(&bytes[part]));
                 words.push(vec![vec![whole], parts.collect()]);
             }
         }
-        let wanted = phrase.elements.as_slice();
+        let elements = phrase.elements.iter().zip(&phrase.written);
+        let wanted: Vec<Element> = elements
+            .map(|(element, written)| match (element, form) {
+                (Element::Term(_), Form::Written) => bare(written),
+                _ => element.clone(),
+            })
+            .collect();
         !wanted.is_empty()
             && (0..words.len()).any(|from| {
                 let parts = words[from].get(1).map_or(1, Vec::len).max(1);
-                (0..parts).any(|part| slow(wanted, &words[from..], (part > 0).then_some(part)))
+                (0..parts).any(|part| slow(&wanted, &words[from..], (part > 0).then_some(part)))
             })
     }
 
+    fn forms() -> impl Strategy<Value = Form> {
+        prop::sample::select(vec![Form::Written, Form::Stemmed])
+    }
+
     const TEXTS: &str =
-        "(the |a|The|read|reads|File|_|x|8| |, |\u{4e2d}|\u{6587}|\u{3002}|\u{e9}){0,14}";
+        "(the |a|The|read|reads|File|_|__|x|8| |, |\u{4e2d}|\u{6587}|\u{3002}|\u{e9}){0,14}";
 
     proptest! {
         #[test]
-        fn a_matcher_agrees_with_the_rules_said_slowly(phrase in TEXTS, texts in prop::collection::vec(TEXTS, 1..4)) {
+        fn a_matcher_agrees_with_the_rules_said_slowly(
+            phrase in TEXTS,
+            texts in prop::collection::vec(TEXTS, 1..4),
+            form in forms(),
+        ) {
             let phrase = Phrase::new(&phrase);
-            let mut matcher = Matcher::new(&phrase);
+            let mut matcher = Matcher::new(&phrase, form);
             for text in &texts {
-                prop_assert_eq!(matcher.stands_in(text), slowly(&phrase, text), "{:?}", text);
+                let stands = matcher.stands_in(text);
+                prop_assert_eq!(stands, slowly(&phrase, form, text), "{:?}", text);
+                prop_assert!(!stands || slowly(&phrase, Form::Stemmed, text));
             }
         }
 
         #[test]
-        fn a_border_between_words_changes_nothing(phrase in TEXTS, first in TEXTS, second in TEXTS) {
+        fn a_border_between_words_changes_nothing(phrase in TEXTS, first in TEXTS, second in TEXTS, form in forms()) {
             let phrase = Phrase::new(&phrase);
-            let mut matcher = Matcher::new(&phrase);
+            let mut matcher = Matcher::new(&phrase, form);
             let (first, second) = (format!("{first} "), format!("{second} "));
             let inside = matcher.stands_in(&first) || matcher.stands_in(&second);
             let crosses = matcher.crosses(&first, &second);
-            prop_assert_eq!(inside || crosses, slowly(&phrase, &format!("{first}{second}")));
+            prop_assert_eq!(inside || crosses, slowly(&phrase, form, &format!("{first}{second}")));
             prop_assert!(!crosses || matcher.may_end_in(&second));
         }
 
         #[test]
-        fn where_a_phrase_stands_the_analyser_gives_its_terms(phrase in TEXTS, text in TEXTS) {
+        fn where_a_phrase_stands_the_analyser_gives_its_terms(phrase in TEXTS, text in TEXTS, form in forms()) {
             let phrase = Phrase::new(&phrase);
-            if Matcher::new(&phrase).stands_in(&text) {
+            if Matcher::new(&phrase, form).stands_in(&text) {
                 let mut found = Vec::new();
                 Analyser::new().analyse(&text, |term, _| found.push(term.to_owned()));
                 for wanted in phrase.terms() {

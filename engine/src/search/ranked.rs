@@ -1,0 +1,103 @@
+//! Answers that are ranked by text, as far as a page needs them.
+//!
+//! The candidates of both indexes come in layers: the best 100 of each (or as many as hits are wanted),
+//! then the best 400, and so on. A layer has the chunks that no layer before it had, ranked and joined to
+//! passages among themselves. So the order of all hits is the same whichever page is asked for, the first
+//! page costs the first layer, and a continuation reaches every chunk that matches. An order other than
+//! by score is that within each layer.
+
+use rustc_hash::FxHashSet;
+
+use crate::error::Result;
+use crate::search::clock::Clock;
+use crate::search::files::{At, Files};
+use crate::search::fuse::Scored;
+use crate::search::order;
+use crate::search::passages::{self, Passage, SeenDocuments};
+use crate::search::plan::Plan;
+use crate::search::request::{Request, Scope};
+use crate::search::retrieve::{self, Candidates};
+use crate::search::two_phase::TwoPhaseFilter;
+
+/// How many times as deep as the one before a layer goes.
+const LAYER_GROWTH: usize = 4;
+
+/// Layers that a page may take to get its `k` hits; it takes more only while it has none.
+const LAYERS_OF_PAGE: usize = 3;
+
+/// The passages of an answer from its first one on.
+#[derive(Debug, Default)]
+pub(super) struct Ranked {
+    /// At least as many as were wanted, unless the layers of a page have no more.
+    pub(super) passages: Vec<Passage>,
+    /// Whether deeper layers may have more.
+    pub(super) may_go_on: bool,
+    /// The candidates of the first layer.
+    pub(super) first: Candidates,
+}
+
+/// The first `start` passages, and up to `wanted` more.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(super) fn find(
+    plan: &Plan<'_>,
+    request: &Request,
+    files: &Files<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+    (start, wanted): (usize, usize),
+    clock: &mut Clock,
+) -> Result<Ranked> {
+    let mut found = Ranked::default();
+    let (mut seen, mut seen_documents) = (FxHashSet::<At>::default(), SeenDocuments::default());
+    let mut depth = plan.candidates;
+    for layer in 0.. {
+        let mut candidates = retrieve::retrieve(plan, files, filter, depth, clock)?;
+        let bound = candidates.bound;
+        found.may_go_on = bound > 0.0 && bound >= request.min_score && !filter.is_spent();
+        let list = std::mem::take(&mut candidates.list);
+        let new = list.iter().filter(|scored| !seen.contains(&scored.at));
+        let ranked = fused(new.copied().collect(), request, files)?;
+        seen.extend(list.iter().map(|scored| scored.at));
+        let left = start
+            .saturating_add(wanted)
+            .saturating_sub(found.passages.len());
+        let more = passages::passages(&ranked, request, files, left, &mut seen_documents)?;
+        clock.step("fuse");
+        found.passages.extend(more);
+        if layer == 0 {
+            candidates.list = list;
+            found.first = candidates;
+        }
+        if request.scope == Scope::Documents && filter.is_none() {
+            let all: u64 = files
+                .parts
+                .iter()
+                .map(|part| part.catalog.meta.documents)
+                .sum();
+            found.may_go_on &= (seen_documents.len() as u64) < all;
+        }
+        let has_enough = found.passages.len() >= start.saturating_add(wanted);
+        let is_page = found.passages.len() > start && layer + 1 >= LAYERS_OF_PAGE;
+        if !found.may_go_on || has_enough || is_page {
+            break;
+        }
+        depth = depth.saturating_mul(LAYER_GROWTH);
+    }
+    Ok(found)
+}
+
+/// The candidates with a score, best first.
+fn fused(list: Vec<Scored>, request: &Request, files: &Files<'_>) -> Result<Vec<Scored>> {
+    let hits = list
+        .into_iter()
+        .filter(|scored| scored.score > 0.0 && scored.score >= request.min_score)
+        .collect();
+    order::best(
+        hits,
+        usize::MAX,
+        |scored: &Scored| scored.score,
+        |scored| scored.at,
+        |at| files.place(at),
+    )
+}

@@ -1,0 +1,365 @@
+//! Which rows may answer, in two phases: bitmaps that filters and postings give, and phrases, for which
+//! text must be read. Only the rows that an answer comes to are read: an approximation first, then
+//! verification, as Lucene's `TwoPhaseIterator` has it.
+//!
+//! No row is shown that was not verified.
+
+use roaring::RoaringBitmap;
+
+use crate::error::Result;
+use crate::index::text::{Analyser, Form, Query};
+use crate::search::files::{At, Files};
+use crate::search::filter::{self, Rows};
+use crate::search::language::shown;
+use crate::search::phrase::{PhraseOperator, PhraseRows, RowText};
+
+/// Most bytes of text that one request decodes to verify phrases. A scattered row costs a block of up to
+/// 16 KB, rows in sequence what they hold: 500 000 chunks of 1 KB, or 30 000 that are far apart.
+const READ_LIMIT_BYTES: u64 = 512 << 20;
+
+/// The share of it that is left for rows that answer when no phrase was found as written.
+const CHOICE_SHARE: u64 = 2;
+
+/// Rows that are read first to see whether a phrase stands anywhere as written.
+const FIRST_BATCH: usize = 16;
+
+/// How much larger the next batch is: few rows are read in vain, and large batches are read in sequence.
+pub(super) const BATCH_GROWTH: usize = 4;
+
+/// The rows that may answer one request.
+#[derive(Debug)]
+pub struct TwoPhaseFilter<'f> {
+    /// The segments.
+    files: &'f Files<'f>,
+    /// Rows that pass the bitmaps and were not refused by a phrase; `None`: all rows.
+    rows: Rows,
+    /// Those of them that a phrase may still refuse.
+    unverified: Vec<RoaringBitmap>,
+    /// The phrases that are looked for in texts.
+    phrases: Vec<PhraseRows>,
+    /// Reads the texts.
+    text: RowText<'f>,
+    /// Most bytes of text that may be decoded.
+    limit_bytes: u64,
+}
+
+impl<'f> TwoPhaseFilter<'f> {
+    /// The rows of `rows` for which all phrases hold. A phrase that is asked for and stands nowhere among
+    /// them as written is asked for by its terms instead, with a sentence in `warnings`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub(super) fn new(
+        files: &'f Files<'f>,
+        rows: Rows,
+        phrases: Vec<PhraseOperator>,
+        analyser: &mut Analyser,
+        warnings: &mut Vec<String>,
+    ) -> Result<TwoPhaseFilter<'f>> {
+        let limit = READ_LIMIT_BYTES;
+        TwoPhaseFilter::with_limit(files, rows, phrases, analyser, warnings, limit)
+    }
+
+    fn with_limit(
+        files: &'f Files<'f>,
+        rows: Rows,
+        phrases: Vec<PhraseOperator>,
+        analyser: &mut Analyser,
+        warnings: &mut Vec<String>,
+        limit_bytes: u64,
+    ) -> Result<TwoPhaseFilter<'f>> {
+        let mut filter = TwoPhaseFilter {
+            files,
+            rows,
+            unverified: Vec::new(),
+            phrases: Vec::new(),
+            text: RowText::new(files),
+            limit_bytes,
+        };
+        if phrases.is_empty() {
+            return Ok(filter);
+        }
+        let mut rows = filter
+            .rows
+            .take()
+            .unwrap_or_else(|| filter::live_rows_of(files));
+        for operator in phrases {
+            filter
+                .phrases
+                .push(PhraseRows::new(operator, files, &rows)?);
+        }
+        for phrase in &mut filter.phrases {
+            if !phrase.operator.is_excluded {
+                choose_form(
+                    phrase,
+                    files,
+                    &rows,
+                    &mut filter.text,
+                    limit_bytes / CHOICE_SHARE,
+                    analyser,
+                    warnings,
+                )?;
+            }
+        }
+        filter.unverified = rows.iter().map(|_| RoaringBitmap::new()).collect();
+        for phrase in &filter.phrases {
+            let segments = rows.iter_mut().zip(&mut filter.unverified).enumerate();
+            for (position, (rows, unverified)) in segments {
+                let may_have = phrase.may_have(position);
+                if !phrase.operator.is_excluded {
+                    *rows &= &may_have;
+                }
+                *unverified |= may_have;
+            }
+        }
+        for (unverified, rows) in filter.unverified.iter_mut().zip(&rows) {
+            *unverified &= rows;
+        }
+        filter.rows = Some(rows);
+        Ok(filter)
+    }
+
+    /// The rows of the segment at `position` that may answer; `None`: all.
+    pub fn rows(&self, position: usize) -> Option<&RoaringBitmap> {
+        self.rows.as_ref().and_then(|rows| rows.get(position))
+    }
+
+    /// The rows of several segments that may answer; `None`: all.
+    pub fn rows_of(&self, positions: std::ops::Range<usize>) -> Option<&[RoaringBitmap]> {
+        self.rows.as_ref().and_then(|rows| rows.get(positions))
+    }
+
+    /// How many rows may answer; those that no answer came to count without having been read.
+    pub fn count(&self) -> u64 {
+        match &self.rows {
+            Some(rows) => rows.iter().map(RoaringBitmap::len).sum(),
+            None => self.files.statistics().chunks,
+        }
+    }
+
+    /// Whether every row is taken as it is.
+    pub fn is_none(&self) -> bool {
+        self.rows.is_none()
+    }
+
+    /// Whether there are phrases.
+    pub fn has_phrases(&self) -> bool {
+        !self.phrases.is_empty()
+    }
+
+    /// Whether a row may answer for certain.
+    pub fn is_verified(&self, at: At) -> bool {
+        let is_in = |rows: Option<&RoaringBitmap>| rows.is_some_and(|rows| rows.contains(at.row));
+        self.rows(at.segment)
+            .is_none_or(|rows| rows.contains(at.row))
+            && !is_in(self.unverified.get(at.segment))
+    }
+
+    /// Reads those of the rows that were not read before, as far as the limit lets it, and drops those
+    /// for which a phrase does not hold.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub fn verify(&mut self, rows: impl IntoIterator<Item = At>) -> Result<()> {
+        if self.phrases.is_empty() {
+            return Ok(());
+        }
+        let is_unverified = |at: &At| {
+            let rows = self.unverified.get(at.segment);
+            rows.is_some_and(|rows| rows.contains(at.row))
+        };
+        let mut rows: Vec<At> = rows.into_iter().filter(is_unverified).collect();
+        // In sequence a block is decoded once.
+        rows.sort_unstable();
+        rows.dedup();
+        for at in rows {
+            if self.is_spent() {
+                return Ok(());
+            }
+            let mut passes = true;
+            for phrase in &mut self.phrases {
+                passes = phrase.has(at, &mut self.text)? != phrase.operator.is_excluded;
+                if !passes {
+                    break;
+                }
+            }
+            if let Some(unverified) = self.unverified.get_mut(at.segment) {
+                unverified.remove(at.row);
+            }
+            if let (false, Some(rows)) = (passes, &mut self.rows)
+                && let Some(rows) = rows.get_mut(at.segment)
+            {
+                rows.remove(at.row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether as much text was read as one request may read. Rows that were not verified by then stay
+    /// out of the answer.
+    pub fn is_spent(&self) -> bool {
+        self.text.decoded_bytes() > self.limit_bytes
+    }
+
+    /// What to tell when rows stay out of the answer because the limit was reached.
+    pub fn unread_warning(&self) -> Option<String> {
+        let unread: u64 = self.unverified.iter().map(RoaringBitmap::len).sum();
+        (self.is_spent() && unread > 0).then(|| {
+            let phrases: Vec<String> = self
+                .phrases
+                .iter()
+                .map(|phrase| format!("{:?}", shown(&phrase.operator.text)))
+                .collect();
+            format!(
+                "{unread} chunks were left out because they were not read: whether they hold {} takes more \
+                 than one request reads; fewer chunks pass with a filter",
+                phrases.join(", ")
+            )
+        })
+    }
+}
+
+/// Looks for a row among `within` that has the phrase as written, the likeliest rows first. When there is
+/// none the phrase is asked for by its terms.
+fn choose_form(
+    phrase: &mut PhraseRows,
+    files: &Files<'_>,
+    within: &[RoaringBitmap],
+    text: &mut RowText<'_>,
+    limit_bytes: u64,
+    analyser: &mut Analyser,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    let mut unread: Vec<RoaringBitmap> = within
+        .iter()
+        .enumerate()
+        .map(|(position, rows)| phrase.may_have(position) & rows)
+        .collect();
+    let candidates: u64 = unread.iter().map(RoaringBitmap::len).sum();
+    let segments = files.words()?;
+    let words = &phrase.operator.text;
+    let ranking = Query::new(analyser, words, &segments, files.statistics())?;
+    let (mut batch, mut read) = (FIRST_BATCH, 0u64);
+    while read < candidates && text.decoded_bytes() <= limit_bytes {
+        let mut rows = likeliest(&ranking, &unread, batch)?;
+        rows.sort_unstable();
+        for at in rows {
+            phrase.has(at, text)?;
+            read += 1;
+            if phrase.was_found(Form::Written) {
+                return Ok(());
+            }
+            if let Some(unread) = unread.get_mut(at.segment) {
+                unread.remove(at.row);
+            }
+            if text.decoded_bytes() > limit_bytes {
+                break;
+            }
+        }
+        batch = batch.saturating_mul(BATCH_GROWTH);
+    }
+    if read < candidates || phrase.was_found(Form::Stemmed) {
+        phrase.form = Form::Stemmed;
+        let words = shown(&phrase.operator.text);
+        let place = match read < candidates {
+            true => format!("in the {read} of {candidates} chunks that were read"),
+            false => "anywhere".to_owned(),
+        };
+        warnings.push(format!(
+            "{words:?} does not stand {place} as it is written; other forms of its words, and names that \
+             hold them in a row, count as well"
+        ));
+    }
+    Ok(())
+}
+
+/// The `most` rows with the best score, filled up with rows without any scored word.
+fn likeliest(ranking: &Query<'_>, rows: &[RoaringBitmap], most: usize) -> Result<Vec<At>> {
+    let mut ranked: Vec<(f32, At)> = Vec::new();
+    for (segment, rows) in rows.iter().enumerate() {
+        if rows.is_empty() {
+            continue;
+        }
+        let top = ranking.top_k(segment, most, Some(rows), 0.0)?;
+        let at = |row| At { segment, row };
+        ranked.extend(top.into_iter().map(|hit| (hit.score, at(hit.row))));
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    ranked.truncate(most);
+    let mut found: Vec<At> = ranked.into_iter().map(|(_, at)| at).collect();
+    if found.is_empty() {
+        let all = rows.iter().enumerate();
+        let all = all.flat_map(|(segment, rows)| rows.iter().map(move |row| At { segment, row }));
+        found.extend(all.take(most));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::container::Container;
+    use crate::index::text::Phrase;
+    use crate::kb::KbWriter;
+    use crate::search::files::Parts;
+
+    #[test]
+    fn rows_that_may_not_be_read_are_left_out_with_a_warning() {
+        const DOCUMENTS: usize = 400;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("limit.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        for number in 0..DOCUMENTS {
+            let words = ["the page cache. ", "the cache page. "][number % 2];
+            let text = words.repeat(60);
+            let name = format!("{number:03}.txt");
+            writer.add_bytes(&name, text.as_bytes()).unwrap();
+        }
+        writer.commit().unwrap();
+        let told = Container::open(&path).unwrap().read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let parts = [Parts {
+                uuid: [0; 16],
+                snapshot,
+                catalog: &catalog,
+                model: None,
+            }];
+            let files = Files::bind(&parts)?;
+            for is_excluded in [true, false] {
+                let phrase = PhraseOperator {
+                    text: "page cache".to_owned(),
+                    phrase: Phrase::new("page cache"),
+                    is_excluded,
+                };
+                let (mut analyser, mut warnings) = (Analyser::new(), Vec::new());
+                let phrases = vec![phrase];
+                let limit = 100 << 10;
+                let mut filter = TwoPhaseFilter::with_limit(
+                    &files,
+                    None,
+                    phrases,
+                    &mut analyser,
+                    &mut warnings,
+                    limit,
+                )?;
+                assert_eq!(warnings, Vec::<String>::new());
+                let all = (0..DOCUMENTS as u32).map(|row| At { segment: 0, row });
+                filter.verify(all.clone())?;
+                assert!(filter.is_spent());
+                assert!(filter.text.decoded_bytes() < 2 * limit);
+                let shown: Vec<At> = all.filter(|at| filter.is_verified(*at)).collect();
+                assert!(!shown.is_empty() && shown.len() < DOCUMENTS / 2);
+                let mut blocks = files.segment(0)?.blocks()?;
+                for at in shown {
+                    let has = blocks.chunk(at.row)?.contains("page cache");
+                    assert_ne!(has, is_excluded);
+                }
+                let warning = filter.unread_warning().unwrap();
+                assert!(warning.contains("were not read"), "{warning}");
+            }
+            Ok(())
+        });
+        told.unwrap();
+    }
+}

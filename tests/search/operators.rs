@@ -1,0 +1,293 @@
+//! Operators are exact: what is excluded is never shown, what is quoted matches as written, and an answer
+//! goes on until everything that matches was shown.
+
+use kb_engine::{Kb, KbWriter, Mode, Request, Response, Scope, Sort, search_files};
+use tempfile::TempDir;
+
+use super::{Numbers, ask, file};
+
+/// More chunks than an earlier version read to verify a phrase.
+const MANY: usize = 21_000;
+
+/// Every document but one in so many says `page cache`.
+const EXCEPTION: usize = 1000;
+
+fn kb_of(documents: &[(&str, &str)]) -> (TempDir, Kb) {
+    let folder = tempfile::tempdir().expect("folder");
+    let documents: Vec<(String, String)> = documents
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
+    let kb = file(&folder, "some.kb", &documents, 1);
+    (folder, kb)
+}
+
+/// A file of so many chunks, nearly all of which hold the phrase.
+fn many(count: usize) -> (TempDir, Kb) {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("many.kb");
+    let mut writer = KbWriter::open_or_create(&path).expect("writer");
+    for number in 0..count {
+        let text = match number % EXCEPTION {
+            7 => format!("the cache of a page {number}"),
+            _ => format!("the page cache {number} of the page"),
+        };
+        writer
+            .add_bytes(&format!("d/{number:05}.txt"), text.as_bytes())
+            .expect("added");
+    }
+    writer.commit().expect("committed");
+    (folder, Kb::open(&path).expect("it opens"))
+}
+
+fn names(response: &Response) -> Vec<&str> {
+    let hits = response.hits.iter();
+    hits.map(|hit| hit.document.as_str()).collect()
+}
+
+/// All hits of a request, page after page, and the warnings of all pages.
+fn all_pages(kb: &Kb, mut request: Request) -> (Vec<String>, Vec<String>) {
+    let (mut found, mut warnings) = (Vec::new(), Vec::new());
+    loop {
+        let told = ask(kb, &request);
+        found.extend(names(&told).into_iter().map(str::to_owned));
+        warnings.extend(told.warnings);
+        request.page.continuation = told.paging.continuation;
+        if request.page.continuation.is_none() {
+            return (found, warnings);
+        }
+        assert!(found.len() <= MANY, "{request:?} does not end");
+    }
+}
+
+#[test]
+fn operators_are_exact_among_many_chunks() {
+    let (_folder, kb) = many(MANY);
+    let exceptions: Vec<String> = (0..MANY)
+        .filter(|number| number % EXCEPTION == 7)
+        .map(|number| format!("d/{number:05}.txt"))
+        .collect();
+    let without = "page cache -\"page cache\"";
+    let with = "cache \"cache of a page\"";
+    let listed = "-\"page cache\"";
+    let mut requests = Vec::new();
+    for (mode, scope, sort, query) in [
+        (Mode::Hybrid, Scope::Chunks, Sort::Score, without),
+        (Mode::Hybrid, Scope::Documents, Sort::Recency, without),
+        (Mode::Semantic, Scope::Chunks, Sort::Path, without),
+        (Mode::Keyword, Scope::Documents, Sort::Score, without),
+        (Mode::Hybrid, Scope::Chunks, Sort::Score, with),
+        (Mode::Semantic, Scope::Documents, Sort::Score, with),
+        (Mode::Keyword, Scope::Chunks, Sort::Recency, with),
+        (Mode::Hybrid, Scope::Chunks, Sort::Score, listed),
+        (Mode::Hybrid, Scope::Documents, Sort::Recency, listed),
+        (
+            Mode::Title,
+            Scope::Chunks,
+            Sort::Score,
+            "txt -\"page cache\"",
+        ),
+    ] {
+        requests.push(Request {
+            mode,
+            scope,
+            sort,
+            ..Request::new(query)
+        });
+    }
+    for request in requests {
+        let (mut found, warnings) = all_pages(
+            &kb,
+            Request {
+                k: 5,
+                ..request.clone()
+            },
+        );
+        assert_eq!(warnings, Vec::<String>::new(), "{request:?}");
+        found.sort();
+        assert_eq!(found, exceptions, "{request:?}");
+    }
+}
+
+#[test]
+fn an_answer_goes_on_until_all_that_matches_was_shown() {
+    const SOME: usize = 2000;
+    let (_folder, kb) = many(SOME);
+    for (mode, sort, query) in [
+        (Mode::Hybrid, Sort::Score, "path:d/"),
+        (Mode::Hybrid, Sort::Recency, "path:d/"),
+        (Mode::Title, Sort::Score, "txt"),
+        (Mode::Title, Sort::Recency, "txt"),
+        (Mode::Keyword, Sort::Score, "page"),
+        (Mode::Keyword, Sort::Recency, "page"),
+        (Mode::Hybrid, Sort::Score, "page cache"),
+        (Mode::Semantic, Sort::Path, "page cache"),
+    ] {
+        for scope in Scope::ALL {
+            let request = Request {
+                mode,
+                sort,
+                scope,
+                k: 300,
+                ..Request::new(query)
+            };
+            let (mut found, _) = all_pages(&kb, request.clone());
+            assert_eq!(found.len(), SOME, "{request:?}");
+            found.sort();
+            found.dedup();
+            assert_eq!(found.len(), SOME, "{request:?}");
+        }
+    }
+}
+
+const PAGED: &str = "use std::collections::BTreeMap;\npub struct PagedCachedFile; // the PagedCachedFile, page_cache";
+
+#[test]
+fn a_quoted_phrase_matches_as_written() {
+    let (_folder, kb) = kb_of(&[
+        ("code.rs", PAGED),
+        ("lines.md", "# Memory\n\nWhat the *page*\n`Cache` holds."),
+        ("plural.md", "# Words\n\npages cached, page caches"),
+        ("prose.md", "# Disk\n\nThe Page-Cache of a kernel."),
+    ]);
+    for mode in Mode::RANKED {
+        let told = ask(
+            &kb,
+            &Request {
+                mode,
+                ..Request::new("\"page cache\"")
+            },
+        );
+        let mut found = names(&told);
+        found.sort();
+        assert_eq!(found, ["lines.md", "prose.md"], "{mode:?}");
+        assert_eq!(told.warnings, Vec::<String>::new());
+        let told = ask(
+            &kb,
+            &Request {
+                mode,
+                ..Request::new("page -\"page cache\"")
+            },
+        );
+        let mut found = names(&told);
+        found.sort();
+        assert_eq!(found, ["code.rs", "plural.md"], "{mode:?}");
+    }
+}
+
+#[test]
+fn other_forms_count_where_nothing_has_the_phrase_as_written_with_a_warning() {
+    let (folder, kb) = kb_of(&[("code.rs", PAGED), ("other.md", "# Sea\n\na storm lamp")]);
+    let query = Request::new("\"page cache\"");
+    let told = ask(&kb, &query);
+    assert_eq!(names(&told), ["code.rs"]);
+    let is_told = |warnings: &[String]| {
+        warnings
+            .iter()
+            .any(|text| text.contains("as it is written"))
+    };
+    assert!(is_told(&told.warnings), "{:?}", told.warnings);
+    let words = |query: &str| Request {
+        mode: Mode::Keyword,
+        ..Request::new(query)
+    };
+    let told = ask(&kb, &words("file -\"page cache\""));
+    assert_eq!(names(&told), ["code.rs"]);
+    assert!(!is_told(&told.warnings), "{:?}", told.warnings);
+    let told = ask(&kb, &Request::new("+std::collections"));
+    assert_eq!(names(&told), ["code.rs"]);
+    assert!(told.warnings.is_empty(), "{:?}", told.warnings);
+    let told = ask(&kb, &Request::new("\"sea storm\""));
+    assert!(told.hits.len() <= 1);
+    let told = ask(&kb, &Request::new("\"gale warning\""));
+    assert!(
+        told.hits.is_empty() && !is_told(&told.warnings),
+        "{:?}",
+        told.warnings
+    );
+    // One of several files that has it as written is enough.
+    let prose = [("p.md".to_owned(), "# Disk\n\nthe page cache".to_owned())];
+    let prose = file(&folder, "prose.kb", &prose, 1);
+    let told = search_files(&[&kb, &prose], &query).expect("an answer");
+    assert_eq!(names(&told), ["p.md"]);
+    assert!(!is_told(&told.warnings), "{:?}", told.warnings);
+    // So far as filters let it through.
+    let told =
+        search_files(&[&kb, &prose], &Request::new("\"page cache\" path:code")).expect("an answer");
+    assert_eq!(names(&told), ["code.rs"]);
+    assert!(is_told(&told.warnings), "{:?}", told.warnings);
+}
+
+#[test]
+fn a_quoted_title_matches_as_written() {
+    let (_folder, kb) = kb_of(&[
+        ("a.md", "# The page cache\n\nx"),
+        ("b.md", "# Page caches\n\nx"),
+        ("c.md", "# PageCache\n\nx"),
+    ]);
+    for (query, expected) in [
+        ("title:\"page cache\"", &["a.md"][..]),
+        ("-title:\"page cache\"", &["b.md", "c.md"]),
+        ("title:cache", &["a.md", "b.md", "c.md"]),
+        ("title:\"cached page\"", &[]),
+        ("title:\"page caching\"", &["a.md", "b.md", "c.md"]),
+    ] {
+        assert_eq!(names(&ask(&kb, &Request::new(query))), expected, "{query}");
+    }
+}
+
+/// The words of a text in lower case.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+#[test]
+fn phrases_are_those_that_reading_everything_finds() {
+    const POOL: [&str; 9] = [
+        "the", "value", "of", "readFile", "read", "file", "Values", "tide", "a",
+    ];
+    let mut numbers = Numbers(11);
+    let documents: Vec<(String, String)> = (0..60)
+        .map(|number| {
+            let mut text = String::new();
+            for word in 0..1 + numbers.below(900) {
+                text.push_str(POOL[numbers.below(POOL.len())]);
+                text.push_str(if word % 9 == 8 { ".\n" } else { " " });
+            }
+            (format!("{number:02}.txt"), text)
+        })
+        .collect();
+    let folder = tempfile::tempdir().expect("folder");
+    let kb = file(&folder, "pool.kb", &documents, 4);
+    for _ in 0..40 {
+        let phrase: Vec<&str> = (0..2 + numbers.below(4))
+            .map(|_| POOL[numbers.below(POOL.len())])
+            .collect();
+        let wanted = words(&phrase.join(" "));
+        let has = |text: &str| words(text).windows(wanted.len()).any(|run| run == wanted);
+        let phrase = phrase.join(" ");
+        let request = |query: String| Request {
+            k: 1000,
+            join: false,
+            ..Request::new(&query)
+        };
+        let with = documents.iter().filter(|(_, text)| has(text));
+        let with: Vec<&str> = with.map(|(path, _)| path.as_str()).collect();
+        let told = ask(&kb, &request(format!("\"{phrase}\"")));
+        let mut found = names(&told);
+        found.sort();
+        found.dedup();
+        if with.is_empty() {
+            assert_eq!(found.is_empty(), told.warnings.is_empty(), "{phrase}");
+        } else {
+            assert_eq!(found, with, "{phrase}");
+            assert_eq!(told.warnings, Vec::<String>::new(), "{phrase}");
+        }
+        // A chunk has it inside, or together with the chunk before or after it.
+        for hit in ask(&kb, &request(format!("-\"{phrase}\" value read file"))).hits {
+            assert!(!has(&hit.text), "{phrase}");
+        }
+    }
+}
