@@ -28,7 +28,7 @@ fn huge_chunks(documents: usize, bytes: usize) -> (tempfile::TempDir, std::path:
 
 #[test]
 fn hits_of_huge_chunks_are_cut_and_their_marks_counted() {
-    let (_folder, path) = huge_chunks(3, 2 << 20);
+    let (_folder, path) = huge_chunks(3, 1_030_000);
     assert!(path.metadata().expect("file").len() < 200 << 10);
     let kb = Kb::open(&path).expect("it opens");
     for mode in Mode::RANKED {
@@ -39,11 +39,11 @@ fn hits_of_huge_chunks_are_cut_and_their_marks_counted() {
         let told = kb.search(&request).expect("an answer");
         assert_eq!(told.hits.len(), 3);
         for hit in &told.hits {
-            assert!(hit.text.len() <= 1 << 20, "{} bytes", hit.text.len());
+            assert!(hit.text.len() <= 1_000_000, "{} bytes", hit.text.len());
             assert!(hit.marks.len() <= 4096, "{} marks", hit.marks.len());
             assert_eq!(hit.span.len() as usize, hit.text.len());
         }
-        let cut = |warning: &String| warning.contains("3 of the hits are longer than 1024 KB");
+        let cut = |warning: &String| warning.contains("3 of the hits are longer than 1000 KB");
         assert!(told.warnings.iter().any(cut), "{:?}", told.warnings);
     }
 }

@@ -291,3 +291,112 @@ fn phrases_are_those_that_reading_everything_finds() {
         }
     }
 }
+
+#[test]
+fn a_single_character_without_spaces_finds_every_chunk_that_holds_it() {
+    const CHARACTERS: [char; 6] = [
+        '\u{6d77}', '\u{5c71}', '\u{5ddd}', '\u{306e}', '\u{30ab}', '\u{d55c}',
+    ];
+    let mut numbers = Numbers(5);
+    let documents: Vec<(String, String)> = (0..200)
+        .map(|number| {
+            let mut text = String::from("lamp ");
+            for _ in 0..1 + numbers.below(5) {
+                for _ in 0..1 + numbers.below(4) {
+                    text.push(CHARACTERS[numbers.below(CHARACTERS.len())]);
+                }
+                text.push_str([" ", "\u{3002}", "x ", ", tide "][numbers.below(4)]);
+            }
+            (format!("{number:03}.txt"), text)
+        })
+        .collect();
+    let folder = tempfile::tempdir().expect("folder");
+    file(&folder, "cjk.kb", &documents, 3);
+    let mut writer = KbWriter::open_or_create(folder.path().join("cjk.kb")).expect("writer");
+    writer.remove("000.txt").expect("removed");
+    writer.commit().expect("committed");
+    let kb = Kb::open(folder.path().join("cjk.kb")).expect("it opens");
+    let live = &documents[1..];
+    for character in CHARACTERS {
+        let with = live.iter().filter(|(_, text)| text.contains(character));
+        let with: Vec<&str> = with.map(|(path, _)| path.as_str()).collect();
+        assert!(with.len() > 10 && with.len() < live.len());
+        let request = |query: &str| Request {
+            k: 1000,
+            ..Request::new(query.replace('?', &character.to_string()))
+        };
+        for mode in [Mode::Hybrid, Mode::Keyword] {
+            for query in ["?", "+?", "\"?\"", "? +?"] {
+                let told = ask(
+                    &kb,
+                    &Request {
+                        mode,
+                        ..request(query)
+                    },
+                );
+                let mut found = names(&told);
+                found.sort();
+                assert_eq!(found, with, "{query} {character} {mode:?}");
+                assert_eq!(told.warnings, Vec::<String>::new());
+                for hit in &told.hits {
+                    let text = &hit.text;
+                    let marked = hit
+                        .marks
+                        .iter()
+                        .filter(|mark| text[(*mark).clone()].contains(character));
+                    assert_eq!(marked.count(), text.matches(character).count(), "{text}");
+                }
+            }
+            for query in ["lamp -?", "lamp -\"?\"", "-?"] {
+                let told = ask(
+                    &kb,
+                    &Request {
+                        mode,
+                        ..request(query)
+                    },
+                );
+                assert_eq!(told.hits.len(), live.len() - with.len(), "{query}");
+                assert!(told.hits.iter().all(|hit| !hit.text.contains(character)));
+            }
+            // A word besides: whoever has both comes before whoever has one of them.
+            let told = ask(
+                &kb,
+                &Request {
+                    mode: Mode::Keyword,
+                    ..request("tide ?")
+                },
+            );
+            let has = |text: &str| {
+                usize::from(text.contains(character)) + usize::from(text.contains("tide"))
+            };
+            let expected = live.iter().filter(|(_, text)| has(text) > 0).count();
+            assert_eq!(told.hits.len(), expected);
+            assert_eq!(has(&told.hits[0].text), 2);
+            assert!(
+                told.hits
+                    .iter()
+                    .map(|hit| hit.score)
+                    .is_sorted_by(|a, b| a >= b)
+            );
+        }
+    }
+    // Of chunks of one length the one comes first that holds it more often.
+    let (_folder, kb) = kb_of(&[
+        (
+            "a.txt",
+            "\u{5ddd}\u{5c71}\u{5ddd}\u{5c71}\u{5ddd}\u{5c71}\u{5ddd}\u{5c71}\u{5ddd}\u{5c71}",
+        ),
+        (
+            "b.txt",
+            "\u{5ddd}\u{6d77}\u{5ddd}\u{5c71}\u{5ddd}\u{6d77}\u{5ddd}\u{6d77}\u{5ddd}\u{5c71}",
+        ),
+        (
+            "c.txt",
+            "\u{5ddd}\u{5c71}\u{5ddd}\u{5c71}\u{5ddd}\u{6d77}\u{5ddd}\u{5c71}\u{5ddd}\u{5c71}",
+        ),
+    ]);
+    assert_eq!(
+        names(&ask(&kb, &Request::new("\u{6d77}"))),
+        ["b.txt", "c.txt"]
+    );
+}

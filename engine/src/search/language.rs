@@ -28,7 +28,8 @@
 //!
 //! Words in a row are looked for in the text of chunks; a single word also counts where it stands in
 //! title, headings or path, as in ranking. What the index leaves out (stop words, words of one
-//! character) is ignored with a warning when it is asked for alone.
+//! character, but not single characters of scripts without spaces) is ignored with a warning when it is
+//! asked for alone.
 //!
 //! Plain words and asked words are ranked and embedded; excluded words and fields are not. A query
 //! without any ranked word lists what passes.

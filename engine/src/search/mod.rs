@@ -242,7 +242,7 @@ fn render(
         warnings.push(format!(
             "{} of the hits are longer than {} KB and were cut around their best lines",
             renderer.cut_hits(),
-            render::HIT_TEXT_LIMIT_BYTES >> 10
+            render::HIT_TEXT_LIMIT_BYTES / 1000
         ));
     }
     let is_cut = hits.len() < found.len().min(request.k);

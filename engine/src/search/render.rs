@@ -21,7 +21,7 @@ const BEST_LINES: usize = 4;
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its best lines.
-pub const HIT_TEXT_LIMIT_BYTES: usize = 1 << 20;
+pub const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
 
 /// Most marks of a hit. A passage of the usual length cannot have so many.
 const MARKS_LIMIT: usize = 4096;
@@ -319,15 +319,18 @@ impl<'r> Renderer<'r> {
             return marks;
         }
         let weights = &self.weights;
-        self.analyser.marks(text, &self.terms, |term, range| {
+        let mut mark = |term: usize, range: Range<usize>| {
             if marks.len() < MARKS_LIMIT {
+                let weight = weights.get(term).copied().unwrap_or(0.0);
                 marks.push(Mark {
                     range,
-                    weight: weights.get(term).copied().unwrap_or(0.0),
+                    weight,
                     term,
                 });
             }
-        });
+        };
+        self.analyser.marks(text, &self.terms, &mut mark);
+        self.terms.characters_in(text, &mut mark);
         // A whole identifier and its parts mark the same bytes: the widest range wins.
         marks.sort_by_key(|mark| (mark.range.start, std::cmp::Reverse(mark.range.end)));
         let mut end = 0;

@@ -194,16 +194,75 @@ pub(super) fn find(
     find_in_block(block, term)
 }
 
-/// The block of a part whose first term is the last one not above `term`, or the first block.
-fn find_block<'a>(part: &'a [u8], term: &[u8]) -> Result<&'a [u8]> {
+/// Calls `each` with every term that is not below `from`, ascending, and its place.
+///
+/// Parts, blocks and lists must follow each other, as they are written: no bytes are walked twice.
+///
+/// # Errors
+/// [`Error::Damaged`] when the bytes on the way contradict the format; what `each` says.
+pub(super) fn for_each_from(
+    parts: &[DictionaryPart],
+    column: &ColumnView<'_>,
+    from: &[u8],
+    mut each: impl FnMut(&[u8], Place) -> Result<()>,
+) -> Result<()> {
+    let damaged = || Error::damaged("parts of the term dictionary do not follow each other");
+    let after = parts.partition_point(|part| part.first_term.as_slice() <= from);
+    let parts = parts.get(after.saturating_sub(1)..).unwrap_or_default();
+    let (mut next_part, mut next_list) = (None, None);
+    let mut term = Vec::new();
+    for part in parts {
+        if next_part.is_some_and(|next| next != part.position) {
+            return Err(damaged());
+        }
+        next_part = part.position.checked_add(u64::from(part.len_bytes));
+        let bytes = column.bytes(part.position, part.len_bytes as usize)?;
+        let mut starts = block_starts(bytes)?.iter().peekable();
+        while let Some(start) = starts.next() {
+            let end = starts
+                .peek()
+                .map_or(bytes.len(), |end| u32::from_le_bytes(**end) as usize);
+            let mut block = bytes
+                .get(u32::from_le_bytes(*start) as usize..end)
+                .ok_or_else(damaged)?;
+            let mut position = take_varint(&mut block)?;
+            if next_list.is_some_and(|next| next != position) {
+                return Err(damaged());
+            }
+            term.clear();
+            while !block.is_empty() {
+                let (shared, suffix) = take_suffix(&mut block)?;
+                term.truncate(shared);
+                term.extend_from_slice(suffix);
+                let place = take_place(&mut block, position)?;
+                if let Place::List { len_bytes, .. } = place {
+                    position = position.checked_add(len_bytes).ok_or_else(damaged)?;
+                }
+                if term.as_slice() >= from {
+                    each(&term, place)?;
+                }
+            }
+            next_list = Some(position);
+        }
+    }
+    Ok(())
+}
+
+/// First bytes of the blocks of a part.
+fn block_starts(part: &[u8]) -> Result<&[[u8; 4]]> {
     let damaged = || Error::damaged("a part of the term dictionary contradicts itself");
     let (count, rest) = part.split_first_chunk::<4>().ok_or_else(damaged)?;
     let starts = (u32::from_le_bytes(*count) as usize)
         .checked_mul(4)
         .and_then(|len| rest.get(..len))
-        .ok_or_else(damaged)?
-        .as_chunks::<4>()
-        .0;
+        .ok_or_else(damaged)?;
+    Ok(starts.as_chunks::<4>().0)
+}
+
+/// The block of a part whose first term is the last one not above `term`, or the first block.
+fn find_block<'a>(part: &'a [u8], term: &[u8]) -> Result<&'a [u8]> {
+    let damaged = || Error::damaged("a part of the term dictionary contradicts itself");
+    let starts = block_starts(part)?;
     let block_from = |index: usize| {
         let start = starts.get(index)?;
         part.get(u32::from_le_bytes(*start) as usize..)

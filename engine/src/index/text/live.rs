@@ -29,6 +29,11 @@ impl<'a> DeletedRows<'a> {
         })
     }
 
+    /// Whether a row is deleted.
+    pub(super) fn contains(&self, row: u32) -> bool {
+        self.bits.contains(row)
+    }
+
     /// How many postings of a list are of deleted rows.
     ///
     /// Seeks each deleted row when they are few, else walks the list, about a nanosecond a posting.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::characters::single_character;
 use super::scripts::CharClass;
 use super::tokenize::Analyser;
 use super::words::{MAX_WORD_BYTES, Word, Words, is_ascii_word};
@@ -21,6 +22,8 @@ pub struct TermSet {
     pairs: Vec<u64>,
     /// The first bytes of each term that the stemmer leaves as they were.
     prefixes: Vec<Prefix>,
+    /// Terms that are single characters of scripts without spaces, with their numbers.
+    characters: Vec<(char, usize)>,
 }
 
 /// Up to four bytes in lower case, the first lowest.
@@ -39,9 +42,13 @@ impl TermSet {
             numbers: FxHashMap::default(),
             pairs: vec![0; PAIR_WORDS],
             prefixes: Vec::new(),
+            characters: Vec::new(),
         };
         for (number, term) in terms.into_iter().enumerate() {
             set.numbers.entry(term.into()).or_insert(number);
+            if let Some(character) = single_character(term) {
+                set.characters.push((character, number));
+            }
             let bytes = term.as_bytes();
             match *bytes {
                 [] => {}
@@ -62,6 +69,16 @@ impl TermSet {
             }
         }
         set
+    }
+
+    /// Calls `each` with the number of every term that is a single character of a script without spaces,
+    /// and each place of it in `text`, also where it is a part of what [`Analyser::marks`] finds.
+    pub fn characters_in(&self, text: &str, mut each: impl FnMut(usize, Range<usize>)) {
+        for (character, number) in &self.characters {
+            for (at, found) in text.match_indices(*character) {
+                each(*number, at..at + found.len());
+            }
+        }
     }
 
     /// Whether there is no term.

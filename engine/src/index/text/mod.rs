@@ -11,6 +11,7 @@
 
 mod bits;
 mod bm25;
+mod characters;
 mod check;
 mod columns;
 mod cursor;

@@ -11,6 +11,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
+use super::characters::CHARACTERS_LIMIT;
 use super::scripts::{CharClass, is_stop_word};
 use super::tokenize::{MAX_TERM_CHARS, is_placeholder, lower_case};
 use super::words::Words;
@@ -121,10 +122,12 @@ impl Phrase {
         self.cut
     }
 
-    /// The term of a phrase that is a single word with a term: the index answers it alone.
+    /// The term of a phrase that is a single word with a term, or a single character of a script without
+    /// spaces: the index answers it alone.
     pub fn only_term(&self) -> Option<&str> {
         match self.elements.as_slice() {
             [Element::Term(term)] => Some(term),
+            [Element::Character(..)] => self.written.first().map(String::as_str),
             _ => None,
         }
     }
@@ -139,7 +142,16 @@ impl Phrase {
     pub fn terms(&self) -> Vec<PhraseTerm> {
         let mut terms = Vec::new();
         let mut before: Option<&Element> = None;
-        for (at, element) in self.elements.iter().enumerate() {
+        let mut elements = self
+            .elements
+            .iter()
+            .zip(&self.written)
+            .enumerate()
+            .peekable();
+        let mut characters = 0;
+        while let Some((at, (element, written))) = elements.next() {
+            let is_followed =
+                matches!(elements.peek(), Some((_, (Element::Character(_, true), _))));
             match (element, before) {
                 (Element::Term(term), _) => terms.push(PhraseTerm {
                     first: at,
@@ -151,6 +163,15 @@ impl Phrase {
                         first: at.saturating_sub(1),
                         last: at,
                         term: [*first, *second].iter().collect(),
+                    });
+                }
+                // Each costs a pass over the dictionary.
+                (Element::Character(..), _) if !is_followed && characters < CHARACTERS_LIMIT => {
+                    characters += 1;
+                    terms.push(PhraseTerm {
+                        first: at,
+                        last: at,
+                        term: written.clone(),
                     });
                 }
                 _ => {}

@@ -4,7 +4,9 @@ use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
 
+use super::bits::RowBits;
 use super::bm25::{Statistics, TermScorer, Units};
+use super::characters::{CHARACTERS_LIMIT, CharacterRows, single_character};
 use super::live::{DeletedRows, allowed};
 use super::reader::{Postings, Reader};
 use super::scored_term::{Term, Terms};
@@ -66,6 +68,8 @@ struct Segment<'a> {
     deleted: Option<DeletedRows<'a>>,
     /// Postings of each term of the query that the segment has, by index of the term.
     postings: Vec<(usize, Postings<'a>)>,
+    /// Live rows of the terms that are single characters of scripts without spaces, by index of the term.
+    characters: Vec<(usize, CharacterRows)>,
 }
 
 impl<'a> Query<'a> {
@@ -104,14 +108,29 @@ impl<'a> Query<'a> {
                 term.times += 1;
             }
         });
+        let characters: Vec<(usize, char)> = terms
+            .iter()
+            .enumerate()
+            .filter_map(|(at, term)| Some((at, single_character(&term.term)?)))
+            .take(CHARACTERS_LIMIT)
+            .collect();
         let mut found = Vec::with_capacity(segments.len());
         for QuerySegment { reader, deleted } in segments {
             let deleted = deleted.filter(|deleted| !deleted.is_empty());
             let deleted = deleted
                 .map(|deleted| DeletedRows::new(deleted, reader))
                 .transpose()?;
+            let characters = character_rows(&characters, reader, deleted.as_ref())?;
+            for (at, rows) in &characters {
+                if let Some(term) = terms.get_mut(*at) {
+                    term.chunks += rows.len() as u64;
+                }
+            }
             let mut postings = Vec::new();
             for (at, term) in terms.iter_mut().enumerate() {
+                if characters.iter().any(|(character, _)| *character == at) {
+                    continue;
+                }
                 if let Some(list) = reader.postings(&term.term)? {
                     let gone = match &deleted {
                         Some(deleted) => deleted.count(reader, &list)?,
@@ -125,6 +144,7 @@ impl<'a> Query<'a> {
                 reader: *reader,
                 deleted,
                 postings,
+                characters,
             });
         }
         let mut idf_sum = 0.0;
@@ -171,7 +191,10 @@ impl<'a> Query<'a> {
         let least = self.units.at_least(floor).max(1);
         let rows = segment.reader.rows();
         let allowed = allowed(rows, filter, segment.deleted.as_ref())?;
-        let best = top_k::top_k(self.open(segment)?, rows, k, allowed.as_ref(), least)?;
+        let mut best = top_k::top_k(self.open(segment)?, rows, k, allowed.as_ref(), least)?;
+        if !segment.characters.is_empty() {
+            best = self.with_characters(segment, best, k, allowed.as_ref(), least)?;
+        }
         Ok(best
             .into_iter()
             .map(|(row, units)| ScoredRow {
@@ -188,7 +211,14 @@ impl<'a> Query<'a> {
     /// As [`Query::top_k`].
     pub fn score_rows(&self, segment: usize, rows: &[u32]) -> Result<Vec<f32>> {
         let segment = self.segment(segment)?;
-        let units = top_k::score_rows(&mut self.open(segment)?, rows)?;
+        let mut units = top_k::score_rows(&mut self.open(segment)?, rows)?;
+        for (row, units) in rows.iter().zip(&mut units) {
+            for (at, of_term) in &segment.characters {
+                *units += self
+                    .character_units(segment, *at, of_term, *row)?
+                    .map_or(0, |(_, units)| units);
+            }
+        }
         Ok(units
             .into_iter()
             .map(|units| self.units.score(units))
@@ -205,6 +235,11 @@ impl<'a> Query<'a> {
         let mut parts = Vec::new();
         for ((at, _), mut term) in segment.postings.iter().zip(self.open(segment)?) {
             if let Some((frequency, units)) = term.score_row(row)? {
+                parts.push((*at, frequency, self.units.score(units)));
+            }
+        }
+        for (at, of_term) in &segment.characters {
+            if let Some((frequency, units)) = self.character_units(segment, *at, of_term, row)? {
                 parts.push((*at, frequency, self.units.score(units)));
             }
         }
@@ -226,6 +261,14 @@ impl<'a> Query<'a> {
                 }
             }
         }
+        for (at, of_term) in &segment.characters {
+            let idf = self.terms.get(*at).map_or(0.0, |term| term.idf);
+            for (row, sum) in rows.iter().zip(&mut sums) {
+                if of_term.binary_search_by_key(row, |(row, _)| *row).is_ok() {
+                    *sum += idf;
+                }
+            }
+        }
         Ok(sums.into_iter().fold(0.0, f32::max))
     }
 
@@ -235,29 +278,120 @@ impl<'a> Query<'a> {
             .ok_or_else(|| Error::damaged(format!("the query has no segment {segment}")))
     }
 
+    /// The `k` best rows where rows with characters have what these give besides the other terms. `best`:
+    /// the best rows by the other terms. A row without such a character that is among the best of all is among those.
+    fn with_characters(
+        &self,
+        segment: &Segment<'a>,
+        best: Vec<(u32, i32)>,
+        k: usize,
+        allowed: Option<&RowBits>,
+        least: i32,
+    ) -> Result<Vec<(u32, i32)>> {
+        let mut rows: Vec<u32> = segment
+            .characters
+            .iter()
+            .flat_map(|(_, of_term)| of_term.iter().map(|(row, _)| *row))
+            .filter(|row| allowed.is_none_or(|allowed| allowed.contains(*row)))
+            .collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut units = top_k::score_rows(&mut self.open(segment)?, &rows)?;
+        for (at, of_term) in &segment.characters {
+            let scorer = self.scorer(*at, &segment.reader);
+            let mut lengths = segment.reader.lengths();
+            let mut place = 0;
+            for (row, frequency) in of_term {
+                // Both ascend, and rows that are not allowed are not there.
+                let rest = rows.get(place..).unwrap_or_default();
+                place += rest.partition_point(|other| other < row);
+                if rows.get(place) == Some(row)
+                    && let Some(units) = units.get_mut(place)
+                {
+                    let mut length = [0.0];
+                    lengths.fill(&[*row], &mut length)?;
+                    let [length] = length;
+                    *units += scorer.units(*frequency, length);
+                }
+            }
+        }
+        let others = best
+            .into_iter()
+            .filter(|(row, _)| rows.binary_search(row).is_err());
+        let mut all: Vec<(u32, i32)> = others.collect();
+        let with = rows.iter().copied().zip(units);
+        all.extend(with.filter(|(_, units)| *units >= least));
+        all.sort_unstable_by_key(|(row, units)| (std::cmp::Reverse(*units), *row));
+        all.truncate(k);
+        Ok(all)
+    }
+
+    /// Frequency and units that a character gives to a row; `None` when the row does not have it.
+    fn character_units(
+        &self,
+        segment: &Segment<'a>,
+        at: usize,
+        of_term: &CharacterRows,
+        row: u32,
+    ) -> Result<Option<(u32, i32)>> {
+        let place = of_term.binary_search_by_key(&row, |(row, _)| *row);
+        let Some((_, frequency)) = place.ok().and_then(|place| of_term.get(place)) else {
+            return Ok(None);
+        };
+        let mut length = [0.0];
+        segment.reader.lengths().fill(&[row], &mut length)?;
+        let [length] = length;
+        let units = self.scorer(at, &segment.reader).units(*frequency, length);
+        Ok(Some((*frequency, units)))
+    }
+
+    /// How the postings of a term score in a segment.
+    fn scorer(&self, at: usize, reader: &Reader<'_>) -> TermScorer {
+        let weight = self
+            .terms
+            .get(at)
+            .map_or(0.0, |term| term.idf * term.times as f32);
+        TermScorer::new(
+            weight,
+            self.units,
+            self.mean_length,
+            reader.written_mean_length(),
+        )
+    }
+
     /// Cursors of the terms that the segment has.
     fn open(&self, segment: &Segment<'a>) -> Result<Terms<'a>> {
         let reader = &segment.reader;
         let mut opened = Vec::with_capacity(segment.postings.len());
         for (at, postings) in &segment.postings {
-            let Some(term) = self.terms.get(*at) else {
-                continue;
-            };
-            let scorer = TermScorer::new(
-                term.idf * term.times as f32,
-                self.units,
-                self.mean_length,
-                reader.written_mean_length(),
-            );
             opened.push(Box::new(Term::new(
                 reader.cursor(postings)?,
                 postings.count(),
-                scorer,
+                self.scorer(*at, reader),
                 reader.lengths(),
             )));
         }
         Ok(opened)
     }
+}
+
+/// The live rows of a segment that have each of some characters.
+fn character_rows(
+    characters: &[(usize, char)],
+    reader: &Reader<'_>,
+    deleted: Option<&DeletedRows<'_>>,
+) -> Result<Vec<(usize, CharacterRows)>> {
+    if characters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted: Vec<char> = characters.iter().map(|(_, character)| *character).collect();
+    let mut lists = reader.rows_with_characters(&wanted)?;
+    if let Some(deleted) = deleted {
+        for list in &mut lists {
+            list.retain(|(row, _)| !deleted.contains(*row));
+        }
+    }
+    Ok(characters.iter().map(|(at, _)| *at).zip(lists).collect())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 
 use super::columns::mean_length;
 use super::cursor::Cursor;
-use super::dictionary::{Place, find};
+use super::dictionary::{DictionaryPart, Place, find};
 use super::lengths::Lengths;
 use super::postings::{BLOCK_POSTINGS, PART_BLOCKS, take_bytes, take_varint};
 use super::term_walk::TermWalk;
@@ -137,6 +137,16 @@ impl<'a> Reader<'a> {
     /// All terms, ascending.
     pub(super) fn terms(&self) -> TermWalk<'a> {
         TermWalk::new(self.record, self.dictionary, self.postings.len_bytes())
+    }
+
+    /// The parts of the dictionary.
+    pub(super) fn parts(&self) -> &'a [DictionaryPart] {
+        &self.record.dictionary_parts
+    }
+
+    /// The column of the dictionary.
+    pub(super) fn dictionary(&self) -> ColumnView<'a> {
+        self.dictionary
     }
 
     /// The postings at a place that the dictionary names.

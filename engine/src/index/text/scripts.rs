@@ -37,6 +37,9 @@ const BIGRAM_BLOCKS: [(u32, u32); 23] = [
     (0x1AFF0, 0x3FFFF), // Kana supplements, CJK Extensions B and later
 ];
 
+/// No character of [`BIGRAM_BLOCKS`] is smaller.
+pub(super) const FIRST_BIGRAM_CHARACTER: char = '\u{0e00}';
+
 /// What a character is to the analyser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CharClass {
