@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::file_types;
 use crate::search::files::Files;
 use crate::search::glob::{Globs, folders_of};
-use crate::search::request::Filters;
+use crate::search::request::{Filters, shown};
 use crate::search::resolve;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
@@ -187,18 +187,18 @@ impl Values<'_> {
                 argument,
                 reason: format!(
                     "{:?} is no known {argument}; this file has: {list}",
-                    unknown.given
+                    shown(unknown.given)
                 ),
             });
         }
-        let shown: Vec<String> = missing
+        let values: Vec<String> = missing
             .iter()
             .take(MOST_SHOWN)
-            .map(|(value, _)| format!("{value:?}"))
+            .map(|(value, _)| format!("{:?}", shown(value)))
             .collect();
-        let shown = shown.join(", ");
+        let values = values.join(", ");
         warnings.push(format!(
-            "no document has {argument} {shown}; this file has: {list}"
+            "no document has {argument} {values}; this file has: {list}"
         ));
         Ok(())
     }

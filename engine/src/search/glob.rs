@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
+use crate::search::request::shown;
 
 /// Most bytes of one glob.
 const GLOB_LIMIT_BYTES: usize = 4096;
@@ -22,9 +23,6 @@ const COMMAS_LIMIT: usize = 1024;
 
 /// Most globs in one request.
 const GLOBS_LIMIT: usize = 16_384;
-
-/// Characters of a glob that a message shows.
-const SHOWN_CHARS: usize = 60;
 
 /// Checks that a glob is small enough to be parsed and compiled.
 ///
@@ -172,15 +170,6 @@ fn invalid_glob(glob: &str, why: &dyn std::fmt::Display) -> Error {
         argument: "path",
         reason: format!("{:?} is no glob: {why}", shown(glob)),
     }
-}
-
-/// The start of a glob, for a message.
-fn shown(glob: &str) -> String {
-    let mut shown: String = glob.chars().take(SHOWN_CHARS).collect();
-    if shown.len() < glob.len() {
-        shown.push_str("...");
-    }
-    shown
 }
 
 /// Characters that make a pattern of a path.

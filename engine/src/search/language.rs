@@ -40,9 +40,6 @@ const QUOTES: [char; 5] = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}'];
 /// Signs that count; those after them are plain words. Each costs a pass over bitmaps or documents.
 const SIGNS_LIMIT: usize = 64;
 
-/// Characters of an asked word that a warning shows.
-const SHOWN_CHARS: usize = 60;
-
 /// A query taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parsed {
@@ -244,15 +241,6 @@ fn split_word(text: &str) -> (&str, &str) {
 
 fn has_words(text: &str) -> bool {
     text.contains(char::is_alphanumeric)
-}
-
-/// The start of some words, for a message.
-pub(super) fn shown(words: &str) -> String {
-    let mut shown: String = words.chars().take(SHOWN_CHARS).collect();
-    if shown.len() < words.len() {
-        shown.push_str("...");
-    }
-    shown
 }
 
 #[cfg(test)]

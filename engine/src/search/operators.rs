@@ -8,8 +8,9 @@ use crate::index::text::{Form, Matcher, Phrase};
 use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
 use crate::search::glob::PathMatcher;
-use crate::search::language::{Field, FieldTerm, Parsed, Words, shown};
+use crate::search::language::{Field, FieldTerm, Parsed, Words};
 use crate::search::phrase::PhraseOperator;
+use crate::search::request::shown;
 
 /// Keeps of `rows` those that pass what bitmaps answer: fields, and words that the index has. `None`
 /// stands for all rows, and stays when there is no such operator. Returns the phrases.

@@ -17,6 +17,18 @@ pub const CONTEXT_LIMIT_LINES: u32 = 1000;
 /// Most characters shown before a preview, and after it.
 pub const AROUND_LIMIT_CHARS: usize = 10_000;
 
+/// Characters of something typed that a message shows.
+const SHOWN_CHARS: usize = 60;
+
+/// The start of something that was typed, for a message.
+pub(super) fn shown(typed: &str) -> String {
+    let mut shown: String = typed.chars().take(SHOWN_CHARS).collect();
+    if shown.len() < typed.len() {
+        shown.push_str("...");
+    }
+    shown
+}
+
 /// What answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {

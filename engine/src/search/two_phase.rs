@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::index::text::{Analyser, Form, Query};
 use crate::search::files::{At, Files};
 use crate::search::filter::{self, Rows};
-use crate::search::language::shown;
 use crate::search::phrase::{PhraseOperator, PhraseRows, RowText};
+use crate::search::request::shown;
 
 /// Most bytes of text that one request decodes to verify phrases. A scattered row costs a block of up to
 /// 16 KB, rows in sequence what they hold: 500 000 chunks of 1 KB, or 30 000 that are far apart.
