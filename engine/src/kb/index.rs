@@ -1,14 +1,18 @@
 //! Folders and files -> the .kb: what changed is read and written, the rest stays.
 
+mod build;
+mod run;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::catalog::{Catalog, CatalogCache};
-use crate::container::{Container, ContainerWriter, SlotIdentity, Snapshot, Transaction};
+use self::run::Run;
+use crate::catalog::Catalog;
+use crate::container::{Container, SlotIdentity, Snapshot, Transaction};
 use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::batch::Batch;
-use crate::ingest::changes::{Candidate, Change, KnownDocument, Sides, Tally};
+use crate::ingest::changes::{Candidate, Change, KnownDocument, Sides};
 use crate::ingest::indexed::Base;
 use crate::ingest::merge_policy::Limit;
 use crate::ingest::pipeline::{Input, Outcome, Preparation};
@@ -18,10 +22,8 @@ use crate::ingest::roots::{self, Asked, Known, Resolved};
 use crate::ingest::survey::{KEPT_LIMIT_BYTES, Survey};
 use crate::ingest::walk::now_ms;
 use crate::kb::carry;
-use crate::kb::fresh::{check_codec, check_model, first_manifest, fresh_meta};
-use crate::kb::merge::merge_segments;
+use crate::kb::fresh::{check_codec, check_model, fresh_meta};
 use crate::kb::read::Kb;
-use crate::kb::recall;
 use crate::kb::samples;
 use crate::kb::write::{KbWriter, Open, PROGRAM};
 use crate::store::meta::{Meta, RootRecord, SealRecord};
@@ -139,177 +141,6 @@ impl KbWriter {
         };
         self.committed(open, limit, &mut hear)?;
         Ok(report)
-    }
-
-    /// Builds a new file, which takes the place of an old one.
-    fn build(
-        &mut self,
-        paths: &[PathBuf],
-        options: &IndexOptions,
-        progress: &mut dyn FnMut(Progress),
-        limit_bytes: usize,
-    ) -> Result<Report> {
-        // A file that this writer has open would be locked against it.
-        self.open = None;
-        // Locks the file that will be replaced, so what is read of it below is what is replaced.
-        let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
-        writer.stop_on(options.cancel.clone());
-        let before = match writer.replaced()? {
-            Some(existing) => {
-                let (identity, catalog) = existing
-                    .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
-                Some((existing, identity, catalog))
-            }
-            None => None,
-        };
-        let before = before.as_ref().map(|(container, commit, catalog)| Before {
-            base: Base {
-                container,
-                commit: *commit,
-            },
-            catalog,
-        });
-        let mut meta = fresh_meta()?;
-        let mut manifest = first_manifest();
-        let resolved = match &before {
-            Some(Before { base, catalog }) => {
-                meta.created_ms = catalog.meta.created_ms;
-                meta.embedder.codec = catalog.meta.embedder.codec;
-                // Numbers go on, so that none ever means two things.
-                manifest.clone_from(&catalog.manifest);
-                manifest.segments.clear();
-                base.read(|snapshot| resolve(snapshot, catalog, paths, options))?
-            }
-            None => {
-                let nothing = Known {
-                    roots: &[],
-                    next_root: 1,
-                    is_first_part: None,
-                };
-                let asked = Asked {
-                    gone: false,
-                    root: options.root.as_deref(),
-                };
-                roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?
-            }
-        };
-        if let Some(codec) = options.vectors {
-            meta.embedder.codec = codec.number();
-        }
-        progress(Progress::at(Stage::Walk));
-        let now = now_ms();
-        let sides = Sides {
-            roots: &resolved.roots,
-            base: before.as_ref().map(|before| before.base),
-            is_same_program: false,
-            is_rebuild: true,
-        };
-        let survey = Survey::take(sides, options, limit_bytes)?;
-        survey.tally.refuse_unread()?;
-        manifest.next_root = resolved.next_root;
-        meta.roots = looked_at(&resolved, now);
-        let options = &IndexOptions {
-            rebuild: true,
-            ..options.clone()
-        };
-        let mut run = Run::new(&survey, &resolved, progress);
-        let mut batch = Batch::new(meta, manifest, now);
-        let mut transaction = writer.begin()?;
-        let mut changes = survey.into_changes(sides, options)?;
-        let inputs = || match changes.next_change()? {
-            None => Ok(None),
-            Some(Change::Preserve(document)) => {
-                let Some(before) = &before else {
-                    return Err(Error::WriterFailed);
-                };
-                let preserved =
-                    before.read(|snapshot, catalog| carry::read(snapshot, catalog, document.id))?;
-                Ok(Some(Input::Document(Box::new(preserved))))
-            }
-            Some(change) => Ok(input(change)),
-        };
-        preparation(options).in_order(inputs, |input, outcome| {
-            run.done(&input, &outcome);
-            let known = match &input {
-                Input::Document(preserved) => Some((preserved.id, preserved.kept.clone())),
-                Input::File(candidate) => match (&before, candidate.known) {
-                    (Some(before), Some(known)) => {
-                        let kept = before
-                            .read(|snapshot, catalog| carry::kept(snapshot, catalog, known.id))?;
-                        Some((known.id, kept))
-                    }
-                    _ => None,
-                },
-                Input::Remove(..) | Input::Forget(_) => None,
-            };
-            match (outcome, known) {
-                (Outcome::Prepared(prepared), Some((id, kept))) => {
-                    batch.write(&mut transaction, id, &prepared, kept)
-                }
-                (Outcome::Prepared(prepared), None) => {
-                    // Documents of the old file that are not yet in the new one keep their handles.
-                    let mut is_reserved = |suffix: &str| match &before {
-                        Some(before) => before.has_suffix(suffix),
-                        None => Ok(false),
-                    };
-                    batch.add_beside(&mut transaction, &prepared, Vec::new(), &mut is_reserved)
-                }
-                // Its document would be lost with the old file.
-                (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),
-                (Outcome::Skipped(skipped, hash), _) => match &input {
-                    Input::File(candidate) => {
-                        put_skipped(&mut transaction, candidate, skipped, hash)
-                    }
-                    _ => Ok(()),
-                },
-                (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Gone, _) => {
-                    Ok(())
-                }
-            }
-        })?;
-        let tally = changes.finish()?;
-        tally.refuse_unread()?;
-        options.check_cancel()?;
-        if batch.meta().documents == 0 {
-            return Ok(run.report(tally, batch.meta()));
-        }
-        run.stage(Stage::Write);
-        let meta = batch.finish(&mut transaction, None)?;
-        transaction.commit()?;
-        if options.large_merges {
-            // Nobody reads the new file yet, so a merge that is stopped stops the run.
-            let base = writer.written()?;
-            let mut hear = |done, total| {
-                (run.progress)(merging(done, total));
-                options.check_cancel()
-            };
-            let catalogs = CatalogCache::default();
-            merge_segments(&mut writer, &base, &catalogs, Limit::none(), &mut hear)?;
-        }
-        recall::certify(&mut writer)?;
-        options.check_cancel()?;
-        writer.finish()?;
-        Ok(run.report(tally, &meta))
-    }
-}
-
-/// A file that is written anew, as it was.
-struct Before<'b> {
-    base: Base<'b>,
-    catalog: &'b Catalog,
-}
-
-impl Before<'_> {
-    fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
-        self.base.read(|snapshot| request(snapshot, self.catalog))
-    }
-
-    /// Whether the handle of one of its documents ends so.
-    fn has_suffix(&self, suffix: &str) -> Result<bool> {
-        self.read(|snapshot, catalog| {
-            let document = catalog.documents.by_suffix(snapshot, suffix)?;
-            Ok(document.is_some())
-        })
     }
 }
 
@@ -675,101 +506,6 @@ fn put_skipped(
         hash,
     };
     skipped::put(transaction, &file.document_path, &record)
-}
-
-/// Keeps count during an index run.
-struct Run<'r> {
-    progress: &'r mut dyn FnMut(Progress),
-    now: Progress,
-    report: Report,
-}
-
-impl<'r> Run<'r> {
-    fn new(survey: &Survey, resolved: &Resolved, progress: &'r mut dyn FnMut(Progress)) -> Run<'r> {
-        let now = Progress {
-            files_total: survey.files,
-            bytes_total: survey.bytes,
-            ..Progress::at(Stage::Index)
-        };
-        progress(now);
-        Run {
-            progress,
-            now,
-            report: Report {
-                similar_roots: resolved.similar.clone(),
-                ..Report::default()
-            },
-        }
-    }
-
-    fn done(&mut self, input: &Input, outcome: &Outcome) {
-        match input {
-            Input::File(candidate) => self.file(candidate, outcome),
-            Input::Remove(path, _) => self.report.removed.push(path.clone()),
-            Input::Forget(_) | Input::Document(_) => {}
-        }
-    }
-
-    fn file(&mut self, candidate: &Candidate, outcome: &Outcome) {
-        let report = &mut self.report;
-        let path = &candidate.file.document_path;
-        match (outcome, candidate.known) {
-            (Outcome::Prepared(prepared), known) => {
-                report.source_bytes += prepared.source.size_bytes;
-                match known {
-                    Some(known) if known.hash == prepared.source.hash => report.unchanged += 1,
-                    Some(_) => report.updated.push(path.clone()),
-                    None => report.added.push(path.clone()),
-                }
-            }
-            (Outcome::Unread(skipped), known) => {
-                report.skipped.push(skipped.clone());
-                report.unchanged += u64::from(known.is_some());
-            }
-            (Outcome::Same, _) => {
-                report.source_bytes += candidate.file.size_bytes;
-                report.unchanged += 1;
-            }
-            (Outcome::Skipped(skipped, _), known) => {
-                report.skipped.push(skipped.clone());
-                if known.is_some() {
-                    report.removed.push(path.clone());
-                }
-            }
-            (Outcome::Unchanged, _) => {
-                match &candidate.skipped {
-                    None => report.unchanged += 1,
-                    Some(record) => report.skipped.push(Skipped {
-                        path: path.clone(),
-                        reason: record.reason.clone(),
-                    }),
-                }
-                // Not one of those that were to be read.
-                return;
-            }
-            (Outcome::Gone, _) => {}
-        }
-        self.now.files_done += 1;
-        self.now.bytes_done += candidate.file.size_bytes;
-        (self.progress)(self.now);
-    }
-
-    fn stage(&mut self, stage: Stage) {
-        self.now.stage = stage;
-        (self.progress)(self.now);
-    }
-
-    fn report(self, tally: Tally, meta: &Meta) -> Report {
-        let mut report = self.report;
-        report.documents = meta.documents;
-        report.chunks = meta.chunks;
-        report.text_bytes = meta.text_bytes;
-        report.unchanged += tally.unchanged;
-        report.skipped.extend(tally.skipped);
-        report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        report.removed.sort();
-        report
-    }
 }
 
 #[cfg(test)]

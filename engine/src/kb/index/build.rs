@@ -1,0 +1,196 @@
+//! A file that is written anew: made from nothing, or again in the place of an old one.
+
+use std::path::PathBuf;
+
+use super::run::Run;
+use super::{input, looked_at, merging, preparation, put_skipped, resolve, unreadable};
+use crate::catalog::{Catalog, CatalogCache};
+use crate::container::{ContainerWriter, Snapshot};
+use crate::error::{Error, Result};
+use crate::ingest::batch::Batch;
+use crate::ingest::changes::{Change, Sides};
+use crate::ingest::indexed::Base;
+use crate::ingest::merge_policy::Limit;
+use crate::ingest::pipeline::{Input, Outcome};
+use crate::ingest::report::{IndexOptions, Progress, Report, Stage};
+use crate::ingest::roots::{self, Asked, Known};
+use crate::ingest::survey::Survey;
+use crate::ingest::walk::now_ms;
+use crate::kb::carry;
+use crate::kb::fresh::{first_manifest, fresh_meta};
+use crate::kb::merge::merge_segments;
+use crate::kb::recall;
+use crate::kb::write::KbWriter;
+
+impl KbWriter {
+    /// Builds a new file, which takes the place of an old one.
+    pub(super) fn build(
+        &mut self,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+        limit_bytes: usize,
+    ) -> Result<Report> {
+        // A file that this writer has open would be locked against it.
+        self.open = None;
+        // Locks the file that will be replaced, so what is read of it below is what is replaced.
+        let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
+        writer.stop_on(options.cancel.clone());
+        let before = match writer.replaced()? {
+            Some(existing) => {
+                let (identity, catalog) = existing
+                    .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
+                Some((existing, identity, catalog))
+            }
+            None => None,
+        };
+        let before = before.as_ref().map(|(container, commit, catalog)| Before {
+            base: Base {
+                container,
+                commit: *commit,
+            },
+            catalog,
+        });
+        let mut meta = fresh_meta()?;
+        let mut manifest = first_manifest();
+        let resolved = match &before {
+            Some(Before { base, catalog }) => {
+                meta.created_ms = catalog.meta.created_ms;
+                meta.embedder.codec = catalog.meta.embedder.codec;
+                // Numbers go on, so that none ever means two things.
+                manifest.clone_from(&catalog.manifest);
+                manifest.segments.clear();
+                base.read(|snapshot| resolve(snapshot, catalog, paths, options))?
+            }
+            None => {
+                let nothing = Known {
+                    roots: &[],
+                    next_root: 1,
+                    is_first_part: None,
+                };
+                let asked = Asked {
+                    gone: false,
+                    root: options.root.as_deref(),
+                };
+                roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?
+            }
+        };
+        if let Some(codec) = options.vectors {
+            meta.embedder.codec = codec.number();
+        }
+        progress(Progress::at(Stage::Walk));
+        let now = now_ms();
+        let sides = Sides {
+            roots: &resolved.roots,
+            base: before.as_ref().map(|before| before.base),
+            is_same_program: false,
+            is_rebuild: true,
+        };
+        let survey = Survey::take(sides, options, limit_bytes)?;
+        survey.tally.refuse_unread()?;
+        manifest.next_root = resolved.next_root;
+        meta.roots = looked_at(&resolved, now);
+        let options = &IndexOptions {
+            rebuild: true,
+            ..options.clone()
+        };
+        let mut run = Run::new(&survey, &resolved, progress);
+        let mut batch = Batch::new(meta, manifest, now);
+        let mut transaction = writer.begin()?;
+        let mut changes = survey.into_changes(sides, options)?;
+        let inputs = || match changes.next_change()? {
+            None => Ok(None),
+            Some(Change::Preserve(document)) => {
+                let Some(before) = &before else {
+                    return Err(Error::WriterFailed);
+                };
+                let preserved =
+                    before.read(|snapshot, catalog| carry::read(snapshot, catalog, document.id))?;
+                Ok(Some(Input::Document(Box::new(preserved))))
+            }
+            Some(change) => Ok(input(change)),
+        };
+        preparation(options).in_order(inputs, |input, outcome| {
+            run.done(&input, &outcome);
+            let known = match &input {
+                Input::Document(preserved) => Some((preserved.id, preserved.kept.clone())),
+                Input::File(candidate) => match (&before, candidate.known) {
+                    (Some(before), Some(known)) => {
+                        let kept = before
+                            .read(|snapshot, catalog| carry::kept(snapshot, catalog, known.id))?;
+                        Some((known.id, kept))
+                    }
+                    _ => None,
+                },
+                Input::Remove(..) | Input::Forget(_) => None,
+            };
+            match (outcome, known) {
+                (Outcome::Prepared(prepared), Some((id, kept))) => {
+                    batch.write(&mut transaction, id, &prepared, kept)
+                }
+                (Outcome::Prepared(prepared), None) => {
+                    // Documents of the old file that are not yet in the new one keep their handles.
+                    let mut is_reserved = |suffix: &str| match &before {
+                        Some(before) => before.has_suffix(suffix),
+                        None => Ok(false),
+                    };
+                    batch.add_beside(&mut transaction, &prepared, Vec::new(), &mut is_reserved)
+                }
+                // Its document would be lost with the old file.
+                (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),
+                (Outcome::Skipped(skipped, hash), _) => match &input {
+                    Input::File(candidate) => {
+                        put_skipped(&mut transaction, candidate, skipped, hash)
+                    }
+                    _ => Ok(()),
+                },
+                (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Gone, _) => {
+                    Ok(())
+                }
+            }
+        })?;
+        let tally = changes.finish()?;
+        tally.refuse_unread()?;
+        options.check_cancel()?;
+        if batch.meta().documents == 0 {
+            return Ok(run.report(tally, batch.meta()));
+        }
+        run.stage(Stage::Write);
+        let meta = batch.finish(&mut transaction, None)?;
+        transaction.commit()?;
+        if options.large_merges {
+            // Nobody reads the new file yet, so a merge that is stopped stops the run.
+            let base = writer.written()?;
+            let mut hear = |done, total| {
+                (run.progress)(merging(done, total));
+                options.check_cancel()
+            };
+            let catalogs = CatalogCache::default();
+            merge_segments(&mut writer, &base, &catalogs, Limit::none(), &mut hear)?;
+        }
+        recall::certify(&mut writer)?;
+        options.check_cancel()?;
+        writer.finish()?;
+        Ok(run.report(tally, &meta))
+    }
+}
+
+/// A file that is written anew, as it was.
+struct Before<'b> {
+    base: Base<'b>,
+    catalog: &'b Catalog,
+}
+
+impl Before<'_> {
+    fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
+        self.base.read(|snapshot| request(snapshot, self.catalog))
+    }
+
+    /// Whether the handle of one of its documents ends so.
+    fn has_suffix(&self, suffix: &str) -> Result<bool> {
+        self.read(|snapshot, catalog| {
+            let document = catalog.documents.by_suffix(snapshot, suffix)?;
+            Ok(document.is_some())
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! What an index run did so far: progress for whoever waits, and the report at its end.
+
+use crate::ingest::changes::{Candidate, Tally};
+use crate::ingest::pipeline::{Input, Outcome};
+use crate::ingest::report::{Progress, Report, Skipped, Stage};
+use crate::ingest::roots::Resolved;
+use crate::ingest::survey::Survey;
+use crate::store::meta::Meta;
+
+/// Keeps count during an index run.
+pub(super) struct Run<'r> {
+    pub(super) progress: &'r mut dyn FnMut(Progress),
+    now: Progress,
+    report: Report,
+}
+
+impl<'r> Run<'r> {
+    pub(super) fn new(
+        survey: &Survey,
+        resolved: &Resolved,
+        progress: &'r mut dyn FnMut(Progress),
+    ) -> Run<'r> {
+        let now = Progress {
+            files_total: survey.files,
+            bytes_total: survey.bytes,
+            ..Progress::at(Stage::Index)
+        };
+        progress(now);
+        Run {
+            progress,
+            now,
+            report: Report {
+                similar_roots: resolved.similar.clone(),
+                ..Report::default()
+            },
+        }
+    }
+
+    pub(super) fn done(&mut self, input: &Input, outcome: &Outcome) {
+        match input {
+            Input::File(candidate) => self.file(candidate, outcome),
+            Input::Remove(path, _) => self.report.removed.push(path.clone()),
+            Input::Forget(_) | Input::Document(_) => {}
+        }
+    }
+
+    fn file(&mut self, candidate: &Candidate, outcome: &Outcome) {
+        let report = &mut self.report;
+        let path = &candidate.file.document_path;
+        match (outcome, candidate.known) {
+            (Outcome::Prepared(prepared), known) => {
+                report.source_bytes += prepared.source.size_bytes;
+                match known {
+                    Some(known) if known.hash == prepared.source.hash => report.unchanged += 1,
+                    Some(_) => report.updated.push(path.clone()),
+                    None => report.added.push(path.clone()),
+                }
+            }
+            (Outcome::Unread(skipped), known) => {
+                report.skipped.push(skipped.clone());
+                report.unchanged += u64::from(known.is_some());
+            }
+            (Outcome::Same, _) => {
+                report.source_bytes += candidate.file.size_bytes;
+                report.unchanged += 1;
+            }
+            (Outcome::Skipped(skipped, _), known) => {
+                report.skipped.push(skipped.clone());
+                if known.is_some() {
+                    report.removed.push(path.clone());
+                }
+            }
+            (Outcome::Unchanged, _) => {
+                match &candidate.skipped {
+                    None => report.unchanged += 1,
+                    Some(record) => report.skipped.push(Skipped {
+                        path: path.clone(),
+                        reason: record.reason.clone(),
+                    }),
+                }
+                // Not one of those that were to be read.
+                return;
+            }
+            (Outcome::Gone, _) => {}
+        }
+        self.now.files_done += 1;
+        self.now.bytes_done += candidate.file.size_bytes;
+        (self.progress)(self.now);
+    }
+
+    pub(super) fn stage(&mut self, stage: Stage) {
+        self.now.stage = stage;
+        (self.progress)(self.now);
+    }
+
+    pub(super) fn report(self, tally: Tally, meta: &Meta) -> Report {
+        let mut report = self.report;
+        report.documents = meta.documents;
+        report.chunks = meta.chunks;
+        report.text_bytes = meta.text_bytes;
+        report.unchanged += tally.unchanged;
+        report.skipped.extend(tally.skipped);
+        report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        report.removed.sort();
+        report
+    }
+}
