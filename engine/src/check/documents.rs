@@ -182,11 +182,11 @@ impl Lookup<'_, '_> {
             wrong.push(format!("the file has no root {root}"));
         }
         match self.catalog.segment(record.segment()) {
-            Err(_) if record.segment == NO_SEGMENT && record.rows == 0 => {
-                if record.first_row != 0 {
+            _ if record.rows == 0 => {
+                if (record.segment, record.first_row) != (NO_SEGMENT, 0) {
                     wrong.push(format!(
-                        "it has no chunks, from row {} on",
-                        record.first_row
+                        "it has no chunks, in segment {} from row {} on",
+                        record.segment, record.first_row
                     ));
                 }
             }

@@ -48,9 +48,7 @@ pub(super) fn check(
             _ if record.segment == segment => record.first_row == first_row,
             _ => record.segment > segment && record.first_row == 0,
         };
-        // Sealed by an older program, documents without chunks stand where they would have been.
-        let is_old = record.rows == 0 && record.segment >= segment && record.segment > NO_SEGMENT;
-        if id.0 != number || !(follows || is_old) {
+        if id.0 != number || !follows {
             problems.add(format!(
                 "document {path:?}: sealed, and number {} at row {} of segment {} is not its place",
                 id.0, record.first_row, record.segment

@@ -15,10 +15,10 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 /// Version of the format that this program writes, as (major, minor).
 ///
 /// While major is 0 every minor may break readers; from 1.0 on a newer minor is readable.
-pub const FORMAT_VERSION: (u16, u16) = (0, 4);
+pub const FORMAT_VERSION: (u16, u16) = (0, 5);
 
 /// Oldest version that this program reads.
-pub const OLDEST_READABLE: (u16, u16) = (0, 4);
+pub const OLDEST_READABLE: (u16, u16) = (0, 5);
 
 /// Incompatible feature: segments are columns in page extents.
 pub const FEATURE_PAGE_EXTENTS: u64 = 1 << 0;

@@ -1,9 +1,6 @@
 //! Merges after a commit: each a commit of its own, so that a reader never waits and a crash costs
 //! one merge.
 
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
@@ -119,8 +116,10 @@ fn merge_some(
         done_bytes += u64::from(record.text_bytes);
         hear(done_bytes, text_bytes)?;
     }
-    if merged < expected {
-        release_empty(transaction, snapshot, catalog, chosen)?;
+    if merged != expected {
+        return Err(Error::damaged(format!(
+            "segments to merge count {expected} documents and have {merged}"
+        )));
     }
     if writer.rows() > 0 {
         writer.finish(snapshot, transaction, &mut || hear(text_bytes, text_bytes))?;
@@ -135,24 +134,6 @@ fn merge_some(
 fn live_documents(segment: &Segment) -> u64 {
     let deleted = segment.deleted.as_ref().map_or(0, |gone| gone.documents);
     u64::from(segment.records.segment.documents.saturating_sub(deleted))
-}
-
-/// Takes documents without chunks out of the segments that go: older programs counted them there. They
-/// are found among all documents, once.
-fn release_empty(
-    transaction: &mut Transaction<'_>,
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    chosen: &[SegmentId],
-) -> Result<()> {
-    let chosen: BTreeSet<SegmentId> = chosen.iter().copied().collect();
-    catalog.documents.each(snapshot, |id, mut record| {
-        if record.rows == 0 && chosen.contains(&record.segment()) {
-            (record.segment, record.first_row) = (NO_SEGMENT, 0);
-            documents::put_record(transaction, id, &record)?;
-        }
-        Ok(ControlFlow::Continue(()))
-    })
 }
 
 #[cfg(test)]
@@ -220,76 +201,6 @@ mod tests {
         writer.remove("empty.md").unwrap();
         writer.commit().unwrap();
         assert_sound(&path);
-    }
-
-    /// Makes `name`, which has no chunks, a document of `segment`, as older programs did.
-    fn put_into_segment(path: &Path, name: &str, segment: u32) {
-        let opener = KbWriter::open_or_create(path).unwrap().opener();
-        let base = Container::open(path).unwrap();
-        let mut writer = ContainerWriter::open(path, &opener).unwrap();
-        let (id, mut record, mut of_segment) = base
-            .read(|snapshot| {
-                let documents = Catalog::load(snapshot)?.documents;
-                let id = documents.by_path(snapshot, name)?.unwrap();
-                let of_segment = SegmentRecord::read(snapshot, SegmentId(segment))?;
-                Ok((id, documents.get(snapshot, id)?, of_segment))
-            })
-            .unwrap();
-        record.segment = segment;
-        of_segment.documents += 1;
-        let mut transaction = writer.begin().unwrap();
-        documents::put_record(&mut transaction, id, &record).unwrap();
-        of_segment
-            .write(&mut transaction, SegmentId(segment))
-            .unwrap();
-        transaction.commit().unwrap();
-        writer.finish().unwrap();
-    }
-
-    #[test]
-    fn documents_without_text_of_older_files_are_released_by_the_merge_of_their_segment() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.kb");
-        add(
-            &path,
-            &[("a.txt", "one walrus"), ("e.md", ""), ("f.md", "")],
-        );
-        put_into_segment(&path, "e.md", 1);
-        put_into_segment(&path, "f.md", 1);
-        let kb = assert_sound(&path);
-        assert_eq!(kb.text("e.md", None).unwrap().text, "");
-        let mut writer = KbWriter::open_or_create(&path).unwrap();
-        writer.remove("f.md").unwrap();
-        writer.commit().unwrap();
-        drop(writer);
-        assert_eq!(record_of(&path, "e.md").segment, 1);
-        assert_sound(&path);
-        for number in 0..7 {
-            add(&path, &[(&format!("{number}.txt"), "one walrus")]);
-        }
-        let kb = assert_sound(&path);
-        assert_eq!(kb.info().unwrap().segments, 1);
-        assert_eq!(record_of(&path, "e.md").segment, NO_SEGMENT);
-    }
-
-    #[test]
-    fn an_older_file_with_documents_without_text_is_sealed() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.kb");
-        add(
-            &path,
-            &[("a.txt", "one walrus"), ("b.md", ""), ("c.md", "two")],
-        );
-        let sealed = |path: &Path, output: &str| {
-            let output = folder.path().join(output);
-            let mut writer = KbWriter::open_or_create(path).unwrap();
-            let report = writer.seal(Some(&output), &mut |_| ()).unwrap();
-            assert_sound(&output);
-            report.content_root
-        };
-        let new = sealed(&path, "new.kb");
-        put_into_segment(&path, "b.md", 1);
-        assert_eq!(sealed(&path, "old.kb"), new);
     }
 
     #[test]

@@ -12,8 +12,7 @@ use crate::types::{Class, DocumentId, SegmentId, hex};
 
 const DOCUMENT_VERSION: u8 = 1;
 
-/// The segment of a document without chunks: it is in none. Segments are numbered from 1. Older files
-/// name a live segment, and count the document there.
+/// The segment of a document without chunks: it is in none. Segments are numbered from 1.
 pub const NO_SEGMENT: u32 = 0;
 
 /// Records in a row that are passed over on the way to the next that is wanted.
