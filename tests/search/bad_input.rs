@@ -190,3 +190,20 @@ fn a_file_whose_rows_are_all_deleted_and_an_empty_one_answer_nothing() {
     writer.commit().expect("committed");
     check();
 }
+
+#[test]
+fn words_that_nobody_knows_find_nothing_whatever_is_left_out_beside_them() {
+    let (_folder, kb) = one_file();
+    for query in [
+        "\u{706f}\u{53f0} -\"storm lamp\"",
+        "\u{706f}\u{53f0} -storm",
+        "qqqzx path:guide",
+    ] {
+        let request = Request {
+            mode: Mode::Semantic,
+            ..Request::new(query)
+        };
+        let told = ask(&kb, &request);
+        assert!(told.hits.is_empty(), "{query}: {:?}", told.hits);
+    }
+}

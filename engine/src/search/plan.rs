@@ -129,12 +129,13 @@ pub fn plan<'b>(
     if request.mode != Mode::Keyword {
         add_vectors(&mut plan, files, warnings)?;
     }
-    // `"to be or not to be"`: the index and perhaps the model know no word of it, the texts do.
+    // `"to be or not to be"`: the index and perhaps the model know no word of it, the texts do. What is
+    // only left out or filtered says nothing of the words beside it.
     let has_terms = plan
         .words
         .as_ref()
         .is_some_and(|words| !words.terms().is_empty());
-    plan.is_list = !plan.parsed.is_plain() && !has_terms && !plan.has_vectors();
+    plan.is_list = !plan.parsed.required.is_empty() && !has_terms && !plan.has_vectors();
     Ok((plan, filter))
 }
 
