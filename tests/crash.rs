@@ -21,9 +21,9 @@ use std::sync::Arc;
 use kb_engine::container::faults::observed;
 use kb_engine::{IndexOptions, Kb, KbWriter};
 
-use disk::{Disk, Random, Recorder, RefuseNth};
+use disk::{Disk, Recorder, RefuseNth};
 
-use crate::support::{content_of, memory_folder};
+use crate::support::{Random, content_of, memory_folder};
 
 /// States that are tried unless more are asked for.
 const STATES: usize = 1000;

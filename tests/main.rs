@@ -34,4 +34,6 @@ mod spec;
 mod support;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(target_os = "linux")]
+mod trials;
 mod verify;

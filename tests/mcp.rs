@@ -1,18 +1,18 @@
 //! `kb mcp` through its two doors, with raw protocol clients of our own: every message is what a
 //! host would put on the wire.
 
-mod client;
+pub(crate) mod client;
 mod forms;
 mod gate;
 mod hostile_text;
-mod http;
+pub(crate) mod http;
 mod live;
 mod load;
 mod office;
 mod paging;
 mod schema;
 mod start;
-mod stdio;
+pub(crate) mod stdio;
 mod tools;
 mod wire;
 mod writing;

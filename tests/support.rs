@@ -310,6 +310,25 @@ pub(crate) fn content_of(kb: &Kb) -> u64 {
     hasher.digest()
 }
 
+/// Numbers that look random and are the same for the same seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// The next number, below `limit`.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+
+    /// One of these.
+    pub(crate) fn one_of<'a, T>(&mut self, these: &'a [T]) -> &'a T {
+        &these[self.below(these.len())]
+    }
+}
+
 /// A temporary folder in memory where there is one: syncing costs nothing there.
 pub(crate) fn memory_folder() -> TempDir {
     let memory = tempfile::tempdir_in("/dev/shm");

@@ -7,6 +7,8 @@ use std::sync::Mutex;
 
 use kb_engine::container::faults::{FileId, Observer, Op};
 
+use crate::support::Random;
+
 /// Bytes that a disk writes whole or not at all.
 const SECTOR: usize = 512;
 
@@ -95,20 +97,6 @@ impl Observer for RefuseNth {
             true => Err(io::Error::from_raw_os_error(self.error)),
             false => Ok(()),
         }
-    }
-}
-
-/// Repeatable numbers.
-#[derive(Debug)]
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit.max(1)
     }
 }
 

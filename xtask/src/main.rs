@@ -11,6 +11,7 @@ mod mcp_clients;
 mod repository;
 mod steps;
 mod test;
+mod trials;
 
 use std::process::ExitCode;
 
@@ -44,6 +45,10 @@ cargo xtask <verb>
                         (default tests/bench-results/search-<date>.md; with --quick below target)
   bench live            what changes cost, reading beside a writer, verify, seal, open
        --large          with a file of 1 GB: some minutes and 3 GB of disk
+  bench growth          10 000, 100 000 and 1 000 000 small documents: time, memory, bytes written, and
+                        how each grows
+       --quick          without the largest, which takes 6 GB of disk
+       --program KB     this release build of kb instead of a new one
   bench mcp             what the MCP server adds to the time of the engine, its start, its memory
   bench instructions    instruction counts of the inner loops against the committed ones
        --update         write them to tests/bench-results/instructions.json instead
@@ -52,7 +57,11 @@ cargo xtask <verb>
        --tools DIR      where they are installed (default target/mcp-clients)
        --fixtures       only the conformance suite with its fixtures
        --official       what CI runs: the official Python and TypeScript clients and the suite
-  crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips";
+  crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips
+  trials [NAME]         hostile trees, moves, permissions, words, kills: many rounds of what every test
+                        run tries in short
+       --rounds N       instead of the usual number of each
+       --seed S         the first seed (default 1)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -100,6 +109,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "eval" | "bench" => measure(verb, rest),
         "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),
+        "trials" => trials::run(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(true)

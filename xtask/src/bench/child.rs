@@ -1,6 +1,7 @@
-//! A process measured from outside: wall time and peak memory.
+//! A process measured from outside: wall time, peak memory, bytes written.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -20,6 +21,8 @@ pub(crate) struct Measured {
     pub(crate) peak_bytes: u64,
     /// Peak of the private part as sampled.
     pub(crate) peak_private_bytes: u64,
+    /// Bytes handed to the system for writing, as last sampled.
+    pub(crate) written_bytes: u64,
 }
 
 /// Runs the command to its end; its output is discarded, its errors are shown.
@@ -30,10 +33,10 @@ pub(crate) fn measured(command: &mut Command) -> Result<Measured> {
         .stdout(Stdio::null())
         .spawn()
         .with_context(|| format!("cannot start {command:?}"))?;
-    let status_file = format!("/proc/{}/status", child.id());
+    let process = PathBuf::from(format!("/proc/{}", child.id()));
     let ended = AtomicBool::new(false);
-    let (status, elapsed, (peak_bytes, peak_private_bytes)) = thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(&status_file, &ended));
+    let (status, elapsed, seen) = thread::scope(|scope| {
+        let watcher = scope.spawn(|| watch(&process, &ended));
         let status = child.wait();
         let elapsed = start.elapsed();
         ended.store(true, Ordering::Relaxed);
@@ -43,24 +46,29 @@ pub(crate) fn measured(command: &mut Command) -> Result<Measured> {
     if !status.success() {
         bail!("{command:?} ended with {status}");
     }
-    Ok(Measured {
-        elapsed,
-        peak_bytes,
-        peak_private_bytes,
-    })
+    Ok(Measured { elapsed, ..seen })
 }
 
-/// Peaks of resident and private memory until the process has ended.
-fn watch(status_file: &str, ended: &AtomicBool) -> (u64, u64) {
-    let mut peak = (0, 0);
+/// Peaks of resident and private memory, and what was written, until the process has ended.
+fn watch(process: &Path, ended: &AtomicBool) -> Measured {
+    let mut seen = Measured::default();
     while !ended.load(Ordering::Relaxed) {
-        if let Ok(status) = fs::read_to_string(status_file) {
-            peak.0 = peak.0.max(field_bytes(&status, "VmHWM:"));
-            peak.1 = peak.1.max(field_bytes(&status, "RssAnon:"));
+        if let Ok(status) = fs::read_to_string(process.join("status")) {
+            seen.peak_bytes = seen.peak_bytes.max(field_bytes(&status, "VmHWM:"));
+            let private = field_bytes(&status, "RssAnon:");
+            seen.peak_private_bytes = seen.peak_private_bytes.max(private);
         }
+        let io = fs::read_to_string(process.join("io")).unwrap_or_default();
+        seen.written_bytes = seen.written_bytes.max(written_bytes(&io));
         thread::sleep(INTERVAL);
     }
-    peak
+    seen
+}
+
+/// What `/proc/<id>/io` says was handed to the system for writing.
+pub(crate) fn written_bytes(io: &str) -> u64 {
+    let line = io.lines().find_map(|line| line.strip_prefix("wchar: "));
+    line.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// Private resident memory of this process; 0 where the system does not tell.

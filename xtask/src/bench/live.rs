@@ -111,9 +111,7 @@ fn nothing_changed(table: &mut Table, file: &Path, folders: &[PathBuf]) -> Resul
 
 /// Bytes that this process has handed to the system for writing.
 fn written_bytes() -> u64 {
-    let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
-    let line = io.lines().find_map(|line| line.strip_prefix("wchar: "));
-    line.and_then(|number| number.parse().ok()).unwrap_or(0)
+    child::written_bytes(&fs::read_to_string("/proc/self/io").unwrap_or_default())
 }
 
 fn one_file_changed(table: &mut Table, file: &Path, folders: &[PathBuf]) -> Result<()> {

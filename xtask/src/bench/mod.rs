@@ -1,12 +1,13 @@
 //! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates,
 //! with tantivy beside it in the same run. `bench search`: answers beside other systems. `bench
-//! live`: what changes cost. `bench mcp`: what the server adds. `bench instructions`: counts of the
-//! inner loops.
+//! live`: what changes cost. `bench growth`: what more documents cost. `bench mcp`: what the server
+//! adds. `bench instructions`: counts of the inner loops.
 
 mod analysed;
 mod child;
 mod corpus;
 mod export;
+mod growth;
 mod instructions;
 mod latency;
 mod live;
@@ -71,10 +72,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         Some((name, rest)) if name == "main" => parse(rest)?,
         Some((name, rest)) if name == "search" => return search::run(rest),
         Some((name, rest)) if name == "live" => return live::run(rest),
+        Some((name, rest)) if name == "growth" => return growth::run(rest),
         Some((name, rest)) if name == "mcp" => return mcp::run(rest),
         Some((name, rest)) if name == "instructions" => return instructions::run(rest),
         _ => bail!(
-            "there are five benches: cargo xtask bench main | search | live | mcp | instructions"
+            "there are six benches: cargo xtask bench main | search | live | growth | mcp | instructions"
         ),
     };
     let parts = corpus::fetch()?;

@@ -216,6 +216,7 @@ mod tests {
             elapsed: Duration::from_secs(2),
             peak_bytes: 50_000_000,
             peak_private_bytes: 40_000_000,
+            written_bytes: 0,
         };
         let count = Count {
             files: 10,

@@ -1,0 +1,57 @@
+//! The long form of the trials that every test run makes in short: hostile trees, moves, permissions,
+//! texts and kills, from a seed.
+
+use anyhow::{Context, Result, bail};
+
+use crate::repository;
+
+/// A trial and how many rounds of it the long form makes.
+const TRIALS: [(&str, u64); 5] = [
+    ("trees", 30),
+    ("moves", 280),
+    ("permissions", 1),
+    ("words", 20_000),
+    ("kills", 1000),
+];
+
+/// Runs the verb: `trials [NAME] [--rounds N] [--seed S]`.
+pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    let (mut only, mut rounds, mut seed) = (None, None, 1);
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut number = || -> Result<u64> {
+            let text = rest
+                .next()
+                .with_context(|| format!("{argument} needs a number"))?;
+            text.parse()
+                .with_context(|| format!("{argument} needs a number, not {text:?}"))
+        };
+        match argument.as_str() {
+            "--rounds" => rounds = Some(number()?),
+            "--seed" => seed = number()?,
+            name if TRIALS.iter().any(|(known, _)| *known == name) => only = Some(name),
+            other => {
+                let names: Vec<&str> = TRIALS.iter().map(|(name, _)| *name).collect();
+                bail!("no trial {other:?}; there are {}", names.join(", "));
+            }
+        }
+    }
+    for (name, usual) in TRIALS {
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
+        println!("--- {name}");
+        let mut command = repository::cargo(&["test", "--release", "--package", "kb-cli"]);
+        command
+            .args(["--test", "tests", "--", "--nocapture", "--test-threads=1"])
+            .arg(format!("trials::{name}::"))
+            .env("KB_TRIAL_ROUNDS", rounds.unwrap_or(usual).to_string())
+            .env("KB_TRIAL_SEED", seed.to_string())
+            // What only takes longer, not more seeds.
+            .env("KB_TRIAL_DEPTH", "3000")
+            .env("KB_TRIAL_WIDE", "50000")
+            .env("KB_TRIAL_READERS", "4");
+        repository::run(&mut command)?;
+    }
+    Ok(true)
+}
