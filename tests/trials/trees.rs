@@ -195,7 +195,7 @@ impl Tree {
             fs::write(self.at(name), format!("{SECRET}\n")).expect("file");
         }
         for name in ["closed/file.txt", "closed/folder"] {
-            fs::set_permissions(self.at(name), fs::Permissions::from_mode(0)).expect("mode");
+            fs::set_permissions(self.at(name), fs::Permissions::from_mode(0o000)).expect("mode");
         }
         self.bad.push("closed/file.txt".to_owned());
         self.bad.push("closed/folder".to_owned());

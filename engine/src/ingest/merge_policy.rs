@@ -5,7 +5,7 @@
 //! `TieredMergePolicy`): the number of segments grows with the logarithm of the text, and each byte
 //! is written once more for each tier that it passes.
 //!
-//! Bounds, for `n` bytes of live text ([`FAN_OUT`] 8, [`LARGE_FAN_OUT`] 32, tiers from 64 KiB up):
+//! Bounds, for `n` bytes of live text (`FAN_OUT` 8, `LARGE_FAN_OUT` 32, tiers from 64 KiB up):
 //! - without a limit of bytes at most `7 * 5 + 31 * (1 + log32(n / 256 MiB))` segments;
 //! - with a limit at most as many, and one for each half of the limit beside: `n / 32 MiB` for
 //!   [`COMMIT_BYTES`]. What one commit merges stays below the limit, whatever the file holds;

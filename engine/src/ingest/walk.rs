@@ -90,7 +90,7 @@ impl Place {
 }
 
 impl SourceFile {
-    /// Where it was found. To be shown: [`SourceFile::open`] opens it.
+    /// Where it was found. To be shown: `SourceFile::open` opens it.
     pub fn disk_path(&self) -> PathBuf {
         self.place.path()
     }

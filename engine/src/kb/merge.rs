@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::ingest::merge::{self, Form, LiveDocuments, MergeWriter};
 use crate::ingest::merge_policy::{self, Limit, Size};
 use crate::store::block_writer::Compression;
-use crate::store::documents::{self, NO_SEGMENT};
+use crate::store::documents;
 use crate::store::meta::Manifest;
 use crate::store::segments;
 use crate::types::SegmentId;
@@ -145,8 +145,7 @@ mod tests {
     use super::*;
     use crate::ingest::report::{IndexOptions, Stage};
     use crate::kb::{Kb, KbWriter};
-    use crate::store::documents::DocumentRecord;
-    use crate::store::segments::SegmentRecord;
+    use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 
     fn assert_sound(path: &Path) -> Kb {
         let kb = Kb::open(path).unwrap();

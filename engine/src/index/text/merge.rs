@@ -135,7 +135,7 @@ impl<'a> Head<'a> {
 /// Writes the columns of a segment of `rows` rows, each of them a row of one of the `sources`. Asks
 /// `check` now and then whether to go on.
 ///
-/// Reads every source once. Takes memory for [`WINDOW_ROWS`] postings (16 bytes each), the encoded
+/// Reads every source once. Takes memory for `WINDOW_ROWS` postings (16 bytes each), the encoded
 /// form of one list, and the lengths (2 bytes a row; 4 when a chunk is longer than 65 535 terms),
 /// whatever the number of documents and of sources.
 ///

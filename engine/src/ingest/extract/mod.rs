@@ -29,7 +29,7 @@ pub use self::sniff::{Sniffed, sniff};
 pub const MAX_TEXT_BYTES: usize = 64 << 20;
 /// Headings of one document; further ones are left out of the outline, not out of the text.
 pub const MAX_HEADINGS: usize = 65_535;
-/// Bytes of all headings of one document, [`HEADING_BYTES`] each beside their titles; further ones
+/// Bytes of all headings of one document, `HEADING_BYTES` each beside their titles; further ones
 /// are left out in the same way. Half of what a row of the file can hold.
 pub const MAX_OUTLINE_BYTES: usize = 8 << 20;
 /// What a heading counts beside its title.
