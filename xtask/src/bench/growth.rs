@@ -181,9 +181,12 @@ fn measure(program: &Path, tree: &Path, documents: usize) -> Result<Vec<(&'stati
             sealed.as_os_str(),
         ])?,
     ));
-    let found = Kb::open(&sealed)?.info()?.documents;
-    if found != documents as u64 + 1 {
-        bail!("the sealed file holds {found} documents");
+    let found = [&file, &sealed].map(|file| anyhow::Ok(Kb::open(file)?.info()?.documents));
+    for found in found {
+        let found = found?;
+        if found != documents as u64 + 1 {
+            bail!("{found} documents of {} are in the file", documents + 1);
+        }
     }
     fs::remove_file(&file)?;
     fs::remove_file(&sealed)?;

@@ -52,6 +52,8 @@ mod tests {
             ),
             (zip("notes.txt"), "zip archive"),
             ([&b"\x89PNG\r\n\x1a\n"[..], &[0; 20]].concat(), "PNG image"),
+            ([&[0; 257][..], b"ustar\0", &[0; 249]].concat(), "tar archive"),
+            ([&b"\0\0\0\x20ftypisom"[..], &[0; 40]].concat(), "MP4 media"),
         ] {
             assert_eq!(sniff(&bytes), Sniffed::Binary(name));
         }
@@ -60,6 +62,8 @@ mod tests {
             .flat_map(u16::to_le_bytes)
             .collect();
         let marked = [&[0xff, 0xfe][..], &utf_16].concat();
+        // The letters of a tar archive, where it has them.
+        let mustard = [&[b'm'; 257][..], b"ustard with cheese\n"].concat();
         for text in [
             &b""[..],
             b"# Tides\n",
@@ -67,6 +71,8 @@ mod tests {
             &utf_16,
             &marked,
             b"BZh is no archive",
+            b"The ftyp box comes first.",
+            &mustard,
         ] {
             assert_eq!(sniff(text), Sniffed::Text, "{text:?}");
         }

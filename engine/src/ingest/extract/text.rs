@@ -59,8 +59,13 @@ pub(super) fn binary_format(bytes: &[u8]) -> Option<&'static str> {
         }
         None if bytes.starts_with(b"MZ") && looks_binary(bytes) => return Some("executable"),
         None if bytes.starts_with(b"RIFF") && looks_binary(bytes) => return Some("RIFF media"),
-        None if bytes.get(4..8) == Some(b"ftyp") => return Some("MP4 media"),
-        None if bytes.get(257..262) == Some(b"ustar") => return Some("tar archive"),
+        // A text may have these letters there: "The ftyp box", or "mustard".
+        None if bytes.get(4..8) == Some(b"ftyp") && looks_binary(bytes) => {
+            return Some("MP4 media");
+        }
+        None if bytes.get(257..262) == Some(b"ustar") && looks_binary(bytes) => {
+            return Some("tar archive");
+        }
         None => return None,
     };
     // Letters alone may also begin a text: `BZh`, `ID3`, `OTTO`. RTF and PDF may be all letters.
