@@ -16,7 +16,8 @@ use crate::types::DocumentId;
 const CANDIDATES: usize = 4 * SAMPLE_DOCUMENTS;
 
 /// At most [`SAMPLE_DOCUMENTS`] documents of a root, spread evenly over all of them in the order of
-/// paths.
+/// paths. Only what tells folders apart: no empty file, and of several with one content the first.
+/// Folders of no relation share their empty `__init__.py` and copies of one licence.
 ///
 /// Cost: the paths of the root are visited once, and about a hundred records are read. Only of a root
 /// whose documents lie thinly among those that have no root are all records read.
@@ -34,23 +35,34 @@ pub(super) fn samples(
     let mut records = Vec::new();
     for id in candidates.into_items() {
         let record = catalog.documents.get(snapshot, id)?;
-        if record.root == Some(root.id) {
+        if is_evidence(root, &record) {
             records.push(record);
         }
     }
+    keep_first_of_each_content(&mut records);
     if records.len() < SAMPLE_DOCUMENTS && !is_complete {
         let mut all = Spread::new(CANDIDATES);
         catalog.documents.each(snapshot, |_, record| {
-            if record.root == Some(root.id) {
+            if is_evidence(root, &record) {
                 all.push(record);
             }
             Ok(ControlFlow::Continue(()))
         })?;
         records = all.into_items();
+        keep_first_of_each_content(&mut records);
     }
     Ok(evenly(records, SAMPLE_DOCUMENTS)
         .filter_map(|record| sample(root, record))
         .collect())
+}
+
+fn is_evidence(root: &RootRecord, record: &DocumentRecord) -> bool {
+    record.root == Some(root.id) && record.size_bytes > 0
+}
+
+fn keep_first_of_each_content(records: &mut Vec<DocumentRecord>) {
+    let mut seen = BTreeSet::new();
+    records.retain(|record| seen.insert(record.hash));
 }
 
 fn sample(root: &RootRecord, record: DocumentRecord) -> Option<Sample> {
@@ -286,10 +298,10 @@ mod tests {
     fn samples_are_spread_over_the_documents_of_their_root() {
         let place = Place::new();
         for number in 0..300 {
-            place.write(&format!("a/{number:03}.txt"), "one root");
+            place.write(&format!("a/{number:03}.txt"), &format!("one root {number}"));
         }
         for number in 0..40 {
-            place.write(&format!("b/{number:02}.txt"), "another");
+            place.write(&format!("b/{number:02}.txt"), &format!("another {number}"));
         }
         place.index(&["a"], None).unwrap();
         place.index(&["b"], None).unwrap();
@@ -314,5 +326,28 @@ mod tests {
             assert!(gaps.max() <= Some(count / 8), "{numbers:?}");
             assert!(numbers[0] < count / 8 && numbers[31] >= count - count / 8);
         }
+    }
+
+    /// Empty files and copies of one text are in folders of no relation.
+    #[test]
+    fn files_without_content_of_their_own_are_no_evidence() {
+        let place = Place::new();
+        for folder in ["p1", "p2"] {
+            for name in ["a/__init__.py", "b/__init__.py", "c/__init__.py"] {
+                place.write(&format!("{folder}/src/{name}"), "");
+            }
+            for name in ["LICENSE", "a/LICENSE", "b/LICENSE"] {
+                place.write(&format!("{folder}/src/{name}"), "Do what you like.\n");
+            }
+            place.write(
+                &format!("{folder}/src/{folder}.py"),
+                &format!("def {folder}(): pass\n"),
+            );
+        }
+        place.index(&["p1/src"], None).unwrap();
+        place.seal();
+        let report = place.index(&["p2/src"], None).unwrap();
+        assert_eq!(report.removed, [""; 0]);
+        assert_eq!((report.similar_roots.len(), report.documents), (1, 14));
     }
 }
