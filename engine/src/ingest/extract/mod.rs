@@ -29,11 +29,12 @@ pub use self::sniff::{Sniffed, sniff};
 pub const MAX_TEXT_BYTES: usize = 64 << 20;
 /// Headings of one document; further ones are left out of the outline, not out of the text.
 pub const MAX_HEADINGS: usize = 65_535;
-/// Bytes of all headings of one document, `HEADING_BYTES` each beside their titles; further ones
-/// are left out in the same way. Half of what a row of the file can hold.
-pub const MAX_OUTLINE_BYTES: usize = 8 << 20;
+/// Bytes of all headings of one document, `HEADING_BYTES` each beside their titles: a little less
+/// than a row of the file can hold. Where there is more, all titles of the document are cut to the
+/// length at which they fit, 192 bytes or more; every heading stays.
+pub const MAX_OUTLINE_BYTES: usize = 15 << 20;
 /// What a heading counts beside its title.
-const HEADING_BYTES: usize = 16;
+const HEADING_BYTES: usize = 48;
 /// Characters of a heading or title; longer ones are cut.
 pub const MAX_TITLE_CHARS: usize = 300;
 /// Characters of a metadata value; longer ones are cut.
@@ -85,8 +86,6 @@ struct Extracted {
     /// Text to store, if it is not the source itself.
     text: Option<String>,
     outline: Vec<Heading>,
-    /// Bytes of the outline so far.
-    outline_bytes: usize,
     /// See [`Document::line_numbers`].
     line_numbers: Vec<u32>,
     metadata: Vec<(String, String)>,
@@ -101,16 +100,24 @@ impl Extracted {
         let Ok(start) = u32::try_from(start) else {
             return;
         };
-        self.outline_bytes += title.len() + HEADING_BYTES;
-        if self.outline_bytes > MAX_OUTLINE_BYTES {
-            return;
-        }
         self.outline.push(Heading {
             level: level.clamp(1, 6) as u8,
             title,
             start,
             line,
         });
+    }
+
+    /// Cuts titles so that the outline fits into its row.
+    fn fit_outline(&mut self) {
+        let bytes = |heading: &Heading| heading.title.len() + HEADING_BYTES;
+        if self.outline.iter().map(bytes).sum::<usize>() <= MAX_OUTLINE_BYTES {
+            return;
+        }
+        let each = MAX_OUTLINE_BYTES / self.outline.len().max(1);
+        for Heading { title, .. } in &mut self.outline {
+            title.truncate(title.floor_char_boundary(each.saturating_sub(HEADING_BYTES)));
+        }
     }
 
     /// Keeps the first value of each key.
@@ -144,12 +151,13 @@ pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason
     if code::is_machine_made(&source, file_type)? {
         file_type.class = Class::Data;
     }
-    let extracted = match file_type.name {
+    let mut extracted = match file_type.name {
         "markdown" => markdown::extract(&source),
         "html" => html::extract(&source),
         "rst" => rst::extract(&source),
         _ => Extracted::default(),
     };
+    extracted.fit_outline();
     let text = extracted.text.unwrap_or(source);
     if text.len() > MAX_TEXT_BYTES {
         return Err(SkipReason::TooLong {
@@ -505,15 +513,18 @@ mod tests {
         assert_eq!(document.outline.len(), MAX_HEADINGS);
         let long = extract("a.md", format!("# {}", "x".repeat(5000)).as_bytes()).unwrap();
         assert_eq!(long.outline[0].title.len(), MAX_TITLE_CHARS);
-        // Characters of four bytes: not as many headings, but as many bytes.
-        let wide = format!("# {}\n", "\u{20000}".repeat(MAX_TITLE_CHARS)).repeat(8000);
-        let wide = extract("a.md", wide.as_bytes()).unwrap();
-        let bytes: usize = wide
-            .outline
-            .iter()
-            .map(|h| h.title.len() + HEADING_BYTES)
-            .sum();
-        assert!(bytes <= MAX_OUTLINE_BYTES && bytes > MAX_OUTLINE_BYTES - 2000);
+        // Characters of four bytes: as many headings, and shorter titles.
+        let wide = format!("# {}\n", "\u{20000}".repeat(MAX_TITLE_CHARS));
+        let few = extract("a.md", wide.repeat(8000).as_bytes()).unwrap();
+        assert!(
+            few.outline
+                .iter()
+                .all(|h| h.title.len() == 4 * MAX_TITLE_CHARS)
+        );
+        let many = extract("a.md", wide.repeat(40_000).as_bytes()).unwrap();
+        assert_eq!(many.outline.len(), 40_000);
+        assert!(many.outline.iter().all(|h| h.title.len() >= 192));
+        crate::store::outline::check_size(&many.outline).unwrap();
     }
 
     proptest! {
