@@ -88,6 +88,12 @@ impl Served {
         let mut places = Vec::new();
         for source in sources {
             match Place::new(source) {
+                Ok(_) if !self.is_ours(source) => self.say(&format!(
+                    "the folder {} here is not followed: it has the name of a root of this sealed file, and \
+                     other files; `kb watch FOLDER -o {}` follows a folder",
+                    source.display(),
+                    self.file.display()
+                )),
                 Ok(place) => places.push(place),
                 Err(_) => self.say(&format!("{} is not there", source.display())),
             }
@@ -123,6 +129,17 @@ impl Served {
             interrupt,
             thread: thread.map_err(|error| Failure::io("start a thread", &error))?,
         }))
+    }
+
+    /// Whether a folder is one that the file was made from. A sealed file has only the name of it, and
+    /// any folder of that name may be in the working folder.
+    fn is_ours(&self, source: &Path) -> bool {
+        if source.is_absolute() {
+            return true;
+        }
+        let checked = Kb::open(&self.file)
+            .and_then(|kb| kb.check_sources(&[source.to_path_buf()], &IndexOptions::default()));
+        checked.is_ok_and(|report| report.similar_roots.is_empty())
     }
 
     fn tell(&self, failure: &Failure) {

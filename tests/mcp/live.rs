@@ -239,3 +239,23 @@ fn a_watching_server_follows_what_is_indexed_later_and_leaves_what_was_cleared()
     std::thread::sleep(Duration::from_secs(4));
     assert_eq!(count(&mut client), 0, "what was cleared is back");
 }
+
+/// A sealed file names its folder without its place; one of that name in the working folder is another.
+#[test]
+fn a_watching_server_leaves_a_folder_that_only_has_the_name_of_a_sealed_root() {
+    let folder = Folder::empty();
+    folder.write("p1/docs/a.md", "# Anchor\n\nDrop it.\n");
+    folder.write("p2/docs/g.md", "# Gull\n\nIt was never named.\n");
+    folder.kb(["index", "p1/docs", "-o", "n.kb"]).expect(0);
+    folder.kb(["seal", "n.kb"]).expect(0);
+    let mut command = folder.command();
+    command.current_dir(folder.join("p2"));
+    let arguments = ["../n.kb", "--allow-write", "--watch"];
+    let server = Stdio::start_command(command, &arguments);
+    crate::support::wait_until("the folder was looked at", || {
+        server.said().contains("is not followed")
+    });
+    let found = folder.kb(["ls", "n.kb", "-r"]).expect(0).stdout;
+    assert_eq!(found, "a.md\n");
+    assert!(server.end().stderr.contains("kb watch FOLDER"));
+}

@@ -1,7 +1,7 @@
 //! The server as a child process, one message a line.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -43,8 +43,13 @@ impl Stdio {
         variables: &[(&str, &str)],
     ) -> Stdio {
         let mut command = folder.command();
-        command.arg("mcp").args(arguments);
         command.envs(variables.iter().copied());
+        Stdio::start_command(command, arguments)
+    }
+
+    /// The same of a command that is `kb` with all that it needs but arguments.
+    pub(crate) fn start_command(mut command: Command, arguments: &[&str]) -> Stdio {
+        command.arg("mcp").args(arguments);
         command.stdin(std::process::Stdio::piped());
         command.stdout(std::process::Stdio::piped());
         command.stderr(std::process::Stdio::piped());
@@ -96,6 +101,11 @@ impl Stdio {
         stdin.write_all(line).unwrap();
         stdin.write_all(b"\n").unwrap();
         stdin.flush().unwrap();
+    }
+
+    /// What it said on stderr so far.
+    pub(crate) fn said(&self) -> String {
+        self.stderr.lock().unwrap().clone()
     }
 
     pub(crate) fn id(&self) -> u32 {
