@@ -160,7 +160,7 @@ fn hint_for(error: &Error, verb: &str, file: &Path) -> Option<String> {
             ))
         }
         Error::Damaged { .. } => Some(format!(
-            "remove it, and `kb index FOLDER -o {file_word}` makes it anew"
+            "if it is a .kb, remove it, and `kb index FOLDER -o {file_word}` makes it anew"
         )),
         _ => None,
     }

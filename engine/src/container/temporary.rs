@@ -209,7 +209,12 @@ fn remove_leftover(path: &Path) -> Result<bool> {
         Err(error) => return Err(creating(error)),
         // A link or a folder is nothing that a creator left.
         Ok(found) if !found.is_file() => {
-            return Err(creating(io::ErrorKind::AlreadyExists.into()));
+            return Err(Error::NotReplaceable {
+                path: path.to_owned(),
+                reason:
+                    "it is no regular file, and the new .kb is built under this name; remove it"
+                        .to_owned(),
+            });
         }
         Ok(_) => {}
     }

@@ -52,7 +52,10 @@ mod tests {
             ),
             (zip("notes.txt"), "zip archive"),
             ([&b"\x89PNG\r\n\x1a\n"[..], &[0; 20]].concat(), "PNG image"),
-            ([&[0; 257][..], b"ustar\0", &[0; 249]].concat(), "tar archive"),
+            (
+                [&[0; 257][..], b"ustar\0", &[0; 249]].concat(),
+                "tar archive",
+            ),
             ([&b"\0\0\0\x20ftypisom"[..], &[0; 40]].concat(), "MP4 media"),
         ] {
             assert_eq!(sniff(&bytes), Sniffed::Binary(name));
