@@ -255,7 +255,7 @@ fn a_watching_server_leaves_a_folder_that_only_has_the_name_of_a_sealed_root() {
     crate::support::wait_until("the folder was looked at", || {
         server.said().contains("is not followed")
     });
-    let found = folder.kb(["ls", "n.kb", "-r"]).expect(0).stdout;
+    let found = folder.kb(["ls", "-f", "n.kb", "-r"]).expect(0).stdout;
     assert_eq!(found, "a.md\n");
     assert!(server.end().stderr.contains("kb watch FOLDER"));
 }

@@ -344,7 +344,10 @@ mod tests {
         fs::write(&diary, b"dear diary").unwrap();
         std::os::unix::fs::symlink(&diary, &link).unwrap();
         let refused = Temporary::create(&target, &opener());
-        assert!(matches!(refused, Err(Error::Io { .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Err(Error::NotReplaceable { .. })),
+            "{refused:?}"
+        );
         fs::remove_file(&link).unwrap();
         fs::hard_link(&diary, &link).unwrap();
         drop(Temporary::create(&target, &opener()).unwrap());

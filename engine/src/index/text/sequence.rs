@@ -492,7 +492,14 @@ mod tests {
                 let mut found = Vec::new();
                 Analyser::new().analyse(&text, |term, _| found.push(term.to_owned()));
                 for wanted in phrase.terms() {
-                    prop_assert!(found.contains(&wanted.term), "{:?} of {:?}", wanted, found);
+                    // A single character of a script without spaces is in the pairs that have it.
+                    let is_pair = |term: &String| {
+                        let mut characters = wanted.term.chars();
+                        let one = characters.next().filter(|_| characters.next().is_none());
+                        term.chars().count() == 2 && one.is_some_and(|one| term.contains(one))
+                    };
+                    let is_there = found.contains(&wanted.term) || found.iter().any(is_pair);
+                    prop_assert!(is_there, "{:?} of {:?}", wanted, found);
                 }
             }
         }
