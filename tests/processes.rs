@@ -18,14 +18,10 @@ use kb_engine::container::Container;
 use kb_engine::{Error, IndexOptions, Kb, KbWriter, Mode, Request};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::support::{PATIENCE, kb_binary, memory_folder, wait_until};
+use crate::support::{PATIENCE, kb_binary, memory_folder, number_from, wait_until};
 
 /// Documents of a generation.
 const DOCUMENTS: usize = 8;
-
-fn number_from(variable: &str, usual: u64) -> u64 {
-    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
-}
 
 fn text_of(document: usize, generation: u64) -> String {
     let filler: Vec<String> = (0..30 + generation % 40)

@@ -310,6 +310,11 @@ pub(crate) fn content_of(kb: &Kb) -> u64 {
     hasher.digest()
 }
 
+/// The number in that variable of the environment, which asks for more than usual.
+pub(crate) fn number_from(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
+}
+
 /// Numbers that look random and are the same for the same seed.
 pub(crate) struct Random(pub(crate) u64);
 

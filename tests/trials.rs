@@ -16,11 +16,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use kb_engine::{Kb, Page};
 
-use crate::support::{Folder, Outcome, Random, kb_binary, wait_until};
-
-fn number_from(variable: &str, usual: u64) -> u64 {
-    std::env::var(variable).map_or(usual, |text| text.parse().expect("a number"))
-}
+use crate::support::{Folder, Outcome, Random, kb_binary, number_from, wait_until};
 
 /// The seeds of the rounds of one trial.
 fn seeds(usual: u64) -> Range<u64> {

@@ -11,11 +11,11 @@ use kb_engine::{Error, Kb, KbWriter, Page};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::{assert_sound, begin, number_from, seeds, word};
+use super::{assert_sound, begin, seeds, word};
 use crate::mcp::client::{Client, MODERN};
 use crate::mcp::http::HttpServer;
 use crate::mcp::stdio::Stdio as Server;
-use crate::support::{Folder, Random};
+use crate::support::{Folder, Random, number_from};
 
 fn text_of(number: usize) -> String {
     format!("{} is the word of this document\n", word(number)).repeat(1 + number % 50)

@@ -16,8 +16,8 @@ use kb_engine::{Mode, Request};
 use rustix::fs::{AtFlags, CWD, FileType, Mode as Permissions, OFlags};
 use serde_json::Value;
 
-use super::{as_nobody, assert_sound, begin, ended, number_from, seeds, texts, word};
-use crate::support::{Folder, Random};
+use super::{as_nobody, assert_sound, begin, ended, seeds, texts, word};
+use crate::support::{Folder, Random, number_from};
 
 /// A word that stands outside the tree only.
 const SECRET: &str = "zuoutsidek";

@@ -45,7 +45,6 @@ pub use signature::{
 pub use snapshot::{FileBytes, SlotIdentity, Snapshot, TableBytes};
 pub use transaction::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Transaction};
 pub use verify::Verified;
-pub use walker::Cursor;
 
 use crate::error::{Error, Result};
 use lock::{ByteLock, HOLD_BYTE};

@@ -13,7 +13,7 @@ use crate::container::holder::{HOLDER, Holder};
 use crate::container::map::Map;
 use crate::container::page::{Geometry, Key, Root, Table};
 use crate::container::signature::PAGE_SIZE;
-use crate::container::walker::{Cursor, Pages};
+use crate::container::walker::Pages;
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -309,12 +309,6 @@ impl<'a> Snapshot<'a> {
             (pair, true) => leaf.value(pair).map(|value| Some(value.to_vec())),
             (_, false) => Ok(None),
         }
-    }
-
-    /// Reads single values of `table`. Cheaper than [`Snapshot::get`] when keys come in order or near
-    /// each other: a page that is on the way to the next key too is neither read nor checked again.
-    pub fn cursor(&self, table: &Table) -> Cursor<'_> {
-        Cursor::new(&self.pages, *table)
     }
 
     /// Calls `visit` with key and value of each pair from `from` on, ascending, until it breaks. Keys

@@ -270,60 +270,6 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Reads values of one table; see [`crate::container::Snapshot::cursor`].
-#[derive(Debug)]
-pub struct Cursor<'s> {
-    /// Where pages are read.
-    pages: &'s Pages<'s>,
-    /// The table.
-    table: Table,
-    /// The pages on the way to the last leaf, from the root on; at most [`MAX_DEPTH`].
-    path: Vec<(PagePointer, Node)>,
-}
-
-impl<'s> Cursor<'s> {
-    pub(crate) fn new(pages: &'s Pages<'_>, table: Table) -> Cursor<'s> {
-        Cursor {
-            pages,
-            table,
-            path: Vec::new(),
-        }
-    }
-
-    /// The value under `key`. In ascending order of keys, each page of the table is read once.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when a page on the way fails its checks, or the table has other keys.
-    pub fn get(&mut self, key: Key<'_>) -> Result<Option<&[u8]>> {
-        self.table.check_key(key)?;
-        let Some(root) = self.table.root else {
-            return Ok(None);
-        };
-        let mut pointer = root.pointer;
-        for depth in 0..MAX_DEPTH {
-            let is_kept = |(kept, _): &(PagePointer, Node)| *kept == pointer;
-            if !self.path.get(depth).is_some_and(is_kept) {
-                let node = self.pages.read(pointer, self.table.widths)?;
-                self.path.truncate(depth);
-                self.path.push((pointer, node));
-            }
-            match self.path.get(depth) {
-                Some((_, Node::Branch(branch))) => {
-                    pointer = branch.child(branch.child_for(key)?)?
-                }
-                _ => break,
-            }
-        }
-        match self.path.last() {
-            Some((_, Node::Leaf(leaf))) => match leaf.lower_bound(key)? {
-                (pair, true) => leaf.value(pair).map(Some),
-                (_, false) => Ok(None),
-            },
-            _ => Err(too_deep()),
-        }
-    }
-}
-
 pub(crate) fn too_deep() -> Error {
     Error::damaged(format!("a tree of more than {MAX_DEPTH} levels"))
 }
@@ -462,21 +408,14 @@ mod tests {
             snapshot.range(&table, key, visit).unwrap();
             found
         };
-        let mut cursor = snapshot.cursor(&table);
         for (at, (key, value)) in expected.iter().enumerate() {
             let key = key_of(key);
-            assert_eq!(cursor.get(key).unwrap(), Some(&value[..]));
-            // And from anywhere to anywhere.
-            if let Some((other, value)) = expected.get(at * 7919 % expected.len()) {
-                assert_eq!(cursor.get(key_of(other)).unwrap(), Some(&value[..]));
-            }
             assert_eq!(snapshot.get(&table, key).unwrap().as_ref(), Some(value));
             let most = if at % 16 == 0 { usize::MAX } else { 3 };
             let rest = &expected[at..expected.len().min(at.saturating_add(most))];
             assert!(from(key, most) == rest, "range from pair {at}");
         }
         for key in absent {
-            assert_eq!(cursor.get(*key).unwrap(), None);
             assert_eq!(snapshot.get(&table, *key).unwrap(), None);
         }
     }
