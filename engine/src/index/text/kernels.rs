@@ -154,6 +154,115 @@ pub(super) fn rows_of_distances(first: u32, rows: &mut Block) -> u32 {
     next
 }
 
+/// How many first bytes of a prefix [`PrefixBits`] looks at.
+pub(super) const PREFIX_BYTES: usize = 3;
+
+/// Where one of some prefixes may begin in a text: a filter that misses none.
+///
+/// Prefixes share eight groups, a bit each. The tables say by the low and the high four bits of a byte
+/// to which groups it may belong as the first, second or third byte, as in Hyperscan's Teddy, which
+/// looks 32 bytes up with one shuffle.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PrefixBits {
+    /// By place of the byte: by its low four bits, by its high four bits.
+    tables: [[[u8; 16]; 2]; PREFIX_BYTES],
+}
+
+impl PrefixBits {
+    /// Adds prefix `number`, of which each byte may be one of two; after its end any byte may come.
+    pub(super) fn add(&mut self, number: usize, prefix: impl Iterator<Item = [u8; 2]>) {
+        let bit = 1u8 << (number % 8);
+        let mut prefix = prefix.fuse();
+        for [low, high] in &mut self.tables {
+            let Some(bytes) = prefix.next() else {
+                low.iter_mut().for_each(|groups| *groups |= bit);
+                high.iter_mut().for_each(|groups| *groups |= bit);
+                continue;
+            };
+            for byte in bytes {
+                if let Some(groups) = low.get_mut(usize::from(byte & 15)) {
+                    *groups |= bit;
+                }
+                if let Some(groups) = high.get_mut(usize::from(byte >> 4)) {
+                    *groups |= bit;
+                }
+            }
+        }
+    }
+
+    /// The first place from byte `at` of a text on where a prefix may begin.
+    #[inline]
+    pub(super) fn next(&self, text: &[u8], at: usize) -> Option<usize> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, the only thing the function asks for.
+            return unsafe { self.next_avx2(text, at) };
+        }
+        self.next_any(text, at)
+    }
+
+    fn next_any(&self, text: &[u8], at: usize) -> Option<usize> {
+        let rest = text.get(at..)?;
+        let found = (0..rest.len()).find(|place| {
+            let bytes = rest.get(*place..).unwrap_or_default();
+            let tables = self.tables.iter().zip(bytes);
+            let groups = tables.fold(u8::MAX, |groups, ([low, high], byte)| {
+                let low = low.get(usize::from(byte & 15)).unwrap_or(&0);
+                let high = high.get(usize::from(byte >> 4)).unwrap_or(&0);
+                groups & low & high
+            });
+            groups != 0
+        });
+        found.map(|place| at + place)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn next_avx2(&self, text: &[u8], mut at: usize) -> Option<usize> {
+        use std::arch::x86_64::{
+            __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256,
+            _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+            _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+        };
+        /// Places that are looked at together.
+        const TOGETHER: usize = 32;
+        let tables: [[__m256i; 2]; PREFIX_BYTES] = self.tables.map(|tables| {
+            tables.map(|table| {
+                // SAFETY: a table is the 16 bytes that are read, and needs no alignment.
+                let table = unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
+                _mm256_broadcastsi128_si256(table)
+            })
+        });
+        let low_bits = _mm256_set1_epi8(15);
+        let groups = |bytes: &[u8; TOGETHER], [low, high]: [__m256i; 2]| {
+            // SAFETY: the array is the 32 bytes that are read, and needs no alignment.
+            let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+            let by_low = _mm256_shuffle_epi8(low, _mm256_and_si256(bytes, low_bits));
+            let high_bits = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_bits);
+            _mm256_and_si256(by_low, _mm256_shuffle_epi8(high, high_bits))
+        };
+        let [first, second, third] = tables;
+        while let Some(bytes) = text
+            .get(at..)
+            .and_then(<[u8]>::first_chunk::<{ TOGETHER + 2 }>)
+        {
+            let at_place = |place: usize| {
+                let bytes = bytes.get(place..).and_then(<[u8]>::first_chunk);
+                bytes.unwrap_or(&[0; TOGETHER])
+            };
+            let both = _mm256_and_si256(groups(at_place(0), first), groups(at_place(1), second));
+            let all = _mm256_and_si256(both, groups(at_place(2), third));
+            let none = _mm256_cmpeq_epi8(all, _mm256_setzero_si256());
+            let some = !(_mm256_movemask_epi8(none).cast_unsigned());
+            if some != 0 {
+                return Some(at + some.trailing_zeros() as usize);
+            }
+            at += TOGETHER;
+        }
+        self.next_any(text, at)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::bm25::Units;
@@ -210,6 +319,34 @@ mod tests {
             }).collect();
             prop_assert_eq!(rows_of_distances(first, &mut rows), next);
             prop_assert_eq!(&rows[..], &expected[..]);
+        }
+
+        #[test]
+        fn no_place_where_a_prefix_begins_is_passed_over(
+            text in prop::collection::vec(prop_oneof![9 => b'a'..=b'd', 1 => any::<u8>()], 0..140),
+            prefixes in prop::collection::vec(
+                prop::collection::vec(prop_oneof![4 => b'a'..=b'z', 1 => any::<u8>()], 0..5), 0..12),
+        ) {
+            let mut bits = PrefixBits::default();
+            for (number, prefix) in prefixes.iter().enumerate() {
+                let cases = prefix.iter().map(|byte| [*byte, byte.to_ascii_uppercase()]);
+                bits.add(number, cases);
+            }
+            let begins = |at: usize| prefixes.iter().any(|prefix| {
+                let rest = text[at..].iter().zip(prefix).take(PREFIX_BYTES);
+                rest.fold(true, |all, (there, byte)| {
+                    all && (there == byte || *there == byte.to_ascii_uppercase())
+                })
+            });
+            let mut at = 0;
+            while let Some(next) = bits.next(&text, at) {
+                prop_assert!(next >= at && next < text.len());
+                prop_assert_eq!(bits.next_any(&text, at), Some(next));
+                prop_assert!(!(at..next).any(begins));
+                at = next + 1;
+            }
+            prop_assert_eq!(bits.next_any(&text, at), None);
+            prop_assert!(!(at..text.len()).any(begins));
         }
     }
 }
