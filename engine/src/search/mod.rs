@@ -3,6 +3,7 @@
 //! The only place where words, vectors and stored text meet for reading. It does not write, does not
 //! know files or folders, and formats nothing for a front.
 
+mod best_lines;
 mod clock;
 mod context;
 pub mod files;

@@ -1,10 +1,11 @@
 //! Passages -> hits: text, title, place, marked words, lines around.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::index::text::{Analyser, TermSet};
+use crate::search::best_lines::{Mark, best_lines};
 use crate::search::context::{self, Pieces, Side};
 use crate::search::files::Files;
 use crate::search::passages::Passage;
@@ -15,9 +16,6 @@ use crate::store::blocks::BlockReader;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::types::{ChunkId, DocumentId, Lines, Span, line_ends};
-
-/// How many lines a hit shows first.
-const BEST_LINES: usize = 4;
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its best lines.
@@ -352,165 +350,4 @@ struct Stored {
     lines: Lines,
     /// First byte of its best chunk.
     best_start: u32,
-}
-
-/// A word of the query in the text of a hit.
-#[derive(Debug, Clone, PartialEq)]
-struct Mark {
-    range: Range<usize>,
-    weight: f32,
-    term: usize,
-}
-
-/// The run of [`BEST_LINES`] whole lines whose distinct marked terms weigh most, the first of equal
-/// ones; without marks the first lines with text. Holds only the lines of one window.
-fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
-    let mut lines = lines(text);
-    let mut window: VecDeque<Range<usize>> = lines.by_ref().take(BEST_LINES).collect();
-    let blank = |line: &Range<usize>| text.get(line.clone()).is_none_or(|l| l.trim().is_empty());
-    // The bytes of a window up to its last line with text.
-    let shown = |window: &VecDeque<Range<usize>>| {
-        let last = window.iter().rev().find(|line| !blank(line));
-        match (window.front(), last.or(window.front())) {
-            (Some(from), Some(to)) => from.start..to.end,
-            _ => 0..0,
-        }
-    };
-    let mut best_weight = 0.0f32;
-    // Without any text the first lines.
-    let (mut best, mut has_text) = (shown(&window), false);
-    let mut seen: Vec<usize> = Vec::new();
-    // Marks are in order and lie within lines, so those of a window are neighbours.
-    let (mut first_mark, mut end_mark) = (0, 0);
-    // A window that began with a blank line, but was better than the best.
-    let mut missed = false;
-    while let (Some(from), Some(to)) = (window.front().cloned(), window.back().cloned()) {
-        if !has_text && !blank(&from) {
-            has_text = true;
-            if best_weight == 0.0 {
-                best = shown(&window);
-            }
-        }
-        if has_text && !missed && end_mark == marks.len() {
-            break;
-        }
-        let pass = |mark: &mut usize, until: usize| {
-            let rest = marks.get(*mark..).unwrap_or_default().iter();
-            let passed = rest.take_while(|mark| mark.range.start < until).count();
-            *mark += passed;
-            passed
-        };
-        pass(&mut first_mark, from.start);
-        // Without a new mark it is no better than the window before.
-        if pass(&mut end_mark, to.end) > 0 || missed {
-            seen.clear();
-            let mut weight = 0.0;
-            for mark in marks.get(first_mark..end_mark).unwrap_or_default() {
-                if !seen.contains(&mark.term) {
-                    seen.push(mark.term);
-                    weight += mark.weight;
-                }
-            }
-            missed = weight > best_weight && blank(&from);
-            if weight > best_weight && !missed {
-                (best_weight, best) = (weight, shown(&window));
-            }
-        }
-        window.pop_front();
-        window.extend(lines.next());
-    }
-    best
-}
-
-/// Byte ranges of the lines of a text, line ends included.
-fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut start = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let range = start..start + line.len();
-        start = range.end;
-        range
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn mark(text: &str, word: &str, weight: f32) -> Mark {
-        let start = text.find(word).unwrap();
-        Mark {
-            range: start..start + word.len(),
-            weight,
-            term: start,
-        }
-    }
-
-    #[test]
-    fn the_best_lines_hold_the_heaviest_distinct_words() {
-        let text = "one\ntwo\nthree\nfour\nfive six\nseven\neight\nnine\n";
-        let marks = [
-            mark(text, "one", 1.0),
-            mark(text, "six", 1.5),
-            mark(text, "seven", 1.0),
-        ];
-        let range = best_lines(text, &marks);
-        assert!(text[range.clone()].contains("six") && text[range].contains("seven"));
-    }
-
-    /// The rule as it is written, window by window.
-    fn expected_best(text: &str, marks: &[Mark]) -> Range<usize> {
-        let lines: Vec<Range<usize>> = lines(text).collect();
-        let is_blank = |line: &Range<usize>| text[line.clone()].trim().is_empty();
-        let mut best = (
-            0.0,
-            lines.iter().position(|line| !is_blank(line)).unwrap_or(0),
-        );
-        for first in 0..lines.len() {
-            let window = &lines[first..lines.len().min(first + BEST_LINES)];
-            let (from, to) = (window[0].start, window[window.len() - 1].end);
-            let mut seen = Vec::new();
-            let mut weight = 0.0;
-            for mark in marks {
-                if mark.range.start >= from && mark.range.start < to && !seen.contains(&mark.term) {
-                    seen.push(mark.term);
-                    weight += mark.weight;
-                }
-            }
-            if weight > best.0 && !is_blank(&window[0]) {
-                best = (weight, first);
-            }
-        }
-        let window = &lines[best.1..lines.len().min(best.1 + BEST_LINES)];
-        let last = window.iter().rev().find(|line| !is_blank(line));
-        let last = last.or(window.first()).map_or(0, |line| line.end);
-        window.first().map_or(0, |line| line.start)..last
-    }
-
-    proptest! {
-        #[test]
-        fn the_best_lines_are_those_of_the_rule(
-            lines in prop::collection::vec("( |[a-e]|  [a-e] [a-e]x?)?", 0..14),
-            // Sums of eighths are exact: no order of adding makes one of two equal windows better.
-            weights in prop::array::uniform5((0u8..24).prop_map(|eighths| f32::from(eighths) / 8.0)),
-        ) {
-            let text = lines.join("\n");
-            let marks: Vec<Mark> = text
-                .char_indices()
-                .filter(|(_, c)| ('a'..='e').contains(c))
-                .map(|(at, c)| {
-                    let term = (c as u8 - b'a') as usize;
-                    Mark { range: at..at + 1, weight: weights[term], term }
-                })
-                .collect();
-            prop_assert_eq!(best_lines(&text, &marks), expected_best(&text, &marks));
-        }
-    }
-
-    #[test]
-    fn without_marks_the_first_lines_with_text_are_best() {
-        let text = "\n\n  \nfirst\nsecond\n\n\n\n";
-        assert_eq!(&text[best_lines(text, &[])], "first\nsecond\n");
-        assert_eq!(best_lines("", &[]), 0..0);
-    }
 }
