@@ -24,6 +24,7 @@ use kb_engine::index::vector::{CODEC_I4, CODEC_I8, quantise};
 use kb_engine::store::block_writer::{BlockWriter, Compression};
 use kb_engine::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader};
 use kb_engine::store::chunks::{ChunkReader, ChunkWriter};
+use kb_engine::store::decoder::Decoders;
 use kb_engine::store::tables;
 use kb_engine::types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
 use roaring::RoaringBitmap;
@@ -249,13 +250,16 @@ fn stored() -> BlockReader<'static> {
         blocks.push(&mut columns, &text).expect("memory");
     }
     let rows = rows.finish(&mut columns).expect("memory");
-    let [blocks, text, _] = blocks.finish(&mut columns).expect("memory");
+    let [blocks, text, dictionary] = blocks.finish(&mut columns).expect("memory");
     let chunks = ChunkReader::new(columns.view(tables::CHUNKS, &rows));
     let (blocks, text) = (
         columns.view(tables::BLOCKS, &blocks),
         columns.view(tables::TEXT, &text),
     );
-    BlockReader::new(blocks, text, chunks, None, BLOCK_LIMIT_BYTES)
+    let decoders: &Decoders = Box::leak(Box::default());
+    let dictionary = columns.view(tables::TEXT_DICTIONARY, &dictionary);
+    let decoder = decoders.lend(dictionary).expect("memory");
+    BlockReader::new(blocks, text, chunks, decoder, BLOCK_LIMIT_BYTES)
 }
 
 // One chunk of each of three blocks, as hits are.

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::index::{text, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
+use crate::store::decoder::Decoders;
 use crate::store::deleted::Deleted;
-use crate::store::dictionary::Digested;
 use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
@@ -95,8 +95,8 @@ pub struct SegmentRecords {
     pub text: text::TextRecord,
     /// That of its vector index.
     pub vectors: vector::VectorRecord,
-    /// What its text blocks may refer to, once one was read.
-    pub text_dictionary: Digested,
+    /// What decodes its text blocks.
+    pub decoders: Decoders,
 }
 
 impl Catalog {
@@ -240,7 +240,7 @@ impl Segment {
             segment: record,
             text,
             vectors,
-            text_dictionary: Digested::default(),
+            decoders: Decoders::default(),
         });
         Ok(Segment {
             id,
@@ -338,13 +338,14 @@ impl BoundSegment<'_> {
     /// Text of chunks.
     pub fn blocks(&self) -> Result<BlockReader<'_>> {
         let records = &self.segment.records;
-        let dictionary = records.text_dictionary.get(view(&self.text_dictionary))?;
+        let dictionary = view(&self.text_dictionary);
+        let decoder = records.decoders.lend(dictionary)?;
         let (blocks, text) = (view(&self.blocks), view(&self.text));
         Ok(BlockReader::new(
             blocks,
             text,
             self.chunks(),
-            dictionary,
+            decoder,
             self.segment.chunk_limit_bytes as usize,
         ))
     }

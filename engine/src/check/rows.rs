@@ -12,8 +12,9 @@ use crate::container::codec::u32_at;
 use crate::container::column::{ColumnId, ColumnView};
 use crate::container::extent::BoundColumn;
 use crate::error::{Error, Result};
+use crate::store::decoder::Decoder;
 use crate::store::facets::Facet;
-use crate::store::tables;
+use crate::store::{dictionary, tables};
 use crate::types::{DocumentId, Lines};
 
 /// Rows between two words about progress.
@@ -54,9 +55,10 @@ pub(super) fn check(
     let blocks = column(context, tables::BLOCKS)?;
     let text = column(context, tables::TEXT)?;
     let dictionary = column(context, tables::TEXT_DICTIONARY)?;
-    let digested = &context.segment.records.text_dictionary;
-    let digested = problems.unless_damaged(|| context.place(), digested.get(dictionary.view()))?;
-    let mut text = TextWalk::new(blocks.view(), text.view(), digested.flatten());
+    let read = dictionary::read(dictionary.view());
+    let dictionary = problems.unless_damaged(|| context.place(), read)?;
+    let decoder = Decoder::new(dictionary.unwrap_or_default());
+    let mut text = TextWalk::new(blocks.view(), text.view(), decoder);
     let deleted = context.segment.deleted_rows();
     let mut run: Option<Run> = None;
     let mut last_path = None;

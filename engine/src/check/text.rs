@@ -3,8 +3,8 @@
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
-use crate::store::blocks::{self, BLOCK_LIMIT_BYTES};
-use zstd::zstd_safe::DDict;
+use crate::store::blocks::BLOCK_LIMIT_BYTES;
+use crate::store::decoder::Decoder;
 
 /// Where a block lies, as its row says.
 struct Block {
@@ -20,8 +20,8 @@ pub(super) struct TextWalk<'a> {
     blocks: ColumnView<'a>,
     /// Column `text`.
     text: ColumnView<'a>,
-    /// What blocks may refer to.
-    dictionary: Option<&'a DDict<'static>>,
+    /// Has the dictionary; none when that is damaged.
+    decoder: Decoder,
     /// Number of the block after the one that is open.
     next: u64,
     /// Where its frame must begin: frames follow one another without gaps.
@@ -36,12 +36,12 @@ impl<'a> TextWalk<'a> {
     pub(super) fn new(
         blocks: ColumnView<'a>,
         text: ColumnView<'a>,
-        dictionary: Option<&'a DDict<'static>>,
+        decoder: Decoder,
     ) -> TextWalk<'a> {
         TextWalk {
             blocks,
             text,
-            dictionary,
+            decoder,
             next: 0,
             position: 0,
             open: None,
@@ -153,11 +153,12 @@ impl<'a> TextWalk<'a> {
         let frame = self
             .text
             .bytes(block.position, block.frame_bytes as usize)?;
-        let mut text = Vec::new();
-        blocks::decompress(self.dictionary, frame, capacity, &mut text)
+        let text = self
+            .decoder
+            .decode(frame, capacity)
             .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
         match text.len() == capacity {
-            true => Ok(text),
+            true => Ok(text.to_vec()),
             false => Err(Error::damaged(format!(
                 "block {number} has {} bytes of text, its row says {capacity}",
                 text.len()

@@ -14,7 +14,7 @@ use crate::container::column::ColumnRecord;
 use crate::container::{Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::index::{text, vector};
-use crate::store::block_writer::{BlockWriter, Compression, DICTIONARY_FROM_BYTES};
+use crate::store::block_writer::{BlockWriter, Compression, TextSample};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkWriter;
 use crate::store::dictionary::SAMPLE_BYTES;
@@ -155,13 +155,13 @@ impl<'b> LiveDocuments<'b> {
 ///
 /// # Errors
 /// [`Error::Damaged`].
-pub fn sample_of(bound: &[BoundSegment<'_>]) -> Result<Option<String>> {
+pub fn sample_of(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample>> {
     let segments = bound.iter().map(|bound| bound.segment);
     let text_bytes: u64 = segments.map(|segment| segment.live_text_bytes()).sum();
-    let Some(every) = sample_step(text_bytes) else {
+    let Some(every) = TextSample::step(text_bytes) else {
         return Ok(None);
     };
-    let mut sample = String::with_capacity(SAMPLE_BYTES);
+    let mut pieces = String::with_capacity(SAMPLE_BYTES);
     let mut live_row = 0;
     for bound in bound {
         let deleted = bound.segment.deleted_rows();
@@ -171,18 +171,12 @@ pub fn sample_of(bound: &[BoundSegment<'_>]) -> Result<Option<String>> {
                 continue;
             }
             if live_row % every == 0 {
-                blocks.append(row, 1, &mut sample)?;
+                blocks.append(row, 1, &mut pieces)?;
             }
             live_row += 1;
         }
     }
-    Ok(Some(sample))
-}
-
-/// Of how many chunks one is in a sample of so much text; `None` when it is too little for a
-/// dictionary.
-pub fn sample_step(text_bytes: u64) -> Option<u64> {
-    (text_bytes >= DICTIONARY_FROM_BYTES).then(|| text_bytes.div_ceil(SAMPLE_BYTES as u64))
+    Ok(Some(TextSample { pieces, text_bytes }))
 }
 
 /// How a merged segment is stored.
@@ -246,7 +240,7 @@ impl Source<'_> {
 
 impl<'b> MergeWriter<'b> {
     /// An empty segment, to be filled from `bound`, which ascends. `sample` is from all over its text:
-    /// [`sample_of`], or what [`sample_step`] says.
+    /// [`sample_of`], or what [`TextSample::step`] says.
     ///
     /// # Errors
     /// [`Error::Damaged`]; [`Error::Storage`] when zstd cannot be set up.
@@ -254,7 +248,7 @@ impl<'b> MergeWriter<'b> {
         segment: SegmentId,
         bound: &'b [BoundSegment<'b>],
         form: Form,
-        sample: Option<&str>,
+        sample: Option<&TextSample>,
     ) -> Result<MergeWriter<'b>> {
         let Some(first) = bound.first().map(|bound| &bound.segment.records.vectors) else {
             return Err(Error::damaged("a merge of no segments"));
@@ -274,9 +268,7 @@ impl<'b> MergeWriter<'b> {
             sources,
             chunks: ChunkWriter::new(segment),
             blocks: match sample {
-                Some(sample) => {
-                    BlockWriter::with_sample(segment, form.compression, sample.as_bytes())?
-                }
+                Some(sample) => BlockWriter::with_sample(segment, form.compression, sample)?,
                 None => BlockWriter::new(segment, form.compression),
             },
             vectors: vector::writer::Writer::new(segment, form.codec, first.dim, first.range),

@@ -106,7 +106,7 @@ fn merge_some(
         codec: catalog.meta.embedder.codec,
     };
     let sample = merge::sample_of(&bound)?;
-    let mut writer = MergeWriter::new(number, &bound, form, sample.as_deref())?;
+    let mut writer = MergeWriter::new(number, &bound, form, sample.as_ref())?;
     let (mut merged, mut done_bytes) = (0, 0);
     let mut documents = LiveDocuments::new(snapshot, catalog, &bound)?;
     while let Some((id, mut record)) = documents.advance()? {

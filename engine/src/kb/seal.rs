@@ -11,14 +11,14 @@ use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::index::text::MAX_ROWS;
 use crate::index::vector::Codec;
-use crate::ingest::merge::{self, Form, MergeWriter};
+use crate::ingest::merge::{Form, MergeWriter};
 use crate::ingest::report::{Progress, Stage};
 use crate::ingest::walk::now_ms;
 use crate::kb::fresh::{check_codec, first_manifest};
 use crate::kb::recall;
 use crate::kb::spread::{Spread, evenly};
 use crate::kb::write::{KbWriter, PROGRAM};
-use crate::store::block_writer::Compression;
+use crate::store::block_writer::{Compression, TextSample};
 use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
@@ -213,8 +213,8 @@ impl SegmentPlan {
 
 impl PlannedSegment {
     /// Text for the dictionary of the segment; none when it is too small for one.
-    fn read_sample(self, bound: &[BoundSegment<'_>]) -> Result<Option<String>> {
-        let Some(step) = merge::sample_step(self.text_bytes) else {
+    fn read_sample(self, bound: &[BoundSegment<'_>]) -> Result<Option<TextSample>> {
+        let Some(step) = TextSample::step(self.text_bytes) else {
             return Ok(None);
         };
         let wanted = u64::from(self.rows).div_ceil(step);
@@ -223,14 +223,17 @@ impl PlannedSegment {
         for bound in bound {
             readers.push((bound.segment.id, bound.blocks()?));
         }
-        let mut sample = String::with_capacity(SAMPLE_BYTES);
+        let mut pieces = String::with_capacity(SAMPLE_BYTES);
         for (segment, row) in evenly(self.sample.into_items(), wanted) {
             let at = readers.binary_search_by_key(&segment, |(id, _)| *id);
             let reader = at.ok().and_then(|at| readers.get_mut(at));
             let (_, reader) = reader.ok_or_else(|| Error::damaged("a document of no segment"))?;
-            reader.append(row, 1, &mut sample)?;
+            reader.append(row, 1, &mut pieces)?;
         }
-        Ok(Some(sample))
+        Ok(Some(TextSample {
+            pieces,
+            text_bytes: self.text_bytes,
+        }))
     }
 }
 
@@ -270,7 +273,7 @@ impl Sealing<'_, '_> {
             self.manifest.segments.push(segment.0);
             self.rows_left = planned.rows;
             let sample = planned.read_sample(self.bound)?;
-            let writer = MergeWriter::new(segment, self.bound, self.form, sample.as_deref())?;
+            let writer = MergeWriter::new(segment, self.bound, self.form, sample.as_ref())?;
             self.open = Some(writer);
         }
         if let Some(open) = &mut self.open {

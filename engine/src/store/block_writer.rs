@@ -8,16 +8,67 @@ use crate::store::blocks::{BLOCK_LIMIT_BYTES, BLOCK_LIMIT_ROWS, ROW_BYTES};
 use crate::store::{dictionary, tables};
 use crate::types::SegmentId;
 
-/// A block is closed when its text has at least that many bytes.
-const BLOCK_TARGET_BYTES: usize = 16 << 10;
+/// How the text of a segment is cut and what its blocks may refer to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Layout {
+    /// Of segments with at least so much text.
+    from_bytes: u64,
+    /// Most bytes of the dictionary; 0 for none.
+    dictionary_bytes: usize,
+    /// A block is closed when its text has at least that many bytes: a hit decodes one, so less is
+    /// faster, and more is smaller in the file.
+    block_target_bytes: usize,
+}
 
-/// The same in a segment with a dictionary.
-const SMALL_BLOCK_TARGET_BYTES: usize = 8 << 10;
+/// By ascending size. The text of 141.7 MB of source code and manuals takes .212 of itself with the
+/// second layout instead of .234 with the first when sealed, and .263 instead of .262 when just indexed,
+/// with half as much to decode for a hit; with the third a quarter less than that for .7 % of the file.
+const LAYOUTS: [Layout; 3] = [
+    Layout {
+        from_bytes: 0,
+        dictionary_bytes: 0,
+        block_target_bytes: 16 << 10,
+    },
+    Layout {
+        from_bytes: 8 << 20,
+        dictionary_bytes: 112 << 10,
+        block_target_bytes: 8 << 10,
+    },
+    Layout {
+        from_bytes: 16 << 20,
+        dictionary_bytes: 256 << 10,
+        block_target_bytes: 6 << 10,
+    },
+];
 
-/// A segment of at least so much text has a dictionary. The text of 141.7 MB of source code and
-/// manuals then takes .212 of itself instead of .234 when sealed, and .263 instead of .262 when just
-/// indexed, with half as much to decode for a hit.
-pub const DICTIONARY_FROM_BYTES: u64 = 8 << 20;
+impl Layout {
+    /// That of a segment with so much text.
+    fn of(text_bytes: u64) -> Layout {
+        let [smallest, larger @ ..] = LAYOUTS;
+        let fits = larger
+            .into_iter()
+            .rfind(|layout| text_bytes >= layout.from_bytes);
+        fits.unwrap_or(smallest)
+    }
+}
+
+/// What is known of the text of a segment before it is written.
+#[derive(Debug)]
+pub struct TextSample {
+    /// Pieces from all over the text, [`dictionary::SAMPLE_BYTES`] in all.
+    pub pieces: String,
+    /// Bytes of the whole text.
+    pub text_bytes: u64,
+}
+
+impl TextSample {
+    /// Of how many chunks one is in a sample of so much text; `None` when it is too little for a
+    /// dictionary.
+    pub fn step(text_bytes: u64) -> Option<u64> {
+        let has_dictionary = Layout::of(text_bytes).dictionary_bytes > 0;
+        has_dictionary.then(|| text_bytes.div_ceil(dictionary::SAMPLE_BYTES as u64))
+    }
+}
 
 /// Bytes that a text takes in a block of its own, as [`Compression::Fast`] compresses without a
 /// dictionary. Takes memory for as much and about 3 ms a megabyte.
@@ -56,6 +107,9 @@ impl Compression {
     }
 }
 
+/// Bytes of each piece of a sample.
+const SAMPLE_PIECE_BYTES: usize = 8 << 10;
+
 /// Closed blocks that each thread compresses before they are written.
 const BLOCKS_PER_THREAD: usize = 16;
 
@@ -81,6 +135,8 @@ pub struct BlockWriter {
     compression: Compression,
     /// What blocks may refer to; empty for none.
     dictionary: Vec<u8>,
+    /// As [`Layout::block_target_bytes`].
+    block_target_bytes: usize,
     /// The first texts, until it is known whether there are enough for a dictionary.
     waiting: Option<Waiting>,
 }
@@ -101,8 +157,8 @@ impl std::fmt::Debug for BlockWriter {
 }
 
 impl BlockWriter {
-    /// Empty columns. The first [`DICTIONARY_FROM_BYTES`] of text are held in memory; a dictionary is
-    /// made from them when there are so many.
+    /// Empty columns. The first 16 MB of text are held in memory: how much there is decides whether
+    /// a dictionary is made from it.
     pub fn new(segment: SegmentId, compression: Compression) -> BlockWriter {
         BlockWriter {
             rows: ColumnWriter::rows(segment, tables::BLOCKS, ROW_BYTES, SCATTERED_ORDER),
@@ -115,28 +171,32 @@ impl BlockWriter {
             compressors: Vec::new(),
             compression,
             dictionary: Vec::new(),
+            block_target_bytes: 0,
             waiting: Some(Waiting::default()),
         }
     }
 
-    /// As [`BlockWriter::new`], for at least [`DICTIONARY_FROM_BYTES`] of text of which a sample is
-    /// known: [`dictionary::SAMPLE_BYTES`] from all over it.
+    /// As [`BlockWriter::new`], for a text of which a sample is known; none of it is held back.
     ///
     /// # Errors
     /// [`Error::Storage`] when zstd cannot be set up.
     pub fn with_sample(
         segment: SegmentId,
         compression: Compression,
-        sample: &[u8],
+        sample: &TextSample,
     ) -> Result<BlockWriter> {
         let mut writer = BlockWriter::new(segment, compression);
         writer.waiting = None;
-        writer.set_up(dictionary::train(sample))?;
+        writer.set_up(Layout::of(sample.text_bytes), sample.pieces.as_bytes())?;
         Ok(writer)
     }
 
-    /// Sets up compression with a dictionary, or none.
-    fn set_up(&mut self, dictionary: Vec<u8>) -> Result<()> {
+    /// Makes the dictionary of a layout from a sample, and what compresses with it.
+    fn set_up(&mut self, layout: Layout, sample: &[u8]) -> Result<()> {
+        let dictionary = match layout.dictionary_bytes {
+            0 => Vec::new(),
+            limit_bytes => dictionary::train(sample, limit_bytes),
+        };
         let level = self.compression.level();
         let compressors = (0..self.compression.threads()).map(|_| {
             let mut compressor = zstd::bulk::Compressor::with_dictionary(level, &dictionary)?;
@@ -146,6 +206,13 @@ impl BlockWriter {
         self.compressors = compressors
             .collect::<std::io::Result<_>>()
             .map_err(zstd_failed)?;
+        // Nothing repeats in the sample: then blocks are as large as without a dictionary.
+        let layout = if dictionary.is_empty() {
+            Layout::of(0)
+        } else {
+            layout
+        };
+        self.block_target_bytes = layout.block_target_bytes;
         self.dictionary = dictionary;
         Ok(())
     }
@@ -167,7 +234,8 @@ impl BlockWriter {
         };
         waiting.text.push_str(text);
         waiting.ends.push(waiting.text.len());
-        match waiting.text.len() as u64 >= DICTIONARY_FROM_BYTES {
+        let [.., largest] = LAYOUTS;
+        match waiting.text.len() as u64 >= largest.from_bytes {
             true => self.stop_waiting(sink),
             false => Ok(()),
         }
@@ -179,11 +247,7 @@ impl BlockWriter {
             return Ok(());
         };
         let text = waiting.text;
-        let is_enough = text.len() as u64 >= DICTIONARY_FROM_BYTES;
-        self.set_up(match is_enough {
-            true => dictionary::train(&sample(text.as_bytes())),
-            false => Vec::new(),
-        })?;
+        self.set_up(Layout::of(text.len() as u64), &sample(text.as_bytes()))?;
         let mut start = 0;
         for end in waiting.ends {
             self.append(sink, text.get(start..end).unwrap_or_default())?;
@@ -200,11 +264,7 @@ impl BlockWriter {
         }
         self.open.extend_from_slice(text.as_bytes());
         self.next_row += 1;
-        let target = match self.dictionary.is_empty() {
-            true => BLOCK_TARGET_BYTES,
-            false => SMALL_BLOCK_TARGET_BYTES,
-        };
-        if self.open.len() >= target {
+        if self.open.len() >= self.block_target_bytes {
             self.close(sink)?;
         }
         Ok(())
@@ -290,7 +350,7 @@ impl BlockWriter {
 
 /// Pieces of a text from all over it, [`dictionary::SAMPLE_BYTES`] in all.
 fn sample(text: &[u8]) -> Vec<u8> {
-    let pieces = text.chunks(SMALL_BLOCK_TARGET_BYTES);
+    let pieces = text.chunks(SAMPLE_PIECE_BYTES);
     let every = text.len().div_ceil(dictionary::SAMPLE_BYTES).max(1);
     pieces.step_by(every).flatten().copied().collect()
 }
@@ -310,14 +370,14 @@ mod tests {
     use crate::store::blocks::BlockReader;
     use crate::store::chunks::ChunkReader;
     use crate::store::chunks::{self, ChunkWriter};
-    use crate::store::dictionary::Digested;
+    use crate::store::decoder::Decoders;
     use crate::types::{ChunkSpan, DocumentId, Lines, Span};
 
     /// A segment in memory, and where its extents start.
     struct Written {
         sink: MemoryExtents,
         starts: [Vec<u64>; 4],
-        dictionary: Digested,
+        decoders: Decoders,
     }
 
     impl Written {
@@ -346,7 +406,7 @@ mod tests {
             Written {
                 sink,
                 starts: [&chunk_record, &rows, &text, &dictionary].map(extent_starts),
-                dictionary: Digested::default(),
+                decoders: Decoders::default(),
             }
         }
 
@@ -362,7 +422,7 @@ mod tests {
                 self.view(1, ROW_BYTES, tables::BLOCKS),
                 self.view(2, 0, tables::TEXT),
                 ChunkReader::new(self.view(0, chunks::ROW_BYTES, tables::CHUNKS)),
-                self.dictionary.get(dictionary).unwrap(),
+                self.decoders.lend(dictionary).unwrap(),
                 BLOCK_LIMIT_BYTES,
             )
         }
@@ -428,8 +488,14 @@ mod tests {
 
     #[test]
     fn a_large_segment_has_a_dictionary_that_makes_its_text_smaller() {
-        // Sentences that repeat only in other blocks.
-        let texts: Vec<String> = (0..9000u64)
+        let large = with_and_without_a_dictionary(9000, LAYOUTS[1]);
+        let larger = with_and_without_a_dictionary(17_000, LAYOUTS[2]);
+        assert!(larger.blocks() > large.blocks() * 2);
+    }
+
+    /// Checks the layout of a segment with so many sentences that repeat only in other blocks.
+    fn with_and_without_a_dictionary(sentences: u64, layout: Layout) -> Written {
+        let texts: Vec<String> = (0..sentences)
             .map(|i| {
                 let words = (0..110).map(|n| (i * 131 + n) * (i * 131 + n) % 99_991 + 1_000_000);
                 let words = words.map(|word| format!("w{word} ")).collect::<String>();
@@ -440,18 +506,24 @@ mod tests {
             })
             .collect();
         let text_bytes: usize = texts.iter().map(String::len).sum();
-        assert!(text_bytes as u64 > DICTIONARY_FROM_BYTES);
+        assert_eq!(Layout::of(text_bytes as u64), layout);
         let waited = Written::new(&texts, writer());
         let sample = sample(texts.concat().as_bytes());
         assert!(sample.len() <= dictionary::SAMPLE_BYTES);
+        let sample = TextSample {
+            pieces: String::from_utf8(sample).unwrap(),
+            text_bytes: text_bytes as u64,
+        };
         let given = BlockWriter::with_sample(SegmentId(1), Compression::Fast, &sample).unwrap();
         let given = Written::new(&texts, given);
         let mut without = writer();
         without.waiting = None;
-        without.set_up(Vec::new()).unwrap();
+        without.set_up(Layout::of(0), b"").unwrap();
         let without = Written::new(&texts, without);
         for with in [&waited, &given] {
-            assert!(with.view(3, 0, tables::TEXT_DICTIONARY).len_bytes() > 0);
+            let dictionary_bytes = with.view(3, 0, tables::TEXT_DICTIONARY).len_bytes();
+            assert!(dictionary_bytes > layout.dictionary_bytes as u64 * 9 / 10);
+            assert!(dictionary_bytes <= layout.dictionary_bytes as u64);
             assert!(with.text_bytes() < without.text_bytes());
             assert!(with.blocks() > without.blocks() * 3 / 2);
             let mut reader = with.reader();
@@ -465,7 +537,8 @@ mod tests {
         // Without it the blocks do not decode, or to other bytes: their checksum says so.
         let mut lost = waited;
         lost.starts[3] = vec![0];
-        lost.dictionary = Digested::default();
+        lost.decoders = Decoders::default();
         assert!(lost.reader().chunk(4500).is_err());
+        given
     }
 }

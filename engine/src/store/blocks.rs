@@ -4,13 +4,11 @@
 //! Column `blocks` has a row of 24 bytes a block: logical position of its frame in column `text`
 //! (u64), bytes of the frame, bytes of its text, first chunk row (u32 each), 4 bytes unused.
 
-use std::cell::RefCell;
-
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 use crate::store::chunks::ChunkReader;
-use zstd::zstd_safe::{DCtx, DDict, get_error_name};
+use crate::store::decoder::LentDecoder;
 
 /// Most text bytes of a block, and so of a chunk.
 pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
@@ -18,9 +16,6 @@ pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
 /// Text bytes of a block before its last chunk stay below this: what a reader decodes for one chunk is
 /// bounded by this and the longest chunk of the file.
 pub const BLOCK_FILL_LIMIT_BYTES: usize = 64 << 10;
-
-/// A decoded block of more bytes than this is not kept until the next call.
-const KEEP_LIMIT_BYTES: usize = 256 << 10;
 
 /// Most chunks of a block.
 pub(super) const BLOCK_LIMIT_ROWS: u32 = 1 << 16;
@@ -45,14 +40,14 @@ pub struct BlockReader<'a> {
     text: ColumnView<'a>,
     /// Column `chunks`.
     chunks: ChunkReader<'a>,
-    /// What blocks may refer to.
-    dictionary: Option<&'a DDict<'static>>,
+    /// Has the dictionary of the segment, and the text of the last block.
+    decoder: LentDecoder<'a>,
     /// Bytes that no chunk of the file exceeds.
     chunk_limit_bytes: usize,
     /// Bytes of text decoded so far.
     decoded_bytes: u64,
-    /// Number and text of the last block read.
-    last: Option<(u64, Vec<u8>)>,
+    /// Number of the block whose text the decoder has.
+    last: Option<u64>,
     /// A row of a block, and where its text begins there: rows are mostly asked for in order.
     place: Option<Place>,
 }
@@ -76,20 +71,20 @@ impl std::fmt::Debug for BlockReader<'_> {
 
 impl<'a> BlockReader<'a> {
     /// Over the columns `blocks` and `text`, with the chunk rows that say where chunks end, the
-    /// dictionary of the segment, and the most bytes that a chunk of the file has. A longer chunk, or a
+    /// decoder of the segment, and the most bytes that a chunk of the file has. A longer chunk, or a
     /// block that no chunk of that length explains, is refused before its text is decoded.
     pub fn new(
         rows: ColumnView<'a>,
         text: ColumnView<'a>,
         chunks: ChunkReader<'a>,
-        dictionary: Option<&'a DDict<'static>>,
+        decoder: LentDecoder<'a>,
         chunk_limit_bytes: usize,
     ) -> BlockReader<'a> {
         BlockReader {
             rows,
             text,
             chunks,
-            dictionary,
+            decoder,
             chunk_limit_bytes: chunk_limit_bytes.min(BLOCK_LIMIT_BYTES),
             decoded_bytes: 0,
             last: None,
@@ -143,7 +138,7 @@ impl<'a> BlockReader<'a> {
                 }
                 _ => (block.first_row, 0),
             };
-            let bytes = self.last.as_ref().map_or(&[][..], |(_, text)| text);
+            let bytes = self.decoder.text();
             for at in from..next_first.min(end) {
                 let chunk = chunks.get(at)?;
                 let len = chunk.at.span.len() as usize;
@@ -172,7 +167,7 @@ impl<'a> BlockReader<'a> {
             });
             row = next_first;
         }
-        if matches!(&self.last, Some((_, text)) if text.capacity() > KEEP_LIMIT_BYTES) {
+        if self.decoder.shrink_if_long() {
             (self.last, self.place) = (None, None);
         }
         Ok(())
@@ -206,57 +201,29 @@ impl<'a> BlockReader<'a> {
         })
     }
 
-    fn read(&mut self, number: u64, block: Block) -> Result<&[u8]> {
-        if self.last.as_ref().is_none_or(|(last, _)| *last != number) {
-            if block.text_bytes > self.chunk_limit_bytes + BLOCK_FILL_LIMIT_BYTES {
-                return Err(Error::damaged(format!(
-                    "block {number} claims too much text"
-                )));
-            }
-            let frame = self.text.bytes(block.position, block.frame_bytes)?;
-            let mut text = self.last.take().map(|(_, text)| text).unwrap_or_default();
-            decompress(self.dictionary, frame, block.text_bytes, &mut text)
-                .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
-            if text.len() != block.text_bytes {
-                return Err(Error::damaged(format!("block {number} has another length")));
-            }
-            self.decoded_bytes += text.len() as u64;
-            self.last = Some((number, text));
+    /// Decodes a block, unless it is the one that was decoded last.
+    fn read(&mut self, number: u64, block: Block) -> Result<()> {
+        if self.last == Some(number) {
+            return Ok(());
         }
-        Ok(self.last.as_ref().map_or(&[], |(_, text)| text))
+        if block.text_bytes > self.chunk_limit_bytes + BLOCK_FILL_LIMIT_BYTES {
+            return Err(Error::damaged(format!(
+                "block {number} claims too much text"
+            )));
+        }
+        let frame = self.text.bytes(block.position, block.frame_bytes)?;
+        self.last = None;
+        let text = self
+            .decoder
+            .decode(frame, block.text_bytes)
+            .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
+        if text.len() != block.text_bytes {
+            return Err(Error::damaged(format!("block {number} has another length")));
+        }
+        self.decoded_bytes += text.len() as u64;
+        self.last = Some(number);
+        Ok(())
     }
-}
-
-thread_local! {
-    /// Its 160 KB come from the system each time one is made and go back with it, so a thread that
-    /// reads keeps one.
-    static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
-}
-
-/// Replaces `text` by what a frame holds: `text_bytes`, or other bytes but no more than memory was
-/// had for.
-///
-/// # Errors
-/// What zstd says.
-pub fn decompress(
-    dictionary: Option<&DDict<'static>>,
-    frame: &[u8],
-    text_bytes: usize,
-    text: &mut Vec<u8>,
-) -> std::result::Result<(), &'static str> {
-    text.clear();
-    text.reserve(text_bytes);
-    CONTEXT.with_borrow_mut(|kept| {
-        let context = match kept {
-            Some(context) => context,
-            None => kept.insert(DCtx::try_create().ok_or("out of memory")?),
-        };
-        let done = match dictionary {
-            Some(dictionary) => context.decompress_using_ddict(text, frame, dictionary),
-            None => context.decompress(text, frame),
-        };
-        done.map(|_| ()).map_err(get_error_name)
-    })
 }
 
 fn no_block(row: u32) -> Error {

@@ -8,10 +8,6 @@
 //! FASTCOVER of zstd's dictionary builder chooses them (after Liao, Petri, Moffat, Wirth: Effective
 //! Construction of Relative Lempel-Ziv Dictionaries, WWW 2016). Only the sample decides.
 
-use std::sync::OnceLock;
-
-use zstd::zstd_safe::DDict;
-
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
@@ -21,10 +17,6 @@ const TABLES_MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
 
 /// Most bytes of a dictionary that is read.
 pub const DICTIONARY_LIMIT_BYTES: usize = 1 << 20;
-
-/// Bytes of a dictionary that is written; of 32 KB the text of 141.7 MB of
-/// source code and manuals would be 4 % larger, sealed 8 %.
-const DICTIONARY_BYTES: usize = 112 << 10;
 
 /// Bytes of a sample: of 4 MB the text would be 0.5 % smaller, of 1 MB 0.5 % larger.
 pub const SAMPLE_BYTES: usize = 2 << 20;
@@ -38,22 +30,22 @@ const RUN: usize = 8;
 /// Runs fall into `1 << RUN_BITS` counters by their hash.
 const RUN_BITS: u32 = 20;
 
-/// Chooses a dictionary from a sample of the texts; less than 112 KB when not so much
-/// of it repeats.
+/// Chooses a dictionary of at most `limit_bytes` from a sample of the texts; a shorter one when not so
+/// much of it repeats.
 ///
 /// Cost: 40 ns a byte of the sample, and 6 MB of memory.
-pub fn train(sample: &[u8]) -> Vec<u8> {
+pub fn train(sample: &[u8], limit_bytes: usize) -> Vec<u8> {
     let mut runs = Runs::count(sample);
-    let mut dictionary = Vec::with_capacity(DICTIONARY_BYTES);
+    let mut dictionary = Vec::with_capacity(limit_bytes);
     // One piece of each part of the sample, so that no place of it fills the dictionary alone.
-    let part = (sample.len() / (DICTIONARY_BYTES / PIECE)).max(PIECE);
+    let part = (sample.len() / (limit_bytes / PIECE).max(1)).max(PIECE);
     loop {
         let before = dictionary.len();
         for part in sample.chunks(part) {
             let Some(piece) = runs.best_piece(part) else {
                 continue;
             };
-            if dictionary.len() + piece.len() > DICTIONARY_BYTES {
+            if dictionary.len() + piece.len() > limit_bytes {
                 return dictionary;
             }
             runs.forget(piece);
@@ -162,46 +154,31 @@ impl Runs {
     }
 }
 
-/// A dictionary made ready for decoding, once for all readers of a segment.
-#[derive(Default)]
-pub struct Digested(OnceLock<Option<DDict<'static>>>);
-
-impl std::fmt::Debug for Digested {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Digested").finish_non_exhaustive()
-    }
-}
-
-impl Digested {
-    /// The dictionary that a column holds; `None` when it is empty.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when it is too long, not in one extent, or has entropy tables.
-    pub fn get(&self, column: ColumnView<'_>) -> Result<Option<&DDict<'static>>> {
-        if let Some(made) = self.0.get() {
-            return Ok(made.as_ref());
+/// The dictionary that a column holds; empty when there is none.
+///
+/// # Errors
+/// [`Error::Damaged`] when it is too long, not in one extent, or has entropy tables.
+pub fn read(column: ColumnView<'_>) -> Result<&[u8]> {
+    match column.len_bytes() {
+        0 => Ok(&[]),
+        len if len > DICTIONARY_LIMIT_BYTES as u64 => {
+            Err(Error::damaged("a text dictionary is too long"))
         }
-        let made = match column.len_bytes() {
-            0 => None,
-            len if len > DICTIONARY_LIMIT_BYTES as u64 => {
-                return Err(Error::damaged("a text dictionary is too long"));
+        len => {
+            let bytes = column.bytes(0, len as usize)?;
+            match bytes.starts_with(&TABLES_MAGIC) {
+                true => Err(Error::damaged("a text dictionary has entropy tables")),
+                false => Ok(bytes),
             }
-            len => {
-                let bytes = column.bytes(0, len as usize)?;
-                if bytes.starts_with(&TABLES_MAGIC) {
-                    return Err(Error::damaged("a text dictionary has entropy tables"));
-                }
-                let wrong = || Error::damaged("a text dictionary does not load");
-                Some(DDict::try_create(bytes).ok_or_else(wrong)?)
-            }
-        };
-        Ok(self.0.get_or_init(|| made).as_ref())
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LIMIT: usize = 112 << 10;
 
     #[test]
     fn a_dictionary_holds_what_repeats_and_little_else() {
@@ -215,14 +192,15 @@ mod tests {
                 sample.push_str("a sentence that is found at many places of this sample, again\n");
             }
         }
-        let dictionary = train(sample.as_bytes());
+        let dictionary = train(sample.as_bytes(), LIMIT);
         let text = String::from_utf8_lossy(&dictionary);
         // A hundred times in the sample; what is there already is of no use again.
         let found = text.matches("a sentence that is found").count();
         assert!((1..10).contains(&found), "{found}");
-        assert_eq!(dictionary, train(sample.as_bytes()));
-        assert!(train(b"").is_empty());
-        assert!(train(b"short").is_empty());
+        let again = train(sample.as_bytes(), LIMIT);
+        assert_eq!(dictionary, again);
+        assert!(train(b"", LIMIT).is_empty());
+        assert!(train(b"short", LIMIT).is_empty());
     }
 
     #[test]
@@ -230,11 +208,10 @@ mod tests {
         let text: Vec<u8> = (0..SAMPLE_BYTES as u64 / 16)
             .flat_map(|n| format!("{:015x} ", n.wrapping_mul(n) % 50_021).into_bytes())
             .collect();
-        let len = train(&text).len();
-        assert!(
-            len <= DICTIONARY_BYTES && len > DICTIONARY_BYTES - PIECE,
-            "{len}"
-        );
+        for limit in [LIMIT, 256 << 10] {
+            let len = train(&text, limit).len();
+            assert!(len <= limit && len > limit - PIECE, "{len}");
+        }
     }
 
     #[test]
@@ -243,14 +220,13 @@ mod tests {
         let len = DICTIONARY_LIMIT_BYTES + 1;
         let long = vec![vec![0u8; len]];
         let column = |len: &[u64; 2]| {
-            Digested::default()
-                .get(ColumnView::new(len, 0, &long))
-                .is_ok()
+            let column = ColumnView::new(len, 0, &long);
+            read(column).is_ok()
         };
         assert!(column(&[0, len as u64 - 1]) && !column(&[0, len as u64]));
         for starts in [&[0, 64, 96][..], &[0, 128]] {
             let column = ColumnView::new(starts, 0, &extents);
-            let Err(error) = Digested::default().get(column) else {
+            let Err(error) = read(column) else {
                 panic!("{starts:?} is taken");
             };
             assert_eq!(error.code(), "DAMAGED");
@@ -258,12 +234,12 @@ mod tests {
         let with_magic = vec![extents[1].clone()];
         let starts = [0, with_magic[0].len() as u64];
         let column = ColumnView::new(&starts, 0, &with_magic);
-        let Err(error) = Digested::default().get(column) else {
+        let Err(error) = read(column) else {
             panic!("a magic without tables is taken");
         };
         assert_eq!(error.code(), "DAMAGED");
         let none = ColumnView::new(&[0], 0, &extents);
-        assert!(Digested::default().get(none).unwrap().is_none());
+        assert!(read(none).unwrap().is_empty());
     }
 
     #[test]
@@ -278,9 +254,9 @@ mod tests {
         let digit = |at: usize| u8::from_str_radix(&tables[at..at + 2], 16).unwrap();
         let mut bytes: Vec<u8> = (0..tables.len()).step_by(2).map(digit).collect();
         bytes.extend(b"any content of more than eight bytes");
-        assert!(DDict::try_create(&bytes).is_some());
+        assert!(zstd::zstd_safe::DDict::try_create(&bytes).is_some());
         let (starts, extents) = ([0, bytes.len() as u64], vec![bytes]);
-        let Err(error) = Digested::default().get(ColumnView::new(&starts, 0, &extents)) else {
+        let Err(error) = read(ColumnView::new(&starts, 0, &extents)) else {
             panic!("it is taken");
         };
         assert_eq!(error.code(), "DAMAGED");

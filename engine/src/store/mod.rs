@@ -6,6 +6,7 @@
 pub mod block_writer;
 pub mod blocks;
 pub mod chunks;
+pub mod decoder;
 pub mod deleted;
 pub mod dictionary;
 pub mod documents;
