@@ -85,3 +85,75 @@ fn a_folder_with_most_of_the_files_is_the_root_wherever_it_is() {
     );
     assert_eq!(told.stderr, "");
 }
+
+/// `s.kb`: the sealed form of `a/b`, and of `a` around it.
+fn sealed_nested() -> Folder {
+    let folder = Folder::empty();
+    for number in 1..4 {
+        folder.write(
+            format!("a/b/inner{number}.md"),
+            format!("# inner {number}\n"),
+        );
+        folder.write(format!("a/outer{number}.md"), format!("# outer {number}\n"));
+    }
+    folder.kb(["index", "a/b", "-o", "s.kb"]).expect(0);
+    folder.kb(["index", "a", "-o", "s.kb"]).expect(0);
+    folder.kb(["seal", "s.kb"]).expect(0);
+    folder
+}
+
+/// A sealed file has no places, so the outer of two nested roots used to take all documents of the
+/// inner one again.
+#[test]
+fn nested_roots_of_a_sealed_file_keep_each_document_once() {
+    for order in [["a", "a/b"], ["a/b", "a"]] {
+        let folder = sealed_nested();
+        let before = listed(&folder);
+        for path in order {
+            let told = folder.kb(["index", path, "-o", "s.kb"]).expect(0);
+            assert!(told.stdout.contains("nothing changed"), "{path} {told:#?}");
+        }
+        folder
+            .kb(["verify", "s.kb", "--source", "a", "--source", "a/b"])
+            .expect(0);
+        folder.kb(["verify", "s.kb", "--source", "a"]).expect(0);
+        // The same when something did change.
+        folder.write("a/outer1.md", "# edited\n");
+        folder.write("a/b/inner1.md", "# edited too\n");
+        for path in order {
+            let told = folder.kb(["index", path, "-o", "s.kb"]).expect(0);
+            assert!(
+                told.stdout.contains("added 0, updated 1, removed 0"),
+                "{path} {told:#?}"
+            );
+        }
+        assert_eq!(listed(&folder), before);
+        folder.kb(["verify", "s.kb", "--deep"]).expect(0);
+        // Now the file knows where both are.
+        folder.write("a/b/new.md", "# new\n");
+        let told = folder.kb(["index", "a", "-o", "s.kb"]).expect(0);
+        assert!(told.stdout.contains("nothing changed"), "{told:#?}");
+    }
+}
+
+/// A folder that the outer root has documents of is a part of it, even where it is a copy of another
+/// root.
+#[test]
+fn a_copy_of_a_root_inside_another_root_keeps_its_documents() {
+    let folder = Folder::empty();
+    for place in ["a/b", "elsewhere/b"] {
+        folder.write(format!("{place}/one.md"), "# one\n");
+    }
+    for number in 1..4 {
+        folder.write(format!("a/outer{number}.md"), format!("# outer {number}\n"));
+    }
+    folder.kb(["index", "a", "-o", "s.kb"]).expect(0);
+    folder.kb(["index", "elsewhere/b", "-o", "s.kb"]).expect(0);
+    folder.kb(["seal", "s.kb"]).expect(0);
+    folder.write("a/outer1.md", "# edited\n");
+    let told = folder.kb(["index", "a", "-o", "s.kb"]).expect(0);
+    assert!(
+        told.stdout.contains("added 0, updated 1, removed 0"),
+        "{told:#?}"
+    );
+}

@@ -5,10 +5,14 @@
 //! only has the name of a root of a sealed file, unless its content or the user says that it is that
 //! root.
 
+mod nested;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -20,7 +24,8 @@ use crate::ingest::root::{Root, Scope};
 use crate::ingest::walk::escaped;
 use crate::store::meta::RootRecord;
 
-/// Tells whether the path of a document begins with a part. Asked about names of new roots only.
+/// Tells whether the path of a document is, or begins with, one or several parts. Asked about names of
+/// new roots, and about folders that may be a root of a sealed file.
 pub type IsFirstPart<'a> = dyn Fn(&str) -> Result<bool> + 'a;
 
 /// What the file knows when paths are resolved.
@@ -42,6 +47,8 @@ pub struct Asked<'a> {
     /// The only path is the folder of the root of that name: see
     /// [`crate::IndexOptions::root`].
     pub root: Option<&'a str>,
+    /// Set by another thread to stop.
+    pub cancel: Option<&'a Arc<AtomicBool>>,
 }
 
 /// Gives documents of a root, spread over all of them, by which its folder is known again.
@@ -61,10 +68,10 @@ pub struct Resolved {
 }
 
 /// Resolves what a person gave. `samples` is asked only of the roots of a sealed file whose name a
-/// given folder has.
+/// folders in reach have.
 ///
 /// # Errors
-/// [`Error::PathNotFound`] for a path that does not exist; [`Error::Io`] for one that cannot be
+/// [`Error::PathNotFound`] for a path that does not exist; [`Error::Cancelled`]; [`Error::Io`] for one that cannot be
 /// looked at; [`Error::InvalidArgument`] for no path, one that is neither file nor folder, or a root
 /// that the file does not have; what `samples` says.
 pub fn resolve(
@@ -88,6 +95,7 @@ pub fn resolve(
     };
     if let Some(name) = asked.root {
         table.claim(paths, name, asked.gone)?;
+        table.place_nested(known.is_first_part, asked.cancel)?;
         return Ok(table.finish());
     }
     for path in paths {
@@ -102,21 +110,23 @@ pub fn resolve(
         }
     }
     table.give_prefixes(known.is_first_part)?;
+    table.place_nested(known.is_first_part, asked.cancel)?;
     Ok(table.finish())
 }
 
 /// The roots of a file as if they were now in `folders`, wherever they were when it was made: a root
 /// belongs to the folder of its name, the only root to the only folder. Of several roots of one name
-/// the folder is the one whose documents it has most of.
+/// the folder is the one whose documents it has most of. `asked.gone` and `asked.root` are ignored.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] when a folder belongs to no root, or two to one; as [`resolve`].
 pub fn assume(
     folders: &[PathBuf],
-    known: &[RootRecord],
+    known: Known<'_>,
+    asked: Asked<'_>,
     samples: &mut Samples<'_>,
 ) -> Result<Resolved> {
-    let mut entries: Vec<Entry> = known.iter().map(Entry::known).collect();
+    let mut entries: Vec<Entry> = known.roots.iter().map(Entry::known).collect();
     let is_only = folders.len() == 1 && entries.len() == 1;
     for folder in folders {
         let Place::Folder(place) = place_of(folder)? else {
@@ -142,7 +152,8 @@ pub fn assume(
             }
         }
         let Some(entry) = best.and_then(|(at, _)| entries.get_mut(at)) else {
-            let sources: Vec<_> = known.iter().map(|root| root.source.as_str()).collect();
+            let sources = known.roots.iter().map(|root| root.source.as_str());
+            let sources: Vec<_> = sources.collect();
             return Err(Error::InvalidArgument {
                 argument: "source",
                 reason: format!(
@@ -158,12 +169,13 @@ pub fn assume(
         });
         entry.folder = place;
     }
-    let table = Table {
+    let mut table = Table {
         entries,
         next_root: 0,
         samples,
         similar: Vec::new(),
     };
+    table.place_nested(known.is_first_part, asked.cancel)?;
     Ok(table.finish())
 }
 
@@ -297,14 +309,8 @@ impl Table<'_, '_> {
                 named.push((at, Agreement::of(folder, &samples)));
             }
         }
-        let is_best = |(at, agreement): &(usize, Agreement)| {
-            let mut others = named.iter().filter(|(other, _)| other != at);
-            agreement.is_enough()
-                && others.all(|(_, other)| !other.is_enough() || agreement.is_better_than(*other))
-        };
-        // Two that agree equally well: nobody can tell which of them it is.
-        match named.iter().find(|candidate| is_best(candidate)) {
-            Some((at, _)) => Ok(Match::Root(*at)),
+        match best_of(&named) {
+            Some((at, _)) => Ok(Match::Root(at)),
             None => Ok(Match::Similar(named)),
         }
     }
@@ -521,8 +527,9 @@ impl Table<'_, '_> {
         Ok(())
     }
 
-    fn finish(self) -> Resolved {
-        let roots = self.entries.iter().filter_map(|entry| {
+    /// What is looked at.
+    fn roots(&self) -> impl Iterator<Item = Root> {
+        self.entries.iter().filter_map(|entry| {
             let foreign = self.entries.iter().flat_map(|other| foreign(entry, other));
             Some(Root {
                 id: entry.record.id,
@@ -532,7 +539,10 @@ impl Table<'_, '_> {
                 foreign: foreign.collect(),
                 indexed_ms: entry.record.indexed_ms,
             })
-        });
+        })
+    }
+
+    fn finish(self) -> Resolved {
         let similar = self.similar.iter().filter_map(|(new, at, agreement)| {
             let (new, other) = (self.entries.get(*new)?, self.entries.get(*at)?);
             let name = other.folder_name();
@@ -549,7 +559,7 @@ impl Table<'_, '_> {
             })
         });
         Resolved {
-            roots: roots.collect(),
+            roots: self.roots().collect(),
             next_root: self.next_root,
             similar: similar.collect(),
             records: self
@@ -563,6 +573,17 @@ impl Table<'_, '_> {
                 .collect(),
         }
     }
+}
+
+/// The root whose documents a folder has; none when no agreement is enough, and none of several that
+/// agree equally well: nobody can tell which of them it is.
+fn best_of(named: &[(usize, Agreement)]) -> Option<(usize, Agreement)> {
+    let is_best = |(at, agreement): &(usize, Agreement)| {
+        let mut others = named.iter().filter(|(other, _)| other != at);
+        agreement.is_enough()
+            && others.all(|(_, other)| !other.is_enough() || agreement.is_better_than(*other))
+    };
+    named.iter().copied().find(is_best)
 }
 
 /// What of `entry` belongs to another root below it. A path inside a whole root is a part of it, so a
@@ -614,7 +635,10 @@ mod tests {
         }
 
         fn resolve(&self, names: &[&str], known: &Resolved, gone: bool) -> Result<Resolved> {
-            let asked = Asked { gone, root: None };
+            let asked = Asked {
+                gone,
+                ..Asked::default()
+            };
             self.resolve_as(names, known, asked, &[])
         }
 
@@ -818,7 +842,12 @@ mod tests {
         known.records[1].source = tree.at("new/a").display().to_string();
         let ask = |path: &str, root: &str, gone: bool| {
             let root = Some(root);
-            tree.resolve_as(&[path], &known, Asked { gone, root }, &[])
+            let asked = Asked {
+                gone,
+                root,
+                ..Asked::default()
+            };
+            tree.resolve_as(&[path], &known, asked, &[])
         };
         let at = |resolved: &Resolved, place: &str| {
             let mut records = resolved.records.iter();
@@ -852,8 +881,8 @@ mod tests {
             assert!(refused.contains(told), "{refused}");
         }
         let two = Asked {
-            gone: false,
             root: Some("."),
+            ..Asked::default()
         };
         let two = tree.resolve_as(&["b", "new"], &known, two, &[]);
         assert!(two.unwrap_err().to_string().contains("one path"));

@@ -11,7 +11,7 @@ use crate::ingest::segment::Kept;
 use crate::store::outline;
 use crate::types::{Document, DocumentId};
 
-/// Whether the path of a document of the file begins with `part`. Costs two look-ups.
+/// Whether the path of a document of the file is `part`, or begins with it. Costs two look-ups.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].

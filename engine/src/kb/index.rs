@@ -178,7 +178,17 @@ impl Kb {
             let (identity, catalog, resolved) = self.container().read(|snapshot| {
                 let catalog = Catalog::load(snapshot)?;
                 let mut samples = |root: &RootRecord| samples::samples(snapshot, &catalog, root);
-                let resolved = roots::assume(folders, &catalog.meta.roots, &mut samples)?;
+                let is_first_part = |part: &str| carry::is_first_part(snapshot, &catalog, part);
+                let known = Known {
+                    roots: &catalog.meta.roots,
+                    next_root: catalog.manifest.next_root,
+                    is_first_part: Some(&is_first_part),
+                };
+                let asked = Asked {
+                    cancel: options.cancel.as_ref(),
+                    ..Asked::default()
+                };
+                let resolved = roots::assume(folders, known, asked, &mut samples)?;
                 Ok((snapshot.identity(), catalog, resolved))
             })?;
             let base = Base {
@@ -369,6 +379,7 @@ fn resolve(
     let asked = Asked {
         gone: options.prune,
         root: options.root.as_deref(),
+        cancel: options.cancel.as_ref(),
     };
     roots::resolve(paths, known, asked, &mut |root| {
         samples::samples(snapshot, catalog, root)

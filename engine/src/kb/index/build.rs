@@ -69,8 +69,8 @@ impl KbWriter {
                     is_first_part: None,
                 };
                 let asked = Asked {
-                    gone: false,
                     root: options.root.as_deref(),
+                    ..Asked::default()
                 };
                 roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?
             }
