@@ -61,7 +61,9 @@ pub use index::vector::{Codec as VectorCodec, Facts as VectorFacts, Scan};
 #[cfg(feature = "ingest")]
 pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
-pub use ingest::report::{IndexOptions, Progress, Report, SimilarRoot, Skipped, Stage};
+pub use ingest::report::{
+    FolderRelation, IndexOptions, Progress, Report, SimilarRoot, Skipped, Stage,
+};
 pub use kb::{
     ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Folders, Info, Kb, Outline,
     PageText, Pages, Recall, RootInfo, SectionAt, Sections, Sizes, State, VectorPass,

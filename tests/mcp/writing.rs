@@ -437,3 +437,23 @@ fn a_write_while_another_process_writes_is_refused_after_some_seconds_with_its_n
     );
     assert_eq!(client.tool("index_stats", json!({}))["file_count"], 9);
 }
+
+/// A sealed file has no places: its own folder used to be refused.
+#[test]
+fn a_sealed_file_takes_its_own_folder_again() {
+    let folder = Folder::indexed();
+    folder.kb(["seal", "harbour.kb"]).expect(0);
+    let arguments = ["harbour.kb", "--allow-write", "--allow-root", "harbour"];
+    let mut client = Client::stdio(&folder, &arguments);
+    let path = folder.join("harbour").display().to_string();
+    folder.write("harbour/knots.md", "# Knots\n\nA bowline does not slip.\n");
+    for given in [
+        json!({"path": path, "index_name": "harbour"}),
+        json!({"path": path}),
+    ] {
+        let answer = client.tool("index_codebase", given);
+        assert_eq!(answer["index_name"], "harbour");
+    }
+    assert_eq!(client.tool("index_stats", json!({}))["file_count"], 8);
+    assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
+}

@@ -134,6 +134,19 @@ pub struct SimilarRoot {
     pub same: u32,
 }
 
+/// What a folder is to a .kb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FolderRelation {
+    /// The folder of one of its roots.
+    Root,
+    /// Inside the folder of one of its roots.
+    InsideRoot,
+    /// It has the name of a root of a sealed file, but not enough of its content to be taken for it.
+    NameOfRoot,
+    /// Nothing that the file knows.
+    Unknown,
+}
+
 /// What an index run did, or, after [`crate::Kb::check_sources`], what it would do.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Report {

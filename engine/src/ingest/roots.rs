@@ -19,7 +19,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::error::{Error, Result};
 use crate::ingest::git;
 use crate::ingest::recognise::{Agreement, Sample};
-use crate::ingest::report::SimilarRoot;
+use crate::ingest::report::{FolderRelation, SimilarRoot};
 use crate::ingest::root::{Root, Scope};
 use crate::ingest::walk::escaped;
 use crate::store::meta::RootRecord;
@@ -177,6 +177,34 @@ pub fn assume(
     };
     table.place_nested(known.is_first_part, asked.cancel)?;
     Ok(table.finish())
+}
+
+/// What a folder is to a file with these roots, by the rules of [`resolve`]. The folder is absolute and
+/// without symbolic links.
+///
+/// # Errors
+/// What `samples` says.
+pub fn relation(
+    folder: &Path,
+    known: &[RootRecord],
+    samples: &mut Samples<'_>,
+) -> Result<FolderRelation> {
+    let mut table = Table {
+        entries: known.iter().map(Entry::known).collect(),
+        next_root: 0,
+        samples,
+        similar: Vec::new(),
+    };
+    let found = table.position_of(folder)?;
+    let mut placed = table.entries.iter().filter(|entry| entry.has_place());
+    Ok(match found {
+        Match::Root(_) => FolderRelation::Root,
+        Match::Similar(_) if placed.any(|entry| folder.starts_with(&entry.folder)) => {
+            FolderRelation::InsideRoot
+        }
+        Match::Similar(similar) if similar.is_empty() => FolderRelation::Unknown,
+        Match::Similar(_) => FolderRelation::NameOfRoot,
+    })
 }
 
 /// What a given path is.

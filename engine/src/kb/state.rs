@@ -1,8 +1,13 @@
 //! What a server looks at often: which commit answers and what it holds, without reading documents.
 
+use std::path::Path;
+
 use crate::error::Result;
+use crate::ingest::report::FolderRelation;
+use crate::ingest::roots;
 use crate::kb::Kb;
 use crate::kb::facts::RootInfo;
+use crate::kb::samples;
 use crate::store::facets::{self, Facet};
 use crate::types::{Class, hex};
 
@@ -57,6 +62,20 @@ impl Kb {
         self.read(|_, catalog| {
             let roots = catalog.meta.roots.iter();
             Ok(roots.map(RootInfo::from_record).collect())
+        })
+    }
+
+    /// What a folder is to the file, by the rules of [`crate::KbWriter::index`]: a root of a sealed file,
+    /// which has only the name of the folder, is recognised by its content. `folder` is absolute and
+    /// without symbolic links. Of a file that is not sealed nothing is read but its list of roots; of a
+    /// sealed one at most 32 files of the folder for each root of its name.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn relation_of(&self, folder: &Path) -> Result<FolderRelation> {
+        self.read(|snapshot, catalog| {
+            let mut samples = |root: &_| samples::samples(snapshot, catalog, root);
+            roots::relation(folder, &catalog.meta.roots, &mut samples)
         })
     }
 

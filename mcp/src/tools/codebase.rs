@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kb_engine::{IndexOptions, Kb, KbWriter, Progress, Report};
+use kb_engine::{FolderRelation, IndexOptions, Kb, KbWriter, Progress, Report};
 use serde_json::json;
 
 use super::Call;
@@ -44,24 +44,20 @@ fn target(call: &Call<'_>, arguments: &Arguments, folder: &Path) -> Result<Targe
     let name = match arguments.index_name() {
         Some(name) => name.to_owned(),
         None => {
-            // The index that was made from this folder, whatever it is called. What cannot be read
-            // is not the one.
-            let mut all = call.indexes.list().into_iter();
-            let of_folder = |index: &Arc<Index>| has_root(index.kb(), |root| root == folder);
-            if let Some(index) = all.find(|index| of_folder(index).unwrap_or(false)) {
+            if let Some(index) = made_from(call, folder) {
                 return Ok(Target::Open(index));
             }
             name_of(folder)
         }
     };
     if let Ok(index) = call.indexes.named(&name) {
-        let roots = index.kb().roots();
-        let roots = roots.map_err(|error| index.failure(error))?;
-        let mut sources = roots.iter().map(|root| Path::new(&root.source));
-        if !roots.is_empty() && !sources.any(|root| folder.starts_with(root)) {
-            return Err(taken(&name, "belongs to another folder"));
-        }
-        return Ok(Target::Open(index));
+        let relation = index.kb().relation_of(folder);
+        return match relation.map_err(|error| index.failure(error))? {
+            FolderRelation::Root | FolderRelation::InsideRoot => Ok(Target::Open(index)),
+            _ if is_without_roots(&index)? => Ok(Target::Open(index)),
+            FolderRelation::NameOfRoot => Err(changed_too_much(&index, folder)),
+            _ => Err(taken(&name, "belongs to another folder")),
+        };
     }
     check_name(&name)?;
     let place = call.indexes.reserve(&name)?;
@@ -78,16 +74,50 @@ fn target(call: &Call<'_>, arguments: &Arguments, folder: &Path) -> Result<Targe
     }
 }
 
-/// Whether the file that an earlier server left there holds this folder.
-fn was_made_from(path: &Path, folder: &Path) -> bool {
-    let kb = Kb::open(path);
-    kb.and_then(|kb| has_root(&kb, |root| root == folder))
-        .unwrap_or(false)
+/// The open index that was made from this folder, whatever it is called: one that says where the
+/// folder is before a sealed one that has its content. What cannot be read is not the one.
+fn made_from(call: &Call<'_>, folder: &Path) -> Option<Arc<Index>> {
+    let all = call.indexes.list();
+    let is_placed = |index: &&Arc<Index>| {
+        let roots = index.kb().roots().unwrap_or_default();
+        roots.iter().any(|root| Path::new(&root.source) == folder)
+    };
+    let is_of_content = |index: &&Arc<Index>| is_root(index.kb(), folder);
+    let mut by_place = all.iter().filter(is_placed);
+    by_place
+        .next()
+        .or_else(|| all.iter().find(is_of_content))
+        .cloned()
 }
 
-fn has_root(kb: &Kb, is_it: impl Fn(&Path) -> bool) -> kb_engine::Result<bool> {
-    let roots = kb.roots()?;
-    Ok(roots.iter().any(|root| is_it(Path::new(&root.source))))
+/// Whether the file that an earlier server left there holds this folder.
+fn was_made_from(path: &Path, folder: &Path) -> bool {
+    Kb::open(path).is_ok_and(|kb| is_root(&kb, folder))
+}
+
+fn is_root(kb: &Kb, folder: &Path) -> bool {
+    let relation = kb.relation_of(folder);
+    relation.is_ok_and(|relation| relation == FolderRelation::Root)
+}
+
+/// Whether an index was made from no folder yet.
+fn is_without_roots(index: &Index) -> Result<bool, ToolError> {
+    let roots = index.kb().roots();
+    Ok(roots.map_err(|error| index.failure(error))?.is_empty())
+}
+
+/// Only a person can say that a folder with other content is the one that a sealed file was made from.
+fn changed_too_much(index: &Index, folder: &Path) -> ToolError {
+    let name = folder.file_name().unwrap_or_default();
+    let name = short(&name.to_string_lossy()).into_owned();
+    let why = format!(
+        "is a sealed file made from a folder called {name:?}, and most of the files of that one are not \
+         in this folder, or have changed"
+    );
+    taken(index.name(), &why).with_hint(format!(
+        "Pass another index_name; if it is the same folder, whoever runs the server can index it once on \
+         the command line as root {name:?}"
+    ))
 }
 
 fn taken(name: &str, why: &str) -> ToolError {
@@ -402,6 +432,36 @@ mod tests {
             status.structured["detail"],
             "failed: one: it stopped unexpectedly"
         );
+    }
+
+    #[test]
+    fn a_sealed_file_knows_its_folder_by_its_content() {
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "one");
+        bench.answer("index_codebase", json!({"path": path}));
+        let sealed = bench.path().join("sealed.kb");
+        let mut writer = KbWriter::open_or_create(bench.path().join("one.kb")).unwrap();
+        writer.seal(Some(&sealed), &mut |_| ()).unwrap();
+        drop(writer);
+        fs::remove_file(bench.path().join("one.kb")).unwrap();
+        let open = || bench.over(&[("sealed", sealed.clone())]).unwrap();
+        // By its name, and without one.
+        for given in [
+            json!({"path": path, "index_name": "sealed"}),
+            json!({"path": path}),
+        ] {
+            let answer = open().answer("index_codebase", given);
+            assert_eq!(answer.structured["index_name"], "sealed");
+            assert_eq!(answer.structured["stats"]["files_added"], 0);
+        }
+        assert!(!bench.path().join("one.kb").exists());
+        // Another folder of that name is not it.
+        fs::remove_file(bench.path().join("one/a.rs")).unwrap();
+        fs::write(bench.path().join("one/b.md"), "# Other\n").unwrap();
+        let given = json!({"path": path, "index_name": "sealed"});
+        let error = open().error("index_codebase", given);
+        assert_eq!(error.code, "INDEX_NAME_TAKEN");
+        assert!(error.text().contains("as root \"one\""), "{}", error.text());
     }
 
     #[test]
