@@ -387,3 +387,27 @@ fn a_link_that_leads_elsewhere_is_a_move_and_a_second_name_is_none() {
     assert_eq!(documents(&place.at("other.kb")), ["other.txt"]);
     assert_eq!(documents(&place.at("a.kb")).len(), 4);
 }
+
+/// What changes a file again and again must not make one where its file was moved away.
+#[test]
+fn a_writer_of_a_file_that_is_there_never_makes_one() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (path, notes) = (folder.path().join("a.kb"), folder.path().join("notes"));
+    let missing = KbWriter::open(&path).expect_err("nothing is there");
+    assert_eq!(missing.code(), "PATH_NOT_FOUND");
+    std::fs::create_dir(&notes).expect("notes");
+    std::fs::write(notes.join("a.md"), "# A\n").expect("file");
+    let made = KbWriter::open_or_create(&path).and_then(|mut writer| writer.commit());
+    made.expect("made");
+    let mut indexing = KbWriter::open(&path).expect("there");
+    let mut adding = KbWriter::open(&path).expect("there");
+    std::fs::remove_file(&path).expect("removed");
+    let options = IndexOptions::default();
+    let told = indexing.index(&[notes], &options, &mut |_| ());
+    assert_eq!(told.expect_err("gone").code(), "FILE_REPLACED");
+    let told = adding
+        .add_bytes("b.md", b"# B")
+        .and_then(|()| adding.commit());
+    assert_eq!(told.expect_err("gone").code(), "FILE_REPLACED");
+    assert!(!path.exists());
+}

@@ -39,6 +39,10 @@ pub(crate) trait Listener {
     /// Another writer is waited for.
     fn waiting(&mut self, holder: &str);
 
+    /// The file is no longer at its path. An error ends the following; otherwise it is looked for every
+    /// second, and no new file is made.
+    fn lost(&mut self, file: &Path) -> Result<(), Failure>;
+
     /// Something worth knowing that does not stop it.
     fn warning(&mut self, text: &str);
 
@@ -75,6 +79,8 @@ pub(crate) struct Follower<L> {
     listener: L,
     /// Whether a run has come to an end: an error before is a mistake of the caller's.
     has_run: bool,
+    /// Whether a run left a file behind: from then on none is made.
+    has_file: bool,
     /// What was told last, so that it is told once.
     last_trouble: Option<String>,
 }
@@ -102,6 +108,7 @@ impl<L: Listener> Follower<L> {
             cancel,
             listener,
             has_run: false,
+            has_file: false,
             last_trouble: None,
         }
     }
@@ -132,7 +139,7 @@ impl<L: Listener> Follower<L> {
             let gathered = self.watch.gather(if look_again { AGAIN } else { TICK });
             is_due = match gathered {
                 Gathered::Interrupted => return Ok(()),
-                Gathered::Idle => std::mem::take(&mut look_again),
+                Gathered::Idle => std::mem::take(&mut look_again) || self.is_lost(),
                 Gathered::Burst(folders_came) => {
                     look_again = folders_came;
                     true
@@ -143,6 +150,11 @@ impl<L: Listener> Follower<L> {
         }
     }
 
+    /// Whether the file was moved or removed. One that is replaced by a rename never is for a moment.
+    fn is_lost(&self) -> bool {
+        self.has_file && matches!(self.file.try_exists(), Ok(false))
+    }
+
     fn any_came_back(&self) -> bool {
         let mut places = self.watch.places.iter();
         places.any(|place| place.told_gone && place.is_there() && !is_empty(&place.folder))
@@ -151,6 +163,10 @@ impl<L: Listener> Follower<L> {
     /// One index run over all places that are there. Those of which nothing is left keep their
     /// documents.
     fn bring_up_to_date(&mut self) -> Result<Ran, Failure> {
+        if self.is_lost() {
+            self.listener.lost(&self.file)?;
+            return Ok(Ran::Again);
+        }
         if !self.listener.is_wanted() {
             return Ok(Ran::Nothing);
         }
@@ -185,6 +201,7 @@ impl<L: Listener> Follower<L> {
                     }
                     self.last_trouble = None;
                     self.has_run = true;
+                    self.has_file |= self.file.exists();
                     return Ok(Ran::Fresh(Box::new(report)));
                 }
                 Err(Error::Cancelled) => return Ok(Ran::Stopped),
@@ -193,7 +210,15 @@ impl<L: Listener> Follower<L> {
                 {
                     vanished.push(root);
                 }
-                // It went between two looks.
+                // It went between two looks: the file, or a folder.
+                Err(Error::FileReplaced { is_gone: true, .. }) => {
+                    self.listener.lost(&self.file)?;
+                    return Ok(Ran::Again);
+                }
+                Err(Error::PathNotFound { path }) if self.has_file && path == self.file => {
+                    self.listener.lost(&self.file)?;
+                    return Ok(Ran::Again);
+                }
                 Err(Error::PathNotFound { path }) if paths.contains(&path) => {}
                 Err(
                     error @ (Error::NotAKb { .. }
@@ -227,14 +252,18 @@ impl<L: Listener> Follower<L> {
 
     /// The writer lives as long as one run, so that others can write between two.
     fn index(&mut self, paths: &[PathBuf]) -> kb_engine::Result<Report> {
-        let (file, options) = (&self.file, &self.options);
+        let (file, options, has_file) = (&self.file, &self.options, self.has_file);
         let listener = std::cell::RefCell::new(&mut self.listener);
         wait_for_writer(
             PATIENCE,
             Some(&self.cancel),
             &mut |holder| listener.borrow_mut().waiting(holder),
             |wait| {
-                let mut writer = KbWriter::open_or_create(file)?.waiting(wait);
+                let writer = match has_file {
+                    true => KbWriter::open(file),
+                    false => KbWriter::open_or_create(file),
+                };
+                let mut writer = writer?.waiting(wait);
                 writer.index(paths, options, &mut |progress| {
                     listener.borrow_mut().progress(progress);
                 })

@@ -109,6 +109,7 @@ impl Served {
         let listener = Quiet {
             served: self.clone(),
             sources: sources.to_vec(),
+            told_lost: false,
         };
         let mut follower = Follower::new(
             self.file.clone(),
@@ -170,6 +171,8 @@ fn sources(kb: &Kb) -> kb_engine::Result<Vec<PathBuf>> {
 struct Quiet {
     served: Served,
     sources: Vec<PathBuf>,
+    /// Whether it was told that the file is gone.
+    told_lost: bool,
 }
 
 impl Listener for Quiet {
@@ -178,7 +181,17 @@ impl Listener for Quiet {
         now.is_ok_and(|now| now == self.sources)
     }
 
+    fn lost(&mut self, _: &Path) -> Result<(), Failure> {
+        if !std::mem::replace(&mut self.told_lost, true) {
+            self.served.say(
+                "its file was moved or removed; no new one is made, and it is followed again when it is back",
+            );
+        }
+        Ok(())
+    }
+
     fn fresh(&mut self, report: &Report, _: bool) -> Result<(), Failure> {
+        self.told_lost = false;
         if report.has_changes() {
             let (added, updated) = (report.added.len(), report.updated.len());
             let removed = report.removed.len();

@@ -85,6 +85,17 @@ impl<'a> Target<'a> {
         Failure::new(code, message, Some(hint))
     }
 
+    /// The file is gone while the verb is at work with it.
+    pub(crate) fn lost(&self) -> Failure {
+        let message = format!(
+            "{} was moved or removed while it was followed; no new file was made",
+            self.file.display()
+        );
+        let command = command(self.verb, self.paths, &self.file);
+        let hint = format!("put it back and start again; without it `{command}` makes a new file");
+        Failure::new("FILE_REPLACED", message, Some(hint))
+    }
+
     /// The command that makes a folder the root whose name it has.
     pub(crate) fn root_hint(&self, similar: &SimilarRoot) -> String {
         let is_it = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path == similar.folder);

@@ -318,3 +318,33 @@ fn what_cannot_be_watched_is_named() {
         assert!(told.expect(2).hint().contains("elsewhere with -o"));
     }
 }
+
+/// It used to make a new file at the old path, and nobody noticed that the first one was no longer
+/// followed.
+#[test]
+fn a_file_that_is_moved_away_is_told_and_not_made_again() {
+    let folder = Folder::indexed();
+    let mut watching = Watching::harbour(&folder);
+    std::fs::rename(folder.join("harbour.kb"), folder.join("elsewhere.kb")).unwrap();
+    folder.write("harbour/knots.md", "# Knots\n\nA bowline does not slip.\n");
+    let told = watching.warning();
+    assert!(told.contains("FILE_REPLACED"), "{told}");
+    assert!(told.contains("harbour.kb was moved or removed"), "{told}");
+    let status = watching.child.take().unwrap().wait().unwrap();
+    assert_eq!(status.code(), Some(2));
+    assert!(!folder.join("harbour.kb").exists());
+    assert_eq!(folder.names(), ["elsewhere.kb", "harbour"]);
+    // The same without a change, and what it says to people.
+    std::fs::rename(folder.join("elsewhere.kb"), folder.join("harbour.kb")).unwrap();
+    let mut watching = Watching::start(&folder, &["harbour", "-o", "harbour.kb"]);
+    watching.lines.recv_timeout(PATIENCE).expect("a line");
+    std::fs::remove_file(folder.join("harbour.kb")).unwrap();
+    let mut told = watching.warning();
+    while !told.starts_with("error: ") {
+        told = watching.warning();
+    }
+    let hint = watching.warning();
+    assert!(hint.contains("`kb watch harbour -o harbour.kb`"), "{hint}");
+    watching.child.take().unwrap().wait().unwrap();
+    assert_eq!(folder.names(), ["harbour"]);
+}

@@ -457,3 +457,44 @@ fn a_sealed_file_takes_its_own_folder_again() {
     assert_eq!(client.tool("index_stats", json!({}))["file_count"], 8);
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
 }
+
+/// A write used to make a new, empty file where the served one had been, which then answered.
+#[test]
+fn a_served_file_that_is_moved_away_is_not_made_again() {
+    let folder = Folder::indexed();
+    let arguments = [
+        "harbour.kb",
+        "--allow-write",
+        "--allow-root",
+        "harbour",
+        "--watch",
+    ];
+    let mut client = Client::stdio(&folder, &arguments);
+    client.tool("list_indexes", json!({}));
+    std::fs::rename(folder.join("harbour.kb"), folder.join("elsewhere.kb")).unwrap();
+    let path = folder.join("harbour").display().to_string();
+    folder.write("harbour/knots.md", "# Knots\n\nA bowline does not slip.\n");
+    for (tool, given) in [
+        (
+            "upload_document",
+            json!({"fileName": "a.md", "content": base64(b"# A\n")}),
+        ),
+        (
+            "index_codebase",
+            json!({"path": path, "index_name": "harbour"}),
+        ),
+        ("clear_index", json!({"index_name": "harbour"})),
+    ] {
+        let told = client.error(tool, given);
+        assert!(told.starts_with("INDEX_NOT_FOUND: "), "{tool}: {told}");
+        assert!(told.contains("moved or removed"), "{tool}: {told}");
+        assert!(!told.contains(folder.path().to_str().unwrap()), "{told}");
+        assert_eq!(folder.names(), ["elsewhere.kb", "harbour"], "{tool}");
+    }
+    // Where it is back it is served and written as before.
+    std::fs::rename(folder.join("elsewhere.kb"), folder.join("harbour.kb")).unwrap();
+    uploaded(
+        &mut client,
+        json!({"fileName": "a.md", "content": base64(b"# A\n")}),
+    );
+}

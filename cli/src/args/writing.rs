@@ -141,7 +141,8 @@ Examples:
 /// fraction of a second. Prints one line for each change: when, how many documents are new (+),
 /// changed (~) and gone (-), and how long it took. Searches go on meanwhile, and between two changes
 /// other programs may write the file. A folder that vanishes loses nothing: its documents stay, and
-/// it is followed again when it is back. Interrupt it to stop.
+/// it is followed again when it is back. Where the .kb file itself is moved or removed, it ends with
+/// exit status 2 and makes no new one. Interrupt it to stop.
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_EXAMPLES)]
 pub(crate) struct WatchArguments {

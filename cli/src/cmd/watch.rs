@@ -1,5 +1,6 @@
 //! `kb watch`: the file follows its sources.
 
+use std::path::Path;
 use std::sync::mpsc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -80,6 +81,10 @@ impl Listener for Teller<'_> {
             Some(meter) => meter.note(&waiting_note(holder)),
             None => crate::output::tell(&waiting_note(holder)),
         }
+    }
+
+    fn lost(&mut self, _: &Path) -> Result<(), Failure> {
+        Err(self.target.lost())
     }
 
     fn warning(&mut self, text: &str) {

@@ -78,7 +78,10 @@ impl KbWriter {
                 // What cannot be read must not be replaced: it may hold what only it has.
                 Err(error) => Err(error),
             },
-            Err(Error::PathNotFound { .. }) => self.build(paths, options, progress, limit_bytes),
+            Err(Error::PathNotFound { .. }) => {
+                self.check_creates()?;
+                self.build(paths, options, progress, limit_bytes)
+            }
             Err(error) => Err(error),
         }?;
         report.elapsed = started.elapsed();

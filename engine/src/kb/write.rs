@@ -72,6 +72,8 @@ pub struct KbWriter {
     pub(super) wait: Duration,
     /// Whether small segments are merged after a commit.
     merges: bool,
+    /// Whether a file is made where there is none.
+    creates: bool,
     /// The file, locked; none before the first change.
     pub(super) open: Option<Open>,
     /// Cuts, analyses and embeds added documents.
@@ -166,10 +168,36 @@ impl KbWriter {
             path,
             wait: Duration::ZERO,
             merges: true,
+            creates: true,
             open: None,
             preparer: Preparer::new(model, model.quantiser_range()),
             pending: BTreeMap::new(),
         })
+    }
+
+    /// Opens the .kb at `path` for changing, and never makes a new one: when the file is moved or
+    /// removed later, [`KbWriter::index`] and [`KbWriter::commit`] fail with [`Error::FileReplaced`].
+    /// For programs that change a file again and again, beside others.
+    ///
+    /// # Errors
+    /// [`Error::PathNotFound`] when nothing is there; as [`KbWriter::open_or_create`].
+    pub fn open(path: impl AsRef<Path>) -> Result<KbWriter> {
+        let path = path.as_ref();
+        Container::open(path)?;
+        let mut writer = KbWriter::open_or_create(path)?;
+        writer.creates = false;
+        Ok(writer)
+    }
+
+    /// Why a file that is not there is not made.
+    pub(super) fn check_creates(&self) -> Result<()> {
+        match self.creates {
+            true => Ok(()),
+            false => Err(Error::FileReplaced {
+                path: self.path.clone(),
+                is_gone: true,
+            }),
+        }
     }
 
     /// Waits so long for another writer to finish before a change fails with
@@ -454,7 +482,7 @@ impl KbWriter {
                         catalogs: CatalogCache::default(),
                     });
                 }
-                Err(Error::PathNotFound { .. }) => {}
+                Err(Error::PathNotFound { .. }) => self.check_creates()?,
                 Err(error) => return Err(error),
             }
             let writer = ContainerWriter::create(&self.path, &self.opener())?;

@@ -109,9 +109,13 @@ impl Index {
             return error.into();
         }
         let mut error = match error {
-            Error::PathNotFound { .. } => {
-                ToolError::new("INDEX_NOT_FOUND", "its file is not there any more")
-            }
+            Error::PathNotFound { .. } => ToolError::new(
+                "INDEX_NOT_FOUND",
+                "its file was moved or removed, and no new one is made",
+            )
+            .with_hint(
+                "Put it back where it was; a new one is made when the server is started again",
+            ),
             other => other.into(),
         };
         error.sentence = format!("index {:?}: {}", self.name, error.sentence);
@@ -154,7 +158,7 @@ impl Index {
         work: impl FnOnce(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
         let _writing = self.turn(cancel)?;
-        let mut writer = KbWriter::open_or_create(&self.path)?.waiting(PATIENCE);
+        let mut writer = self.writer()?.waiting(PATIENCE);
         Ok(work(&mut writer)?)
     }
 
@@ -172,14 +176,19 @@ impl Index {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled.into());
             }
-            let writer = KbWriter::open_or_create(&self.path);
-            match writer.and_then(|writer| work(&mut writer.waiting(SLICE))) {
+            match work(&mut self.writer()?.waiting(SLICE)) {
                 Err(Error::IndexLocked { .. }) if asked.elapsed() < PATIENCE => {
                     thread::sleep(PAUSE)
                 }
                 result => return Ok(result?),
             }
         }
+    }
+
+    /// For the file that is served: one that is gone is not made again behind the back of whoever moved
+    /// it.
+    fn writer(&self) -> std::result::Result<KbWriter, ToolError> {
+        KbWriter::open(&self.path).map_err(|error| self.failure(error))
     }
 
     /// Waits for the other writes of this process, as long as for those of others.
