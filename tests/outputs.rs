@@ -77,7 +77,14 @@ fn a_kb_with_a_damaged_signature_is_not_replaced_without_a_word() {
     // A flipped bit in the block: its row in the tables still says whose file it is.
     bytes[600] ^= 1;
     folder.write("old.kb", &bytes);
-    folder.kb(["seal", "harbour.kb", "-o", "old.kb"]).expect(0);
+    let told = folder
+        .kb(["seal", "harbour.kb", "-o", "old.kb", "--json"])
+        .expect(2);
+    assert_eq!(told.error_code(), "OUTPUT_EXISTS", "{told:#?}");
+    assert!(fs::read(folder.join("old.kb")).unwrap() == bytes);
+    folder
+        .kb(["seal", "harbour.kb", "-o", "old.kb", "--force"])
+        .expect(0);
     folder.kb(["verify", "old.kb"]).expect(0);
     // And the row is gone as well.
     let mut bytes = bytes[..64 << 10].to_vec();
@@ -250,7 +257,7 @@ fn a_link_is_followed_also_to_a_file_that_is_not_there_yet() {
     };
     for arguments in [
         ["seal", "harbour.kb", "-o", "again.kb"].as_slice(),
-        &["seal", "harbour.kb", "-o", "again.kb"],
+        &["seal", "harbour.kb", "-o", "again.kb", "--force"],
         &["index", "harbour", "-o", "again.kb", "--rebuild"],
     ] {
         run(folder.command().args(arguments)).expect(0);

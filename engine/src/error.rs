@@ -86,6 +86,12 @@ pub enum Error {
         /// What would be lost, and what to do.
         reason: String,
     },
+    /// Another .kb is where a new one shall be written, and nobody asked for it to be replaced.
+    #[error("{} is another .kb, whose documents would be lost", path.display())]
+    OutputExists {
+        /// The file that is there.
+        path: PathBuf,
+    },
     /// A process that was forked from the one which opened the writer used it.
     #[error(
         "this writer belongs to process {process_id}, from which this one was forked; open the .kb again in this process"
@@ -237,6 +243,7 @@ impl Error {
             Error::IndexLocked { .. } => "INDEX_LOCKED",
             Error::FileReplaced { .. } => "FILE_REPLACED",
             Error::NotReplaceable { .. } => "NOT_REPLACEABLE",
+            Error::OutputExists { .. } => "OUTPUT_EXISTS",
             Error::ForkedWriter { .. } => "FORKED_WRITER",
             Error::SnapshotExpired => "SNAPSHOT_EXPIRED",
             Error::WriterFailed => "WRITER_FAILED",

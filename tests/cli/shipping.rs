@@ -194,3 +194,53 @@ fn vectors_of_half_the_size_are_chosen_for_a_new_file_or_at_sealing() {
     folder.kb(["index", "harbour", "--rebuild"]).expect(0);
     assert_eq!(codec("harbour.kb"), "i4");
 }
+
+/// Another .kb at the output used to be replaced without a word, with all documents in it.
+#[test]
+fn seal_replaces_another_kb_only_by_force() {
+    let folder = Folder::indexed();
+    folder.write("diary/today.md", "# Today\n");
+    folder.kb(["index", "diary", "-o", "diary.kb"]).expect(0);
+    let before = std::fs::read(folder.join("diary.kb")).unwrap();
+    let told = folder
+        .kb(["seal", "harbour.kb", "-o", "diary.kb", "--json"])
+        .expect(2);
+    assert_eq!(told.error_code(), "OUTPUT_EXISTS", "{told:#?}");
+    assert!(std::fs::read(folder.join("diary.kb")).unwrap() == before);
+    let told = folder
+        .kb(["seal", "harbour.kb", "-o", "diary.kb"])
+        .expect(2);
+    assert!(
+        told.hint()
+            .contains("`kb seal harbour.kb -o diary.kb --force`"),
+        "{told:#?}"
+    );
+    folder
+        .kb(["seal", "harbour.kb", "-o", "diary.kb", "--force"])
+        .expect(0);
+    folder
+        .kb(["verify", "diary.kb", "--source", "harbour"])
+        .expect(0);
+    // In its own place nothing is asked, however that is spelled.
+    folder.kb(["seal", "harbour.kb"]).expect(0);
+    folder
+        .kb(["seal", "harbour.kb", "-o", "./harbour.kb"])
+        .expect(0);
+    // What is no .kb is not replaced by force either.
+    folder.write("thesis.txt", "years of work\n");
+    let told = folder
+        .kb([
+            "seal",
+            "harbour.kb",
+            "-o",
+            "thesis.txt",
+            "--force",
+            "--json",
+        ])
+        .expect(2);
+    assert_eq!(told.error_code(), "NOT_A_KB");
+    assert_eq!(
+        folder.names(),
+        ["diary", "diary.kb", "harbour", "harbour.kb", "thesis.txt"]
+    );
+}

@@ -292,6 +292,13 @@ pub(crate) struct SealArguments {
     #[arg(short, long, value_name = "OUT.kb", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
+    /// Replace OUT.kb where it is another .kb
+    ///
+    /// For scripts that seal to the same name again and again. Without it another .kb at OUT.kb is
+    /// left as it is, with exit status 2. A file that is no .kb is never replaced.
+    #[arg(long)]
+    pub(crate) force: bool,
+
     /// How vectors are stored [default: as the file has them]
     ///
     /// i4 takes half the bytes of i8 and answers nearly as well; the way back is to index again.
@@ -327,6 +334,7 @@ const SEAL_EXAMPLES: &str = "\
 Examples:
   kb seal notes.kb                      in its place
   kb seal notes.kb -o notes-1.0.kb      beside it
+  kb seal notes.kb -o ship.kb --force   also where an earlier ship.kb is
   kb seal notes.kb --vectors i4         with vectors of half the size";
 
 /// Check a file against its checksums and promises, or against the folders it was made from

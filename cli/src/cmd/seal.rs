@@ -7,7 +7,7 @@ use kb_engine::{Error, Kb, KbWriter, SealOptions, SealReport};
 use crate::args::{SealArguments, VectorsArgument};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, percent};
+use crate::human::{bytes, percent, shell_word};
 use crate::json::Object;
 use crate::locate::locate;
 use crate::output::Output;
@@ -25,13 +25,14 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         let inside = written.join(file.file_name().unwrap_or_default());
         return Err(Failure::usage(
             format!("{} is a folder", written.display()),
-            Some(format!("`-o {}`", crate::human::shell_word(inside))),
+            Some(format!("`-o {}`", shell_word(inside))),
         ));
     }
     Kb::open(&file).map_err(|error| Failure::from_engine(error, "kb seal", &file))?;
     let cancel = stop_on_interrupt()?;
     let options = SealOptions {
         vectors: arguments.vectors.map(VectorsArgument::codec),
+        replace: arguments.force,
         cancel: Some(std::sync::Arc::clone(&cancel)),
     };
     let state = match written.exists() {
@@ -65,6 +66,12 @@ fn explain(error: Error, file: &Path, written: &Path, state: &str) -> Failure {
         // What is read is damaged, and not what is written.
         Error::Damaged { .. } | Error::SnapshotExpired => {
             Failure::from_engine(error, "kb seal", file)
+        }
+        Error::OutputExists { .. } => {
+            let (file_word, written_word) = (shell_word(file), shell_word(written));
+            let command = format!("kb seal {file_word} -o {written_word} --force");
+            let hint = format!("`{command}` replaces it; or name a file that is not there yet");
+            Failure::from_engine(error, "kb seal", written).or_hint(Some(hint))
         }
         Error::NotAKb { .. } => {
             let hint = "name a file that is not there yet with -o".to_owned();

@@ -45,6 +45,8 @@ pub struct SealReport {
 pub struct SealOptions {
     /// How vectors are stored; `None`: as the file has them.
     pub vectors: Option<Codec>,
+    /// Replace another .kb at the output. Its identity stays, its documents go.
+    pub replace: bool,
     /// Set by the caller to stop: sealing ends with [`Error::Cancelled`] and leaves nothing behind.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -74,7 +76,8 @@ impl KbWriter {
     ///
     /// # Errors
     /// [`Error::PathNotFound`]; [`Error::IndexLocked`] while another writer has the file;
-    /// [`Error::NotAKb`] when something else than a .kb is at `output`; [`Error::NotReplaceable`] when
+    /// [`Error::OutputExists`] when another .kb is at `output`, see [`SealOptions::replace`];
+    /// [`Error::NotAKb`] when something else than a .kb is there; [`Error::NotReplaceable`] when
     /// what is to be replaced has several names (hard links), or may be another program's;
     /// [`Error::FileReplaced`]; [`Error::Storage`] or [`Error::Io`] when the disk refuses. The old
     /// state stands after every error.
@@ -100,6 +103,17 @@ impl KbWriter {
         self.seal_in_segments(output, options, MAX_ROWS, progress)
     }
 
+    /// A new file that will be at `target`.
+    fn beside(&self, target: &Path, may_replace: bool) -> Result<ContainerWriter> {
+        let writer = ContainerWriter::create(target, &self.opener())?;
+        // An empty file, as mktemp makes it, holds nothing to lose.
+        if !may_replace && !matches!(writer.replaced(), Ok(None)) {
+            let path = target.to_path_buf();
+            return Err(Error::OutputExists { path });
+        }
+        Ok(writer)
+    }
+
     /// As [`KbWriter::seal_as`], with at most `most_rows` chunks in a segment.
     fn seal_in_segments(
         &mut self,
@@ -114,10 +128,12 @@ impl KbWriter {
         }
         // A file that this writer has open would be locked against it.
         self.open = None;
+        // The place of the file itself is no place beside it, however it is spelled.
+        let output = output.filter(|output| !is_one_place(output, &self.path));
         let target = output.unwrap_or(&self.path);
         let source = Container::open(&self.path)?;
         // Before anything is read: nobody changes what is about to be replaced.
-        let mut writer = Some(ContainerWriter::create(target, &self.opener())?);
+        let mut writer = Some(self.beside(target, output.is_none() || options.replace)?);
         let source = match (output, &writer) {
             // What is locked is what is read; the path may lead to another file by now.
             (None, Some(writer)) => writer.replaced()?.ok_or_else(|| Error::PathNotFound {
@@ -136,7 +152,7 @@ impl KbWriter {
                 _ if output.is_none() => return Err(Error::SnapshotExpired),
                 failed => {
                     drop(failed);
-                    ContainerWriter::create(target, &self.opener())?
+                    self.beside(target, options.replace)?
                 }
             };
             fresh.limit_access(&source)?;
@@ -165,6 +181,11 @@ impl KbWriter {
             bytes_after: sealed.len_bytes(),
         })
     }
+}
+
+/// Whether two paths lead to one file by one name.
+fn is_one_place(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// Chunks of which the dictionary of a segment is made at most: enough for a sample of 2 MB.

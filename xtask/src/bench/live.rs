@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use kb_engine::{IndexOptions, Kb, KbWriter, Request, document_of};
+use kb_engine::{IndexOptions, Kb, KbWriter, Request, SealOptions, document_of};
 
 use super::latency::Summary;
 use super::table::Table;
@@ -287,7 +287,12 @@ fn verify(table: &mut Table, what: &str, file: &Path) -> Result<()> {
 fn seal(table: &mut Table, file: &Path) -> Result<()> {
     let sealed = file.with_file_name("live-sealed.kb");
     let started = Instant::now();
-    let report = KbWriter::open_or_create(file)?.seal(Some(&sealed), &mut |_| {})?;
+    let options = SealOptions {
+        replace: true,
+        ..SealOptions::default()
+    };
+    let mut writer = KbWriter::open_or_create(file)?;
+    let report = writer.seal_as(Some(&sealed), &options, &mut |_| {})?;
     let kb = Kb::open(&sealed)?;
     let text = kb.info()?.text_bytes as f64;
     table.add(
