@@ -23,17 +23,15 @@ impl From<Error> for ToolError {
                 let name = name.to_string_lossy();
                 let error = ToolError::new(code, format!("cannot {action} {name}: {source}"));
                 match code {
-                    "INDEX_READ_ONLY" => error.with_hint(
-                        "The server needs leave of the system to write the file and its folder",
-                    ),
-                    _ => error,
+                    "INTERNAL" => error,
+                    _ => error.with_hint(remedy(source.kind())),
                 }
             }
-            Error::Storage { reason, .. } => ToolError::new(
-                code,
-                format!("the disk under the knowledge base failed: {reason}"),
-            )
-            .with_hint("Nothing of this change was kept; the knowledge base is as it was before"),
+            Error::Storage { reason, source } => {
+                let kind = source.map_or(ErrorKind::Other, |source| source.kind());
+                let what = "the disk under the knowledge base failed";
+                ToolError::new(code, format!("{what}: {reason}")).with_hint(remedy(kind))
+            }
             Error::NotAKb { reason } => {
                 ToolError::new(code, format!("the file is not a knowledge base: {reason}"))
             }
@@ -57,6 +55,9 @@ impl From<Error> for ToolError {
             .with_hint("Nothing of this change was written; call again to change what is there now"),
             Error::NotReplaceable { reason, .. } => {
                 ToolError::new(code, format!("the file cannot be replaced: {reason}"))
+            }
+            Error::OutputExists { .. } => {
+                ToolError::new(code, "another knowledge base is where the new one shall be")
             }
             Error::SnapshotExpired => ToolError::new(
                 code,
@@ -149,15 +150,48 @@ fn code(error: &Error) -> &'static str {
     match error {
         Error::Io { action, source, .. } => match source.kind() {
             ErrorKind::PermissionDenied if is_reading(action) => "INTERNAL",
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "INDEX_READ_ONLY",
-            _ => "INTERNAL",
+            kind => code_of(kind).unwrap_or("INTERNAL"),
         },
+        Error::Storage { source, .. } => {
+            let kind = source.as_ref().map(std::io::Error::kind);
+            kind.and_then(code_of).unwrap_or("STORAGE")
+        }
         Error::Damaged { .. } | Error::NotAKb { .. } | Error::FormatUnsupported { .. } => {
             "INDEX_CORRUPT"
         }
         Error::RootVanished { .. } => "PATH_NOT_FOUND",
-        Error::Storage { .. } | Error::WriterFailed | Error::DocumentExists { .. } => "INTERNAL",
+        Error::WriterFailed | Error::DocumentExists { .. } => "INTERNAL",
         other => other.code(),
+    }
+}
+
+/// The code of a failure of the system that somebody at the server can end.
+fn code_of(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Some("INDEX_READ_ONLY"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("STORAGE"),
+        _ => None,
+    }
+}
+
+/// What to do when the file could not be written.
+fn remedy(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::PermissionDenied => {
+            "The server needs leave of the system to write the file and its folder"
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            "The server needs a file system that it is allowed to write: whoever runs it can mount this \
+             one for writing, or serve a copy elsewhere"
+        }
+        ErrorKind::StorageFull => {
+            "Free some space on its disk and try again; the knowledge base is as it was before"
+        }
+        ErrorKind::QuotaExceeded => {
+            "Free some of the quota, or have it raised, and try again; the knowledge base is as it was \
+             before"
+        }
+        _ => "Nothing of this change was kept; the knowledge base is as it was before",
     }
 }
 
@@ -225,6 +259,9 @@ mod tests {
             Error::NotReplaceable {
                 path: PathBuf::from("/x.kb"),
                 reason: name(),
+            },
+            Error::OutputExists {
+                path: PathBuf::from("/x.kb"),
             },
             Error::SnapshotExpired,
             Error::WriterFailed,
@@ -303,14 +340,15 @@ mod tests {
         let expected = [
             "PATH_NOT_FOUND",
             "INDEX_READ_ONLY",
-            "INTERNAL",
-            "INTERNAL",
+            "STORAGE",
+            "STORAGE",
             "INDEX_CORRUPT",
             "INDEX_CORRUPT",
             "INDEX_CORRUPT",
             "INDEX_LOCKED",
             "FILE_REPLACED",
             "NOT_REPLACEABLE",
+            "OUTPUT_EXISTS",
             "SNAPSHOT_EXPIRED",
             "INTERNAL",
             "INVALID_ARGUMENT",
@@ -372,6 +410,40 @@ mod tests {
             error.sentence.starts_with("cannot read x.kb: "),
             "{error:?}"
         );
+    }
+
+    /// A full disk or a read-only file system is nothing that a developer of the server must look at.
+    #[test]
+    fn failures_of_the_disk_have_their_code_and_their_remedy() {
+        for (kind, code, hint) in [
+            (
+                ErrorKind::ReadOnlyFilesystem,
+                "INDEX_READ_ONLY",
+                "for writing",
+            ),
+            (ErrorKind::PermissionDenied, "INDEX_READ_ONLY", "to write"),
+            (ErrorKind::StorageFull, "STORAGE", "Free some space"),
+            (ErrorKind::QuotaExceeded, "STORAGE", "quota"),
+            (ErrorKind::Other, "STORAGE", "as it was before"),
+        ] {
+            let storage = Error::Storage {
+                reason: "no".to_owned(),
+                source: Some(io::Error::from(kind)),
+            };
+            let io = Error::Io {
+                action: "create",
+                path: PathBuf::from("/home/somebody/x.kb"),
+                source: io::Error::from(kind),
+            };
+            let mut errors = vec![storage];
+            errors.extend(Some(io).filter(|_| kind != ErrorKind::Other));
+            for error in errors {
+                let told = ToolError::from(error);
+                assert_eq!(told.code, code, "{kind} {told:?}");
+                assert!(told.text().contains(hint), "{kind} {told:?}");
+                assert!(!told.text().contains("somebody"), "{told:?}");
+            }
+        }
     }
 
     #[test]
