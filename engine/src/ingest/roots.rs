@@ -67,13 +67,13 @@ pub struct Resolved {
     pub similar: Vec<SimilarRoot>,
 }
 
-/// Resolves what a person gave. `samples` is asked only of the roots of a sealed file whose name a
-/// folders in reach have.
+/// Resolves what a person gave. `samples` is asked only of the roots of a sealed file: of one that has
+/// the name of a given folder, and of those that may lie inside what is asked.
 ///
 /// # Errors
-/// [`Error::PathNotFound`] for a path that does not exist; [`Error::Cancelled`]; [`Error::Io`] for one that cannot be
+/// [`Error::PathNotFound`] for a path that does not exist; [`Error::Io`] for one that cannot be
 /// looked at; [`Error::InvalidArgument`] for no path, one that is neither file nor folder, or a root
-/// that the file does not have; what `samples` says.
+/// that the file does not have; [`Error::Cancelled`]; what `samples` says.
 pub fn resolve(
     paths: &[PathBuf],
     known: Known<'_>,
@@ -861,6 +861,52 @@ mod tests {
         assert_eq!(found.roots[0].id, 9);
         let names: Vec<&str> = found.similar.iter().map(|s| s.root.as_str()).collect();
         assert_eq!(names, ["a/", "a-2/"]);
+    }
+
+    #[test]
+    fn a_sealed_root_inside_an_asked_one_is_found_by_its_content() {
+        let tree = Tree::new(&["a/o", "a/sub/b/x", "a/sub/b/y", "a/b/x", "a/b/z"]);
+        let known = sealed(&[(1, "b", "")]);
+        let samples = [(1, "x", ""), (1, "y", "")];
+        let place = |paths: &[&str], known: &Resolved, samples: &[(u32, &str, &str)]| {
+            let found = tree.resolve_as(paths, known, Asked::default(), samples);
+            let found = found.unwrap();
+            let records = found.records.iter();
+            let sources: Vec<String> = records.map(|root| root.source.clone()).collect();
+            (sources, found.roots[0].foreign.clone())
+        };
+        let shown = |name: &str| tree.at(name).display().to_string();
+        // Of two folders of that name the one with its content; `a` itself is new.
+        let (sources, foreign) = place(&["a"], &known, &samples);
+        assert_eq!(sources, [shown("a/sub/b"), shown("a")]);
+        assert_eq!(foreign, BTreeSet::from([tree.at("a/sub/b")]));
+        // Only what is asked is looked through.
+        let outer = Resolved {
+            records: [
+                known.records.clone(),
+                vec![RootRecord {
+                    id: 2,
+                    source: shown("a"),
+                    prefix: "a".to_owned(),
+                    ..RootRecord::default()
+                }],
+            ]
+            .concat(),
+            ..known.clone()
+        };
+        assert_eq!(place(&["a/o"], &outer, &samples).0[0], "b");
+        assert_eq!(place(&["a/sub"], &outer, &samples).0[0], shown("a/sub/b"));
+        // Without a document nothing proves it, and the files would be lost to the outer root.
+        let (sources, foreign) = place(&["a"], &outer, &[]);
+        assert_eq!((sources[0].as_str(), foreign.len()), ("b", 0));
+        // The root with the best claim has it; of two equal ones none.
+        let two = sealed(&[(1, "b", ""), (3, "b", "b-2")]);
+        let worse = [(3, "x", ""), (3, "y", ""), (3, "gone", "")];
+        let (sources, _) = place(&["a"], &two, &[samples.as_slice(), &worse].concat());
+        assert_eq!(sources[..2], [shown("a/sub/b"), "b".to_owned()]);
+        let equal = [(3, "x", ""), (3, "y", "")];
+        let (sources, _) = place(&["a"], &two, &[samples.as_slice(), &equal].concat());
+        assert_eq!(sources[..2], ["b".to_owned(), "b".to_owned()]);
     }
 
     #[test]
