@@ -41,6 +41,11 @@ pub struct Analyser {
     word_ends: Vec<u32>,
     /// Terms of all words in `words`.
     word_terms: Vec<WordTerm>,
+    /// Words without parts, and parts of others: `Parse` of `ParseError`. The same parts come back in
+    /// many words, and each is stemmed once.
+    parts: Interner,
+    /// The term of each part, if it has one.
+    part_terms: Vec<Option<u32>>,
     /// Distinct terms.
     terms: Interner,
     /// Counters by term number, for [`super::terms`].
@@ -82,6 +87,8 @@ impl Analyser {
             words: Interner::new(),
             word_ends: Vec::new(),
             word_terms: Vec::new(),
+            parts: Interner::new(),
+            part_terms: Vec::new(),
             terms: Interner::new(),
             counters: Counters::default(),
             lower: String::new(),
@@ -135,10 +142,14 @@ impl Analyser {
     /// Empties the memory of words when it has grown too large.
     pub(super) fn forget_if_full(&mut self) {
         let held = self.words.memory_bytes()
+            + self.parts.memory_bytes()
+            + self.part_terms.capacity() * size_of::<Option<u32>>()
             + self.terms.memory_bytes()
             + self.word_terms.capacity() * size_of::<WordTerm>();
         if held > MEMORY_LIMIT_BYTES {
             self.words.clear(MEMORY_LIMIT_BYTES / 8);
+            self.parts.clear(MEMORY_LIMIT_BYTES / 8);
+            self.part_terms = Vec::new();
             self.terms.clear(MEMORY_LIMIT_BYTES / 8);
             self.word_ends = Vec::new();
             self.word_terms = Vec::new();
@@ -183,27 +194,40 @@ impl Analyser {
         }
         let mut parts = Parts::new(word);
         let first = parts.next();
-        self.learn_term(word, 0);
         if first.as_ref().is_none_or(|part| part.len() == word.len()) {
-            return;
+            return self.learn_part(word, 0);
+        }
+        if let Some(term) = self.find_term(word) {
+            self.push_term(term, 0..word.len());
         }
         for part in first.into_iter().chain(parts) {
             if let Some(bytes) = word.get(part.clone()) {
-                self.learn_term(bytes, part.start);
+                self.learn_part(bytes, part.start);
             }
         }
     }
 
-    /// Adds the term of a whole word or part that starts at byte `start` of the word.
-    fn learn_term(&mut self, text: &str, start: usize) {
+    /// Adds the term of a word without parts, or of a part that starts at byte `start` of its word.
+    fn learn_part(&mut self, text: &str, start: usize) {
+        let (number, new) = self.parts.number(text.as_bytes());
+        if new {
+            let term = self.find_term(text);
+            self.part_terms.push(term);
+        }
+        if let Some(Some(term)) = self.part_terms.get(number as usize) {
+            self.push_term(*term, start..start + text.len());
+        }
+    }
+
+    /// The number of the term of a whole word or part.
+    fn find_term(&mut self, text: &str) -> Option<u32> {
         lower_case(text, &mut self.lower);
         let long = self.lower.chars().nth(MAX_TERM_CHARS).is_some();
         if long || is_stop_word(&self.lower) || is_placeholder(&self.lower) {
-            return;
+            return None;
         }
         let stem = self.stemmer.stem(&self.lower);
-        let (term, _) = self.terms.number(stem.as_bytes());
-        self.push_term(term, start..start + text.len());
+        Some(self.terms.number(stem.as_bytes()).0)
     }
 
     fn push_term(&mut self, term: u32, range: Range<usize>) {
