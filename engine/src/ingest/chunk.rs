@@ -190,8 +190,7 @@ impl<'a> Grid<'a> {
 
 /// Indices of the borders at which chunks end, ascending; the last one is the end of the text.
 fn cheapest_path(borders: &[Border]) -> Vec<usize> {
-    let prices = size_prices();
-    let price = |len: usize| prices.get(len).copied().unwrap_or(u32::MAX);
+    let price = |len: usize| SIZE_PRICES.get(len).copied().unwrap_or(u32::MAX);
     // Best total up to each border, and the border before it on that way.
     let mut totals: Vec<u64> = Vec::with_capacity(borders.len());
     let mut previous: Vec<usize> = Vec::with_capacity(borders.len());
@@ -222,18 +221,30 @@ fn cheapest_path(borders: &[Border]) -> Vec<usize> {
     cuts
 }
 
-/// Price of a chunk by its length in bytes.
-fn size_prices() -> Vec<u32> {
-    let square = |part: usize, whole: usize, price: u32| {
-        let (part, whole) = (part as u64, whole as u64);
-        (u64::from(price) * part * part / (whole * whole)) as u32
-    };
-    (0..=CAP_BYTES)
-        .map(|len| match len.checked_sub(TARGET_BYTES) {
-            None => square(TARGET_BYTES - len, TARGET_BYTES, SHORT_PRICE),
-            Some(over) => square(over, CAP_BYTES - TARGET_BYTES, LONG_PRICE),
-        })
-        .collect()
+/// Price of a chunk by its length in bytes. Made once: small files are many.
+static SIZE_PRICES: [u32; CAP_BYTES + 1] = size_prices();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which refuses an index out of range"
+)]
+const fn size_prices() -> [u32; CAP_BYTES + 1] {
+    let mut prices = [0; CAP_BYTES + 1];
+    let mut len = 0;
+    while len <= CAP_BYTES {
+        prices[len] = match len < TARGET_BYTES {
+            true => square(TARGET_BYTES - len, TARGET_BYTES, SHORT_PRICE),
+            false => square(len - TARGET_BYTES, CAP_BYTES - TARGET_BYTES, LONG_PRICE),
+        };
+        len += 1;
+    }
+    prices
+}
+
+/// `price * (part / whole)^2`, rounded down.
+const fn square(part: usize, whole: usize, price: u32) -> u32 {
+    let (part, whole) = (part as u64, whole as u64);
+    (price as u64 * part * part / (whole * whole)) as u32
 }
 
 #[cfg(test)]
