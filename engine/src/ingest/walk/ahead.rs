@@ -1,7 +1,8 @@
 //! Folders are listed by several threads before the walk comes to them, the next ones first.
 //!
 //! At most [`MOST_AHEAD`] entries are listed and not yet walked over, and one folder more for each thread.
-//! The walk lists a folder itself that no thread has taken, so it never waits for room.
+//! The walk lists a folder itself that no thread has taken, so it never waits for room. It begins alone:
+//! a tree whose entries are in memory is walked over before threads are of use.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -10,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use crate::ingest::walk::listing::Listing;
 
@@ -19,18 +21,27 @@ const MOST_AHEAD: usize = 32 << 10;
 /// More threads than that wait for the same disk.
 const MOST_THREADS: usize = 12;
 
+/// How long the walk is alone: 466 folders whose entries are in memory take 5 to 10 ms so, and 12 to 30
+/// with threads, which wake each other. Tests are to meet the threads.
+const ALONE: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
+
 /// Threads that list ahead.
 #[derive(Debug)]
 pub(super) struct LookAhead {
     shared: Arc<Shared>,
     threads: usize,
     running: Vec<JoinHandle<()>>,
+    /// When the first of them is started.
+    start_at: Instant,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    changed: Condvar,
+    /// There are folders to be listed, or there is room for them.
+    can_work: Condvar,
+    /// What the walk waits for is listed.
+    is_listed: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -38,11 +49,18 @@ struct State {
     /// The next folders of each listing that has some.
     next: BinaryHeap<Reverse<Next>>,
     /// Listed and waited for, by the listing that they are of and their first entry.
-    ready: HashMap<(usize, usize), Listing>,
+    ready: HashMap<Key, Listing>,
     /// Entries of those.
     ahead: usize,
+    /// Threads that wait. Nobody is woken, which is a system call, where nobody waits.
+    idle: usize,
+    /// What the walk waits for.
+    awaited: Option<Key>,
     is_stopped: bool,
 }
+
+/// A listing and the first entry of some of its folders.
+type Key = (usize, usize);
 
 /// Folders of a listing that nobody has taken, first those that the walk needs first.
 #[derive(Debug)]
@@ -74,6 +92,11 @@ impl Ord for Next {
 }
 
 impl State {
+    /// Whether a thread may take folders.
+    fn has_work(&self) -> bool {
+        self.ahead < MOST_AHEAD && !self.next.is_empty()
+    }
+
     /// Lets the folders of a listing from entry `from` on be taken.
     fn offer(&mut self, listing: &Arc<Listing>, from: usize) {
         if let Some(folders) = listing.next_folders(from) {
@@ -109,10 +132,11 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        self.changed
-            .wait(state)
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Wakes a thread if there is work for one that waits.
+    fn wake_one(&self, state: &State) {
+        if state.idle > 0 && state.has_work() {
+            self.can_work.notify_one();
+        }
     }
 
     fn work(&self) {
@@ -121,14 +145,17 @@ impl Shared {
             if state.is_stopped {
                 return;
             }
-            let next = match state.ahead < MOST_AHEAD {
+            let next = match state.has_work() {
                 true => state.take(),
                 false => None,
             };
             let Some(next) = next else {
-                state = self.wait(state);
+                state.idle += 1;
+                state = wait(&self.can_work, state);
+                state.idle -= 1;
                 continue;
             };
+            self.wake_one(&state);
             drop(state);
             let Next {
                 listing, folders, ..
@@ -140,14 +167,23 @@ impl Shared {
             });
             state = self.lock();
             state.ahead += listed.len();
-            state.ready.insert(key(&listing, &folders), listed);
-            self.changed.notify_all();
+            let key = key(&listing, &folders);
+            state.ready.insert(key, listed);
+            if state.awaited == Some(key) {
+                self.is_listed.notify_one();
+            }
         }
     }
 }
 
+fn wait<'s>(condition: &Condvar, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    condition
+        .wait(state)
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A listing lives as long as something of it may be asked for.
-fn key(listing: &Arc<Listing>, folders: &Range<usize>) -> (usize, usize) {
+fn key(listing: &Arc<Listing>, folders: &Range<usize>) -> Key {
     (Arc::as_ptr(listing).addr(), folders.start)
 }
 
@@ -162,6 +198,7 @@ impl LookAhead {
                 threads => threads.min(MOST_THREADS),
             },
             running: Vec::new(),
+            start_at: Instant::now() + ALONE,
         }
     }
 
@@ -170,8 +207,13 @@ impl LookAhead {
         if self.threads < 2 || listing.next_folders(0).is_none() {
             return;
         }
-        self.shared.lock().offer(listing, 0);
-        self.shared.changed.notify_all();
+        let mut state = self.shared.lock();
+        state.offer(listing, 0);
+        self.shared.wake_one(&state);
+        drop(state);
+        if Instant::now() < self.start_at {
+            return;
+        }
         while self.running.len() < self.threads {
             let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("kb-walk".to_owned());
@@ -185,14 +227,14 @@ impl LookAhead {
 
     /// The listing of folders of `listing`, which the walk needs now.
     pub(super) fn get(&mut self, listing: &Arc<Listing>, folders: &Range<usize>) -> Listing {
-        if self.running.is_empty() {
+        if self.threads < 2 && self.running.is_empty() {
             return listing.read_below(folders);
         }
         let mut state = self.shared.lock();
         loop {
             if let Some(listed) = state.ready.remove(&key(listing, folders)) {
                 state.ahead -= listed.len();
-                self.shared.changed.notify_all();
+                self.shared.wake_one(&state);
                 return listed;
             }
             if listing.claimed.load(Ordering::Relaxed) <= folders.start {
@@ -200,7 +242,9 @@ impl LookAhead {
                 drop(state);
                 return listing.read_below(folders);
             }
-            state = self.shared.wait(state);
+            state.awaited = Some(key(listing, folders));
+            state = wait(&self.shared.is_listed, state);
+            state.awaited = None;
         }
     }
 }
@@ -208,7 +252,7 @@ impl LookAhead {
 impl Drop for LookAhead {
     fn drop(&mut self) {
         self.shared.lock().is_stopped = true;
-        self.shared.changed.notify_all();
+        self.shared.can_work.notify_all();
         for thread in self.running.drain(..) {
             // It catches what panics.
             let _ = thread.join();
