@@ -1,6 +1,7 @@
 //! `kb mcp` through its two doors, with raw protocol clients of our own: every message is what a
 //! host would put on the wire.
 
+mod attack;
 pub(crate) mod client;
 mod forms;
 mod gate;

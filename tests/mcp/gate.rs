@@ -192,7 +192,7 @@ fn a_stop_is_clean_with_clients_connected() {
     assert!(rest.is_empty());
 }
 
-fn token(folder: &Folder, name: &str, more: &[&str]) -> String {
+pub(super) fn token(folder: &Folder, name: &str, more: &[&str]) -> String {
     let mut command = folder.command();
     command
         .args(["token", "create", name, "--tokens", "tokens.json"])

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::server::Server;
+use super::share::Owner;
 use crate::content;
 use crate::indexes::Indexes;
 
@@ -83,6 +85,7 @@ pub(super) struct News {
 /// What one subscriber knows.
 pub(super) struct Subscriber {
     server: Arc<Server>,
+    owner: Owner,
     hears: watch::Receiver<States>,
     known: Known,
 }
@@ -99,13 +102,18 @@ struct Known {
 
 impl Subscriber {
     /// Knows what is there now.
-    pub(super) async fn new(server: &Arc<Server>, addresses: &[String]) -> Subscriber {
+    pub(super) async fn new(
+        server: &Arc<Server>,
+        owner: Owner,
+        addresses: &[String],
+    ) -> Subscriber {
         // Before the look, so that what is committed meanwhile is heard of.
         let hears = server.changes.states.subscribe();
         Subscriber {
             server: Arc::clone(server),
+            owner,
             hears,
-            known: look(server, addresses).await,
+            known: look(server, owner, addresses).await,
         }
     }
 
@@ -132,7 +140,7 @@ impl Subscriber {
             }
         }
         let asked: Vec<String> = addresses.keys().cloned().collect();
-        let now = look(&self.server, &asked).await;
+        let now = look(&self.server, self.owner, &asked).await;
         let mut updated = Vec::new();
         for (address, revision) in &now.revisions {
             let before = self.known.revisions.get(address);
@@ -155,17 +163,24 @@ impl Subscriber {
 }
 
 /// What the addresses lead to now.
-pub(super) async fn revisions(server: &Arc<Server>, addresses: &[String]) -> Revisions {
-    look(server, addresses).await.revisions
+pub(super) async fn revisions(
+    server: &Arc<Server>,
+    owner: Owner,
+    addresses: &[String],
+) -> Revisions {
+    look(server, owner, addresses).await.revisions
 }
 
 /// Waits for as long as there are too many calls: what was not seen may not count as empty.
-async fn look(server: &Arc<Server>, addresses: &[String]) -> Known {
+async fn look(server: &Arc<Server>, owner: Owner, addresses: &[String]) -> Known {
     loop {
         let (indexes, addresses) = (Arc::clone(&server.indexes), addresses.to_vec());
-        let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| {
+        let job = move |cancel: &Arc<AtomicBool>, _: &(dyn Fn(u64, u64) + Sync)| {
             let states = states(&indexes);
-            let revisions = addresses.into_iter().map(|address| {
+            // Nobody sees what is left out then.
+            let wanted = addresses.into_iter();
+            let wanted = wanted.take_while(|_| !cancel.load(Ordering::Relaxed));
+            let revisions = wanted.map(|address| {
                 let revision = content::revision(&indexes, &address);
                 (address, revision)
             });
@@ -173,7 +188,7 @@ async fn look(server: &Arc<Server>, addresses: &[String]) -> Known {
             Known { states, revisions }
         };
         let never = CancellationToken::new();
-        match server.work.run(false, &never, None, job).await {
+        match server.work.run(false, owner, &never, None, job).await {
             Ok(known) => return known,
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
@@ -224,7 +239,7 @@ mod tests {
             tokio::spawn(follow(Arc::clone(&server)));
             let addresses = ["kb://team/doc/a.md", "kb://team/doc/b.md", "kb://team"];
             let addresses = addresses.map(str::to_owned).to_vec();
-            let mut subscriber = Subscriber::new(&server, &addresses).await;
+            let mut subscriber = Subscriber::new(&server, None, &addresses).await;
             server.indexes.committed();
             let quiet = tokio::time::timeout(Duration::from_millis(100), subscriber.changed());
             assert!(quiet.await.is_err(), "nothing was committed");
@@ -256,9 +271,9 @@ mod tests {
         write(&file, "a.md", "one");
         let server = server(&file);
         block_on(async {
-            let mut subscriber = Subscriber::new(&server, &[]).await;
+            let mut subscriber = Subscriber::new(&server, None, &[]).await;
             let address = "kb://team/doc/a.md".to_owned();
-            let came = revisions(&server, std::slice::from_ref(&address)).await;
+            let came = revisions(&server, None, std::slice::from_ref(&address)).await;
             write(&file, "a.md", "two");
             assert_eq!(subscriber.news(&came).await.updated, [address]);
             assert_eq!(subscriber.news(&came).await, News::default());
@@ -289,12 +304,12 @@ mod tests {
                         let _ = held.lock().unwrap().recv();
                     };
                     let never = CancellationToken::new();
-                    let _ = server.work.run(false, &never, None, job).await;
+                    let _ = server.work.run(false, None, &never, None, job).await;
                 });
             }
             tokio::task::yield_now().await;
             let asked = ["kb://team/doc/a.md".to_owned()];
-            let mut coming = std::pin::pin!(Subscriber::new(&server, &asked));
+            let mut coming = std::pin::pin!(Subscriber::new(&server, None, &asked));
             let early = tokio::time::timeout(Duration::from_millis(50), &mut coming).await;
             assert!(early.is_err(), "nothing was seen yet");
             drop(release);

@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::http::request::Parts;
+use kb_engine::escape::escape_line;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use super::listen::{self, Subscribed};
+use super::held::Held;
+use super::listen::{self, ADDRESS_LIMIT, Subscribed};
 use super::server::{Server, implementation};
+use super::share::Owner;
 use super::work::{Listener, Trouble};
-use crate::answer::{Answer, Object, ToolError};
+use crate::answer::{Answer, Object, ToolError, cut, short};
 #[cfg(feature = "conformance")]
 use crate::conformance;
 use crate::content::{self, Refusal};
@@ -25,6 +28,9 @@ const LASTING: Duration = Duration::from_secs(3600);
 
 /// How long what a commit may change may be kept.
 const PASSING: Duration = Duration::from_secs(10);
+
+/// Most characters of why a request is wrong.
+const REFUSAL_LIMIT: usize = 300;
 
 /// Where results name the server.
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
@@ -52,14 +58,18 @@ const NEWER: [&str; 1] = ["subscriptions/listen"];
 #[derive(Clone)]
 pub(super) struct Session {
     server: Arc<Server>,
+    asks_for_tokens: bool,
     /// What a client of the older protocol subscribed to.
     subscribed: Arc<Subscribed>,
 }
 
 impl Session {
-    pub(super) fn new(server: Arc<Server>) -> Session {
+    /// `asks_for_tokens`: every request brings what its token allows; one that does not may nothing
+    /// beyond reading.
+    pub(super) fn new(server: Arc<Server>, asks_for_tokens: bool) -> Session {
         Session {
             server,
+            asks_for_tokens,
             subscribed: Arc::default(),
         }
     }
@@ -71,8 +81,17 @@ impl Session {
         question: impl FnOnce(&Server) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let server = Arc::clone(&self.server);
-        let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| question(&server);
-        match self.server.work.run(false, &cx.ct, None, job).await {
+        let held = Held::of(cx);
+        let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| {
+            let _held = held;
+            question(&server)
+        };
+        match self
+            .server
+            .work
+            .run(false, owner(cx), &cx.ct, None, job)
+            .await
+        {
             Ok(answer) => answer.map_err(refused),
             Err(trouble) => Err(internal(trouble_error(trouble).text())),
         }
@@ -114,7 +133,7 @@ impl ServerHandler for Session {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.server.tool(&request.name) else {
-            let message = format!("Unknown tool: {}", request.name);
+            let message = format!("Unknown tool: {}", escape_line(&short(&request.name)));
             return Err(ErrorData::invalid_params(message, None));
         };
         #[cfg(feature = "conformance")]
@@ -127,11 +146,14 @@ impl ServerHandler for Session {
             peer: cx.peer.clone(),
             token,
         });
-        let may_write = may_write(&cx);
+        let may_write = may_write(self.asks_for_tokens, access(&cx.extensions));
         let indexes = Arc::clone(&self.server.indexes);
         let arguments = request.arguments.unwrap_or_default();
         let name = request.name;
+        let held = Held::of(&cx);
         let job = move |cancel: &Arc<_>, progress: &(dyn Fn(u64, u64) + Sync)| {
+            // The work goes on where nobody waits for it any more.
+            let _held = held;
             #[cfg(feature = "faults")]
             fault(&name);
             tools::call(Call {
@@ -143,7 +165,8 @@ impl ServerHandler for Session {
                 progress,
             })
         };
-        let answer = self.server.work.run(writes, &cx.ct, listener, job).await;
+        let work = &self.server.work;
+        let answer = work.run(writes, owner(&cx), &cx.ct, listener, job).await;
         let answer = answer.unwrap_or_else(|trouble| Err(trouble_error(trouble)));
         let mut result = tool_result(answer);
         stamp(&mut result.meta);
@@ -228,6 +251,7 @@ impl ServerHandler for Session {
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
+        check_address(&uri)?;
         #[cfg(feature = "conformance")]
         if let Some(result) = conformance::read(&uri) {
             let result = result.with_ttl_ms(milliseconds(PASSING));
@@ -251,6 +275,10 @@ impl ServerHandler for Session {
         #[cfg(feature = "conformance")]
         if conformance::completes(&request.r#ref) {
             return Ok(CompleteResult::default());
+        }
+        if request.argument.value.len() > ADDRESS_LIMIT {
+            let message = format!("argument: value over {ADDRESS_LIMIT} bytes");
+            return Err(ErrorData::invalid_params(message, None));
         }
         let complete = move |server: &Server| {
             let reference = match &request.r#ref {
@@ -283,7 +311,8 @@ impl ServerHandler for Session {
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
-        listen::listen(&self.server, cx).await
+        let owner = owner(cx.request_context());
+        listen::listen(&self.server, owner, cx).await
     }
 
     async fn subscribe(
@@ -291,8 +320,13 @@ impl ServerHandler for Session {
         request: SubscribeRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let added = self.subscribed.add(&self.server, &cx.peer, request.uri);
-        added.await
+        check_address(&request.uri)?;
+        let added = &self.subscribed;
+        let added = added.add(&self.server, owner(&cx), &cx.peer, request.uri);
+        tokio::select! {
+            added = added => added,
+            () = cx.ct.cancelled() => Err(internal("cancelled")),
+        }
     }
 
     async fn unsubscribe(
@@ -327,16 +361,27 @@ impl ServerHandler for Session {
         Err(if known.any(|known| *known == method) {
             ErrorData::invalid_params(format!("{method}: wrong or missing parameters"), None)
         } else {
+            let method = escape_line(&short(&method)).into_owned();
             ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
         })
     }
 }
 
-/// Whether this client may write; who brought no token was not asked for one.
-fn may_write(cx: &RequestContext<RoleServer>) -> bool {
-    let parts = cx.extensions.get::<Parts>();
-    let access = parts.and_then(|parts| parts.extensions.get::<Access>());
-    access.is_none_or(|access| access.may_write)
+/// What the token of a request allows.
+fn access(extensions: &Extensions) -> Option<&Access> {
+    let parts = extensions.get::<Parts>()?;
+    parts.extensions.get::<Access>()
+}
+
+/// Whose request it is.
+fn owner(cx: &RequestContext<RoleServer>) -> Owner {
+    access(&cx.extensions).map(|access| access.hash)
+}
+
+/// Whether a client may write. Where tokens are asked for, a request without one may not, however it
+/// came here.
+fn may_write(asks_for_tokens: bool, access: Option<&Access>) -> bool {
+    access.map_or(!asks_for_tokens, |access| access.may_write)
 }
 
 /// A bug on demand: the tool that `KB_FAULT_PANIC` names panics.
@@ -347,6 +392,15 @@ fn fault(tool: &str) {
         faulty.as_deref() != Ok(tool),
         "the fault that was asked for"
     );
+}
+
+/// Addresses are looked up, kept and repeated.
+fn check_address(uri: &str) -> Result<(), ErrorData> {
+    if uri.len() <= ADDRESS_LIMIT {
+        return Ok(());
+    }
+    let message = format!("uri: address over {ADDRESS_LIMIT} bytes");
+    Err(ErrorData::invalid_params(message, None))
 }
 
 /// The newer protocol asks every result to name its server.
@@ -382,7 +436,11 @@ fn refused(refusal: Refusal) -> ErrorData {
         Refusal::NotFound(uri) => {
             ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
         }
-        Refusal::Invalid(what) => ErrorData::invalid_params(what, None),
+        // What a client said may be in it.
+        Refusal::Invalid(what) => {
+            let what = escape_line(&cut(&what, REFUSAL_LIMIT)).into_owned();
+            ErrorData::invalid_params(what, None)
+        }
         Refusal::Failed(why) => internal(why),
     }
 }
@@ -412,6 +470,27 @@ fn tool_result(answer: Result<Answer, ToolError>) -> CallToolResult {
             let meta = result.meta.get_or_insert_default();
             meta.0.insert("dev.kb/error".to_owned(), facts.into());
             result
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::Tokens;
+
+    #[test]
+    fn a_request_without_a_token_writes_only_where_none_are_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = Tokens::new(folder.path().join("tokens.json"));
+        let access = |name, may_write| {
+            let token = tokens.create(name, may_write).unwrap();
+            tokens.check(Some(&format!("Bearer {token}"))).unwrap()
+        };
+        let (reader, writer) = (access("reader", false), access("writer", true));
+        for asks in [false, true] {
+            assert!(!may_write(asks, Some(&reader)) && may_write(asks, Some(&writer)));
+            assert_eq!(may_write(asks, None), !asks);
         }
     }
 }

@@ -4,11 +4,13 @@
 //! comes first does not end the process, a line that is too long gets an answer, its memory is given
 //! back, and the end of the input is told to the subscriptions that wait for it. Reading, parsing
 //! and writing happen on two threads of their own, so that neither a long line nor a client that
-//! does not read holds anything else up.
+//! does not read holds anything else up. What is read and not done, and what is said and not read,
+//! is bounded.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
+use std::sync::Arc;
 use std::sync::mpsc as blocking;
 use std::thread;
 use std::time::Duration;
@@ -16,17 +18,25 @@ use std::time::Duration;
 use kb_engine::escape::escape_json;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetExtensions, GetMeta, ProtocolVersion,
+    RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
 use serde_json::error::Category;
-use tokio::sync::{mpsc, oneshot};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// Longest line. An upload may have 10 MiB, base64 and JSON make it longer.
-const LINE_LIMIT: usize = 24 << 20;
+use super::flight::Flight;
+use super::held::Held;
+use super::hello::shorten;
+use super::scan::{Shape, TooMuch, UPLOAD_LIMIT};
+use super::unread::Unread;
+
+/// All messages that were read and are not done, in KiB: two uploads. A message waits for its turn
+/// where there is no room.
+const MESSAGES_KIB: usize = 64 << 10;
 
 /// Larger buffers are not kept.
 const BUFFER_LIMIT: usize = 64 << 10;
@@ -46,21 +56,26 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// What a line says.
 #[derive(Debug)]
 enum Incoming {
-    Message(Box<ClientJsonRpcMessage>),
+    /// With the room that it takes until it is done.
+    Message(Box<ClientJsonRpcMessage>, Option<OwnedSemaphorePermit>),
     /// Nothing that a server takes.
     Refused(ErrorData, Option<RequestId>),
 }
 
 /// A message on its way out; whoever sends it hears when it is written.
-type Outgoing = (
-    Option<ServerJsonRpcMessage>,
-    oneshot::Sender<io::Result<()>>,
-);
+struct Outgoing {
+    message: Option<ServerJsonRpcMessage>,
+    written: oneshot::Sender<io::Result<()>>,
+    /// Dropped when it is written.
+    _unread: Option<super::unread::Place>,
+}
 
 /// Both pipes.
 pub(super) struct LineTransport {
     incoming: mpsc::Receiver<Incoming>,
     outgoing: blocking::Sender<Outgoing>,
+    flight: Arc<Flight>,
+    unread: Arc<Unread>,
     /// Cancelled at the end of the input, and when nobody reads the output any more.
     over: CancellationToken,
     /// Whether rmcp knows how the client speaks. Before that it takes anything but a request for an
@@ -79,13 +94,16 @@ impl LineTransport {
         let (to_server, incoming) = mpsc::channel(AHEAD);
         let (outgoing, from_server) = blocking::channel();
         let reader = thread::Builder::new().name("stdin".to_owned());
-        reader.spawn(move || read_all(input, LINE_LIMIT, &to_server))?;
+        let handle = Handle::current();
+        reader.spawn(move || read_all(input, &handle, &to_server))?;
         let broken = over.clone();
         let writer = thread::Builder::new().name("stdout".to_owned());
         writer.spawn(move || write_all(output, &from_server, &broken))?;
         Ok(LineTransport {
             incoming,
             outgoing,
+            flight: Arc::default(),
+            unread: Arc::default(),
             over,
             has_begun: false,
         })
@@ -94,9 +112,40 @@ impl LineTransport {
     /// Puts a message behind those on their way, at once, so that they keep their order.
     fn put(&self, message: Option<ServerJsonRpcMessage>) -> oneshot::Receiver<io::Result<()>> {
         let (written, hears) = oneshot::channel();
+        let message = message.map(|message| self.unread.take(message));
+        let (message, place) = message.unzip();
+        let outgoing = Outgoing {
+            message,
+            written,
+            _unread: place,
+        };
         // Where the writer is gone, `hears` says so.
-        let _ = self.outgoing.send((message, written));
+        let _ = self.outgoing.send(outgoing);
         hears
+    }
+
+    /// Lets a request keep its number and its room until it is done; else what to answer.
+    fn take_up(
+        &self,
+        message: &mut ClientJsonRpcMessage,
+        room: Option<OwnedSemaphorePermit>,
+    ) -> Result<(), ErrorData> {
+        match message {
+            ClientJsonRpcMessage::Request(request) => {
+                let in_flight = self.flight.begin(&request.id)?;
+                // One that lasts keeps less than it said, and must not keep others out.
+                let lasts = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                let room = room.filter(|_| !lasts);
+                let held = Held::new((in_flight, room));
+                request.request.extensions_mut().insert(held);
+            }
+            ClientJsonRpcMessage::Notification(told) => {
+                let held = Held::new(room);
+                told.notification.extensions_mut().insert(held);
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -113,9 +162,14 @@ impl Transport<RoleServer> for LineTransport {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            // Who does not read the answers gets no more of them.
+            let next = async {
+                self.unread.fewer().await;
+                self.incoming.recv().await
+            };
             let incoming = tokio::select! {
                 () = self.over.cancelled() => None,
-                incoming = self.incoming.recv() => incoming,
+                incoming = next => incoming,
             };
             match incoming {
                 None => {
@@ -126,12 +180,20 @@ impl Transport<RoleServer> for LineTransport {
                 Some(Incoming::Refused(error, id)) => {
                     drop(self.put(Some(ServerJsonRpcMessage::error(error, id))));
                 }
-                Some(Incoming::Message(message)) => {
-                    let is_request = matches!(*message, ClientJsonRpcMessage::Request(_));
-                    if is_request || self.has_begun {
-                        self.has_begun |= begins(&message);
-                        return Some(*message);
+                Some(Incoming::Message(mut message, room)) => {
+                    let id = match &*message {
+                        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+                        _ => None,
+                    };
+                    if id.is_none() && !self.has_begun {
+                        continue;
                     }
+                    if let Err(error) = self.take_up(&mut message, room) {
+                        drop(self.put(Some(ServerJsonRpcMessage::error(error, id))));
+                        continue;
+                    }
+                    self.has_begun |= begins(&message);
+                    return Some(*message);
                 }
             }
         }
@@ -171,14 +233,27 @@ fn begins(message: &ClientJsonRpcMessage) -> bool {
 }
 
 /// Takes one line after the other until the end of the input, or until nobody wants them.
-fn read_all(input: impl io::Read, limit: usize, sender: &mpsc::Sender<Incoming>) {
+fn read_all(input: impl io::Read, handle: &Handle, sender: &mpsc::Sender<Incoming>) {
     let mut input = BufReader::with_capacity(BUFFER_LIMIT, input);
     let mut line = Vec::new();
+    let room = Arc::new(Semaphore::new(MESSAGES_KIB));
     loop {
-        let incoming = match read_line(&mut input, &mut line, limit) {
-            Ok(Line::Whole) => parsed(&line),
+        let incoming = match read_line(&mut input, &mut line, UPLOAD_LIMIT) {
+            Ok(Line::Whole) => {
+                let shape = Shape::of(&line);
+                let kib = line.len().saturating_add(shape.weight()) >> 10;
+                let kib = u32::try_from(kib.min(MESSAGES_KIB)).unwrap_or(u32::MAX);
+                match shape.check() {
+                    Ok(()) => {
+                        let room = Arc::clone(&room).acquire_many_owned(kib);
+                        // It is never closed.
+                        parsed(&line, handle.block_on(room).ok())
+                    }
+                    Err(too_much) => refused(&shape, too_much),
+                }
+            }
             Ok(Line::TooLong) => Some(Incoming::Refused(
-                ErrorData::invalid_request(format!("line over {} MiB", limit >> 20), None),
+                ErrorData::invalid_request(format!("line over {} MiB", UPLOAD_LIMIT >> 20), None),
                 None,
             )),
             Ok(Line::End) | Err(_) => return,
@@ -231,16 +306,22 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::
 }
 
 /// What a line says; `None` where nobody waits for an answer.
-fn parsed(line: &[u8]) -> Option<Incoming> {
+fn parsed(line: &[u8], room: Option<OwnedSemaphorePermit>) -> Option<Incoming> {
     let line = line.strip_prefix(BOM).unwrap_or(line);
     let error = match serde_json::from_slice(line) {
-        Ok(message) => return Some(Incoming::Message(Box::new(message))),
+        Ok(mut message) => {
+            shorten(&mut message);
+            return Some(Incoming::Message(Box::new(message), room));
+        }
         Err(error) => error,
     };
     match error.classify() {
         // Good JSON can be more than this reader takes: a number too large, half of a surrogate
         // pair, nesting too deep. Somebody waits for the answer.
-        Category::Syntax if line.starts_with(b"{") => return unreadable(line),
+        Category::Syntax if line.starts_with(b"{") => {
+            let error = ErrorData::parse_error("JSON that this server cannot read", None);
+            return answer_to(&Shape::of(line), error);
+        }
         // What is no JSON may be an echo of our own words: it is passed over, as other servers do.
         Category::Syntax | Category::Eof => return None,
         Category::Data | Category::Io => {}
@@ -255,49 +336,22 @@ fn parsed(line: &[u8]) -> Option<Incoming> {
     Some(Incoming::Refused(error, id))
 }
 
-/// The answer to an object that cannot be read; its members on the first level are found without
-/// reading what is in them.
-fn unreadable(line: &[u8]) -> Option<Incoming> {
-    let (mut depth, mut start) = (0_u32, 0);
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    let (mut id, mut is_call) = (None, false);
-    for (at, byte) in line.iter().enumerate() {
-        if is_quoted {
-            is_quoted = is_escaped || *byte != b'"';
-            is_escaped = !is_escaped && *byte == b'\\';
-            continue;
-        }
-        if depth == 1 && matches!(byte, b',' | b'}') {
-            let member = line.get(start..at).unwrap_or_default();
-            id = id.or_else(|| value_of(member, b"\"id\""));
-            is_call |= value_of(member, b"\"method\"").is_some();
-            start = at + 1;
-        }
-        match byte {
-            b'"' => is_quoted = true,
-            b'{' | b'[' => {
-                depth += 1;
-                if depth == 1 {
-                    start = at + 1;
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    if id.is_none() && is_call {
-        return None;
-    }
-    let id = id.and_then(|id| serde_json::from_slice(id).ok());
-    let error = ErrorData::parse_error("JSON that this server cannot read", None);
-    Some(Incoming::Refused(error, id))
+/// The answer to a message that is not parsed.
+fn refused(shape: &Shape<'_>, too_much: TooMuch) -> Option<Incoming> {
+    answer_to(
+        shape,
+        ErrorData::invalid_request(too_much.to_string(), None),
+    )
 }
 
-/// The value of a member that is called that.
-fn value_of<'l>(member: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
-    let rest = member.trim_ascii().strip_prefix(name)?;
-    let value = rest.trim_ascii_start().strip_prefix(b":")?;
-    Some(value.trim_ascii())
+/// An error for whoever sent an object that was not read; nobody waits for the answer to a
+/// notification.
+fn answer_to(shape: &Shape<'_>, error: ErrorData) -> Option<Incoming> {
+    if shape.id.is_none() && shape.is_call() {
+        return None;
+    }
+    let id = shape.id.and_then(|id| serde_json::from_slice(id).ok());
+    Some(Incoming::Refused(error, id))
 }
 
 /// Writes one message after the other until there is no sender.
@@ -307,8 +361,8 @@ fn write_all(
     over: &CancellationToken,
 ) {
     let mut line = Vec::new();
-    for (message, written) in messages {
-        let result = match message {
+    for outgoing in messages {
+        let result = match outgoing.message {
             Some(message) => write_line(&mut output, &mut line, &message),
             None => Ok(()),
         };
@@ -317,7 +371,7 @@ fn write_all(
             over.cancel();
         }
         // Whoever sent it may not wait for it.
-        let _ = written.send(result);
+        let _ = outgoing.written.send(result);
         line.clear();
         line.shrink_to(BUFFER_LIMIT);
     }
@@ -373,7 +427,7 @@ mod tests {
     }
 
     fn refused_as(code: i32, line: &str) -> Option<Option<String>> {
-        match parsed(line.as_bytes()) {
+        match parsed(line.as_bytes(), None) {
             Some(Incoming::Refused(error, id)) => {
                 assert_eq!(error.code.0, code, "{line}");
                 Some(id.map(|id| id.to_string()))
@@ -382,7 +436,7 @@ mod tests {
         }
     }
 
-    fn refused(line: &str) -> Option<Option<String>> {
+    fn misshapen(line: &str) -> Option<Option<String>> {
         refused_as(-32600, line)
     }
 
@@ -398,7 +452,10 @@ mod tests {
             assert_eq!(answer, Some(Some("7".to_owned())), "{value}");
             let answer = refused_as(-32700, &call(r#""id":"a,b","#));
             assert_eq!(answer, Some(Some("a,b".to_owned())), "{value}");
-            assert!(parsed(call("").as_bytes()).is_none(), "a notification");
+            assert!(
+                parsed(call("").as_bytes(), None).is_none(),
+                "a notification"
+            );
         }
         assert_eq!(refused_as(-32700, r#"{"id":1e999}"#), Some(None));
         assert_eq!(refused_as(-32700, "{,"), Some(None));
@@ -407,12 +464,15 @@ mod tests {
     #[test]
     fn requests_of_a_wrong_shape_are_answered_and_what_is_no_json_is_not() {
         assert_eq!(
-            refused(r#"{"jsonrpc":"2.0","id":7}"#),
+            misshapen(r#"{"jsonrpc":"2.0","id":7}"#),
             Some(Some("7".to_owned()))
         );
-        assert_eq!(refused(r#"[1,2]"#), Some(None));
+        assert_eq!(misshapen(r#"[1,2]"#), Some(None));
         for passed_over in ["", "\r", "no json", r#"{"jsonrpc":"2.0","id":"#] {
-            assert!(parsed(passed_over.as_bytes()).is_none(), "{passed_over:?}");
+            assert!(
+                parsed(passed_over.as_bytes(), None).is_none(),
+                "{passed_over:?}"
+            );
         }
     }
 
@@ -436,15 +496,15 @@ mod tests {
     fn a_byte_order_mark_and_a_carriage_return_do_no_harm() {
         let line = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r";
         assert!(matches!(
-            parsed(line.as_bytes()),
-            Some(Incoming::Message(_))
+            parsed(line.as_bytes(), None),
+            Some(Incoming::Message(..))
         ));
     }
 
     #[test]
     fn only_requests_that_say_how_they_are_meant_begin_a_conversation() {
-        let begins = |line: &str| match parsed(line.as_bytes()) {
-            Some(Incoming::Message(message)) => begins(&message),
+        let begins = |line: &str| match parsed(line.as_bytes(), None) {
+            Some(Incoming::Message(message, _)) => begins(&message),
             other => panic!("{other:?}"),
         };
         let meta = |version: &str| {

@@ -11,10 +11,18 @@ use tokio::sync::Notify;
 
 use super::changes::{Revisions, Subscriber, revisions};
 use super::server::Server;
+use super::share::Owner;
 use crate::answer::uri;
 
 /// Most addresses of one subscriber.
 const ADDRESSES_LIMIT: usize = 1000;
+
+/// Most bytes of the addresses of one subscriber together: 1000 of a usual length. They are kept for
+/// as long as the conversation lasts, and looked up after each commit.
+const ADDRESSES_BYTES: usize = 128 << 10;
+
+/// Longest address, in bytes.
+pub(super) const ADDRESS_LIMIT: usize = 4096;
 
 /// How often it is looked whether a client is still there.
 const PULSE: Duration = Duration::from_secs(30);
@@ -25,7 +33,13 @@ pub(super) fn accepted(server: &Server, requested: &SubscriptionFilter) -> Subsc
     let mut accepted = SubscriptionFilter::new();
     accepted.resources_list_changed = requested.resources_list_changed;
     if let Some(addresses) = &requested.resource_subscriptions {
-        let ours = addresses.iter().filter(|address| is_ours(server, address));
+        let mut left = ADDRESSES_BYTES;
+        let ours = addresses.iter().filter(|address| {
+            address.len() <= ADDRESS_LIMIT && address.len() <= left && is_ours(server, address) && {
+                left -= address.len();
+                true
+            }
+        });
         let ours = ours.take(ADDRESSES_LIMIT).cloned().collect();
         accepted.resource_subscriptions = Some(ours);
     }
@@ -43,14 +57,18 @@ fn is_ours(server: &Server, address: &str) -> bool {
 }
 
 /// Tells of changes until the client or the server has enough.
-pub(super) async fn listen(server: &Arc<Server>, cx: SubscriptionContext) -> Result<(), ErrorData> {
+pub(super) async fn listen(
+    server: &Arc<Server>,
+    owner: Owner,
+    cx: SubscriptionContext,
+) -> Result<(), ErrorData> {
     let addresses = cx.accepted().resource_subscriptions.clone();
     let addresses = addresses.unwrap_or_default();
     let wants_list = cx.accepted().resources_list_changed == Some(true);
     let mut subscriber = tokio::select! {
         () = cx.cancelled() => return Ok(()),
         () = server.over.cancelled() => return Ok(()),
-        subscriber = Subscriber::new(server, &addresses) => subscriber,
+        subscriber = Subscriber::new(server, owner, &addresses) => subscriber,
     };
     loop {
         tokio::select! {
@@ -103,6 +121,7 @@ impl Subscribed {
     pub(super) async fn add(
         self: &Arc<Subscribed>,
         server: &Arc<Server>,
+        owner: Owner,
         peer: &Peer<RoleServer>,
         address: String,
     ) -> Result<(), ErrorData> {
@@ -114,11 +133,18 @@ impl Subscribed {
             ));
         }
         // Before the answer: every change after it is told, and is one to this.
-        let revisions = revisions(server, std::slice::from_ref(&address)).await;
+        let revisions = revisions(server, owner, std::slice::from_ref(&address)).await;
         let mut state = self.state();
         let is_new = !state.addresses.contains_key(&address);
-        if state.addresses.len() >= ADDRESSES_LIMIT && is_new {
-            let message = format!("{ADDRESSES_LIMIT} addresses are subscribed to, no more can be");
+        let bytes: usize = state.addresses.keys().map(String::len).sum();
+        let is_full = state.addresses.len() >= ADDRESSES_LIMIT
+            || bytes.saturating_add(address.len()) > ADDRESSES_BYTES;
+        if is_full && is_new {
+            let message = format!(
+                "{} addresses of {bytes} bytes are subscribed to, and more than {ADDRESSES_LIMIT} \
+                 of {ADDRESSES_BYTES} bytes cannot be: unsubscribe from some",
+                state.addresses.len()
+            );
             return Err(ErrorData::invalid_params(message, None));
         }
         if is_new {
@@ -127,7 +153,8 @@ impl Subscribed {
         // Something may have been committed since, which is no news to who follows already.
         self.added.notify_one();
         if !std::mem::replace(&mut state.is_followed, true) {
-            tokio::spawn(follow(Arc::clone(self), Arc::clone(server), peer.clone()));
+            let (subscribed, server) = (Arc::clone(self), Arc::clone(server));
+            tokio::spawn(follow(subscribed, server, owner, peer.clone()));
         }
         Ok(())
     }
@@ -144,8 +171,13 @@ impl Subscribed {
     }
 }
 
-async fn follow(subscribed: Arc<Subscribed>, server: Arc<Server>, peer: Peer<RoleServer>) {
-    let mut subscriber = Subscriber::new(&server, &[]).await;
+async fn follow(
+    subscribed: Arc<Subscribed>,
+    server: Arc<Server>,
+    owner: Owner,
+    peer: Peer<RoleServer>,
+) {
+    let mut subscriber = Subscriber::new(&server, owner, &[]).await;
     loop {
         let is_news = tokio::select! {
             () = server.over.cancelled() => return,
@@ -159,7 +191,15 @@ async fn follow(subscribed: Arc<Subscribed>, server: Arc<Server>, peer: Peer<Rol
         if !is_news {
             continue;
         }
-        let news = subscriber.news(&addresses).await;
+        let gone = async {
+            while !peer.is_transport_closed() {
+                tokio::time::sleep(PULSE).await;
+            }
+        };
+        let news = tokio::select! {
+            news = subscriber.news(&addresses) => news,
+            () = gone => return,
+        };
         if news.list_changed {
             // That the client is gone is seen the next time.
             let _ = peer.notify_resource_list_changed().await;

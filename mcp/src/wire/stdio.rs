@@ -52,7 +52,7 @@ async fn serve(server: &Arc<Server>, input: File, output: File) -> io::Result<()
     });
     tokio::spawn(follow(Arc::clone(server)));
     let transport = LineTransport::new(input, output, server.over.clone())?;
-    let session = Session::new(Arc::clone(server));
+    let session = Session::new(Arc::clone(server), false);
     let running = match session.serve_with_ct(transport, stopped).await {
         Ok(running) => running,
         // A client that looked and left.

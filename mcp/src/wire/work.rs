@@ -1,17 +1,21 @@
 //! Runs what requests ask for on threads where waiting does no harm.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use super::share::{Owner, Shares};
 
 /// At most so often a client hears of progress.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
@@ -20,22 +24,34 @@ const PROGRESS_PAUSE: Duration = Duration::from_millis(200);
 const WRITES: usize = 4;
 
 /// How many calls may wait for a turn, and how long, where clients share a server.
-pub(super) const SHARED_QUEUE: Queue = Queue {
-    length: 256,
-    patience: Duration::from_secs(10),
-};
+const QUEUE_LENGTH: usize = 256;
+const QUEUE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Places in the queue that each token has for itself.
+const QUEUE_RESERVED: usize = 16;
 
 /// A limit on waiting.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Queue {
-    length: usize,
+    places: Arc<Shares>,
     patience: Duration,
 }
 
 impl Queue {
+    /// That of a server with many clients.
+    pub(super) fn shared(asks_for_tokens: bool) -> Queue {
+        Queue {
+            places: Shares::new(QUEUE_LENGTH, QUEUE_RESERVED, asks_for_tokens),
+            patience: QUEUE_PATIENCE,
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn new(length: usize, patience: Duration) -> Queue {
-        Queue { length, patience }
+        Queue {
+            places: Shares::new(length, 0, false),
+            patience,
+        }
     }
 }
 
@@ -62,19 +78,67 @@ type Progress<'p> = &'p (dyn Fn(u64, u64) + Sync);
 /// The turns of calls.
 #[derive(Debug)]
 pub(super) struct Work {
-    reads: Arc<Semaphore>,
+    reads: Turns,
     /// Turns of their own: writes may last, and must not hold up the reads.
-    writes: Arc<Semaphore>,
-    /// Places in the queue; `None`: a single client, which waits for itself.
-    places: Option<(Semaphore, Duration)>,
+    writes: Turns,
+    /// `None`: a single client, which waits for itself.
+    queue: Option<Queue>,
+}
+
+/// Turns for one kind of work.
+#[derive(Debug)]
+struct Turns {
+    all: Arc<Semaphore>,
+    /// How many of them one token may have at once: one less than all, so that however much it asks,
+    /// another one waits for no more than a turn.
+    each: usize,
+    of: Mutex<BTreeMap<Owner, Arc<Semaphore>>>,
+}
+
+/// A turn, over when this is dropped.
+struct Turn {
+    _of_all: OwnedSemaphorePermit,
+    _of_owner: Option<OwnedSemaphorePermit>,
+}
+
+impl Turns {
+    fn new(count: usize) -> Turns {
+        Turns {
+            all: Arc::new(Semaphore::new(count)),
+            each: count.saturating_sub(1).max(1),
+            of: Mutex::default(),
+        }
+    }
+
+    /// Waits for a turn; `None` never comes, as nothing is closed.
+    async fn take(&self, owner: Owner) -> Option<Turn> {
+        // Who has no token shares with nobody.
+        let of_owner = match owner {
+            Some(_) => self.of(owner).acquire_owned().await.ok(),
+            None => None,
+        };
+        let of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;
+        Some(Turn {
+            _of_all: of_all,
+            _of_owner: of_owner,
+        })
+    }
+
+    fn of(&self, owner: Owner) -> Arc<Semaphore> {
+        let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those of tokens that are gone.
+        of.retain(|other, turns| *other == owner || Arc::strong_count(turns) > 1);
+        let turns = of.entry(owner);
+        Arc::clone(turns.or_insert_with(|| Arc::new(Semaphore::new(self.each))))
+    }
 }
 
 impl Work {
     pub(super) fn new(queue: Option<Queue>) -> Work {
         Work {
-            reads: Arc::new(Semaphore::new(reads())),
-            writes: Arc::new(Semaphore::new(WRITES)),
-            places: queue.map(|queue| (Semaphore::new(queue.length), queue.patience)),
+            reads: Turns::new(reads()),
+            writes: Turns::new(WRITES),
+            queue,
         }
     }
 
@@ -88,18 +152,21 @@ impl Work {
     pub(super) async fn run<T: Send + 'static>(
         &self,
         writes: bool,
+        owner: Owner,
         ct: &CancellationToken,
         listener: Option<Listener>,
         job: impl FnOnce(&Arc<AtomicBool>, Progress<'_>) -> T + Send + 'static,
     ) -> Result<T, Trouble> {
         let turns = if writes { &self.writes } else { &self.reads };
         let turn = tokio::select! {
-            turn = self.turn(turns) => turn?,
+            turn = self.turn(turns, owner) => turn?,
             () = ct.cancelled() => return Err(Trouble::Cancelled),
         };
         let cancel = Arc::new(AtomicBool::new(false));
         let (told, hears) = watch::channel((0, 0));
         let flag = Arc::clone(&cancel);
+        // Also where whoever waits is dropped, because its client left.
+        let _over = Over(Arc::clone(&cancel));
         let mut done = tokio::task::spawn_blocking(move || {
             // The turn ends with the work, also where nobody waits for it.
             let _turn = turn;
@@ -117,31 +184,35 @@ impl Work {
         tokio::select! {
             biased;
             result = &mut done => result.map_err(|_| Trouble::Panicked),
-            () = ct.cancelled() => {
-                cancel.store(true, Ordering::Relaxed);
-                Err(Trouble::Cancelled)
-            }
+            () = ct.cancelled() => Err(Trouble::Cancelled),
             never = tell => match never {},
         }
     }
 
-    async fn turn(
-        &self,
-        turns: &Arc<Semaphore>,
-    ) -> Result<tokio::sync::OwnedSemaphorePermit, Trouble> {
-        if let Ok(turn) = Arc::clone(turns).try_acquire_owned() {
-            return Ok(turn);
+    async fn turn(&self, turns: &Turns, owner: Owner) -> Result<Turn, Trouble> {
+        let mut turn = std::pin::pin!(turns.take(owner));
+        // One that is free needs no place in the queue.
+        let early = std::future::poll_fn(|cx| Poll::Ready(turn.as_mut().poll(cx))).await;
+        if let Poll::Ready(turn) = early {
+            return turn.ok_or(Trouble::Busy);
         }
-        let turn = Arc::clone(turns).acquire_owned();
-        // The semaphores are never closed.
-        let Some((places, patience)) = &self.places else {
-            return turn.await.map_err(|_| Trouble::Busy);
+        let Some(queue) = &self.queue else {
+            return turn.await.ok_or(Trouble::Busy);
         };
-        let _place = places.try_acquire().map_err(|_| Trouble::Busy)?;
-        match tokio::time::timeout(*patience, turn).await {
-            Ok(Ok(turn)) => Ok(turn),
+        let _place = queue.places.take(owner, 1).ok_or(Trouble::Busy)?;
+        match tokio::time::timeout(queue.patience, turn).await {
+            Ok(Some(turn)) => Ok(turn),
             _ => Err(Trouble::Busy),
         }
+    }
+}
+
+/// Nobody waits for the work any more.
+struct Over(Arc<AtomicBool>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -184,11 +255,11 @@ mod tests {
         block_on(async {
             for _ in 0..3 * reads() {
                 let result: Result<(), _> = work
-                    .run(false, &ct, None, |_, _| panic!("on purpose"))
+                    .run(false, None, &ct, None, |_, _| panic!("on purpose"))
                     .await;
                 assert_eq!(result, Err(Trouble::Panicked));
             }
-            assert_eq!(work.run(false, &ct, None, |_, _| 7).await, Ok(7));
+            assert_eq!(work.run(false, None, &ct, None, |_, _| 7).await, Ok(7));
         });
     }
 
@@ -209,18 +280,68 @@ mod tests {
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 later.cancel();
             };
-            let (result, ()) = tokio::join!(work.run(true, &ct, None, job), cancelling);
+            let (result, ()) = tokio::join!(work.run(true, None, &ct, None, job), cancelling);
             assert_eq!(result, Err(Trouble::Cancelled));
         });
         hears.recv_timeout(PATIENCE).unwrap();
     }
 
     #[test]
+    fn one_token_that_asks_much_leaves_a_turn_to_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = crate::tokens::Tokens::new(folder.path().join("tokens.json"));
+        for name in ["greedy", "other"] {
+            tokens.create(name, false).unwrap();
+        }
+        let owners: Vec<Owner> = tokens.hashes().into_iter().map(Some).collect();
+        let work = Arc::new(Work::new(Some(Queue::shared(true))));
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        block_on(async {
+            let mut asked = Vec::new();
+            for _ in 0..QUEUE_LENGTH {
+                let (work, held, greedy) = (Arc::clone(&work), Arc::clone(&held), owners[0]);
+                let job = move |_: &Arc<AtomicBool>, _: Progress<'_>| {
+                    let _ = held.lock().unwrap().recv();
+                };
+                asked.push(tokio::spawn(async move {
+                    let never = CancellationToken::new();
+                    work.run(false, greedy, &never, None, job).await
+                }));
+            }
+            while asked.iter().all(|asked| !asked.is_finished()) {
+                tokio::task::yield_now().await;
+            }
+            let never = CancellationToken::new();
+            let answer = work.run(false, owners[1], &never, None, |_, _| 7);
+            let answer = tokio::time::timeout(PATIENCE, answer).await;
+            assert_eq!(answer.ok(), Some(Ok(7)));
+            drop(release);
+        });
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_is_told() {
+        let work = Work::new(None);
+        let (told, hears) = std::sync::mpsc::channel();
+        block_on(async {
+            let job = move |cancel: &Arc<AtomicBool>, _: Progress<'_>| {
+                while !cancel.load(Ordering::Relaxed) {
+                    thread::yield_now();
+                }
+                told.send(()).unwrap();
+            };
+            let ct = CancellationToken::new();
+            let waiting = work.run(false, None, &ct, None, job);
+            let left = tokio::time::timeout(Duration::from_millis(20), waiting).await;
+            assert!(left.is_err(), "it goes on until it is told");
+        });
+        hears.recv_timeout(PATIENCE).unwrap();
+    }
+
+    #[test]
     fn writes_do_not_take_the_turns_of_reads_and_a_full_queue_is_told() {
-        let queue = Queue {
-            length: 1,
-            patience: Duration::from_millis(20),
-        };
+        let queue = Queue::new(1, Duration::from_millis(20));
         let work = Arc::new(Work::new(Some(queue)));
         let ct = CancellationToken::new();
         let held = Arc::new(AtomicBool::new(true));
@@ -242,17 +363,17 @@ mod tests {
                         thread::yield_now();
                     }
                 };
-                writes.push(tokio::spawn(
-                    async move { work.run(true, &ct, None, job).await },
-                ));
+                writes.push(tokio::spawn(async move {
+                    work.run(true, None, &ct, None, job).await
+                }));
             }
-            while work.writes.available_permits() > 0 {
+            while work.writes.all.available_permits() > 0 {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            assert_eq!(work.run(false, &ct, None, |_, _| 7).await, Ok(7));
+            assert_eq!(work.run(false, None, &ct, None, |_, _| 7).await, Ok(7));
             let (first, second) = tokio::join!(
-                work.run(true, &ct, None, |_, _| ()),
-                work.run(true, &ct, None, |_, _| ())
+                work.run(true, None, &ct, None, |_, _| ()),
+                work.run(true, None, &ct, None, |_, _| ())
             );
             assert_eq!((first, second), (Err(Trouble::Busy), Err(Trouble::Busy)));
             held.store(false, Ordering::Relaxed);

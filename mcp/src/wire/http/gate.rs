@@ -8,27 +8,60 @@ use std::time::{Duration, Instant};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Body, Bytes};
-use hyper::header::{
-    AUTHORIZATION, CONNECTION, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
-};
-use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper::header::{AUTHORIZATION, HeaderName};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::body::{BODY_LIMIT, Bodies, Until, escaped};
-use super::origin::{Denied, Names};
+use super::body::{Bodies, Holding, Until, escaped};
+use super::origin::Names;
 use super::pages;
+use super::places::{Place, Places, Times};
 use super::rate::Rates;
-use super::sessions::Sessions;
+use super::refusal::Refused;
+use super::sessions::{OWNER, Sessions};
 use crate::tokens::{Access, Hash, Tokens};
 use crate::wire::handler::Session;
+use crate::wire::held::Held;
+use crate::wire::scan::UPLOAD_LIMIT;
 use crate::wire::server::Server;
+use crate::wire::share::{Owner, Shares};
 
 /// Where the protocol lives.
 pub(super) const PATH: &str = "/mcp";
 
-/// How often it is looked whether a token is gone.
+/// How often it is looked which tokens there are.
 const TOKENS_PAUSE: Duration = Duration::from_secs(2);
+
+/// How long the streams of a token that is gone may take to end: whoever reads sees an end, whoever
+/// does not is cut off.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Most connections at once; for one more an idle one is closed, or it waits.
+const CONNECTIONS: usize = 256;
+
+/// How long a new connection may take for its first request, at most and where others wait.
+const TIMES: Times = Times {
+    first: Duration::from_secs(10),
+    fresh: Duration::from_secs(2),
+};
+
+/// Streams that last at once, and how many of them each token has for itself. Half of the
+/// connections: the other half is for requests.
+const STREAMS: usize = 128;
+const STREAMS_RESERVED: usize = 8;
+
+/// Requests that are not answered at once, and how many of them each token has for itself. In a
+/// session they outlive the connection.
+const REQUESTS: usize = 1024;
+const REQUESTS_RESERVED: usize = 32;
+
+/// All long answers that are not sent, in KiB, and how much of that each token has for itself.
+const ANSWERS_KIB: usize = 64 << 10;
+const ANSWERS_RESERVED_KIB: usize = 2 << 10;
+
+/// Answers that are not counted, in bytes: a connection has one at a time.
+const SHORT_ANSWER: usize = 64 << 10;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -41,8 +74,12 @@ pub(super) struct Gate {
     tokens: Option<Arc<Tokens>>,
     rates: Rates,
     bodies: Bodies,
+    requests: Arc<Shares>,
+    streams: Arc<Shares>,
+    answers: Arc<Shares>,
     /// Cancelled when the token is gone that it stands beside.
     holders: Mutex<BTreeMap<Hash, CancellationToken>>,
+    pub(super) places: Arc<Places>,
     sessions: Arc<Sessions>,
     service: StreamableHttpService<Session, Sessions>,
 }
@@ -54,42 +91,52 @@ impl Gate {
         tokens: Option<Arc<Tokens>>,
         stopped: CancellationToken,
     ) -> Gate {
-        let sessions: Arc<Sessions> = Arc::default();
+        let asks = tokens.is_some();
+        if let Some(tokens) = &tokens {
+            // So that they are known from the first request on, whoever else asks then.
+            let _ = tokens.hashes();
+        }
+        let sessions = Arc::new(Sessions::new(asks));
         // The names are checked here already, earlier and once.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_json_response(true)
             .with_legacy_session_mode(true)
-            .with_max_request_body_bytes(BODY_LIMIT)
+            .with_max_request_body_bytes(UPLOAD_LIMIT)
             .with_cancellation_token(stopped);
         let server = Arc::clone(server);
-        let session = move || Ok(Session::new(Arc::clone(&server)));
+        let session = move || Ok(Session::new(Arc::clone(&server), asks));
         Gate {
             names,
             tokens,
             rates: Rates::default(),
-            bodies: Bodies::new(),
+            bodies: Bodies::new(asks),
+            requests: Shares::new(REQUESTS, REQUESTS_RESERVED, asks),
+            streams: Shares::new(STREAMS, STREAMS_RESERVED, asks),
+            answers: Shares::new(ANSWERS_KIB, ANSWERS_RESERVED_KIB, asks),
             holders: Mutex::default(),
+            places: Places::new(CONNECTIONS, asks, TIMES),
             service: StreamableHttpService::new(session, Arc::clone(&sessions), config),
             sessions,
         }
     }
 
-    /// Answers a request.
-    pub(super) async fn answer<B>(&self, request: Request<B>) -> Answer
+    /// Answers a request that came over the connection with that place.
+    pub(super) async fn answer<B>(&self, request: Request<B>, place: Option<&Place>) -> Answer
     where
         B: Body<Data = Bytes> + Unpin,
     {
         if request.uri().path() != PATH {
-            return refusal(StatusCode::NOT_FOUND);
+            return Refused::from(StatusCode::NOT_FOUND).answer();
         }
         let headers = request.headers();
         let page = match self.names.check(request.uri(), headers) {
             Ok(page) => page,
-            Err(denied) => return denial(denied),
+            Err(denied) => return Refused::from(denied).answer(),
         };
         let Some(page) = page else {
-            return self.let_in(request).await.unwrap_or_else(refusal);
+            let answer = self.let_in(request, place).await;
+            return answer.unwrap_or_else(Refused::answer);
         };
         // A browser brings no token when it asks whether it may ask.
         let mut answer = if pages::is_preflight(request.method(), headers) {
@@ -98,59 +145,96 @@ impl Gate {
             pages::answer_preflight(answer.headers_mut());
             answer
         } else {
-            self.let_in(request).await.unwrap_or_else(refusal)
+            let answer = self.let_in(request, place).await;
+            answer.unwrap_or_else(Refused::answer)
         };
         pages::allow(page, answer.headers_mut());
         answer
     }
 
-    async fn let_in<B>(&self, request: Request<B>) -> Result<Answer, StatusCode>
+    async fn let_in<B>(&self, request: Request<B>, place: Option<&Place>) -> Result<Answer, Refused>
     where
         B: Body<Data = Bytes> + Unpin,
     {
         let access = self.access(request.headers()).await?;
+        let owner = access.as_ref().map(|access| access.hash);
+        if place.is_some_and(|place| !place.claim(owner)) {
+            return Err(Refused::busy(
+                "too many connections of this client are in use",
+            ));
+        }
         let name = access.as_ref().map_or("", |access| &access.name);
         if !self.rates.take(name, Instant::now()) {
-            return Err(StatusCode::TOO_MANY_REQUESTS);
+            return Err(StatusCode::TOO_MANY_REQUESTS.into());
         }
-        let owner = access.as_ref().map(|access| access.hash);
-        let session = request.headers().get(SESSION_ID).cloned();
-        if let Some(session) = &session {
+        if let Some(session) = request.headers().get(SESSION_ID) {
             let id = session.to_str().unwrap_or_default();
             if !self.sessions.goes_on(id, owner) {
-                return Err(StatusCode::NOT_FOUND);
+                return Err(StatusCode::NOT_FOUND.into());
             }
         }
+        let answer = self.serve(request, access, owner);
+        let Some(gone) = owner.map(|owner| self.gone_of(owner)) else {
+            return answer.await;
+        };
+        // Also while a body is waited for.
+        let answer = tokio::select! {
+            answer = answer => answer?,
+            () = gone.cancelled() => return Err(StatusCode::UNAUTHORIZED.into()),
+        };
+        Ok(if answer.body().size_hint().exact().is_none() {
+            // A stream, which may last.
+            answer.map(|body| Until::new(body, gone).boxed())
+        } else {
+            answer
+        })
+    }
+
+    async fn serve<B>(
+        &self,
+        request: Request<B>,
+        access: Option<Access>,
+        owner: Owner,
+    ) -> Result<Answer, Refused>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
         let (mut parts, body) = request.into_parts();
-        let (body, room) = self.bodies.read(&parts.headers, body).await?;
+        let message = self.bodies.read(owner, &parts.headers, body).await?;
+        let share = self.requests.take(owner, 1);
+        let share = share.ok_or(Refused::busy("too many requests are not answered yet"))?;
+        let stream = if message.is_stream || parts.method == Method::GET {
+            let share = self.streams.take(owner, 1);
+            Some(share.ok_or(Refused::busy("too many streams of this client are open"))?)
+        } else {
+            None
+        };
         if let Some(access) = access {
             parts.extensions.insert(access);
         }
-        let request = Request::from_parts(parts, Full::new(body));
-        let gone = owner.map(|owner| self.gone_of(owner));
-        let answer = match &gone {
-            None => self.service.handle(request).await,
-            Some(gone) => tokio::select! {
-                answer = self.service.handle(request) => answer,
-                () = gone.cancelled() => return Err(StatusCode::UNAUTHORIZED),
-            },
-        };
-        drop(room);
+        // They travel with the request: one of a session goes on without its connection.
+        parts.extensions.insert(Held::new((message.room, share)));
+        let length = message.bytes.len();
+        let request = Request::from_parts(parts, Full::new(message.bytes));
+        let service = self.service.clone();
+        let answer = async move { service.handle(request).await };
+        let answer = self
+            .bodies
+            .begin(length, OWNER.scope(owner, answer))
+            .await?;
         let (parts, body) = answer.into_parts();
-        let answer = Response::from_parts(parts, escaped(body).await);
-        if session.is_none()
-            && let Some(id) = answer.headers().get(SESSION_ID)
-            && let Ok(id) = id.to_str()
-        {
-            self.sessions.began(id, owner);
-        }
-        Ok(match gone {
-            // A stream, which may last.
-            Some(gone) if answer.body().size_hint().exact().is_none() => {
-                answer.map(|body| Until::new(body, gone).boxed())
+        let body = escaped(body).await;
+        let body = match (body.size_hint().exact(), stream) {
+            (None, Some(stream)) => Holding::new(body, stream).boxed(),
+            (Some(length), _) if length > SHORT_ANSWER as u64 => {
+                let kib = usize::try_from(length >> 10).unwrap_or(usize::MAX);
+                let share = self.answers.take(owner, kib);
+                let share = share.ok_or(Refused::busy("too many answers are not read yet"))?;
+                Holding::new(body, share).boxed()
             }
-            _ => answer,
-        })
+            _ => body,
+        };
+        Ok(Response::from_parts(parts, body))
     }
 
     fn holders(&self) -> MutexGuard<'_, BTreeMap<Hash, CancellationToken>> {
@@ -174,22 +258,30 @@ impl Gate {
             }
             // Before the look at the file: a token that is made after it is not one that is gone.
             let held: Vec<Hash> = self.holders().keys().copied().collect();
-            if held.is_empty() {
-                continue;
-            }
             let tokens = Arc::clone(tokens);
+            // Also where nobody holds anything: a new token is known before its first request.
             let Ok(hashes) = tokio::task::spawn_blocking(move || tokens.hashes()).await else {
                 continue;
             };
             let gone = held.into_iter().filter(|holder| !hashes.contains(holder));
-            let gone: Vec<Hash> = gone.collect();
-            for holder in &gone {
-                if let Some(token) = self.holders().remove(holder) {
-                    token.cancel();
-                }
+            for holder in gone {
+                self.end_of(holder);
             }
-            self.sessions.end_of(|owner| gone.contains(&owner)).await;
         }
+    }
+
+    /// Ends what a token began that is gone. Waits for nobody: a client that does not read holds up
+    /// neither this nor the end of others.
+    fn end_of(&self, holder: Hash) {
+        if let Some(token) = self.holders().remove(&holder) {
+            token.cancel();
+        }
+        self.sessions.end_of(holder);
+        let places = Arc::clone(&self.places);
+        tokio::spawn(async move {
+            tokio::time::sleep(LAST_WORDS).await;
+            places.close_of(Some(holder));
+        });
     }
 
     /// Who asks; `None` where nobody is asked who they are.
@@ -213,50 +305,10 @@ impl Gate {
     }
 }
 
-/// An answer that says no more than its status; the connection is not used again, as something of
-/// the request may still be on it.
-fn refusal(status: StatusCode) -> Answer {
-    refusal_that_says(status, status.canonical_reason().unwrap_or_default())
-}
-
-/// Whoever runs the server, or asks it under a new name, has to know what to change.
-fn denial(denied: Denied) -> Answer {
-    let words = match denied {
-        Denied::Host => {
-            "Forbidden: this server does not go by the name in the Host header \
-             (kb mcp --allow-host HOST lets it)"
-        }
-        Denied::Origin => {
-            "Forbidden: pages of this Origin may not ask \
-             (kb mcp --allow-origin ORIGIN lets them)"
-        }
-    };
-    refusal_that_says(StatusCode::FORBIDDEN, words)
-}
-
-fn refusal_that_says(status: StatusCode, words: &'static str) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from_static(words.as_bytes())).boxed());
-    *answer.status_mut() = status;
-    let headers = answer.headers_mut();
-    headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    match status {
-        StatusCode::UNAUTHORIZED => {
-            let how = HeaderValue::from_static("Bearer realm=\"kb\"");
-            headers.insert(WWW_AUTHENTICATE, how);
-        }
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-        }
-        _ => {}
-    }
-    answer
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use hyper::Method;
     use serde_json::json;
 
     use super::*;
@@ -301,6 +353,10 @@ mod tests {
         answer.headers().get(name).map(|it| it.to_str().unwrap())
     }
 
+    async fn ask(gate: &Gate, request: Request<Full<Bytes>>) -> Answer {
+        gate.answer(request, None).await
+    }
+
     async fn text(answer: Answer) -> String {
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         String::from_utf8(body.to_vec()).unwrap()
@@ -323,7 +379,7 @@ mod tests {
         block_on(async {
             let asks = ("access-control-request-method", "POST");
             let preflight = |origin| request(&Method::OPTIONS, &[("origin", origin), asks], "");
-            let answer = gate.answer(preflight("https://app.example")).await;
+            let answer = ask(&gate, preflight("https://app.example")).await;
             assert_eq!(answer.status(), 204);
             let allowed = "access-control-allow-origin";
             assert_eq!(header(&answer, allowed), Some("https://app.example"));
@@ -332,13 +388,13 @@ mod tests {
             assert!(header(&answer, "access-control-allow-methods").is_some());
             // What it asks then is answered as to anybody, readably.
             let app = [("origin", "https://app.example")];
-            let answer = gate.answer(request(&Method::POST, &app, "{}")).await;
+            let answer = ask(&gate, request(&Method::POST, &app, "{}")).await;
             assert_eq!(answer.status(), 401);
             assert_eq!(header(&answer, allowed), Some("https://app.example"));
             let exposed = header(&answer, "access-control-expose-headers");
             assert_eq!(exposed, Some("Mcp-Session-Id"));
             for (origin, status) in [("http://localhost:3000", 401), ("https://x.example", 403)] {
-                let answer = gate.answer(preflight(origin)).await;
+                let answer = ask(&gate, preflight(origin)).await;
                 assert_eq!(answer.status(), status, "{origin}");
                 assert_eq!(header(&answer, allowed), None, "{origin}");
             }
@@ -354,9 +410,7 @@ mod tests {
                 ("host", "kb.example", "--allow-host"),
                 ("origin", "https://app.example", "--allow-origin"),
             ] {
-                let answer = gate
-                    .answer(request(&Method::POST, &[(name, value)], "{}"))
-                    .await;
+                let answer = ask(&gate, request(&Method::POST, &[(name, value)], "{}")).await;
                 assert_eq!(answer.status(), 403);
                 let text = text(answer).await;
                 assert!(text.contains(flag), "{text}");
@@ -374,11 +428,25 @@ mod tests {
             let with = |token| request(&Method::POST, &[("authorization", token)], "{}");
             let mut seen = BTreeMap::new();
             for _ in 0..300 {
-                let status = gate.answer(with("Bearer kb_wrong")).await.status();
+                let status = ask(&gate, with("Bearer kb_wrong")).await.status();
                 *seen.entry(status.as_u16()).or_insert(0) += 1;
             }
             assert!(seen[&401] >= 100 && seen[&429] >= 100, "{seen:?}");
-            assert!(![401, 429].contains(&gate.answer(with(&right)).await.status().as_u16()));
+            assert!(![401, 429].contains(&ask(&gate, with(&right)).await.status().as_u16()));
+        });
+    }
+
+    #[test]
+    fn a_right_token_is_let_in_while_wrong_ones_use_up_their_rate_from_the_start_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = Tokens::new(folder.path().join("tokens.json"));
+        let right = format!("Bearer {}", tokens.create("laptop", false).unwrap());
+        let gate = gate(folder.path(), &[], true);
+        while gate.rates.take_stranger(Instant::now()) {}
+        block_on(async {
+            let request = request(&Method::POST, &[("authorization", &right)], "{}");
+            let status = ask(&gate, request).await.status().as_u16();
+            assert!(![401, 429].contains(&status), "{status}");
         });
     }
 
@@ -394,7 +462,7 @@ mod tests {
             let (following, until) = (Arc::clone(&gate), over.clone());
             tokio::spawn(async move { following.follow_tokens(until).await });
             let begin = |token| request(&Method::POST, &[("authorization", token)], &hello());
-            let answer = gate.answer(begin(&first)).await;
+            let answer = ask(&gate, begin(&first)).await;
             let session = header(&answer, "mcp-session-id").unwrap().to_owned();
             text(answer).await;
             let of = |token| {
@@ -404,20 +472,18 @@ mod tests {
                 ]
             };
             let done = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-            let answer = gate.answer(request(&Method::POST, &of(&first), done)).await;
+            let answer = ask(&gate, request(&Method::POST, &of(&first), done)).await;
             assert_eq!(answer.status(), 202);
-            let mut stream = gate.answer(request(&Method::GET, &of(&first), "")).await;
+            let mut stream = ask(&gate, request(&Method::GET, &of(&first), "")).await;
             assert_eq!(stream.status(), 200);
             tokens.revoke("laptop").unwrap();
             let second = bearer(tokens.create("laptop", false).unwrap());
-            let answer = gate
-                .answer(request(&Method::POST, &of(&second), done))
-                .await;
+            let answer = ask(&gate, request(&Method::POST, &of(&second), done)).await;
             assert_eq!(answer.status(), 404, "another token of that name");
             let rest = async { while stream.body_mut().frame().await.is_some() {} };
             let ended = tokio::time::timeout(PATIENCE, rest).await;
             assert!(ended.is_ok(), "the stream goes on");
-            let answer = gate.answer(begin(&second)).await;
+            let answer = ask(&gate, begin(&second)).await;
             assert_eq!(answer.status(), 200);
         });
     }

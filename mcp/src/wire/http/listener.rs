@@ -17,18 +17,13 @@ use super::body::Holding;
 use super::gate::{Gate, PATH};
 use super::origin::Names;
 use super::places::{Place, Places};
+use super::stall::Stalling;
 use crate::options::{HttpOptions, Options, StartError};
 use crate::tokens::{Tokens, default_path};
 use crate::wire::changes::follow;
 use crate::wire::server::Server;
 use crate::wire::stdio::{quiet_panics, stop_asked};
-use crate::wire::work::{SHARED_QUEUE, Work};
-
-/// Most connections at once; for one more an idle one is closed, or it waits.
-const CONNECTIONS: usize = 256;
-
-/// How long a new connection may take for its first request.
-const FIRST_TIME: Duration = Duration::from_secs(10);
+use crate::wire::work::{Queue, Work};
 
 /// How long the headers of a request may take, counted from the end of the one before: a connection
 /// that is silent for longer is closed.
@@ -44,11 +39,14 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Until a connection is taken again after the system refused one.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How long a client may take nothing of what is sent to it.
+const STALL: Duration = Duration::from_secs(30);
+
 /// Threads that wait for the network; the work has its own.
 const WORKERS: usize = 2;
 
-/// Threads that look at the tokens.
-const TOKEN_THREADS: usize = 4;
+/// Threads that look at the tokens, and parse what is long.
+const TOKEN_THREADS: usize = 6;
 
 /// Serves clients over HTTP until the process is asked to stop.
 ///
@@ -64,7 +62,7 @@ pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartErro
         .map_err(refused(format!("listen on {}", http.address)))?;
     let tokens = tokens(http, address)?;
     let names = names(http, address)?;
-    let server = Server::new(options, Some(SHARED_QUEUE))?;
+    let server = Server::new(options, Some(Queue::shared(tokens.is_some())))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .max_blocking_threads(Work::threads() + TOKEN_THREADS)
@@ -169,7 +167,7 @@ async fn accept(
         .header_read_timeout(HEADERS_TIME)
         .max_headers(HEADERS_LIMIT)
         .max_header_size(HEADERS_BYTES);
-    let places = Places::new(CONNECTIONS, FIRST_TIME);
+    let places = Arc::clone(&gate.places);
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop_asked());
     loop {
@@ -183,13 +181,15 @@ async fn accept(
         let (gate, place) = (Arc::clone(&gate), Arc::new(place));
         let asked = Arc::clone(&place);
         let service = service_fn(move |request| {
-            let (gate, busy) = (Arc::clone(&gate), asked.busy());
+            let (gate, place) = (Arc::clone(&gate), Arc::clone(&asked));
+            let busy = place.busy();
             async move {
-                let answer = gate.answer(request).await;
+                let answer = gate.answer(request, Some(&*place)).await;
                 Ok::<_, Infallible>(answer.map(|body| Holding::new(body, busy)))
             }
         });
-        let connection = http.serve_connection(TokioIo::new(connection), service);
+        let connection =
+            http.serve_connection(TokioIo::new(Stalling::new(connection, STALL)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that goes away or talks nonsense is no news.
@@ -213,11 +213,27 @@ async fn next(listener: &TcpListener, places: &Arc<Places>) -> Option<(TcpStream
             let _: io::Result<()> = connection.set_nodelay(true);
             Some((connection, places.take().await?))
         }
-        Err(_) => {
+        Err(error) => {
+            if is_out_of_descriptors(&error) {
+                places.lower();
+            }
             tokio::time::sleep(PAUSE).await;
             None
         }
     }
+}
+
+/// Whether the system has no descriptor for one more connection, for this process or for any.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let codes: &[i32] = match cfg!(windows) {
+        // WSAEMFILE
+        true => &[10024],
+        // ENFILE and EMFILE
+        false => &[23, 24],
+    };
+    error
+        .raw_os_error()
+        .is_some_and(|code| codes.contains(&code))
 }
 
 #[cfg(test)]
@@ -230,7 +246,11 @@ mod tests {
         block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let client = TcpStream::connect(listener.local_addr().unwrap());
-            let places = Places::new(1, FIRST_TIME);
+            let times = super::super::places::Times {
+                first: GRACE,
+                fresh: GRACE,
+            };
+            let places = Places::new(1, false, times);
             let (_client, taken) = tokio::join!(client, next(&listener, &places));
             // Else each answer on a kept connection waits 40 ms for an acknowledgement.
             assert!(taken.unwrap().0.nodelay().unwrap());

@@ -1,8 +1,10 @@
 //! Many clients over HTTP, at `/mcp`.
 //!
-//! `listener` takes connections, `places` knows which of them may stay, `gate` decides who comes in,
-//! `body` how much they may send, `origin` knows which pages and names are ours, `pages` what a browser
-//! has to hear, `rate` how often somebody may ask, `sessions` bounds the conversations of older clients. What the protocol says about a request is decided by rmcp.
+//! `listener` takes connections, `places` knows which of them may stay, `stall` ends those whose client
+//! does not read, `gate` decides who comes in, `refusal` says why not, `body` how much they may send,
+//! `origin` knows which pages and names are ours, `pages` what a browser has to hear, `rate` how often
+//! somebody may ask, `sessions` bounds the conversations of older clients. What the protocol says about
+//! a request is decided by rmcp.
 
 mod body;
 mod gate;
@@ -11,6 +13,8 @@ mod origin;
 mod pages;
 mod places;
 mod rate;
+mod refusal;
 mod sessions;
+mod stall;
 
 pub use listener::serve_http;
