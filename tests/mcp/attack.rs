@@ -324,3 +324,50 @@ fn bodies_that_do_not_come_lock_nobody_out() {
     let last = stalled.last_mut().unwrap();
     assert_eq!(last.reply().expect("an answer").status, 503);
 }
+
+#[test]
+fn a_revoked_client_that_does_not_read_is_cut_off() {
+    let folder = Folder::empty();
+    folder.write("docs/long.md", "a line of text\n".repeat(50_000));
+    folder.kb(["index", "docs", "-o", "harbour.kb"]).expect(0);
+    let (server, [deaf, other]) = with_tokens(&folder, ["deaf", "other"]);
+    let read = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {
+        "_meta": Client::meta(), "uri": "kb://harbour/doc/long.md"}});
+    let headers = headers_of(MODERN, &read);
+    let headers = headers.iter().map(|(key, value)| (*key, value.as_str()));
+    let headers: Vec<_> = headers.chain([("Authorization", deaf.as_str())]).collect();
+    let mut connection = Connection::open(server.address);
+    connection.send("POST", "/mcp", &headers, read.to_string().as_bytes());
+    let reply = connection.reply().expect("an answer");
+    assert!(
+        reply.status == 200 && reply.body.len() > 500_000,
+        "{:.300}",
+        said(&reply)
+    );
+    // Answers to more than the system keeps for somebody who does not read.
+    for _ in 0..100 {
+        connection.send("POST", "/mcp", &headers, read.to_string().as_bytes());
+    }
+    // Until no more of them comes: the server waits for this client.
+    let mut seen = vec![0; 64 << 20];
+    let (mut last, mut now) = (0, 1);
+    while now > last {
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        last = now;
+        now = connection.stream().peek(&mut seen).unwrap();
+    }
+    is_served(&server, &other);
+    let revoke = ["token", "revoke", "deaf", "--tokens", "tokens.json"];
+    folder.kb(revoke).expect(0);
+    let pause = std::time::Duration::from_millis(100);
+    connection.stream().set_write_timeout(Some(pause)).unwrap();
+    crate::support::wait_until("the server closes the connection", || {
+        std::thread::sleep(pause);
+        let sent = connection.stream().write(b" ");
+        sent.is_err_and(|error| {
+            use std::io::ErrorKind::{BrokenPipe, ConnectionReset};
+            [BrokenPipe, ConnectionReset].contains(&error.kind())
+        })
+    });
+    is_served(&server, &other);
+}

@@ -134,7 +134,10 @@ impl LineTransport {
             ClientJsonRpcMessage::Request(request) => {
                 let in_flight = self.flight.begin(&request.id)?;
                 // One that lasts keeps less than it said, and must not keep others out.
-                let lasts = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
+                let lasts = matches!(
+                    request.request,
+                    ClientRequest::SubscriptionsListenRequest(_)
+                );
                 let room = room.filter(|_| !lasts);
                 let held = Held::new((in_flight, room));
                 request.request.extensions_mut().insert(held);
