@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::body::{Bodies, Holding, Until, escaped};
 use super::origin::Names;
+use super::pace::Pace;
 use super::pages;
 use super::places::{Place, Places, Times};
 use super::rate::Rates;
@@ -73,6 +74,7 @@ pub(super) struct Gate {
     /// `None`: whoever reaches this machine may ask.
     tokens: Option<Arc<Tokens>>,
     rates: Rates,
+    pace: Pace,
     bodies: Bodies,
     requests: Arc<Shares>,
     streams: Arc<Shares>,
@@ -110,6 +112,7 @@ impl Gate {
             names,
             tokens,
             rates: Rates::default(),
+            pace: Pace::new(),
             bodies: Bodies::new(asks),
             requests: Shares::new(REQUESTS, REQUESTS_RESERVED, asks),
             streams: Shares::new(STREAMS, STREAMS_RESERVED, asks),
@@ -135,7 +138,7 @@ impl Gate {
             Err(denied) => return Refused::from(denied).answer(),
         };
         let Some(page) = page else {
-            let answer = self.let_in(request, place).await;
+            let answer = self.in_turn(request, place).await;
             return answer.unwrap_or_else(Refused::answer);
         };
         // A browser brings no token when it asks whether it may ask.
@@ -145,11 +148,32 @@ impl Gate {
             pages::answer_preflight(answer.headers_mut());
             answer
         } else {
-            let answer = self.let_in(request, place).await;
+            let answer = self.in_turn(request, place).await;
             answer.unwrap_or_else(Refused::answer)
         };
         pages::allow(page, answer.headers_mut());
         answer
+    }
+
+    async fn in_turn<B>(
+        &self,
+        request: Request<B>,
+        place: Option<&Place>,
+    ) -> Result<Answer, Refused>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let header = request.headers().get(AUTHORIZATION).cloned();
+        let header = header.as_ref().and_then(|header| header.to_str().ok());
+        // Those that are not known have a rate of their own.
+        let known = self
+            .tokens
+            .as_ref()
+            .filter(|tokens| tokens.is_known(header));
+        match (known, header) {
+            (Some(_), Some(header)) => self.pace.run(header, self.let_in(request, place)).await,
+            _ => self.let_in(request, place).await,
+        }
     }
 
     async fn let_in<B>(&self, request: Request<B>, place: Option<&Place>) -> Result<Answer, Refused>
