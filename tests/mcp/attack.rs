@@ -157,13 +157,13 @@ fn an_address_has_4096_bytes_at_most() {
     let (code, message) = client.refused("resources/subscribe", json!({"uri": address(4097)}));
     assert_eq!(code, -32602);
     assert!(message.contains("4096"), "{message}");
-    // As many as have 128 KiB together, the first of which counts.
+    // As many as have 64 KiB together, the first of which counts.
     let more = (0..40).map(|number| format!("{}{number:02}", address(4094)));
     let refused: Vec<Value> = more
         .map(|uri| client.ask("resources/subscribe", json!({"uri": uri})))
         .filter(|answer| answer.get("error").is_some())
         .collect();
-    assert_eq!(refused.len(), 40 - 31, "{:?}", refused.first());
+    assert_eq!(refused.len(), 40 - 15, "{:?}", refused.first());
 }
 
 #[test]

@@ -19,7 +19,7 @@ const ADDRESSES_LIMIT: usize = 1000;
 
 /// Most bytes of the addresses of one subscriber together: 1000 of a usual length. They are kept for
 /// as long as the conversation lasts, and looked up after each commit.
-const ADDRESSES_BYTES: usize = 128 << 10;
+const ADDRESSES_BYTES: usize = 64 << 10;
 
 /// Longest address, in bytes.
 pub(super) const ADDRESS_LIMIT: usize = 4096;

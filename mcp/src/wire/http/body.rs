@@ -26,10 +26,10 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// All messages that are held, in KiB, beside what each has for itself: those that come, and those
 /// that are not answered. An upload is held some three times until it is decoded.
-const MESSAGES_KIB: usize = 64 << 10;
+const MESSAGES_KIB: usize = 40 << 10;
 
-/// As much each token has for itself.
-const MESSAGES_RESERVED_KIB: usize = 2 << 10;
+/// As much each token has for itself; with the rest it may send an upload of any length.
+const MESSAGES_RESERVED_KIB: usize = 1 << 10;
 
 /// What each message has for itself, in bytes: small requests get through whatever others send.
 const OWN: usize = 4 << 10;
@@ -414,10 +414,10 @@ mod tests {
         let headers = HeaderMap::new();
         block_on(async {
             let mut held = Vec::new();
-            for _ in 0..2 {
-                let read = bodies.read(None, &headers, upload(UPLOAD_LIMIT)).await;
-                held.push(read.unwrap().room);
-            }
+            let read = bodies.read(None, &headers, upload(UPLOAD_LIMIT)).await;
+            held.push(read.unwrap().room);
+            let refused = bodies.read(None, &headers, upload(UPLOAD_LIMIT)).await;
+            assert_eq!(status(refused), 503);
             let rest = bodies.room.take(None, MESSAGES_KIB - bodies.room.in_use());
             assert!(rest.is_some());
             let refused = bodies.read(None, &headers, full(OWN + 1)).await;
