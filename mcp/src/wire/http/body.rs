@@ -87,6 +87,12 @@ impl Bodies {
         }
     }
 
+    /// The room that all messages take.
+    #[cfg(test)]
+    pub(super) fn held_kib(&self) -> usize {
+        self.room.in_use()
+    }
+
     /// Reads a whole message and looks at it. It takes room for what came, not for what is
     /// announced: who sends nothing keeps nobody out.
     pub(super) async fn read<B: Body<Data = Bytes> + Unpin>(

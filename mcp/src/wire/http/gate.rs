@@ -337,9 +337,19 @@ mod tests {
 
     use super::*;
     use crate::options::Options;
+    use crate::wire::work::reads;
     use crate::wire::{PATIENCE, block_on};
 
     fn gate(folder: &Path, origins: &[&str], asks_for_tokens: bool) -> Arc<Gate> {
+        let (_, gate) = server_and_gate(folder, origins, asks_for_tokens);
+        gate
+    }
+
+    fn server_and_gate(
+        folder: &Path,
+        origins: &[&str],
+        asks_for_tokens: bool,
+    ) -> (Arc<Server>, Arc<Gate>) {
         let file = folder.join("team.kb");
         let mut writer = kb_engine::KbWriter::open_or_create(&file).unwrap();
         writer.add_bytes("a.md", b"one").unwrap();
@@ -355,7 +365,8 @@ mod tests {
         let origins: Vec<String> = origins.iter().map(|origin| (*origin).to_owned()).collect();
         let names = Names::new(&[], &origins).unwrap();
         let tokens = asks_for_tokens.then(|| Arc::new(Tokens::new(folder.join("tokens.json"))));
-        Arc::new(Gate::new(&server, names, tokens, CancellationToken::new()))
+        let gate = Gate::new(&server, names, tokens, CancellationToken::new());
+        (server, Arc::new(gate))
     }
 
     fn request(method: &Method, headers: &[(&str, &str)], body: &str) -> Request<Full<Bytes>> {
@@ -471,6 +482,53 @@ mod tests {
             let request = request(&Method::POST, &[("authorization", &right)], "{}");
             let status = ask(&gate, request).await.status().as_u16();
             assert!(![401, 429].contains(&status), "{status}");
+        });
+    }
+
+    #[test]
+    fn what_a_request_of_a_session_takes_is_counted_until_it_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let (server, gate) = server_and_gate(folder.path(), &[], false);
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        block_on(async {
+            let answer = ask(&gate, request(&Method::POST, &[], &hello())).await;
+            let session = header(&answer, "mcp-session-id").unwrap().to_owned();
+            text(answer).await;
+            let of = [("mcp-session-id", session.as_str())];
+            let done = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+            ask(&gate, request(&Method::POST, &of, done)).await;
+            for _ in 0..reads() {
+                let (server, held) = (Arc::clone(&server), Arc::clone(&held));
+                let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| {
+                    let _ = held.lock().unwrap().recv();
+                };
+                tokio::spawn(async move {
+                    let never = CancellationToken::new();
+                    let _ = server.work.run(false, None, &never, None, job).await;
+                });
+            }
+            tokio::task::yield_now().await;
+            let arguments = json!({ "query": "y".repeat(20 << 10) });
+            let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+                "params": { "name": "search", "arguments": arguments } });
+            let answer = ask(&gate, request(&Method::POST, &of, &call.to_string())).await;
+            assert_eq!(answer.status(), 200);
+            // The client leaves; the session goes on with what it asked.
+            drop(answer);
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            assert!(gate.bodies.held_kib() >= 16, "{}", gate.bodies.held_kib());
+            assert_eq!(gate.requests.in_use(), 1);
+            drop(release);
+            let over = async {
+                while gate.bodies.held_kib() > 0 || gate.requests.in_use() > 0 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            };
+            let over = tokio::time::timeout(PATIENCE, over).await;
+            assert!(over.is_ok(), "{} KiB are held", gate.bodies.held_kib());
         });
     }
 
