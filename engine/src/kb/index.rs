@@ -18,7 +18,7 @@ use crate::ingest::merge_policy::Limit;
 use crate::ingest::pipeline::{Input, Outcome, Preparation};
 use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
 use crate::ingest::root::{Root, Scope};
-use crate::ingest::roots::{self, Asked, Known, Resolved};
+use crate::ingest::roots::{self, Asked, IsFirstPart, Known, Resolved};
 use crate::ingest::survey::{KEPT_LIMIT_BYTES, Survey};
 use crate::ingest::walk::now_ms;
 use crate::kb::carry;
@@ -373,11 +373,15 @@ fn resolve(
     paths: &[PathBuf],
     options: &IndexOptions,
 ) -> Result<Resolved> {
-    let is_first_part = |part: &str| carry::is_first_part(snapshot, catalog, part);
+    let is_first_part: &IsFirstPart<'_> =
+        &|part: &str| carry::is_first_part(snapshot, catalog, part);
+    // A file that was cleared is as good as a new one: a folder that is indexed again gets the paths,
+    // and with them the handles, that it had.
+    let is_empty = catalog.meta.roots.is_empty() && catalog.meta.documents == 0;
     let known = Known {
         roots: &catalog.meta.roots,
         next_root: catalog.manifest.next_root,
-        is_first_part: Some(&is_first_part),
+        is_first_part: (!is_empty).then_some(is_first_part),
     };
     let asked = Asked {
         gone: options.prune,
