@@ -17,6 +17,12 @@ pub enum Error {
         /// The path as given.
         path: PathBuf,
     },
+    /// A path leads out of [`crate::IndexOptions::within`].
+    #[error("{} lies outside the folders that may be indexed", path.display())]
+    PathNotAllowed {
+        /// The path as given.
+        path: PathBuf,
+    },
     /// The operating system refused an operation on a file.
     #[error("cannot {action} {}: {source}{}", path.display(), remedy_of(Some(source)))]
     Io {
@@ -235,6 +241,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::PathNotFound { .. } => "PATH_NOT_FOUND",
+            Error::PathNotAllowed { .. } => "PATH_NOT_ALLOWED",
             Error::Io { .. } => "IO",
             Error::Storage { .. } => "STORAGE",
             Error::NotAKb { .. } => "NOT_A_KB",

@@ -74,6 +74,7 @@ fn options(arguments: &IndexArguments, cancel: &Arc<AtomicBool>) -> IndexOptions
         force_hash: arguments.force_hash,
         prune: arguments.prune,
         root: arguments.root.clone(),
+        within: None,
         rebuild: arguments.rebuild,
         large_merges: true,
         vectors: arguments.vectors.map(VectorsArgument::codec),

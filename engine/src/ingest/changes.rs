@@ -170,6 +170,7 @@ impl<'s> Comparison<'s> {
         let walk_options = WalkOptions {
             max_file_bytes: options.max_file_bytes,
             threads: options.threads,
+            refuse_links: options.within.is_some(),
             cancel: options.cancel.clone(),
         };
         let walk = Walk::new(sides.roots, walk_options)?;

@@ -3,7 +3,8 @@
 //! A tree may hold anything, and may change at any time. So nothing is opened that is not a regular
 //! file (a pipe would be waited for, a device may act on being opened), nothing is opened in a way that
 //! waits, and what a walk has found is opened below the descriptor of its root without following a
-//! link, so that a folder that became a link since leads nowhere.
+//! link, so that a folder that became a link since leads nowhere. Neither does a root that became one,
+//! or a folder above it: roots are known by paths without links.
 //!
 //! Windows has no descriptors of folders that a path could start from: there a link is looked for before
 //! a file is opened, and one that comes in between is followed.
@@ -168,13 +169,16 @@ mod system {
     }
 
     impl SourceFolder {
+        /// Opens the folder at an absolute path without links. Whoever checked where the path leads
+        /// need not check again: it leads there, or nowhere.
+        ///
         /// # Errors
         /// Those of the system.
         pub(crate) fn open(path: &Path) -> io::Result<SourceFolder> {
             let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
             Ok(SourceFolder {
                 path: path.to_owned(),
-                descriptor: rustix::fs::open(path, flags, Mode::empty())?,
+                descriptor: through_no_link(path, flags)?,
             })
         }
 
@@ -278,14 +282,45 @@ mod system {
         Ok(File::from(file))
     }
 
+    /// Opens a folder by a path from the top of the file system.
+    #[cfg(target_os = "linux")]
+    fn through_no_link(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        use rustix::fs::ResolveFlags;
+        if let Some(opened) = in_one_call(CWD, path, flags, ResolveFlags::NO_SYMLINKS) {
+            return Ok(opened?);
+        }
+        let top = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
+        let top = rustix::fs::open("/", top, Mode::empty())?;
+        Ok(match path.strip_prefix("/") {
+            Ok(below) if !below.as_os_str().is_empty() => step_by_step(top.as_fd(), below, flags)?,
+            Ok(_) => rustix::fs::openat(&top, ".", flags, Mode::empty())?,
+            Err(_) => return Err(io::Error::from(io::ErrorKind::InvalidInput)),
+        })
+    }
+
+    /// The same where the folders on the way cannot be opened one by one, since that takes leave to list
+    /// them: a link is looked for when the folder is open.
+    #[cfg(not(target_os = "linux"))]
+    fn through_no_link(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        let opened = rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())?;
+        match std::fs::canonicalize(path)? == path {
+            true => Ok(opened),
+            false => Err(Errno::LOOP.into()),
+        }
+    }
+
     /// Opens what lies below a folder, through no link.
     fn beneath(folder: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         if relative.as_os_str().len() > MAX_PATH_BYTES {
             return Err(Errno::NAMETOOLONG);
         }
         #[cfg(target_os = "linux")]
-        if let Some(opened) = in_one_call(folder, relative, flags) {
-            return opened;
+        {
+            use rustix::fs::ResolveFlags;
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            if let Some(opened) = in_one_call(folder, relative, flags, resolve) {
+                return opened;
+            }
         }
         step_by_step(folder, relative, flags)
     }
@@ -296,13 +331,12 @@ mod system {
         folder: BorrowedFd<'_>,
         relative: &Path,
         flags: OFlags,
+        resolve: rustix::fs::ResolveFlags,
     ) -> Option<Result<OwnedFd, Errno>> {
-        use rustix::fs::ResolveFlags;
         static IS_MISSING: AtomicBool = AtomicBool::new(false);
         if IS_MISSING.load(Ordering::Relaxed) {
             return None;
         }
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         for _ in 0..MOST_TRIES {
             match rustix::fs::openat2(folder, relative, flags, Mode::empty(), resolve) {
                 // A folder on the way was renamed meanwhile.
@@ -377,6 +411,9 @@ mod system {
     impl SourceFolder {
         pub(crate) fn open(path: &Path) -> io::Result<SourceFolder> {
             std::fs::read_dir(path)?;
+            if path.symlink_metadata()?.is_symlink() {
+                return Err(io::Error::from(io::ErrorKind::InvalidInput));
+            }
             let path = path.to_owned();
             Ok(SourceFolder { path })
         }
@@ -499,6 +536,24 @@ mod tests {
         assert_eq!(device, Err("not a regular file".to_owned()));
         let followed = text(open_regular(&top.join("sub/link"), Links::Follow));
         assert_eq!(followed, Ok("text".to_owned()));
+    }
+
+    /// Whoever checked where a root leads opened what it led to later.
+    #[test]
+    fn a_root_that_became_a_link_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("a/root")).unwrap();
+        fs::create_dir_all(top.join("secret/root")).unwrap();
+        SourceFolder::open(&top.join("a/root")).unwrap();
+        SourceFolder::open(Path::new("/")).unwrap();
+        symlink("secret/root", top.join("link")).unwrap();
+        fs::rename(top.join("a"), top.join("b")).unwrap();
+        symlink("secret", top.join("a")).unwrap();
+        for path in ["link", "a/root", "a"] {
+            assert!(SourceFolder::open(&top.join(path)).is_err(), "{path}");
+        }
+        SourceFolder::open(&top.join("b/root")).unwrap();
     }
 
     #[test]

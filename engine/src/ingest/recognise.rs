@@ -9,7 +9,7 @@ use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::ingest::open::{Links, open_regular};
+use crate::ingest::open::SourceFolder;
 
 /// Documents of a root that are compared.
 pub const SAMPLE_DOCUMENTS: usize = 32;
@@ -35,11 +35,15 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Compares `samples` with the files in `folder`. Reads files of equal size only.
+    /// Compares `samples` with the files in `folder`. Reads files of equal size only, and through no
+    /// link: what a sample is called stands in a file that anybody may have made.
     pub fn of(folder: &Path, samples: &[Sample]) -> Agreement {
-        let same = samples.iter().filter(|sample| sample.is_in(folder));
+        let same = match SourceFolder::open(folder) {
+            Ok(folder) => samples.iter().filter(|s| s.is_in(&folder)).count(),
+            Err(_) => 0,
+        };
         Agreement {
-            same: same.count() as u32,
+            same: same as u32,
             compared: samples.len() as u32,
         }
     }
@@ -57,14 +61,14 @@ impl Agreement {
 }
 
 impl Sample {
-    fn is_in(&self, folder: &Path) -> bool {
+    fn is_in(&self, folder: &SourceFolder) -> bool {
         // Names are stored in NFC; a disk may have them in NFD.
         let decomposed = || self.relative.nfd().collect::<String>();
-        self.is_file(&folder.join(&self.relative)) || self.is_file(&folder.join(decomposed()))
+        self.is_file(folder, &self.relative) || self.is_file(folder, &decomposed())
     }
 
-    fn is_file(&self, path: &Path) -> bool {
-        let Ok(file) = open_regular(path, Links::Refuse) else {
+    fn is_file(&self, folder: &SourceFolder, relative: &str) -> bool {
+        let Ok(file) = folder.open_file(Path::new(relative)) else {
             return false;
         };
         // A file of another size needs no reading.
@@ -114,6 +118,23 @@ mod tests {
 
     #[test]
     fn content_counts_and_a_name_alone_does_not() {
+        // A sample that leads out of the folder compares a file of somebody else: a crafted .kb could
+        // ask what is in it.
+        let around = tempfile::tempdir().unwrap();
+        fs::create_dir(around.path().join("docs")).unwrap();
+        fs::write(around.path().join("secret.txt"), "as it was").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("..", around.path().join("docs/up")).unwrap();
+        for relative in ["../secret.txt", "up/secret.txt"] {
+            let sample = Sample {
+                relative: relative.to_owned(),
+                size_bytes: 9,
+                hash: *blake3::hash(b"as it was").as_bytes(),
+            };
+            let agreement = Agreement::of(&around.path().join("docs"), &[sample]);
+            assert_eq!(agreement.same, 0, "{relative}");
+        }
+
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("same.txt"), "as it was").unwrap();
         fs::write(folder.path().join("edited.txt"), "as it is!").unwrap();

@@ -25,6 +25,11 @@ pub struct IndexOptions {
     /// the prefix of its documents or by its folder as [`crate::Info::roots`] has them, and without
     /// doubt by `prefix/`, or `.` for the root without a prefix.
     pub root: Option<String>,
+    /// The folders that every path must lie in, for a run that somebody else than the owner of the
+    /// files may ask for: absolute and without symbolic links. A path is followed through links before
+    /// it is compared, as late as it is looked at, and what is read of it is opened through no link, also
+    /// a file that is named. None: any path.
+    pub within: Option<Vec<PathBuf>>,
     /// Read every file and write the whole .kb anew.
     pub rebuild: bool,
     /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
@@ -47,6 +52,7 @@ impl Default for IndexOptions {
             force_hash: false,
             prune: false,
             root: None,
+            within: None,
             rebuild: false,
             large_merges: true,
             vectors: None,

@@ -47,8 +47,29 @@ pub struct Asked<'a> {
     /// The only path is the folder of the root of that name: see
     /// [`crate::IndexOptions::root`].
     pub root: Option<&'a str>,
+    /// The folders that every path must lie in: see [`crate::IndexOptions::within`].
+    pub within: Option<&'a [PathBuf]>,
     /// Set by another thread to stop.
     pub cancel: Option<&'a Arc<AtomicBool>>,
+}
+
+impl Asked<'_> {
+    /// What a given path is, if it may be indexed.
+    fn place_of(&self, path: &Path) -> Result<Place> {
+        let place = place_of(path)?;
+        let folder = match &place {
+            Place::Folder(folder) | Place::File { folder, .. } => folder,
+            // Nothing is read of it.
+            Place::Gone(_) => return Ok(place),
+        };
+        let is_in = |within: &[PathBuf]| within.iter().any(|allowed| folder.starts_with(allowed));
+        match self.within.is_none_or(is_in) {
+            true => Ok(place),
+            false => Err(Error::PathNotAllowed {
+                path: path.to_owned(),
+            }),
+        }
+    }
 }
 
 /// Gives documents of a root, spread over all of them, by which its folder is known again.
@@ -72,7 +93,7 @@ pub struct Resolved {
 ///
 /// # Errors
 /// [`Error::PathNotFound`] for a path that does not exist; [`Error::Io`] for one that cannot be
-/// looked at; [`Error::InvalidArgument`] for no path, one that is neither file nor folder, or a root
+/// looked at; [`Error::PathNotAllowed`]; [`Error::InvalidArgument`] for no path, one that is neither file nor folder, or a root
 /// that the file does not have; [`Error::Cancelled`]; what `samples` says.
 pub fn resolve(
     paths: &[PathBuf],
@@ -94,12 +115,12 @@ pub fn resolve(
         similar: Vec::new(),
     };
     if let Some(name) = asked.root {
-        table.claim(paths, name, asked.gone)?;
+        table.claim(paths, name, asked)?;
         table.place_nested(known.is_first_part, asked.cancel)?;
         return Ok(table.finish());
     }
     for path in paths {
-        match place_of(path)? {
+        match asked.place_of(path)? {
             Place::Folder(folder) => table.add_folder(folder)?,
             Place::File { folder, name } => table.add_file(folder, name)?,
             Place::Gone(place) => {
@@ -129,7 +150,7 @@ pub fn assume(
     let mut entries: Vec<Entry> = known.roots.iter().map(Entry::known).collect();
     let is_only = folders.len() == 1 && entries.len() == 1;
     for folder in folders {
-        let Place::Folder(place) = place_of(folder)? else {
+        let Place::Folder(place) = asked.place_of(folder)? else {
             return Err(Error::PathNotFound {
                 path: folder.clone(),
             });
@@ -344,7 +365,7 @@ impl Table<'_, '_> {
     }
 
     /// Makes the only path the folder of the root of that name.
-    fn claim(&mut self, paths: &[PathBuf], name: &str, gone: bool) -> Result<()> {
+    fn claim(&mut self, paths: &[PathBuf], name: &str, asked: Asked<'_>) -> Result<()> {
         let refused = |reason: String| Error::InvalidArgument {
             argument: "root",
             reason,
@@ -353,9 +374,9 @@ impl Table<'_, '_> {
             let reason = "it says which root one folder is; give one path".to_owned();
             return Err(refused(reason));
         };
-        let (folder, is_there) = match place_of(path)? {
+        let (folder, is_there) = match asked.place_of(path)? {
             Place::Folder(folder) => (folder, true),
-            Place::Gone(folder) if gone => (folder, false),
+            Place::Gone(folder) if asked.gone => (folder, false),
             Place::Gone(_) => return Err(Error::PathNotFound { path: path.clone() }),
             Place::File { .. } => {
                 let reason = format!("{} is a file, and a root is a folder", path.display());

@@ -6,8 +6,8 @@
 //!   not count: the same tree gives the same answer on every machine.
 //! - Hidden files and folders (a leading dot, `.github` too) are left out, unless given by name.
 //! - `.kb` files and unfinished ones are left out.
-//! - Symbolic links are not followed, but for a path that is given itself; a linked file is
-//!   reported. So no loop is possible and no file counts twice.
+//! - Symbolic links are not followed, but for a path that is given itself, and not for that where
+//!   links are refused; a linked file is reported. So no loop is possible and no file counts twice.
 //!
 //! Files come in the order of the bytes of their document paths, whatever the disk gives first. Memory
 //! is bounded by the entries of the folders on the way to a file, about 60 bytes and its name each, and
@@ -23,14 +23,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
 use crate::ingest::git;
-use crate::ingest::open::{self, Kind, Links, OpenError, SourceFolder};
+use crate::ingest::open::{self, Kind, Links, OpenError, OpenFolder, SourceFolder};
 use crate::ingest::report::Skipped;
 use crate::ingest::root::{Root, Scope};
 use crate::ingest::walk::ahead::LookAhead;
@@ -45,6 +45,8 @@ pub struct WalkOptions {
     pub max_file_bytes: u64,
     /// Threads that list folders ahead; 0: one per core, 1: none.
     pub threads: usize,
+    /// Files that were given by name are left out where they are links.
+    pub refuse_links: bool,
     /// Set to true by another thread to stop.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -142,6 +144,22 @@ enum RootWalk {
     Ended,
 }
 
+/// The folder of a root whose files were given by name and may be no links.
+struct Confined {
+    folder: Arc<SourceFolder>,
+    entries: OpenFolder,
+}
+
+impl Confined {
+    fn open(root: &Root) -> Result<Confined> {
+        let reading = |error| Error::io("read", &root.folder, error);
+        let folder = SourceFolder::open(&root.folder).map_err(reading)?;
+        let entries = folder.open_folder(Path::new("")).map_err(reading)?;
+        let folder = Arc::new(folder);
+        Ok(Confined { folder, entries })
+    }
+}
+
 /// The next file of a root, or where the first may be.
 #[derive(Debug)]
 struct Head {
@@ -208,7 +226,7 @@ impl Walk {
         }
         let number = self.roots.len();
         if let Scope::Files(names) = &root.scope {
-            let mut files = self.named_files(root, names);
+            let mut files = self.named_files(root, names)?;
             files.sort_by(|a, b| {
                 let on_disk = || a.place.path().cmp(&b.place.path());
                 a.document_path.cmp(&b.document_path).then_with(on_disk)
@@ -226,12 +244,20 @@ impl Walk {
     }
 
     /// Files that somebody named, whatever the rules say of them.
-    fn named_files(&mut self, root: &Root, names: &BTreeSet<PathBuf>) -> Vec<SourceFile> {
+    fn named_files(&mut self, root: &Root, names: &BTreeSet<PathBuf>) -> Result<Vec<SourceFile>> {
         let mut files = Vec::new();
+        let confined = match self.options.refuse_links {
+            true => Some(Confined::open(root)?),
+            false => None,
+        };
         for name in names {
             let path = root.folder.join(name);
             let document_path = root.document_path(name);
-            let look = match open::look(&path) {
+            let look = match &confined {
+                Some(confined) => confined.entries.look(name.as_os_str()),
+                None => open::look(&path),
+            };
+            let look = match look {
                 Ok(look) => look,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {
@@ -250,13 +276,17 @@ impl Walk {
                     size_bytes: look.size_bytes,
                     modified_ms: look.modified_ms,
                     root: root.id,
-                    place: Place::Named(path),
+                    place: match &confined {
+                        Some(confined) => Place::Below(Arc::clone(&confined.folder), name.clone()),
+                        None => Place::Named(path),
+                    },
                 }),
                 (Kind::File, Some(reason)) => self.skip(document_path, reason),
-                _ => self.skip(document_path, "not a regular file".to_owned()),
+                (Kind::Link, _) => self.skip(document_path, OpenError::Link.to_string()),
+                _ => self.skip(document_path, OpenError::NotRegular.to_string()),
             }
         }
-        files
+        Ok(files)
     }
 
     fn skip(&mut self, path: String, reason: String) {

@@ -39,8 +39,8 @@ impl KbWriter {
     /// document is not made: the report says 0 documents.
     ///
     /// # Errors
-    /// [`Error::PathNotFound`]; [`Error::RootVanished`] when no file is left of what the .kb has
-    /// documents of; [`Error::IndexLocked`]; [`Error::Cancelled`] when asked to stop before the commit:
+    /// [`Error::PathNotFound`]; [`Error::PathNotAllowed`]; [`Error::RootVanished`] when no file is left
+    /// of what the .kb has documents of; [`Error::IndexLocked`]; [`Error::Cancelled`] when asked to stop before the commit:
     /// after it only merges stop;
     /// [`Error::Storage`], [`Error::Io`], the latter also when a file cannot be read whose document a
     /// rebuild would lose. The old state stands after every error.
@@ -188,6 +188,7 @@ impl Kb {
                     is_first_part: Some(&is_first_part),
                 };
                 let asked = Asked {
+                    within: options.within.as_deref(),
                     cancel: options.cancel.as_ref(),
                     ..Asked::default()
                 };
@@ -386,6 +387,7 @@ fn resolve(
     let asked = Asked {
         gone: options.prune,
         root: options.root.as_deref(),
+        within: options.within.as_deref(),
         cancel: options.cancel.as_ref(),
     };
     roots::resolve(paths, known, asked, &mut |root| {

@@ -1,5 +1,6 @@
 //! What a server looks at often: which commit answers and what it holds, without reading documents.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::error::Result;
@@ -76,6 +77,33 @@ impl Kb {
         self.read(|snapshot, catalog| {
             let mut samples = |root: &_| samples::samples(snapshot, catalog, root);
             roots::relation(folder, &catalog.meta.roots, &mut samples)
+        })
+    }
+
+    /// Whether the file holds nothing but what it was made from this folder: that is its only root, and
+    /// every document is of it. The folder is as in [`Kb::relation_of`]. Reads the records of all
+    /// documents.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn is_made_from(&self, folder: &Path) -> Result<bool> {
+        self.read(|snapshot, catalog| {
+            let mut samples = |root: &_| samples::samples(snapshot, catalog, root);
+            let [root] = catalog.meta.roots.as_slice() else {
+                return Ok(false);
+            };
+            if roots::relation(folder, &catalog.meta.roots, &mut samples)? != FolderRelation::Root {
+                return Ok(false);
+            }
+            let mut is_all = true;
+            catalog.documents.each(snapshot, |_, record| {
+                is_all = record.root == Some(root.id);
+                Ok(match is_all {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                })
+            })?;
+            Ok(is_all)
         })
     }
 

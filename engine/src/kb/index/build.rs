@@ -70,6 +70,7 @@ impl KbWriter {
                 };
                 let asked = Asked {
                     root: options.root.as_deref(),
+                    within: options.within.as_deref(),
                     ..Asked::default()
                 };
                 roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?

@@ -231,3 +231,81 @@ fn rows_are_read_in_pieces_and_only_where_something_is_looked_at() {
     let expected: Vec<String> = sorted.iter().filter(inside).cloned().collect();
     assert_eq!(paths(Scope::Parts(parts.into())), expected);
 }
+
+/// Whoever may have folders indexed that somebody else allowed could name a link to any other.
+#[cfg(unix)]
+#[test]
+fn a_run_keeps_to_the_folders_that_it_may_read() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new(&["in/a.txt", "in/deep/b.txt", "secret/key.txt"]);
+    symlink(place.at("secret"), place.at("link")).unwrap();
+    symlink("../secret", place.at("in/sub")).unwrap();
+    symlink("../secret/key.txt", place.at("in/named.txt")).unwrap();
+    let options = IndexOptions {
+        within: Some(vec![place.at("in")]),
+        ..IndexOptions::default()
+    };
+    let index = |names: &[&str]| {
+        let paths: Vec<PathBuf> = names.iter().map(|name| place.at(name)).collect();
+        let mut writer = KbWriter::open_or_create(place.kb())?;
+        writer.index(&paths, &options, &mut |_| ())
+    };
+    for outside in [
+        "",
+        "secret",
+        "secret/key.txt",
+        "link",
+        "in/sub",
+        "in/../secret",
+    ] {
+        for paths in [&[outside][..], &["in", outside]] {
+            let error = index(paths).unwrap_err();
+            assert_eq!(error.code(), "PATH_NOT_ALLOWED", "{paths:?}");
+        }
+    }
+    assert!(!place.kb().exists());
+    // A file that is named, and is a link.
+    let report = index(&["in/a.txt", "in/named.txt"]).unwrap();
+    assert_eq!(report.added, ["a.txt"]);
+    assert_eq!(report.skipped.len(), 1, "{report:?}");
+    assert_eq!(report.skipped[0].reason, "symbolic link");
+    assert_eq!(index(&["in"]).unwrap().added, ["deep/b.txt"]);
+    // Who may read any path follows it.
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    let options = IndexOptions::default();
+    let linked = [place.at("link")];
+    let report = writer.index(&linked, &options, &mut |_| ()).unwrap();
+    assert_eq!(report.added, ["secret/key.txt"]);
+}
+
+#[test]
+fn a_file_is_made_from_a_folder_when_it_holds_nothing_else() {
+    let place = Place::new(&["one/a.txt", "other/b.txt"]);
+    let (one, other) = (place.at("one"), place.at("other"));
+    let index = |paths: &[&PathBuf]| {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| (*path).clone()).collect();
+        let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+        let options = IndexOptions::default();
+        writer.index(&paths, &options, &mut |_| ()).unwrap();
+    };
+    let is_made = |folder: &PathBuf| Kb::open(place.kb()).unwrap().is_made_from(folder).unwrap();
+    KbWriter::open_or_create(place.kb())
+        .unwrap()
+        .commit()
+        .unwrap();
+    assert!(!is_made(&one));
+    index(&[&one]);
+    assert!(is_made(&one) && !is_made(&other));
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    writer.add_bytes("named.txt", b"by name").unwrap();
+    writer.commit().unwrap();
+    assert!(!is_made(&one));
+    assert!(writer.remove("named.txt").is_ok());
+    writer.commit().unwrap();
+    assert!(is_made(&one));
+    writer.seal(None, &mut |_| ()).unwrap();
+    drop(writer);
+    assert!(is_made(&one) && !is_made(&other));
+    index(&[&other]);
+    assert!(!is_made(&one));
+}
