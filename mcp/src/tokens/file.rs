@@ -71,12 +71,14 @@ fn parsed_token(token: &Map<String, Value>) -> Option<Token> {
     })
 }
 
-/// Changes whenever the file is replaced.
+/// Changes whenever the file is replaced, written or given to others to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamp {
     modified: Option<SystemTime>,
     bytes: u64,
     inode: u64,
+    /// When anything of it was changed, be it only who may read it: seconds and nanoseconds.
+    changed: (i64, i64),
 }
 
 /// Writes a file that only its owner may read.
@@ -115,13 +117,17 @@ pub(super) fn is_exposed(_: &Metadata) -> bool {
 impl Stamp {
     pub(super) fn of(metadata: &Metadata) -> Stamp {
         #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(metadata);
+        let (inode, changed) = {
+            use std::os::unix::fs::MetadataExt;
+            (metadata.ino(), (metadata.ctime(), metadata.ctime_nsec()))
+        };
         #[cfg(not(unix))]
-        let inode = 0;
+        let (inode, changed) = (0, (0, 0));
         Stamp {
             modified: metadata.modified().ok(),
             bytes: metadata.len(),
             inode,
+            changed,
         }
     }
 }

@@ -11,6 +11,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use kb_engine::escape::is_hidden;
+
 pub(crate) use secret::Hash;
 pub use store::{Tokens, default_path};
 
@@ -113,22 +115,5 @@ impl std::error::Error for TokenError {}
 /// Whether a token may be called that.
 fn is_name(name: &str) -> bool {
     let length = name.chars().count();
-    (1..=NAME_LIMIT).contains(&length) && name.trim() == name && !name.chars().any(is_unseen)
-}
-
-/// Whether a character shows nothing, or changes how those beside it are shown.
-fn is_unseen(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+    (1..=NAME_LIMIT).contains(&length) && name.trim() == name && !name.chars().any(is_hidden)
 }

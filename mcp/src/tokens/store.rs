@@ -1,7 +1,8 @@
 //! The file of tokens.
 //!
 //! It is replaced whole, by a temporary file and a rename; whoever changes it holds the lock of a
-//! file beside it. When a token was last used is remembered in memory and written now and then.
+//! file beside it. Where its path is a symbolic link, all this happens to the file that the link leads
+//! to, so that it has one content and one lock by whatever path it is named. When a token was last used is remembered in memory and written now and then.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,6 +14,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::file::{self, Stamp, Token};
 use super::secret::{self, Hash};
 use super::{Access, TOKENS_LIMIT, TokenError, TokenInfo, is_name};
+
+/// Links from one to the next that are followed to the file; as many as Linux follows.
+const LINKS_LIMIT: usize = 40;
 
 /// How often uses are written down.
 const USES_PAUSE: Duration = Duration::from_secs(60);
@@ -209,23 +213,46 @@ impl Tokens {
         &self,
         change: impl FnOnce(&mut Vec<Token>) -> Result<(), TokenError>,
     ) -> Result<(), TokenError> {
-        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let place = self.place().map_err(|error| self.failed(error))?;
+        let folder = place.parent().unwrap_or(Path::new(""));
         if !folder.as_os_str().is_empty() && !folder.exists() {
             file::make_folder(folder).map_err(|error| self.failed(error))?;
         }
         let lock = file::private()
             .create(true)
             .truncate(false)
-            .open(self.beside("lock"));
+            .open(beside(&place, "lock"));
         let lock = lock.map_err(|error| self.failed(error))?;
         lock.lock().map_err(|error| self.failed(error))?;
-        let mut tokens = self.read()?;
+        let mut tokens = self.read_at(&place)?;
         change(&mut tokens)?;
-        self.write(&tokens).map_err(|error| self.failed(error))
+        write(&place, &tokens).map_err(|error| self.failed(error))
+    }
+
+    /// Where the file is, or will be: the path without symbolic links at its end. To replace a link
+    /// would leave two files, and who is revoked in one would be let in by the other.
+    fn place(&self) -> io::Result<PathBuf> {
+        let mut place = self.path.clone();
+        for _ in 0..LINKS_LIMIT {
+            match fs::symlink_metadata(&place) {
+                Ok(metadata) if metadata.is_symlink() => {
+                    let target = fs::read_link(&place)?;
+                    place = place.parent().unwrap_or(Path::new("")).join(target);
+                }
+                Ok(_) => return Ok(place),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(place),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("it is a symbolic link that leads nowhere"))
     }
 
     fn read(&self) -> Result<Vec<Token>, TokenError> {
-        let metadata = match fs::metadata(&self.path) {
+        self.read_at(&self.path)
+    }
+
+    fn read_at(&self, place: &Path) -> Result<Vec<Token>, TokenError> {
+        let metadata = match fs::metadata(place) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.failed(error)),
@@ -233,32 +260,8 @@ impl Tokens {
         if file::is_exposed(&metadata) {
             return Err(TokenError::Exposed(self.path.clone()));
         }
-        let bytes = fs::read(&self.path).map_err(|error| self.failed(error))?;
+        let bytes = fs::read(place).map_err(|error| self.failed(error))?;
         file::parsed(&bytes).ok_or_else(|| TokenError::Unreadable(self.path.clone()))
-    }
-
-    fn write(&self, tokens: &[Token]) -> io::Result<()> {
-        let text = file::text(tokens);
-        let temporary = self.beside("tmp");
-        // One that a crash left behind; we hold the lock.
-        let _ = fs::remove_file(&temporary);
-        let mut file = file::private().create_new(true).open(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, &self.path)?;
-        // Where a folder cannot be synced, the rename is safe without.
-        if let Some(Ok(folder)) = self.path.parent().map(File::open) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
-    }
-
-    /// `tokens.json.lock` for `lock`.
-    fn beside(&self, ending: &str) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".");
-        name.push(ending);
-        PathBuf::from(name)
     }
 
     fn failed(&self, error: io::Error) -> TokenError {
@@ -267,6 +270,30 @@ impl Tokens {
             error,
         }
     }
+}
+
+fn write(place: &Path, tokens: &[Token]) -> io::Result<()> {
+    let text = file::text(tokens);
+    let temporary = beside(place, "tmp");
+    // One that a crash left behind; we hold the lock.
+    let _ = fs::remove_file(&temporary);
+    let mut file = file::private().create_new(true).open(&temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&temporary, place)?;
+    // Where a folder cannot be synced, the rename is safe without.
+    if let Some(Ok(folder)) = place.parent().map(File::open) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// `tokens.json.lock` for `lock`.
+fn beside(place: &Path, ending: &str) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// The hash of the token in an `Authorization` header.
@@ -411,6 +438,56 @@ mod tests {
         assert!(matches!(tokens.list(), Err(TokenError::Exposed(_))));
         let fresh = Tokens::new(tokens.path().to_path_buf());
         assert_eq!(fresh.check(bearer(&token).as_deref()), None);
+    }
+
+    /// The server keeps what it read; who else may read the file is looked at all the same.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_others_may_read_from_now_on_is_refused_at_once() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_folder, tokens) = store();
+        let token = tokens.create("laptop", false).unwrap();
+        let set = |mode| fs::set_permissions(tokens.path(), PermissionsExt::from_mode(mode));
+        assert!(tokens.check(bearer(&token).as_deref()).is_some());
+        set(0o644).unwrap();
+        assert_eq!(tokens.check(bearer(&token).as_deref()), None);
+        assert_eq!(tokens.hashes(), []);
+        set(0o600).unwrap();
+        assert!(tokens.check(bearer(&token).as_deref()).is_some());
+    }
+
+    /// The link was replaced by a file of its own: whoever was revoked in the real one was let in by it.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_revoking_works_by_either_name() {
+        let (folder, real) = store();
+        real.create("laptop", false).unwrap();
+        let link = folder.path().join("link.json");
+        // From one link to the next, relative and absolute.
+        std::os::unix::fs::symlink("deep/kb/next.json", &link).unwrap();
+        let next = folder.path().join("deep/kb/next.json");
+        std::os::unix::fs::symlink(real.path(), &next).unwrap();
+        let linked = Tokens::new(link.clone());
+        let token = linked.create("phone", true).unwrap();
+        assert!(linked.check(bearer(&token).as_deref()).is_some());
+        linked.flush();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(fs::symlink_metadata(&next).unwrap().is_symlink());
+        assert_eq!(real.list().unwrap().len(), 2);
+        real.revoke("phone").unwrap();
+        assert_eq!(linked.check(bearer(&token).as_deref()), None);
+        // The lock is one, too.
+        assert!(!beside(&link, "lock").exists());
+        // A link to a file that is not there yet.
+        fs::remove_file(real.path()).unwrap();
+        let token = linked.create("tablet", false).unwrap();
+        assert!(real.check(bearer(&token).as_deref()).is_some());
+        fs::remove_file(&next).unwrap();
+        std::os::unix::fs::symlink(&link, &next).unwrap();
+        assert!(matches!(
+            linked.create("x", false),
+            Err(TokenError::Io { .. })
+        ));
     }
 
     #[test]
