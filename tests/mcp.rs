@@ -11,6 +11,7 @@ mod live;
 mod load;
 mod office;
 mod paging;
+mod reach;
 mod schema;
 mod start;
 pub(crate) mod stdio;

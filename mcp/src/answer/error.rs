@@ -44,9 +44,18 @@ impl From<Error> for ToolError {
                 ToolError::new(code, format!("the file is damaged: {what}"))
                     .with_hint("Restore a copy of it, or index its sources again")
             }
-            Error::IndexLocked { holder } => {
-                ToolError::new(code, format!("the knowledge base is being written by {holder}"))
+            // Which process on which machine it is is nobody's business.
+            Error::IndexLocked { .. } => {
+                ToolError::new(code, "the knowledge base is being written by another program")
                     .with_hint("Try again when it is done")
+            }
+            Error::PathNotAllowed { path } => {
+                let path = path.to_string_lossy();
+                let path = short(&path);
+                ToolError::new(
+                    code,
+                    format!("path: {path:?} lies outside the folders that may be indexed"),
+                )
             }
             Error::FileReplaced { .. } => ToolError::new(
                 code,
@@ -239,6 +248,9 @@ mod tests {
             Error::PathNotFound {
                 path: PathBuf::from("/gone"),
             },
+            Error::PathNotAllowed {
+                path: PathBuf::from("/etc"),
+            },
             io(ErrorKind::PermissionDenied),
             io(ErrorKind::StorageFull),
             Error::Storage {
@@ -339,6 +351,7 @@ mod tests {
             .collect();
         let expected = [
             "PATH_NOT_FOUND",
+            "PATH_NOT_ALLOWED",
             "INDEX_READ_ONLY",
             "STORAGE",
             "STORAGE",

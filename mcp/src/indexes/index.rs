@@ -151,15 +151,16 @@ impl Index {
         self.write_once(&AtomicBool::new(false), work)
     }
 
-    /// The same, where `work` does not begin once `cancel` is set, and heeds it itself.
-    pub(crate) fn write_once<T>(
+    /// The same, where `work` does not begin once `cancel` is set, and heeds it itself. What was true
+    /// before the call may not be any more when `work` begins.
+    pub(crate) fn write_once<T, E: Into<ToolError>>(
         &self,
         cancel: &AtomicBool,
-        work: impl FnOnce(&mut KbWriter) -> Result<T>,
+        work: impl FnOnce(&mut KbWriter) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, ToolError> {
         let _writing = self.turn(cancel)?;
         let mut writer = self.writer()?.waiting(PATIENCE);
-        Ok(work(&mut writer)?)
+        work(&mut writer).map_err(Into::into)
     }
 
     /// The same for `work` that does not heed `cancel`: it begins only while that is not set. While

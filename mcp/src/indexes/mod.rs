@@ -17,7 +17,7 @@ pub(crate) use jobs::{Job, JobState, Jobs, Running};
 pub(crate) use paths::Roots;
 
 use crate::answer::{ToolError, short};
-use crate::options::{Opened, Options, StartError};
+use crate::options::{NAME_LIMIT, Opened, Options, StartError};
 
 /// Most files that one server opens; as many as one search asks.
 pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
@@ -115,8 +115,11 @@ impl Indexes {
     /// The index of that name or UUID.
     pub(crate) fn named(&self, name: &str) -> Result<Arc<Index>, ToolError> {
         let all = self.list();
-        let by_name = all.iter().find(|index| index.name() == name);
-        let found = by_name.or_else(|| all.iter().find(|index| index.has_uuid(name)));
+        // Nothing is called that, and to look costs its length for each of them.
+        let could_be = name.len() <= 4 * NAME_LIMIT;
+        let named = || all.iter().find(|index| index.name() == name);
+        let with_id = || all.iter().find(|index| index.has_uuid(name));
+        let found = could_be.then(|| named().or_else(with_id)).flatten();
         found.cloned().ok_or_else(|| {
             ToolError::new(
                 "INDEX_NOT_FOUND",
@@ -244,14 +247,11 @@ impl Indexes {
         })
     }
 
-    /// The index of the file at `path`: the one that has it open under whatever name, else a new one.
-    pub(crate) fn open_at(&self, place: Reserved, path: &Path) -> Result<Arc<Index>, ToolError> {
-        let real = path.canonicalize().ok();
-        let is_it = |index: &Arc<Index>| real.is_some() && index.path().canonicalize().ok() == real;
-        match self.list().into_iter().find(is_it) {
-            Some(index) => Ok(index),
-            None => place.open(path),
-        }
+    /// The index that has the file at `path` open, under whatever name.
+    pub(crate) fn at(&self, path: &Path) -> Option<Arc<Index>> {
+        let real = path.canonicalize().ok()?;
+        let is_it = |index: &Arc<Index>| index.path().canonicalize().is_ok_and(|it| it == real);
+        self.list().into_iter().find(is_it)
     }
 
     fn reserved(&self) -> MutexGuard<'_, Vec<String>> {
@@ -321,15 +321,23 @@ impl Reserved {
         &self.name
     }
 
-    /// Opens the file under the name.
-    pub(crate) fn open(self, path: &Path) -> Result<Arc<Index>, ToolError> {
+    /// Opens the file under the name, if it is one that `may` be served: what is asked about is what is
+    /// opened, whatever becomes of the path. `None` where it may not.
+    pub(crate) fn open(
+        self,
+        path: &Path,
+        may: impl FnOnce(&Index) -> Result<bool, ToolError>,
+    ) -> Result<Option<Arc<Index>>, ToolError> {
         let index = Arc::new(Index::open(&self.name, path)?);
+        if !may(&index)? {
+            return Ok(None);
+        }
         let all = &self.indexes.all;
         let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
         all.push(Arc::clone(&index));
         drop(all);
         self.indexes.tell_opened(&index);
-        Ok(index)
+        Ok(Some(index))
     }
 }
 

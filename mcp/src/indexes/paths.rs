@@ -51,6 +51,24 @@ impl Roots {
         Ok(real)
     }
 
+    /// Whether a folder that was allowed still is where it was, behind no link.
+    pub(crate) fn check_still(&self, folder: &Path) -> Result<(), ToolError> {
+        match folder.canonicalize() {
+            Ok(real) if real == folder && self.holds(&real) => Ok(()),
+            Ok(_) => Err(self.outside(&folder.to_string_lossy())),
+            Err(_) => {
+                let name = folder.to_string_lossy();
+                let sentence = format!("path: {:?} is not there any more", short(&name));
+                Err(ToolError::new("PATH_NOT_FOUND", sentence))
+            }
+        }
+    }
+
+    /// The folders themselves, for the engine to keep to.
+    pub(crate) fn allowed(&self) -> &[PathBuf] {
+        &self.allowed
+    }
+
     fn holds(&self, real: &Path) -> bool {
         self.allowed.iter().any(|root| real.starts_with(root))
     }

@@ -51,27 +51,50 @@ fn target(call: &Call<'_>, arguments: &Arguments, folder: &Path) -> Result<Targe
         }
     };
     if let Ok(index) = call.indexes.named(&name) {
-        let relation = index.kb().relation_of(folder);
-        return match relation.map_err(|error| index.failure(error))? {
-            FolderRelation::Root | FolderRelation::InsideRoot => Ok(Target::Open(index)),
-            _ if is_without_roots(&index)? => Ok(Target::Open(index)),
-            FolderRelation::NameOfRoot => Err(changed_too_much(&index, folder)),
-            _ => Err(taken(&name, "belongs to another folder")),
-        };
+        check_takes(&index, folder)?;
+        return Ok(Target::Open(index));
     }
     check_name(&name)?;
     let place = call.indexes.reserve(&name)?;
     let path = call.indexes.path_of_new(&name);
-    match path.symlink_metadata() {
-        Err(_) => Ok(Target::New(place)),
-        Ok(metadata) if metadata.is_file() && was_made_from(&path, folder) => {
-            call.indexes.open_at(place, &path).map(Target::Open)
-        }
-        Ok(_) => Err(taken(
-            &name,
-            "is the name of a file that is not open here and was not made from this folder",
-        )),
+    let Ok(metadata) = path.symlink_metadata() else {
+        return Ok(Target::New(place));
+    };
+    let opened = match metadata.is_file() {
+        true => match call.indexes.at(&path) {
+            Some(index) => {
+                check_takes(&index, folder)?;
+                Some(index)
+            }
+            // What cannot be read is not the one.
+            None => place
+                .open(&path, |index| Ok(is_left_of(index, folder)))
+                .ok()
+                .flatten(),
+        },
+        false => None,
+    };
+    let why = "is the name of a file that is not open here and was not made from this folder alone";
+    let index = opened.ok_or_else(|| taken(&name, why))?;
+    Ok(Target::Open(index))
+}
+
+/// Refuses a folder that an open index was not made from, if it was made from any.
+fn check_takes(index: &Index, folder: &Path) -> Result<(), ToolError> {
+    let relation = index.kb().relation_of(folder);
+    match relation.map_err(|error| index.failure(error))? {
+        FolderRelation::Root | FolderRelation::InsideRoot => Ok(()),
+        _ if is_without_roots(index)? => Ok(()),
+        FolderRelation::NameOfRoot => Err(changed_too_much(index, folder)),
+        _ => Err(taken(index.name(), "belongs to another folder")),
     }
+}
+
+/// Whether a file that nobody serves is one that an earlier server left of this folder: it holds this
+/// folder and nothing else. Whoever started the server did not name it, so what clients may read and
+/// clear of it is only what they could have indexed themselves.
+fn is_left_of(index: &Index, folder: &Path) -> bool {
+    index.kb().is_made_from(folder).is_ok_and(|is| is)
 }
 
 /// The open index that was made from this folder, whatever it is called: one that says where the
@@ -88,11 +111,6 @@ fn made_from(call: &Call<'_>, folder: &Path) -> Option<Arc<Index>> {
         .next()
         .or_else(|| all.iter().find(is_of_content))
         .cloned()
-}
-
-/// Whether the file that an earlier server left there holds this folder.
-fn was_made_from(path: &Path, folder: &Path) -> bool {
-    Kb::open(path).is_ok_and(|kb| is_root(&kb, folder))
 }
 
 fn is_root(kb: &Kb, folder: &Path) -> bool {
@@ -162,6 +180,7 @@ fn check_name(name: &str) -> Result<(), ToolError> {
 fn options(call: &Call<'_>) -> IndexOptions {
     IndexOptions {
         cancel: Some(Arc::clone(call.cancel)),
+        within: Some(call.indexes.roots().allowed().to_vec()),
         ..IndexOptions::default()
     }
 }
@@ -175,7 +194,11 @@ fn update(call: &Call<'_>, index: &Index, folder: &Path) -> Result<Report, ToolE
         crate::faults::hold(progress, call.cancel);
     };
     let report = index.write_once(call.cancel, |writer| {
-        writer.index(&[folder.to_path_buf()], &options(call), &mut hear)
+        // Others may have written it, or moved the folder, while we waited for our turn.
+        call.indexes.roots().check_still(folder)?;
+        check_takes(index, folder)?;
+        let report = writer.index(&[folder.to_path_buf()], &options(call), &mut hear);
+        report.map_err(ToolError::from)
     });
     match &report {
         Ok(_) => job.done(),
@@ -218,6 +241,12 @@ fn made(
     folder: &Path,
 ) -> Result<(Arc<Index>, Report), ToolError> {
     let path = call.indexes.path_of_new(place.name());
+    if path.symlink_metadata().is_ok() {
+        return Err(taken(
+            place.name(),
+            "is the name of a file that came meanwhile",
+        ));
+    }
     let mut writer = KbWriter::open_or_create(&path)?;
     let mut hear = |progress: Progress| {
         (call.progress)(progress.files_done, progress.files_total);
@@ -229,7 +258,9 @@ fn made(
         writer.commit()?;
     }
     drop(writer);
-    Ok((place.open(&path)?, report))
+    let opened = place.open(&path, |_| Ok(true))?;
+    let index = opened.ok_or_else(|| ToolError::new("INTERNAL", "lost an index"))?;
+    Ok((index, report))
 }
 
 fn answer(arguments: &Arguments, index: &Index, folder: &Path, report: &Report) -> Answer {
@@ -462,6 +493,69 @@ mod tests {
         let error = open().error("index_codebase", given);
         assert_eq!(error.code, "INDEX_NAME_TAKEN");
         assert!(error.text().contains("as root \"one\""), "{}", error.text());
+    }
+
+    /// Calls `index_codebase` while another write is under way, which does `meanwhile` before it ends.
+    fn called_during(
+        bench: &Bench,
+        given: &Value,
+        meanwhile: impl FnOnce(&mut KbWriter) + Send,
+    ) -> Result<Answer, ToolError> {
+        let index = bench.index();
+        std::thread::scope(|scope| {
+            let (holding, waits) = std::sync::mpsc::channel();
+            let index = &index;
+            scope.spawn(move || {
+                let hold = |writer: &mut KbWriter| {
+                    holding.send(()).unwrap();
+                    std::thread::sleep(std::time::Duration::from_millis(150));
+                    meanwhile(writer);
+                    Ok(())
+                };
+                index.write(hold).unwrap();
+            });
+            waits.recv().unwrap();
+            bench.call("index_codebase", given.clone())
+        })
+    }
+
+    /// Two calls that found an index without a folder each put theirs into it.
+    #[test]
+    fn a_folder_that_came_while_a_call_waited_for_its_turn_keeps_others_out() {
+        let bench = Bench::new("first", &[]);
+        let (one, other) = (project(&bench, "one"), project(&bench, "other"));
+        let given = json!({"path": one, "index_name": "first"});
+        let called = called_during(&bench, &given, |writer| {
+            let options = IndexOptions::default();
+            let report = writer.index(&[other.into()], &options, &mut |_| ());
+            report.unwrap();
+        });
+        assert_eq!(called.unwrap_err().code, "INDEX_NAME_TAKEN");
+        assert_eq!(bench.index().kb().roots().unwrap().len(), 1);
+    }
+
+    /// The path was looked at before the call waited, and followed after that.
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_became_a_link_while_a_call_waited_is_not_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("key.md"), "# Key\n").unwrap();
+        let bench = Bench::new("first", &[]);
+        let path = project(&bench, "one");
+        let inside = project(&bench, "inside");
+        for target in [outside.path(), Path::new(&inside)] {
+            let given = json!({"path": path, "index_name": "first"});
+            let called = called_during(&bench, &given, |_| {
+                fs::rename(&path, bench.path().join("moved")).unwrap();
+                std::os::unix::fs::symlink(target, &path).unwrap();
+            });
+            assert_eq!(called.unwrap_err().code, "PATH_NOT_ALLOWED");
+            assert_eq!(bench.index().kb().state().unwrap().documents, 0);
+            fs::remove_file(&path).unwrap();
+            fs::rename(bench.path().join("moved"), &path).unwrap();
+        }
+        let given = json!({"path": path, "index_name": "first"});
+        bench.answer("index_codebase", given);
     }
 
     #[test]

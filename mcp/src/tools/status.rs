@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(told(), Some(json!("failed: new: it stopped unexpectedly")));
         let place = bench.indexes.reserve("new").unwrap();
         let path = bench.path().join("guides.kb");
-        place.open(&path).unwrap();
+        place.open(&path, |_| Ok(true)).unwrap().unwrap();
         assert_eq!(told(), None);
     }
 }

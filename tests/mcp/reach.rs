@@ -1,0 +1,143 @@
+//! What a client, a folder or a file must not make the server do: read outside of its folders, serve what
+//! it was not given, work without end. Each was possible once.
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::client::Client;
+use super::stdio::Stdio;
+use crate::support::{Folder, wait_until};
+
+/// A link in the place of whatever is there.
+fn link(target: impl AsRef<Path>, name: PathBuf) {
+    let _ = std::fs::remove_file(&name);
+    symlink(target, name).unwrap();
+}
+
+/// Documents of a file, by the command line.
+fn listed(folder: &Folder, file: &str) -> String {
+    folder.kb(["ls", "-f", file, "-r"]).expect(0).stdout
+}
+
+/// Most memory that a process has had, in KB.
+#[cfg(target_os = "linux")]
+fn peak_kb(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let number = line.unwrap().split_whitespace().nth(1);
+    number.unwrap().parse().unwrap()
+}
+
+/// A server that only reads looks at the sources to say what changed; it read a link to `/dev/zero` as an
+/// ignore file until it had no memory left.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignore_file_that_is_a_link_is_not_read_when_a_search_looks_at_the_sources() {
+    let folder = Folder::indexed();
+    let harbour = folder.join("harbour");
+    link("/dev/zero", harbour.join("src/.gitignore"));
+    link("/dev/zero", harbour.join(".kbignore"));
+    let made = std::process::Command::new("mkfifo")
+        .arg(harbour.join("docs/.gitignore"))
+        .status();
+    assert!(made.unwrap().success());
+    folder.write("harbour/src/later.py", "def later():\n    return 1\n");
+    let server = Stdio::start(&folder, &["harbour.kb"]);
+    let id = server.id();
+    let mut client = Client::over(server, super::client::MODERN);
+    // The look has come to its end when it tells of the file that is new.
+    wait_until("the sources were looked at", || {
+        let (_, text) = client.both("search_code", json!({"query": "drift distance"}));
+        text.contains("STALE")
+    });
+    assert!(peak_kb(id) < 300_000, "{} KB", peak_kb(id));
+}
+
+/// Lines of whatever an ignore file led to stood in the warnings.
+#[test]
+fn warnings_of_ignore_files_hold_line_numbers_and_no_text() {
+    let folder = Folder::with_corpus();
+    folder.write("secret.json", "{{{{{{ hunter2 [\n[hunter2-\n");
+    folder.write("harbour/docs/.gitignore", "fine\n[hunter2-\n{a,hunter2\n");
+    link("../secret.json", folder.join("harbour/.kbignore"));
+    link(
+        folder.join("secret.json"),
+        folder.join("harbour/src/.gitignore"),
+    );
+    let mut client = Client::stdio(
+        &folder,
+        &["new.kb", "--allow-write", "--allow-root", "harbour"],
+    );
+    let path = folder.join("harbour").display().to_string();
+    let answer = client.call("index_codebase", json!({"path": path}));
+    let whole = answer.to_string();
+    assert!(!whole.contains("hunter2"), "{whole}");
+    assert!(
+        whole.contains(".kbignore: ignore file not applied: symbolic link"),
+        "{whole}"
+    );
+    assert!(
+        whole.contains("src/.gitignore: ignore file not applied: symbolic link"),
+        "{whole}"
+    );
+}
+
+/// A name of a file beside the served one made that one served, and cleared.
+#[test]
+fn a_file_that_is_not_served_is_opened_only_if_it_holds_the_folder_and_nothing_else() {
+    let folder = Folder::empty();
+    folder.write("project/a.md", "# A\n\nOf the project.\n");
+    folder.write("private/p.md", "# P\n\nNot for everybody.\n");
+    folder.write("note.md", "# Note\n\nNot for everybody.\n");
+    folder.kb(["index", "project", "-o", "added.kb"]).expect(0);
+    folder.kb(["add", "-f", "added.kb", "note.md"]).expect(0);
+    folder
+        .kb(["index", "project", "private", "-o", "both.kb"])
+        .expect(0);
+    folder.kb(["index", "project", "-o", "sealed.kb"]).expect(0);
+    folder.kb(["add", "-f", "sealed.kb", "note.md"]).expect(0);
+    folder.kb(["seal", "sealed.kb"]).expect(0);
+    folder.kb(["index", "private", "-o", "other.kb"]).expect(0);
+    folder.kb(["index", "project", "-o", "alone.kb"]).expect(0);
+    let arguments = ["served.kb", "--allow-write", "--allow-root", "project"];
+    let mut client = Client::stdio(&folder, &arguments);
+    let path = folder.join("project").display().to_string();
+    for name in ["added", "both", "sealed", "other"] {
+        let given = json!({"path": path, "index_name": name});
+        let told = client.error("index_codebase", given);
+        assert!(told.starts_with("INDEX_NAME_TAKEN: "), "{name}: {told}");
+        let told = client.error("clear_index", json!({"index_name": name}));
+        assert!(told.starts_with("INDEX_NOT_FOUND: "), "{name}: {told}");
+    }
+    assert_eq!(listed(&folder, "added.kb").lines().count(), 2);
+    // What an earlier server could have left.
+    let given = json!({"path": path, "index_name": "alone"});
+    assert_eq!(client.tool("index_codebase", given)["success"], true);
+}
+
+/// A folder got a prefix when it was indexed into a file that had been cleared, so that every id that a
+/// client had kept led nowhere.
+#[test]
+fn a_folder_that_is_indexed_again_after_a_clear_has_the_ids_it_had() {
+    let folder = Folder::indexed();
+    let mut client = Client::stdio(&folder, &["harbour.kb", "new.kb", "--allow-write"]);
+    let path = folder.join("harbour").display().to_string();
+    let ids = |client: &mut Client, name: &str| {
+        let given = json!({"index_name": name, "recursive": true, "max_tokens": 20_000});
+        let listed = client.tool("list_documents", given);
+        let documents = listed["data"]["documents"].as_array();
+        let documents = documents.unwrap_or_else(|| panic!("{listed}")).iter();
+        let ids = documents.map(|one| (one["document_id"].clone(), one["doc_handle"].clone()));
+        ids.collect::<Vec<_>>()
+    };
+    let before = ids(&mut client, "harbour");
+    assert_eq!(before.len(), 7);
+    client.tool("clear_index", json!({"index_name": "harbour"}));
+    for name in ["harbour", "new"] {
+        let given = json!({"path": path, "index_name": name});
+        client.tool("index_codebase", given);
+        assert_eq!(ids(&mut client, name), before);
+    }
+}
