@@ -171,10 +171,14 @@ impl<L: Listener> Follower<L> {
             return Ok(Ran::Nothing);
         }
         let mut vanished: Vec<PathBuf> = Vec::new();
-        // Each attempt but the last finds one more place that vanished.
+        let mut refused: Vec<PathBuf> = Vec::new();
+        // Each attempt but the last finds one more place that vanished or is refused.
         for _ in 0..=self.watch.places.len() {
             let mut paths = Vec::new();
             for place in &mut self.watch.places {
+                if refused.contains(&place.given) {
+                    continue;
+                }
                 if place.is_there() && !vanished.contains(&place.folder) {
                     paths.push(place.given.clone());
                 } else if !place.told_gone {
@@ -209,6 +213,19 @@ impl<L: Listener> Follower<L> {
                     if self.is_place(&root) && !vanished.contains(&root) =>
                 {
                     vanished.push(root);
+                }
+                // It became a link that leads elsewhere.
+                Err(Error::PathNotAllowed { path }) if !refused.contains(&path) => {
+                    let mut places = self.watch.places.iter_mut();
+                    if let Some(place) = places.find(|place| place.given == path)
+                        && !std::mem::replace(&mut place.told_gone, true)
+                    {
+                        self.listener.warning(&format!(
+                            "a link leads from {} to another folder; its documents stay until it is back",
+                            path.display()
+                        ));
+                    }
+                    refused.push(path);
                 }
                 // It went between two looks: the file, or a folder.
                 Err(Error::FileReplaced { is_gone: true, .. }) => {

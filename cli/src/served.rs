@@ -20,10 +20,14 @@ const TICK: Duration = Duration::from_secs(2);
 
 /// Follows the sources of one file on threads beside the server, which end with the process: a run
 /// that is not committed leaves the file as it was.
-pub(crate) fn follow(name: &str, file: &Path, note: &Note) {
+///
+/// `allowed`: the folders that may be indexed, without symbolic links. Which folders a file was made from
+/// stands in it, and whoever wrote it may have named any.
+pub(crate) fn follow(name: &str, file: &Path, allowed: &[PathBuf], note: &Note) {
     let served = Served {
         name: name.to_owned(),
         file: file.to_path_buf(),
+        allowed: allowed.to_vec(),
         note: Arc::clone(note),
     };
     let thread = thread::Builder::new().name("watch".to_owned());
@@ -37,6 +41,7 @@ pub(crate) fn follow(name: &str, file: &Path, note: &Note) {
 struct Served {
     name: String,
     file: PathBuf,
+    allowed: Vec<PathBuf>,
     note: Note,
 }
 
@@ -88,6 +93,15 @@ impl Served {
         let mut places = Vec::new();
         for source in sources {
             match Place::new(source) {
+                Ok(place) if is_moved(source, &place) => self.say(&format!(
+                    "{} is not followed: a link leads from there to another folder",
+                    source.display()
+                )),
+                Ok(place) if !self.is_allowed(&place) => self.say(&format!(
+                    "{} is not followed: it lies outside the folders that may be indexed; `kb mcp \
+                     --allow-root` adds one",
+                    source.display()
+                )),
                 Ok(_) if !self.is_ours(source) => self.say(&format!(
                     "the folder {} here is not followed: it has the name of a root of this sealed file, and \
                      other files; `kb watch FOLDER -o {}` follows a folder",
@@ -102,6 +116,8 @@ impl Served {
             self.say("no folder to watch yet");
             return Ok(None);
         }
+        // Checked again at each run: a folder that becomes a link leads nowhere.
+        let within = places.iter().map(|place| place.folder.clone()).collect();
         let (sender, signals) = mpsc::channel();
         let interrupt = sender.clone();
         let watch = Watch::new(places, &self.file, sender, signals).map_err(unwatchable)?;
@@ -114,7 +130,10 @@ impl Served {
         let mut follower = Follower::new(
             self.file.clone(),
             watch,
-            IndexOptions::default(),
+            IndexOptions {
+                within: Some(within),
+                ..IndexOptions::default()
+            },
             Arc::clone(&cancel),
             listener,
         );
@@ -130,6 +149,11 @@ impl Served {
             interrupt,
             thread: thread.map_err(|error| Failure::io("start a thread", &error))?,
         }))
+    }
+
+    fn is_allowed(&self, place: &Place) -> bool {
+        let mut allowed = self.allowed.iter();
+        allowed.any(|allowed| place.folder.starts_with(allowed))
     }
 
     /// Whether a folder is one that the file was made from. A sealed file has only the name of it, and
@@ -152,6 +176,11 @@ impl Served {
     fn say(&self, text: &str) {
         (self.note)(&format!("{}: {text}", self.name));
     }
+}
+
+/// Whether a link leads from a source, which has none in its path, to somewhere else.
+fn is_moved(source: &Path, place: &Place) -> bool {
+    source.is_absolute() && place.folder != source && Some(&*place.folder) != source.parent()
 }
 
 /// The folders and files that a .kb is made from.

@@ -108,8 +108,9 @@ type Identity = (u64, u64);
 #[cfg(unix)]
 fn identity(folder: &Path) -> Option<Identity> {
     use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(folder).ok()?;
-    Some((metadata.dev(), metadata.ino()))
+    let metadata = std::fs::symlink_metadata(folder).ok()?;
+    // Its path had no link in it: one that is there now leads to another folder.
+    (!metadata.is_symlink()).then(|| (metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]

@@ -84,6 +84,79 @@ fn warnings_of_ignore_files_hold_line_numbers_and_no_text() {
     );
 }
 
+/// `--watch` indexed whatever folder the file named.
+#[test]
+fn a_watching_server_keeps_to_the_folders_that_may_be_indexed() {
+    let folder = Folder::empty();
+    folder.write("elsewhere/a.md", "# A\n\nFirst.\n");
+    folder.write("here/b.md", "# B\n\nSecond.\n");
+    folder
+        .kb(["index", "elsewhere", "here", "-o", "n.kb"])
+        .expect(0);
+    let arguments = ["n.kb", "--allow-write", "--watch", "--allow-root", "here"];
+    let server = Stdio::start(&folder, &arguments);
+    wait_until("the folders were looked at", || {
+        server.said().contains("--allow-root")
+    });
+    folder.write("elsewhere/key.md", "# Key\n\nNot for everybody.\n");
+    folder.write("here/later.md", "# Later\n\nFor everybody.\n");
+    // A run that followed the one folder would have followed the other.
+    wait_until("the allowed folder is followed", || {
+        listed(&folder, "n.kb").contains("later.md")
+    });
+    let documents = listed(&folder, "n.kb");
+    assert!(
+        !documents.contains("key.md") && documents.contains("a.md"),
+        "{documents}"
+    );
+    let said = server.end().stderr;
+    assert!(
+        said.contains("elsewhere is not followed: it lies outside"),
+        "{said}"
+    );
+}
+
+/// A folder that was swapped for a link was followed to wherever it led.
+#[test]
+fn a_watched_folder_that_becomes_a_link_is_not_followed() {
+    let folder = Folder::empty();
+    folder.write("one/a.md", "# A\n\nFirst.\n");
+    folder.write("two/b.md", "# B\n\nSecond.\n");
+    folder.write("secret/key.md", "# Key\n\nNot for everybody.\n");
+    folder.kb(["index", "one", "two", "-o", "n.kb"]).expect(0);
+    let server = Stdio::start(&folder, &["n.kb", "--allow-write", "--watch"]);
+    folder.write("one/c.md", "# C\n\nThird.\n");
+    wait_until("the folders are followed", || {
+        listed(&folder, "n.kb").contains("c.md")
+    });
+    std::fs::rename(folder.join("one"), folder.join("moved")).unwrap();
+    // Where it leads may be indexed, but is no folder of this file.
+    symlink("secret", folder.join("one")).unwrap();
+    let mut number = 0;
+    wait_until("the link was seen", || {
+        number += 1;
+        folder.write(format!("two/{number}.md"), "# N\n\nMore.\n");
+        server.said().contains("a link leads from")
+    });
+    folder.write("two/last.md", "# Last\n\nThe end.\n");
+    wait_until("the other folder is followed", || {
+        listed(&folder, "n.kb").contains("last.md")
+    });
+    let documents = listed(&folder, "n.kb");
+    assert!(!documents.contains("key.md"), "{documents}");
+    assert!(
+        documents.contains("one/a.md") && documents.contains("one/c.md"),
+        "{documents}"
+    );
+    // It is followed again when it is what it was.
+    std::fs::remove_file(folder.join("one")).unwrap();
+    std::fs::rename(folder.join("moved"), folder.join("one")).unwrap();
+    folder.write("one/again.md", "# Again\n\nBack.\n");
+    wait_until("it is followed again", || {
+        listed(&folder, "n.kb").contains("again.md")
+    });
+}
+
 /// A name of a file beside the served one made that one served, and cleared.
 #[test]
 fn a_file_that_is_not_served_is_opened_only_if_it_holds_the_folder_and_nothing_else() {

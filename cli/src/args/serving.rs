@@ -29,13 +29,16 @@ pub(crate) struct McpArguments {
     #[arg(long)]
     pub(crate) allow_write: bool,
 
-    /// With --allow-write: a folder that clients may have indexed (repeatable) [default: this folder]
+    /// With --allow-write: a folder that may be indexed (repeatable) [default: this folder]
+    ///
+    /// For clients, and for --watch: folders count by where they are with all links followed.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
     pub(crate) allow_root: Vec<PathBuf>,
 
     /// With --allow-write: keep the files up to date with the folders that they were made from
     ///
-    /// A file that was made from no folder, or from one that is not there, stays as it is.
+    /// A file that was made from no folder, or from one that is not there or lies outside of
+    /// --allow-root, stays as it is.
     #[arg(long, requires = "allow_write")]
     pub(crate) watch: bool,
 

@@ -39,7 +39,8 @@ fn options(arguments: &McpArguments) -> Result<Options, Failure> {
     let note: Note = Arc::new(tell);
     let opened = arguments.watch.then(|| {
         let note = Arc::clone(&note);
-        let follow: Opened = Arc::new(move |name, file| follow(name, file, &note));
+        let allowed = allowed(&arguments.allow_root);
+        let follow: Opened = Arc::new(move |name, file| follow(name, file, &allowed, &note));
         follow
     });
     Ok(Options {
@@ -49,6 +50,17 @@ fn options(arguments: &McpArguments) -> Result<Options, Failure> {
         allow_roots: arguments.allow_root.clone(),
         note,
     })
+}
+
+/// The folders that may be indexed, without symbolic links. One that is not there allows nothing, and is
+/// an error when the server starts.
+fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
+    let here = [PathBuf::from(".")];
+    let given = if given.is_empty() { &here } else { given };
+    given
+        .iter()
+        .filter_map(|root| root.canonicalize().ok())
+        .collect()
 }
 
 fn print_config(
