@@ -62,7 +62,7 @@ fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
 /// What a published schema must not have, or lacks, so that every host takes it; every property of an
 /// input says what it is.
 pub(crate) fn unportable(schema: &Value, place: &str, is_input: bool) -> Vec<String> {
-    const KNOWN: [&str; 9] = [
+    const KNOWN: [&str; 11] = [
         "type",
         "description",
         "properties",
@@ -72,6 +72,8 @@ pub(crate) fn unportable(schema: &Value, place: &str, is_input: bool) -> Vec<Str
         "default",
         "minimum",
         "maximum",
+        "maxItems",
+        "maxLength",
     ];
     let mut found = Vec::new();
     let Some(fields) = schema.as_object() else {

@@ -200,6 +200,19 @@ mod tests {
     }
 
     #[test]
+    fn a_document_is_found_at_its_path_and_nowhere_else() {
+        let (_folder, kb) = kb();
+        let found = kb.document_at("a/deep/z.txt").unwrap().unwrap();
+        assert_eq!(found, kb.document("z.txt").unwrap());
+        let long = "x".repeat(1 << 20);
+        for other in ["z.txt", "./top.txt", "", &found.handle, &long] {
+            assert_eq!(kb.document_at(other).unwrap(), None, "{other}");
+        }
+        let error = kb.document(&long).unwrap_err();
+        assert_eq!(error.code(), "DOCUMENT_NOT_FOUND");
+    }
+
+    #[test]
     fn a_folder_that_only_holds_folders_has_no_documents_directly_in_it() {
         let (_folder, kb) = kb();
         let page = crate::search::page::Page::default();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::catalog::{Catalog, Segment};
-use crate::container::{Container, SlotIdentity, Snapshot};
+use crate::container::{Container, MAX_KEY_BYTES, SlotIdentity, Snapshot};
 use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
 use crate::index::text::Analyser;
@@ -136,6 +136,23 @@ impl Kb {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
             texts::whole(snapshot, catalog, record, lines)
+        })
+    }
+
+    /// The document of exactly that path; `None` when there is none. Reads no other path.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
+    pub fn document_at(&self, path: &str) -> Result<Option<DocumentInfo>> {
+        if path.len() > MAX_KEY_BYTES {
+            return Ok(None);
+        }
+        self.read(|snapshot, catalog| {
+            let Some(id) = catalog.documents.by_path(snapshot, path)? else {
+                return Ok(None);
+            };
+            let record = catalog.documents.get(snapshot, id)?;
+            Ok(Some(DocumentInfo::from_record(record)?))
         })
     }
 

@@ -6,13 +6,21 @@ use std::path::Path;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::Catalog;
-use crate::container::Snapshot;
+use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::handles;
 use crate::types::DocumentId;
 
 /// How many names an error offers.
 const OFFERED: usize = 5;
+
+/// Longest name of a document that is looked for, in bytes: an address has three for each of the longest
+/// path, and the name of the file.
+const NAME_LIMIT_BYTES: usize = 4 * MAX_KEY_BYTES;
+
+/// Longest name that others are compared with to find those like it: the longest name of a file, some
+/// times over. The whole is compared with every path.
+const COMPARED_LIMIT_BYTES: usize = 1024;
 
 /// How the address of a document begins: `kb://<name of the file>/doc/<path>`.
 const SCHEME: &str = "kb://";
@@ -31,6 +39,12 @@ pub fn document(
     file: Option<&Path>,
     name: &str,
 ) -> Result<DocumentId> {
+    if name.len() > NAME_LIMIT_BYTES {
+        return Err(Error::DocumentNotFound {
+            name: name.to_owned(),
+            nearest: Vec::new(),
+        });
+    }
     let name = &*name.nfc().collect::<String>();
     let decoded;
     let wanted = match name.strip_prefix(SCHEME) {
@@ -142,7 +156,7 @@ fn ends_with_path(path: &str, end: &str) -> bool {
             .is_some_and(|start| start.is_empty() || start.ends_with('/'))
 }
 
-/// Collects the names that look most like one.
+/// Collects the names that look most like one; none are like one of more than a kilobyte.
 #[derive(Debug)]
 pub struct Nearest {
     /// What was typed, lower case, and its last component.
@@ -154,7 +168,10 @@ pub struct Nearest {
 impl Nearest {
     /// Looks for names like `wanted`.
     pub fn new(wanted: &str) -> Nearest {
-        let wanted = wanted.to_lowercase();
+        let wanted = match wanted.len() > COMPARED_LIMIT_BYTES {
+            true => String::new(),
+            false => wanted.to_lowercase(),
+        };
         let last = last_component(&wanted).to_owned();
         Nearest {
             wanted: (wanted, last),
@@ -165,7 +182,10 @@ impl Nearest {
     /// Offers a name.
     pub fn offer(&mut self, name: &str) {
         // A folder comes once for every run of documents in it.
-        if name.is_empty() || self.best.iter().any(|(_, known)| known == name) {
+        if self.wanted.0.is_empty()
+            || name.is_empty()
+            || self.best.iter().any(|(_, known)| known == name)
+        {
             return;
         }
         let lower = name.to_lowercase();
@@ -264,6 +284,10 @@ mod tests {
 
     #[test]
     fn a_mistyped_name_offers_the_right_one_first() {
+        // A name that no file can have is like none, however many there are to compare.
+        let mut nearest = Nearest::new(&"src/serch.rs".repeat(100));
+        nearest.offer("src/search.rs");
+        assert_eq!(nearest.finish(), [""; 0]);
         let mut nearest = Nearest::new("src/serch.rs");
         for path in ["src/search.rs", "src/store.rs", "README.md"] {
             nearest.offer(path);

@@ -2,6 +2,7 @@
 //! reference page made from both. Data; no file is asked.
 
 mod instructions;
+pub(crate) mod limits;
 mod not_yet;
 mod reference;
 
@@ -21,7 +22,7 @@ const TOOLS: &str = include_str!("../../data/tools.json");
 fn all() -> &'static [Object] {
     static ALL: OnceLock<Vec<Object>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let mut tools = not_yet::without(parsed(TOOLS, "tools"));
+        let mut tools = limits::stated(not_yet::without(parsed(TOOLS, "tools")));
         tools.sort_by(|a, b| name(a).cmp(name(b)));
         tools
     })

@@ -167,10 +167,16 @@ fn kind(property: &Value) -> String {
     match (property.get("minimum"), property.get("maximum")) {
         (Some(least), Some(most)) => format!("{kind} {least}..{most}"),
         _ if kind == "array" => {
-            let items = property.get("items").and_then(word).unwrap_or_default();
-            format!("array of {items}")
+            let items = property.get("items").map(self::kind).unwrap_or_default();
+            match property.get("maxItems") {
+                Some(most) => format!("array of at most {most} of {items}"),
+                None => format!("array of {items}"),
+            }
         }
-        _ => kind,
+        _ => match property.get("maxLength") {
+            Some(most) => format!("{kind}, at most {most} characters"),
+            None => kind,
+        },
     }
 }
 

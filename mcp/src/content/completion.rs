@@ -2,7 +2,8 @@
 
 use super::prompts::is_prompt;
 use super::{Refusal, index_of, templates};
-use crate::answer::Object;
+use crate::answer::{Object, short};
+use crate::catalog::limits;
 use crate::indexes::Indexes;
 
 /// Most values in one answer; the protocol allows no more.
@@ -34,6 +35,12 @@ pub(crate) fn complete(
     typed: &str,
     given: &Object,
 ) -> Result<Completion, Refusal> {
+    let limit = limits::DOCUMENT_LIMIT;
+    if typed.len() > limit {
+        let given = typed.len();
+        let reason = format!("value: {given} bytes given; at most {limit}");
+        return Err(Refusal::Invalid(reason));
+    }
     let is_known = match reference {
         Reference::Prompt(name) => is_prompt(name),
         Reference::Template(address) => templates().iter().any(|template| {
@@ -42,8 +49,10 @@ pub(crate) fn complete(
     };
     if !is_known {
         return Err(Refusal::Invalid(match reference {
-            Reference::Prompt(name) => format!("Unknown prompt: {name}"),
-            Reference::Template(address) => format!("Unknown resource template: {address}"),
+            Reference::Prompt(name) => format!("Unknown prompt: {}", short(name)),
+            Reference::Template(address) => {
+                format!("Unknown resource template: {}", short(address))
+            }
         }));
     }
     match (reference, argument) {

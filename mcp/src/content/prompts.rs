@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Refusal;
-use crate::answer::Object;
+use crate::answer::{Object, short};
+use crate::catalog::limits::INDEX_NAME_LIMIT;
 
 /// What is advertised of a prompt.
 struct Prompt {
@@ -71,17 +72,20 @@ pub(super) fn is_prompt(name: &str) -> bool {
 /// The text of one prompt with its arguments filled in, and its description.
 pub(crate) fn prompt(name: &str, arguments: &Object) -> Result<(String, &'static str), Refusal> {
     let known = PROMPTS.iter().find(|prompt| prompt.name == name);
-    let known = known.ok_or_else(|| Refusal::Invalid(format!("Unknown prompt: {name}")))?;
+    let known =
+        known.ok_or_else(|| Refusal::Invalid(format!("Unknown prompt: {}", short(name))))?;
     let (subject_name, _) = known.subject;
     let argument = |name: &str| -> Result<Option<&str>, Refusal> {
+        let most = match name == INDEX_NAME.0 {
+            // Of four bytes each.
+            true => 4 * INDEX_NAME_LIMIT,
+            false => ARGUMENT_LIMIT_BYTES,
+        };
         let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
-        let text = value
-            .as_str()
-            .filter(|text| text.len() <= ARGUMENT_LIMIT_BYTES);
+        let text = value.as_str().filter(|text| text.len() <= most);
         let text = text.ok_or_else(|| {
-            let most = ARGUMENT_LIMIT_BYTES;
             Refusal::Invalid(format!("{name}: a text of at most {most} bytes is wanted"))
         })?;
         Ok(Some(text.trim()).filter(|text| !text.is_empty()))

@@ -2,12 +2,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kb_engine::escape::{escape_json, escape_line};
 use kb_engine::{DocumentInfo, Error, Lines, Page, file_types};
 use serde_json::{Value, json};
 
 use super::Refusal;
 use crate::answer::uri::{self, Part};
 use crate::answer::{Object, time};
+use crate::catalog::limits;
 use crate::indexes::{Index, Indexes, updated_ms};
 
 /// Resources in one page of the list.
@@ -18,6 +20,10 @@ const TEXT_LIMIT_BYTES: usize = 800 << 10;
 
 /// As many tokens.
 const TEXT_LIMIT_TOKENS: u32 = 200 << 10;
+
+/// Longest cursor that is looked at, in bytes: the longest path has six for each byte in JSON, and
+/// base64 adds a third.
+const CURSOR_LIMIT_BYTES: usize = 9 * limits::DOCUMENT_LIMIT;
 
 /// Bytes of folder paths in the overview of an index.
 const FOLDERS_BYTES: u64 = 8000;
@@ -46,6 +52,9 @@ impl Place {
     }
 
     fn of(cursor: &str) -> Option<Place> {
+        if cursor.len() > CURSOR_LIMIT_BYTES {
+            return None;
+        }
         let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
         let state: Value = serde_json::from_slice(&bytes).ok()?;
         if state.get("v").and_then(Value::as_u64) != Some(1) {
@@ -176,9 +185,19 @@ pub(crate) fn templates() -> Vec<Object> {
 
 /// What a resource holds now.
 pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, Refusal> {
+    let limit = limits::ADDRESS_LIMIT_BYTES;
+    if address.len() > limit {
+        let given = address.len();
+        let reason = format!("uri: {given} bytes given; at most {limit}");
+        return Err(Refusal::Invalid(reason));
+    }
     let missing = || Refusal::NotFound(address.to_owned());
     let found = uri::parse(address).ok_or_else(missing)?;
     let index = indexes.named(&found.index).map_err(|_| missing())?;
+    // Nobody asked which paths are like one that is not there.
+    if found.part != Part::Overview && index.kb().document_at(&found.path)?.is_none() {
+        return Err(missing());
+    }
     let (mime_type, text) = match found.part {
         Part::Overview => ("application/json", overview(&index)?),
         Part::Document => {
@@ -253,7 +272,10 @@ fn overview(index: &Index) -> Result<String, Refusal> {
         "embedding_model": info.model,
         "dimensions": info.dim,
     });
-    serde_json::to_string_pretty(&overview).map_err(|error| Refusal::Failed(error.to_string()))
+    match serde_json::to_string_pretty(&overview) {
+        Ok(text) => Ok(escape_json(&text).into_owned()),
+        Err(error) => Err(Refusal::Failed(error.to_string())),
+    }
 }
 
 fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> {
@@ -271,7 +293,8 @@ fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> 
         let (first, last) = (section.lines.first, section.lines.last);
         text.push_str(&format!(
             "{indent}- {} {} (lines {first}-{last})\n",
-            section.number, section.title
+            section.number,
+            escape_line(&section.title)
         ));
     }
     if text.is_empty() {
@@ -284,6 +307,9 @@ fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> 
 
 /// Stays the same as long as [`read`] would give the same; `None` for no resource.
 pub(crate) fn revision(indexes: &Indexes, address: &str) -> Option<String> {
+    if address.len() > limits::ADDRESS_LIMIT_BYTES {
+        return None;
+    }
     let found = uri::parse(address)?;
     let index = indexes.named(&found.index).ok()?;
     match found.part {
@@ -292,9 +318,8 @@ pub(crate) fn revision(indexes: &Indexes, address: &str) -> Option<String> {
             Some(format!("{} {}", state.generation, state.commit))
         }
         _ => {
-            let document = index.kb().document(&found.path).ok()?;
-            exact(&document, &found.path)?;
-            Some(document.revision)
+            let document = index.kb().document_at(&found.path).ok()?;
+            document.map(|document| document.revision)
         }
     }
 }

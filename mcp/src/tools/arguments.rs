@@ -9,7 +9,7 @@ use crate::answer::{Object, ToolError, cut};
 use crate::catalog;
 
 use super::going_on;
-use super::typed::{invalid, typed};
+use super::typed::{invalid, too_long, typed};
 
 /// Other names that are taken for an argument: tool (`*`: all), other name, name.
 const ALIASES: &[(&str, &str, &str)] = &[
@@ -140,13 +140,24 @@ impl Arguments {
         };
         let value = match value {
             Value::Array(words) if LISTS_TOO.contains(&(self.tool, name)) => {
+                // Each takes a character, and a comma.
+                let most = schema.get("maxLength").and_then(Value::as_u64);
+                if let Some(most) = most.filter(|most| words.len() as u64 > *most) {
+                    return Err(too_long(name, words.len(), "values", most));
+                }
                 let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
                 let words = words.ok_or_else(|| invalid(name, "not a list of texts"))?;
                 Value::String(words.join(","))
             }
             other => other,
         };
-        let value = typed(name, schema, value)?;
+        let value = match typed(name, schema, value) {
+            // No answer gave such a one.
+            Err(error) if name == "continuation_token" && error.facts.contains_key("limit") => {
+                return Err(going_on::malformed());
+            }
+            typed => typed?,
+        };
         if is_published || !self.values.contains_key(name) {
             self.values.insert(name.to_owned(), value);
         }
@@ -402,6 +413,19 @@ mod tests {
             text,
             "INVALID_ARGUMENT: min_score: 1.5 given; allowed are 0 to 1."
         );
+    }
+
+    #[test]
+    fn the_name_of_an_index_may_be_as_long_as_that_of_one_that_is_served() {
+        assert_eq!(
+            catalog::limits::INDEX_NAME_LIMIT,
+            crate::options::NAME_LIMIT
+        );
+        let name = "\u{1f600}".repeat(crate::options::NAME_LIMIT);
+        read("index_stats", json!({"index_name": name})).unwrap();
+        let text = refusal("index_stats", json!({"index_name": format!("{name}x")}));
+        let expected = "INVALID_ARGUMENT: index_name: 65 characters given; at most 64.";
+        assert_eq!(text, expected);
     }
 
     #[test]

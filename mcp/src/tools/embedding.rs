@@ -10,18 +10,10 @@ use super::{Call, hits};
 use crate::answer::{Answer, ToolError, insert_warnings, object};
 use crate::indexes::Index;
 
-/// Longest text, in characters.
-const TEXT_LIMIT: usize = 8000;
-
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
     let text = arguments.required_text("text");
-    let length = text.chars().count();
-    if text.trim().is_empty() || length > TEXT_LIMIT {
-        let reason = match length > TEXT_LIMIT {
-            true => format!("{length} characters given; at most {TEXT_LIMIT}"),
-            false => "it is empty; give at least one word".to_owned(),
-        };
-        return Err(invalid("text", reason));
+    if text.trim().is_empty() {
+        return Err(invalid("text", "it is empty; give at least one word"));
     }
     let all = call.indexes.list();
     let index = match (arguments.index_name(), all.as_slice()) {

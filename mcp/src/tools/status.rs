@@ -98,10 +98,9 @@ fn is_running(job: &Job) -> bool {
 
 /// Whether a job failed whose document came another way since.
 fn is_past(index: &Index, job: &Job) -> bool {
-    let is_other = |document: DocumentInfo| {
-        document.path == job.path && job.before.as_ref() != Some(&document.revision)
-    };
-    !is_running(job) && index.kb().document(&job.path).is_ok_and(is_other)
+    let is_other = |document: DocumentInfo| job.before.as_ref() != Some(&document.revision);
+    let now = || index.kb().document_at(&job.path).ok().flatten();
+    !is_running(job) && now().is_some_and(is_other)
 }
 
 /// What is under way, what went wrong, and what is there.

@@ -29,8 +29,7 @@ fn within(patience: Duration, call: &Call<'_>, arguments: &Arguments) -> Result<
     let upload = Upload::of(arguments)?;
     let file_name = upload.document.path.clone();
     let (done, result) = sync_channel(1);
-    let before = index.kb().document(&file_name).ok();
-    let before = before.filter(|document| document.path == file_name);
+    let before = index.kb().document_at(&file_name).ok().flatten();
     let running = index
         .jobs()
         .begin(&file_name, before.map(|document| document.revision))?;
