@@ -7,13 +7,15 @@
 //!   and each of U+0085, U+2028 and U+2029 ends a line for some programs.
 //! * *invisible characters*: those that Unicode lets a program leave undrawn
 //!   (`Default_Ignorable_Code_Point`), among them every `Bidi_Control`, the tag characters and the
-//!   fillers of Hangul; and the interlinear annotation characters. They can reorder a line, make two
-//!   names look alike, or carry text that only a program reads.
+//!   fillers of Hangul; the interlinear annotation characters; and U+2800, the Braille cell without
+//!   dots, which is drawn as a space and is none. They can reorder a line, make two names look alike,
+//!   or carry text that only a program reads.
 //!
 //! Some invisible characters are part of ordinary writing: joiners in Persian, Indic scripts and
-//! emoji, U+200B between words of Thai or Khmer, variation selectors after emoji and ideographs.
-//! Directly after a visible character that takes them they stay as they are; anywhere else, and in
-//! a row, they are escaped. So at most one of them follows each visible character.
+//! emoji, U+200B between words of Thai or Khmer, variation selectors after emoji and ideographs, U+2800
+//! in Braille. Directly after a visible character that takes them they stay as they are; anywhere else,
+//! and in a row, they are escaped. So at most one of them follows each visible character, or U+2800
+//! some times over.
 //!
 //! | written to | names, in lines of their own | text of a document |
 //! |---|---|---|
@@ -96,7 +98,7 @@ pub fn shown(text: &str) -> impl Iterator<Item = Shown> + '_ {
         base = match character {
             _ if shown.is_escaped() => None,
             // Emoji go on with a joiner after their selector.
-            '\u{fe0f}' => Some(character),
+            '\u{fe0f}' | '\u{2800}' => Some(character),
             _ if shown.is_hidden || character.is_whitespace() => None,
             _ => Some(character),
         };
@@ -166,7 +168,7 @@ fn is_control(character: char) -> bool {
 }
 
 /// `Default_Ignorable_Code_Point` of Unicode 16 (DerivedCoreProperties.txt), which has all of
-/// `Bidi_Control`, and the interlinear annotation characters.
+/// `Bidi_Control`, the interlinear annotation characters, and the Braille cell without dots.
 fn is_invisible(character: char) -> bool {
     matches!(
         character,
@@ -186,6 +188,7 @@ fn is_invisible(character: char) -> bool {
             | '\u{fff0}'..='\u{fffb}'
             | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}'
+            | '\u{2800}'
             | '\u{e0000}'..='\u{e0fff}'
     )
 }
@@ -194,6 +197,9 @@ fn is_invisible(character: char) -> bool {
 fn takes(base: char, invisible: char) -> bool {
     let is_selected = base == '\u{fe0f}';
     match invisible {
+        // Spaces of Braille after a cell with dots, several in a row too, which take nothing else.
+        '\u{2800}' => matches!(base, '\u{2800}'..='\u{28ff}'),
+        _ if base == '\u{2800}' => false,
         // Joiners: scripts from Hebrew on, and emoji. Latin, Greek and Cyrillic have no use for them.
         '\u{200c}' | '\u{200d}' => base >= '\u{590}',
         // Where words have no spaces between them: Thai to Myanmar, Khmer, Tai.
@@ -277,8 +283,8 @@ mod tests {
             "plain",
             "back\\slash \\u{9}",
             "\u{e4}\u{4e2d}\u{1f600}",
-            // No-break, thin and ideographic space, the empty Braille cell, object replacement.
-            "\u{a0}\u{2009}\u{3000}\u{2800}\u{fffc}\u{fffd}",
+            // No-break, thin and ideographic space, object replacement.
+            "\u{a0}\u{2009}\u{3000}\u{fffc}\u{fffd}",
             // Combining marks.
             "e\u{301}\u{20e3}",
         ] {
@@ -303,6 +309,8 @@ mod tests {
             "\u{1f3f3}\u{fe0f}\u{200d}\u{1f308}",
             "1\u{fe0f}\u{20e3} #\u{fe0f}\u{20e3}",
             "\u{a9}\u{fe0f} \u{2194}\u{fe0e}",
+            // Braille with spaces, as plots in a terminal have them.
+            "\u{2813}\u{2800}\u{2800}\u{2801}\u{2800}",
             // A variant of an ideograph, and of a Mongolian letter.
             "\u{845b}\u{e0100}",
             "\u{1820}\u{180b}",
@@ -329,6 +337,9 @@ mod tests {
             ("\u{2764}\u{fe0f}\u{e0100}", "\u{2764}\u{fe0f}\\u{e0100}"),
             ("\u{645}\u{200c}\u{200d}", "\u{645}\u{200c}\\u{200d}"),
             ("\u{645}\u{200b}", "\u{645}\\u{200b}"),
+            ("\u{2801}\u{2800}\u{fe0f}", "\u{2801}\u{2800}\\u{fe0f}"),
+            ("a\u{2800}\u{2800}", "a\\u{2800}\\u{2800}"),
+            ("\u{2813}a\u{2800}", "\u{2813}a\\u{2800}"),
             (
                 "\u{1f3f4}\u{e0067}\u{e007f}",
                 "\u{1f3f4}\\u{e0067}\\u{e007f}",

@@ -4,9 +4,11 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use kb_engine::KbWriter;
+use kb_engine::escape::is_hidden;
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::client::{Client, text_of};
 use super::stdio::Stdio;
 use crate::support::{Folder, wait_until};
 
@@ -321,6 +323,19 @@ fn addresses_prompts_and_completions_have_limits_too() {
     );
 }
 
+/// Where the server runs, and as which process, was told to whoever met a lock.
+#[test]
+fn a_client_is_not_told_which_process_holds_a_file() {
+    let folder = Folder::indexed();
+    let mut writer = KbWriter::open_or_create(folder.join("harbour.kb")).unwrap();
+    writer.add_bytes("held.md", b"# Held\n").unwrap();
+    let mut client = Client::stdio(&folder, &["harbour.kb", "--allow-write"]);
+    let told = client.error("clear_index", json!({"index_name": "harbour"}));
+    assert!(told.starts_with("INDEX_LOCKED: "), "{told}");
+    assert!(!told.contains(&std::process::id().to_string()), "{told}");
+    assert!(told.contains("by another program"), "{told}");
+}
+
 /// A folder got a prefix when it was indexed into a file that had been cleared, so that every id that a
 /// client had kept led nowhere.
 #[test]
@@ -343,5 +358,45 @@ fn a_folder_that_is_indexed_again_after_a_clear_has_the_ids_it_had() {
         let given = json!({"path": path, "index_name": name});
         client.tool("index_codebase", given);
         assert_eq!(ids(&mut client, name), before);
+    }
+}
+
+/// Characters that nobody sees, in headings and names.
+#[test]
+fn resources_show_what_nobody_would_see() {
+    let evil = "a\u{200b}\u{200d}\u{2060}\u{2064}\u{206a}\u{206f}\u{feff}\u{ad}\u{180e}\u{fff9}\u{fffb}\
+                \u{3164}\u{ffa0}\u{115f}\u{2800}\u{fe0f}\u{e0100}b";
+    let folder = Folder::empty();
+    let mut writer = KbWriter::open_or_create(folder.join("evil.kb")).unwrap();
+    let text = format!("# Lens {evil}\n\nWords.\n\n## Sub {evil}\n\nMore words.\n");
+    writer
+        .add_bytes(&format!("x{evil}/a.md"), text.as_bytes())
+        .unwrap();
+    writer.add_bytes("b.md", text.as_bytes()).unwrap();
+    writer.commit().unwrap();
+    drop(writer);
+    let mut client = Client::stdio(&folder, &["evil.kb"]);
+    for uri in ["kb://evil/outline/b.md", "kb://evil"] {
+        let read = client.result("resources/read", json!({"uri": uri}));
+        let text = read["contents"][0]["text"].as_str().unwrap();
+        let hidden = text.chars().find(|c| *c != '\n' && is_hidden(*c));
+        assert!(hidden.is_none(), "{uri}: {hidden:?} in {text:?}");
+        assert!(text.contains("2800") && text.contains("feff"), "{text}");
+    }
+    // The text itself is for whoever wants every byte of it.
+    let read = client.result("resources/read", json!({"uri": "kb://evil/doc/b.md"}));
+    assert_eq!(read["contents"][0]["text"], text);
+    for (tool, given) in [
+        ("search", json!({"query": "lens"})),
+        ("list_documents", json!({"recursive": true})),
+        ("list_folders", json!({})),
+        ("get_document_outline", json!({"document_id": "b.md"})),
+        ("get_document_data", json!({"document_id": "b.md"})),
+    ] {
+        let shown = text_of(&client.call(tool, given));
+        let hidden = shown
+            .chars()
+            .find(|c| !matches!(c, '\n' | '\t') && is_hidden(*c));
+        assert!(hidden.is_none(), "{tool}: {hidden:?} in {shown:?}");
     }
 }

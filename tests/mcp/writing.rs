@@ -398,7 +398,7 @@ fn clearing_empties_a_file_that_keeps_its_name_and_identity() {
 }
 
 #[test]
-fn a_write_while_another_process_writes_is_refused_after_some_seconds_with_its_name() {
+fn a_write_while_another_process_writes_is_refused_after_some_seconds() {
     let folder = Folder::indexed();
     let mut writer = kb_engine::KbWriter::open_or_create(folder.join("harbour.kb")).unwrap();
     writer.add_bytes("held.md", b"# Held\n").unwrap();
