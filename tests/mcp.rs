@@ -4,7 +4,7 @@
 mod attack;
 pub(crate) mod client;
 mod forms;
-mod gate;
+pub(crate) mod gate;
 mod hostile_text;
 pub(crate) mod http;
 mod live;

@@ -2,6 +2,7 @@
 //! few rounds of each; `cargo xtask trials [NAME] [--rounds N] [--seed S]` makes as many as wanted
 //! (`KB_TRIAL_ROUNDS`, `KB_TRIAL_SEED`). No outcome depends on how fast the machine is.
 
+mod attacks;
 mod budget;
 mod kills;
 mod moves;

@@ -192,7 +192,8 @@ fn a_stop_is_clean_with_clients_connected() {
     assert!(rest.is_empty());
 }
 
-pub(super) fn token(folder: &Folder, name: &str, more: &[&str]) -> String {
+/// Makes an access token of that name; gives the secret.
+pub(crate) fn token(folder: &Folder, name: &str, more: &[&str]) -> String {
     let mut command = folder.command();
     command
         .args(["token", "create", name, "--tokens", "tokens.json"])

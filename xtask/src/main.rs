@@ -58,7 +58,7 @@ cargo xtask <verb>
        --fixtures       only the conformance suite with its fixtures
        --official       what CI runs: the official Python and TypeScript clients and the suite
   crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips
-  trials [NAME]         hostile trees, moves, permissions, words, kills: many rounds of what every test
+  trials [NAME]         hostile trees, moves, permissions, words, kills, attacks: rounds of what every test
                         run tries in short
        --rounds N       instead of the usual number of each
        --seed S         the first seed (default 1)";

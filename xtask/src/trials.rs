@@ -1,17 +1,18 @@
 //! The long form of the trials that every test run makes in short: hostile trees, moves, permissions,
-//! texts and kills, from a seed.
+//! texts, kills and attacks, from a seed.
 
 use anyhow::{Context, Result, bail};
 
 use crate::repository;
 
 /// A trial and how many rounds of it the long form makes.
-const TRIALS: [(&str, u64); 5] = [
+const TRIALS: [(&str, u64); 6] = [
     ("trees", 30),
     ("moves", 280),
     ("permissions", 1),
     ("words", 20_000),
     ("kills", 1000),
+    ("attacks", 50),
 ];
 
 /// Runs the verb: `trials [NAME] [--rounds N] [--seed S]`.
