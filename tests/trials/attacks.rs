@@ -212,8 +212,11 @@ fn wrong_tokens(attack: &Attack<'_>) {
 /// Connections that are held before the victim begins: more than there are places.
 const HELD: u64 = 300;
 
+/// What an attack does until it is over.
+type Act = fn(&Attack<'_>);
+
 /// Attacks by name, and the rounds after which the victim begins.
-const ATTACKS: [(&str, u64, fn(&Attack<'_>)); 14] = [
+const ATTACKS: [(&str, u64, Act); 14] = [
     ("many values", 2, many_values),
     ("deep brackets", 2, deep_brackets),
     ("long texts", 2, long_texts),
