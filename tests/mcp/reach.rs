@@ -258,10 +258,10 @@ fn arguments_that_are_too_long_are_refused_before_anything_is_looked_up() {
         }
     }
     assert!(tried > 40, "{tried}");
-    let languages = json!({"query": "a", "language": vec!["x"; 1_000_000]});
+    let languages = json!({"query": "a", "language": vec!["x"; 9000]});
     let told = client.error("search_code", languages);
     assert!(
-        told.contains("language: 1000000 values given; at most "),
+        told.contains("language: 9000 values given; at most "),
         "{told}"
     );
     // Alone in a text, as a number and as a truth.
@@ -281,7 +281,8 @@ fn arguments_that_are_too_long_are_refused_before_anything_is_looked_up() {
 fn addresses_prompts_and_completions_have_limits_too() {
     let folder = Folder::indexed();
     let mut client = Client::stdio(&folder, &["harbour.kb"]);
-    let long = "x".repeat(4 << 20);
+    // Less than a whole message may have.
+    let long = "x".repeat(900 << 10);
     let template = json!({"type": "ref/resource", "uri": "kb://{index_name}/doc/{+path}"});
     for (method, given) in [
         (

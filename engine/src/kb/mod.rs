@@ -22,6 +22,8 @@ mod read;
 #[cfg(feature = "ingest")]
 mod recall;
 #[cfg(feature = "ingest")]
+mod relation;
+#[cfg(feature = "ingest")]
 mod samples;
 #[cfg(feature = "ingest")]
 mod seal;
