@@ -190,6 +190,33 @@ fn listen(attack: &Attack<'_>, notifications: Value) {
     });
 }
 
+/// Reads a long document.
+fn read_long() -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read",
+        "params": {"uri": "kb://harbour/doc/long.txt", "_meta": Client::meta()}})
+}
+
+fn long_reads(attack: &Attack<'_>) {
+    attack.repeat(&read_long());
+}
+
+/// Several requests one after the other on each connection, whose answers nobody reads.
+fn unread_answers(attack: &Attack<'_>) {
+    let bearer = attack.bearer();
+    let message = read_long();
+    let body = message.to_string();
+    let headers = headers_of(MODERN, &message);
+    attack.hold(|connection| {
+        for _ in 0..6 {
+            let headers = headers.iter().map(|(key, value)| (*key, value.as_str()));
+            let headers: Vec<_> = headers
+                .chain([("Authorization", bearer.as_str())])
+                .collect();
+            connection.send("POST", "/mcp", &headers, body.as_bytes());
+        }
+    });
+}
+
 fn silent_connections(attack: &Attack<'_>) {
     attack.hold(|_| ());
 }
@@ -216,7 +243,9 @@ const HELD: u64 = 300;
 type Act = fn(&Attack<'_>);
 
 /// Attacks by name, and the rounds after which the victim begins.
-const ATTACKS: [(&str, u64, Act); 14] = [
+const ATTACKS: [(&str, u64, Act); 16] = [
+    ("long reads", 10, long_reads),
+    ("unread answers", HELD, unread_answers),
     ("many values", 2, many_values),
     ("deep brackets", 2, deep_brackets),
     ("long texts", 2, long_texts),
@@ -282,7 +311,11 @@ fn peak_mib(server: &HttpServer) -> u64 {
 #[test]
 fn no_attack_stops_the_searches_of_others_or_takes_the_memory() {
     let rounds = number_from("KB_TRIAL_ROUNDS", 1);
-    let folder = Folder::indexed();
+    let folder = Folder::with_corpus();
+    // A character of two bytes that takes six in an answer.
+    let line = format!("{} is a long line\n", "\u{85}".repeat(40));
+    folder.write("harbour/long.txt", line.repeat(7500));
+    folder.kb(["index", "harbour"]).expect(0);
     let attacker = token(&folder, "attacker", &[]);
     let victim = token(&folder, "victim", &[]);
     let mut failures = Vec::new();

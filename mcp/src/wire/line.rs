@@ -7,7 +7,6 @@
 //! does not read holds anything else up. What is read and not done, and what is said and not read,
 //! is bounded.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::sync::Arc;
@@ -15,7 +14,6 @@ use std::sync::mpsc as blocking;
 use std::thread;
 use std::time::Duration;
 
-use kb_engine::escape::escape_json;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, GetExtensions, GetMeta, ProtocolVersion,
@@ -64,7 +62,8 @@ enum Incoming {
 
 /// A message on its way out; whoever sends it hears when it is written.
 struct Outgoing {
-    message: Option<ServerJsonRpcMessage>,
+    /// `None`: only what is sent before is waited for.
+    line: Option<Vec<u8>>,
     written: oneshot::Sender<io::Result<()>>,
     /// Dropped when it is written.
     _unread: Option<super::unread::Place>,
@@ -112,10 +111,17 @@ impl LineTransport {
     /// Puts a message behind those on their way, at once, so that they keep their order.
     fn put(&self, message: Option<ServerJsonRpcMessage>) -> oneshot::Receiver<io::Result<()>> {
         let (written, hears) = oneshot::channel();
-        let message = message.map(|message| self.unread.take(message));
-        let (message, place) = message.unzip();
+        let taken = message.map(|message| self.unread.take(&message));
+        let (line, place) = match taken.transpose() {
+            Ok(taken) => taken.unzip(),
+            Err(error) => {
+                // Whoever sent it may not wait for it.
+                let _ = written.send(Err(error.into()));
+                return hears;
+            }
+        };
         let outgoing = Outgoing {
-            message,
+            line,
             written,
             _unread: place,
         };
@@ -363,10 +369,9 @@ fn write_all(
     messages: &blocking::Receiver<Outgoing>,
     over: &CancellationToken,
 ) {
-    let mut line = Vec::new();
     for outgoing in messages {
-        let result = match outgoing.message {
-            Some(message) => write_line(&mut output, &mut line, &message),
+        let result = match outgoing.line {
+            Some(line) => output.write_all(&line).and_then(|()| output.flush()),
             None => Ok(()),
         };
         if result.is_err() {
@@ -375,26 +380,7 @@ fn write_all(
         }
         // Whoever sent it may not wait for it.
         let _ = outgoing.written.send(result);
-        line.clear();
-        line.shrink_to(BUFFER_LIMIT);
     }
-}
-
-fn write_line(
-    output: &mut impl Write,
-    line: &mut Vec<u8>,
-    message: &ServerJsonRpcMessage,
-) -> io::Result<()> {
-    serde_json::to_writer(&mut *line, message)?;
-    // JSON may have U+0085, U+2028 and U+2029 in a string, and some clients end a line there.
-    if let Ok(text) = std::str::from_utf8(line)
-        && let Cow::Owned(escaped) = escape_json(text)
-    {
-        *line = escaped.into_bytes();
-    }
-    line.push(b'\n');
-    output.write_all(line)?;
-    output.flush()
 }
 
 #[cfg(test)]
@@ -477,22 +463,6 @@ mod tests {
                 "{passed_over:?}"
             );
         }
-    }
-
-    #[test]
-    fn a_message_is_one_line_for_every_reader() {
-        let said = "a\u{85}b\u{2028}c\u{2029}d\u{9b}e\u{7f}";
-        let message = ServerJsonRpcMessage::error(ErrorData::internal_error(said, None), None);
-        let (mut output, mut line) = (Vec::new(), Vec::new());
-        write_line(&mut output, &mut line, &message).unwrap();
-        let text = String::from_utf8(output).unwrap();
-        let text = text.strip_suffix('\n').unwrap();
-        assert!(
-            text.is_ascii() && !text.contains(|c: char| c.is_control()),
-            "{text:?}"
-        );
-        let value: Value = serde_json::from_str(text).unwrap();
-        assert_eq!(value["error"]["message"], said);
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! Answers on their way over a pipe that nobody has read yet.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rmcp::model::{ErrorData, ServerJsonRpcMessage, ServerResult};
+use kb_engine::escape::escape_json;
+use rmcp::model::{ErrorData, ServerJsonRpcMessage};
 use tokio::sync::Notify;
 
 /// Most messages that wait for their reader before no more requests are taken up. A client may send
 /// so many before it reads.
 const MESSAGES_LIMIT: usize = 1024;
 
-/// Most bytes of text in them. An answer beyond that is an error instead: the work for it is done,
-/// and nothing else would bound what requests under way bring. The longest text has 800 KiB.
+/// Most bytes of their lines. An answer beyond that is an error instead: the work for it is done,
+/// and nothing else would bound what requests under way bring. They wait as lines, because the memory of values with
+/// many members is ten times what they say.
 const BYTES_LIMIT: usize = 32 << 20;
 
 /// Those of one conversation.
@@ -31,31 +34,30 @@ pub(super) struct Place {
 }
 
 impl Unread {
-    /// Takes a message, or the error that is sent in its place.
+    /// The line of a message, or of the error that is sent in its place.
+    ///
+    /// # Errors
+    /// What serialising says, which nothing that is sent does.
     pub(super) fn take(
         self: &Arc<Unread>,
-        message: ServerJsonRpcMessage,
-    ) -> (ServerJsonRpcMessage, Place) {
-        let mut bytes = text_bytes(&message);
-        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        message: &ServerJsonRpcMessage,
+    ) -> serde_json::Result<(Vec<u8>, Place)> {
+        let mut line = line_of(message)?;
+        let before = self.bytes.load(Ordering::Relaxed);
+        if let ServerJsonRpcMessage::Response(answer) = message
+            && before.saturating_add(line.len()) > BYTES_LIMIT
+        {
+            let words = "too many answers are not read yet: read them, then ask again";
+            let error = ErrorData::internal_error(words, None);
+            line = line_of(&ServerJsonRpcMessage::error(error, Some(answer.id.clone())))?;
+        }
+        self.bytes.fetch_add(line.len(), Ordering::Relaxed);
         self.messages.fetch_add(1, Ordering::Relaxed);
-        let message = match message {
-            ServerJsonRpcMessage::Response(answer)
-                if bytes > 0 && before.saturating_add(bytes) > BYTES_LIMIT =>
-            {
-                self.bytes.fetch_sub(bytes, Ordering::Relaxed);
-                bytes = 0;
-                let words = "too many answers are not read yet: read them, then ask again";
-                let error = ErrorData::internal_error(words, None);
-                ServerJsonRpcMessage::error(error, Some(answer.id))
-            }
-            message => message,
-        };
         let place = Place {
             unread: Arc::clone(self),
-            bytes,
+            bytes: line.len(),
         };
-        (message, place)
+        Ok((line, place))
     }
 
     /// Waits until there are so few that more may come.
@@ -74,34 +76,25 @@ impl Drop for Place {
     }
 }
 
-/// The bytes of the texts in an answer, which are nearly all that it takes. The structured form says
-/// the same once more.
-fn text_bytes(message: &ServerJsonRpcMessage) -> usize {
-    let ServerJsonRpcMessage::Response(answer) = message else {
-        return 0;
-    };
-    match &answer.result {
-        ServerResult::CallToolResult(result) => {
-            let texts = result.content.iter().filter_map(|block| block.as_text());
-            let bytes: usize = texts.map(|text| text.text.len()).sum();
-            bytes * (1 + usize::from(result.structured_content.is_some()))
-        }
-        ServerResult::ReadResourceResult(result) => {
-            let texts = result.contents.iter().map(|content| match content {
-                rmcp::model::ResourceContents::TextResourceContents { text, .. } => text.len(),
-                _ => 0,
-            });
-            texts.sum()
-        }
-        _ => 0,
+/// A message and the end of its line.
+fn line_of(message: &ServerJsonRpcMessage) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    // JSON may have U+0085, U+2028 and U+2029 in a string, and some clients end a line there.
+    if let Ok(text) = std::str::from_utf8(&line)
+        && let Cow::Owned(escaped) = escape_json(text)
+    {
+        line = escaped.into_bytes();
     }
+    line.push(b'\n');
+    line.shrink_to_fit();
+    Ok(line)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use rmcp::model::{CallToolResult, ContentBlock, RequestId};
+    use rmcp::model::{CallToolResult, ContentBlock, RequestId, ServerResult};
 
     use super::*;
     use crate::wire::block_on;
@@ -112,21 +105,34 @@ mod tests {
         ServerJsonRpcMessage::response(result, RequestId::Number(1))
     }
 
-    fn is_error(message: &ServerJsonRpcMessage) -> bool {
-        matches!(message, ServerJsonRpcMessage::Error(_))
+    fn is_error(line: &[u8]) -> bool {
+        let message: serde_json::Value = serde_json::from_slice(line).unwrap();
+        message["error"].is_object()
+    }
+
+    #[test]
+    fn a_message_is_one_line_for_every_reader() {
+        let said = "a\u{85}b\u{2028}c\u{2029}d\u{9b}e\u{7f}";
+        let message = ServerJsonRpcMessage::error(ErrorData::internal_error(said, None), None);
+        let text = String::from_utf8(line_of(&message).unwrap()).unwrap();
+        let text = text.strip_suffix('\n').unwrap();
+        assert!(
+            text.is_ascii() && !text.contains(|c: char| c.is_control()),
+            "{text:?}"
+        );
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(value["error"]["message"], said);
     }
 
     #[test]
     fn long_answers_that_nobody_reads_become_errors_until_some_are_read() {
         let unread = Arc::new(Unread::default());
-        let mut held: Vec<_> = (0..8)
-            .map(|_| unread.take(answer(BYTES_LIMIT / 8)))
-            .collect();
-        assert!(held.iter().all(|(message, _)| !is_error(message)));
-        assert!(is_error(&unread.take(answer(1)).0));
-        assert!(!is_error(&unread.take(answer(0)).0), "it takes nothing");
+        let take = |bytes: usize| unread.take(&answer(bytes)).unwrap();
+        let mut held: Vec<_> = (0..8).map(|_| take(BYTES_LIMIT / 8 - 200)).collect();
+        assert!(held.iter().all(|(line, _)| !is_error(line)));
+        assert!(is_error(&take(2000).0));
         held.pop();
-        assert!(!is_error(&unread.take(answer(1)).0));
+        assert!(!is_error(&take(2000).0));
         drop(held);
         assert_eq!(unread.bytes.load(Ordering::Relaxed), 0);
         assert_eq!(unread.messages.load(Ordering::Relaxed), 0);
@@ -137,10 +143,10 @@ mod tests {
         block_on(async {
             let unread = Arc::new(Unread::default());
             let mut held: Vec<_> = (1..MESSAGES_LIMIT)
-                .map(|_| unread.take(answer(0)))
+                .map(|_| unread.take(&answer(0)).unwrap())
                 .collect();
             unread.fewer().await;
-            held.push(unread.take(answer(0)));
+            held.push(unread.take(&answer(0)).unwrap());
             let early = tokio::time::timeout(Duration::from_millis(20), unread.fewer()).await;
             assert!(early.is_err(), "all wait");
             held.pop();

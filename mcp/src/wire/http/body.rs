@@ -212,6 +212,26 @@ impl Bodies {
             Err(answer) => Ok(answer.await),
         }
     }
+
+    /// An answer of JSON, whole or as events, that is the same lines for every reader: some end a line
+    /// at U+0085, U+2028 or U+2029, which JSON may have in a string. A long one is looked through
+    /// outside of the threads of the network.
+    pub(super) async fn escaped(
+        &self,
+        body: BoxBody<Bytes, Infallible>,
+    ) -> Result<BoxBody<Bytes, Infallible>, Refused> {
+        if body.size_hint().exact().is_none() {
+            return Ok(Escaped { body }.boxed());
+        }
+        let Ok(whole) = body.collect().await;
+        let whole = whole.to_bytes();
+        let escaped = if whole.len() <= QUICK {
+            escaped_bytes(whole)
+        } else {
+            self.apart(move || escaped_bytes(whole)).await?
+        };
+        Ok(Full::new(escaped).boxed())
+    }
 }
 
 /// The room that a message of that length takes beyond its own.
@@ -224,16 +244,6 @@ fn needed_kib(length: usize, weight: usize) -> usize {
 
 fn too_large(too_much: TooMuch) -> Refused {
     Refused::new(StatusCode::PAYLOAD_TOO_LARGE, too_much.to_string())
-}
-
-/// An answer of JSON, whole or as events, that is the same lines for every reader: some end a line
-/// at U+0085, U+2028 or U+2029, which JSON may have in a string.
-pub(super) async fn escaped(body: BoxBody<Bytes, Infallible>) -> BoxBody<Bytes, Infallible> {
-    if body.size_hint().exact().is_none() {
-        return Escaped { body }.boxed();
-    }
-    let Ok(whole) = body.collect().await;
-    Full::new(escaped_bytes(whole.to_bytes())).boxed()
 }
 
 /// A stream of events, each a frame.

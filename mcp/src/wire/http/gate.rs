@@ -13,7 +13,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::body::{Bodies, Holding, Until, escaped};
+use super::body::{Bodies, Holding, Until};
 use super::origin::Names;
 use super::pace::Pace;
 use super::pages;
@@ -21,6 +21,7 @@ use super::places::{Place, Places, Times};
 use super::rate::Rates;
 use super::refusal::Refused;
 use super::sessions::{OWNER, Sessions};
+use super::unsent::{Counted, Unsent};
 use crate::tokens::{Access, Hash, Tokens};
 use crate::wire::handler::Session;
 use crate::wire::held::Held;
@@ -171,7 +172,11 @@ impl Gate {
             .as_ref()
             .filter(|tokens| tokens.is_known(header));
         match (known, header) {
-            (Some(_), Some(header)) => self.pace.run(header, self.let_in(request, place)).await,
+            (Some(_), Some(header)) => {
+                // The scheme may be spelled in many ways, the token in one.
+                let token = header.split_whitespace().next_back().unwrap_or_default();
+                self.pace.run(token, self.let_in(request, place)).await
+            }
             _ => self.let_in(request, place).await,
         }
     }
@@ -197,7 +202,10 @@ impl Gate {
                 return Err(StatusCode::NOT_FOUND.into());
             }
         }
-        let answer = self.serve(request, access, owner);
+        let unsent = place.map(Place::unsent).unwrap_or_default();
+        // A client that does not read its answers gets no more of them.
+        unsent.nothing().await;
+        let answer = self.serve(request, access, owner, unsent);
         let Some(gone) = owner.map(|owner| self.gone_of(owner)) else {
             return answer.await;
         };
@@ -219,6 +227,7 @@ impl Gate {
         request: Request<B>,
         access: Option<Access>,
         owner: Owner,
+        unsent: Arc<Unsent>,
     ) -> Result<Answer, Refused>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -247,14 +256,17 @@ impl Gate {
             .begin(length, OWNER.scope(owner, answer))
             .await?;
         let (parts, body) = answer.into_parts();
-        let body = escaped(body).await;
-        let body = match (body.size_hint().exact(), stream) {
-            (None, Some(stream)) => Holding::new(body, stream).boxed(),
-            (Some(length), _) if length > SHORT_ANSWER as u64 => {
+        let body = self.bodies.escaped(body).await?;
+        let body = match body.size_hint().exact() {
+            None => {
+                let body = Counted::events(body, Arc::clone(&self.answers), owner, unsent);
+                Holding::new(body.boxed(), stream).boxed()
+            }
+            Some(length) if length > SHORT_ANSWER as u64 => {
                 let kib = usize::try_from(length >> 10).unwrap_or(usize::MAX);
                 let share = self.answers.take(owner, kib);
                 let share = share.ok_or(Refused::busy("too many answers are not read yet"))?;
-                Holding::new(body, share).boxed()
+                Counted::whole(body, share, unsent).boxed()
             }
             _ => body,
         };

@@ -33,6 +33,10 @@ const HEADERS_LIMIT: usize = 100;
 
 const HEADERS_BYTES: usize = 64 << 10;
 
+/// What is read ahead of a connection, and how much waits to be written before an answer goes on: the
+/// longest headers and a little.
+const BUFFER_BYTES: usize = HEADERS_BYTES + (8 << 10);
+
 /// How long answers under way may take at the end.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -166,7 +170,8 @@ async fn accept(
     http.timer(TokioTimer::new())
         .header_read_timeout(HEADERS_TIME)
         .max_headers(HEADERS_LIMIT)
-        .max_header_size(HEADERS_BYTES);
+        .max_header_size(HEADERS_BYTES)
+        .max_buf_size(BUFFER_BYTES);
     let places = Arc::clone(&gate.places);
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop_asked());
@@ -188,8 +193,10 @@ async fn accept(
                 Ok::<_, Infallible>(answer.map(|body| Holding::new(body, busy)))
             }
         });
-        let connection =
-            http.serve_connection(TokioIo::new(Stalling::new(connection, STALL)), service);
+        let connection = http.serve_connection(
+            TokioIo::new(Stalling::new(connection, STALL, place.unsent())),
+            service,
+        );
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that goes away or talks nonsense is no news.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::unsent::Unsent;
 use crate::wire::share::{Owner, Share, Shares};
 
 /// Until it is looked again whether a connection became idle.
@@ -77,6 +78,8 @@ pub(super) struct Place {
     number: u64,
     closed: CancellationToken,
     permit: Option<OwnedSemaphorePermit>,
+    /// What it was given and has not written.
+    unsent: Arc<Unsent>,
 }
 
 /// A request is being answered.
@@ -126,6 +129,7 @@ impl Places {
             number,
             closed,
             permit: Some(permit),
+            unsent: Arc::default(),
         })
     }
 
@@ -190,6 +194,11 @@ impl Places {
 }
 
 impl Place {
+    /// What the connection was given and has not written.
+    pub(super) fn unsent(&self) -> Arc<Unsent> {
+        Arc::clone(&self.unsent)
+    }
+
     fn set(&self, change: impl FnOnce(&mut Connection)) {
         if let Some(connection) = self.places.taken().connections.get_mut(&self.number) {
             change(connection);

@@ -2,11 +2,14 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
+
+use super::unsent::Unsent;
 
 /// A stream of bytes with a limit on how long a write may take nothing.
 pub(super) struct Stalling<T> {
@@ -15,13 +18,16 @@ pub(super) struct Stalling<T> {
     /// Runs while a write waits.
     timer: Pin<Box<Sleep>>,
     is_waiting: bool,
+    /// Told when all that was given is written.
+    unsent: Arc<Unsent>,
 }
 
 impl<T> Stalling<T> {
-    pub(super) fn new(stream: T, limit: Duration) -> Stalling<T> {
+    pub(super) fn new(stream: T, limit: Duration, unsent: Arc<Unsent>) -> Stalling<T> {
         Stalling {
             stream,
             limit,
+            unsent,
             timer: Box::pin(sleep(limit)),
             is_waiting: false,
         }
@@ -80,8 +86,15 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stalling<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let written = Pin::new(&mut self.stream).poll_flush(cx);
-        self.watched(written, cx)
+        // Who writes through this has nothing left when it flushes.
+        let written = ready!({
+            let written = Pin::new(&mut self.stream).poll_flush(cx);
+            self.watched(written, cx)
+        });
+        if written.is_ok() {
+            self.unsent.is_written();
+        }
+        Poll::Ready(written)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -101,7 +114,7 @@ mod tests {
     fn a_client_that_reads_nothing_is_an_error_and_one_that_reads_is_not() {
         block_on(async {
             let (stream, mut client) = duplex(16);
-            let mut stream = Stalling::new(stream, Duration::from_millis(20));
+            let mut stream = Stalling::new(stream, Duration::from_millis(20), Arc::default());
             let (_, wrote) = tokio::join!(
                 async {
                     let mut read = vec![0; 100];
