@@ -271,7 +271,10 @@ impl Body for Escaped {
 /// Bytes that are no text stay as they are.
 fn escaped_bytes(bytes: Bytes) -> Bytes {
     match std::str::from_utf8(&bytes).map(escape_json) {
-        Ok(Cow::Owned(escaped)) => escaped.into(),
+        Ok(Cow::Owned(mut escaped)) => {
+            escaped.shrink_to_fit();
+            escaped.into()
+        }
         _ => bytes,
     }
 }

@@ -59,15 +59,22 @@ const REQUESTS: usize = 1024;
 const REQUESTS_RESERVED: usize = 32;
 
 /// All long answers that are not sent, in KiB, and how much of that each token has for itself.
-const ANSWERS_KIB: usize = 64 << 10;
+const ANSWERS_KIB: usize = 40 << 10;
 const ANSWERS_RESERVED_KIB: usize = 2 << 10;
 
 /// Answers that are not counted, in bytes: a connection has one at a time.
 const SHORT_ANSWER: usize = 64 << 10;
 
+/// Why there is no answer where they are taken.
+const UNREAD: &str = "too many answers are not read yet";
+
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+fn kib(bytes: u64) -> usize {
+    usize::try_from(bytes.div_ceil(1024)).unwrap_or(usize::MAX)
+}
 
 /// Everything that requests go through.
 pub(super) struct Gate {
@@ -256,18 +263,27 @@ impl Gate {
             .begin(length, OWNER.scope(owner, answer))
             .await?;
         let (parts, body) = answer.into_parts();
+        // Before it is looked through, because many may wait for that.
+        let mut share = match body.size_hint().exact() {
+            Some(length) if length > SHORT_ANSWER as u64 => {
+                let share = self.answers.take(owner, kib(length));
+                Some(share.ok_or(Refused::busy(UNREAD))?)
+            }
+            _ => None,
+        };
         let body = self.bodies.escaped(body).await?;
-        let body = match body.size_hint().exact() {
-            None => {
+        let length = body.size_hint().exact();
+        if let (Some(length), Some(share)) = (length, &mut share)
+            && !share.more(kib(length).saturating_sub(share.amount()))
+        {
+            return Err(Refused::busy(UNREAD));
+        }
+        let body = match (length, share) {
+            (None, _) => {
                 let body = Counted::events(body, Arc::clone(&self.answers), owner, unsent);
                 Holding::new(body.boxed(), stream).boxed()
             }
-            Some(length) if length > SHORT_ANSWER as u64 => {
-                let kib = usize::try_from(length >> 10).unwrap_or(usize::MAX);
-                let share = self.answers.take(owner, kib);
-                let share = share.ok_or(Refused::busy("too many answers are not read yet"))?;
-                Counted::whole(body, share, unsent).boxed()
-            }
+            (_, Some(share)) => Counted::whole(body, share, unsent).boxed(),
             _ => body,
         };
         Ok(Response::from_parts(parts, body))
