@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 const MESSAGES_LIMIT: usize = 1024;
 
 /// Most bytes of their lines. An answer beyond that is an error instead: the work for it is done,
-/// and nothing else would bound what requests under way bring. They wait as lines, because the memory of values with
-/// many members is ten times what they say.
+/// and nothing else would bound what requests under way bring. They wait as lines, because values
+/// with many members take ten times the memory of what they say.
 const BYTES_LIMIT: usize = 32 << 20;
 
 /// Those of one conversation.
