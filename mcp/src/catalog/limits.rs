@@ -7,16 +7,15 @@
 use serde_json::Value;
 
 use crate::answer::Object;
+use crate::options::NAME_LIMIT;
 
 /// Characters of the name of a document, or of a folder: as many as the longest path has bytes that a
-/// .kb can hold. The address of a longer path has more; its handle has not.
+/// .kb can hold.
 pub(crate) const DOCUMENT_LIMIT: usize = 16 << 10;
 
-/// Bytes of an address: three for each byte of the longest path, and the name of the index.
-pub(crate) const ADDRESS_LIMIT_BYTES: usize = 4 * DOCUMENT_LIMIT;
-
-/// Characters of the name of an index: as many as one may be given. An UUID is shorter.
-pub(crate) const INDEX_NAME_LIMIT: usize = 64;
+/// Bytes of an address, and of what is typed of one: addresses are looked up, repeated, and kept by
+/// who subscribes. A document with a longer one is read by its handle.
+pub(crate) const ADDRESS_LIMIT_BYTES: usize = 4096;
 
 /// Characters of a question: four times of what is searched, which a warning says of longer ones.
 const QUERY_LIMIT: usize = 32 << 10;
@@ -44,7 +43,7 @@ const LENGTHS: &[(&str, usize)] = &[
     ("filters.folder", DOCUMENT_LIMIT),
     ("filters.tag", TAG_LIMIT),
     ("folder", DOCUMENT_LIMIT),
-    ("index_name", INDEX_NAME_LIMIT),
+    ("index_name", NAME_LIMIT),
     ("language", LIST_LIMIT),
     // Two names of at most 127 characters (RFC 6838).
     ("mimeType", 255),

@@ -3,7 +3,6 @@
 use super::prompts::is_prompt;
 use super::{Refusal, index_of, templates};
 use crate::answer::{Object, short};
-use crate::catalog::limits;
 use crate::indexes::Indexes;
 
 /// Most values in one answer; the protocol allows no more.
@@ -35,12 +34,6 @@ pub(crate) fn complete(
     typed: &str,
     given: &Object,
 ) -> Result<Completion, Refusal> {
-    let limit = limits::DOCUMENT_LIMIT;
-    if typed.len() > limit {
-        let given = typed.len();
-        let reason = format!("value: {given} bytes given; at most {limit}");
-        return Err(Refusal::Invalid(reason));
-    }
     let is_known = match reference {
         Reference::Prompt(name) => is_prompt(name),
         Reference::Template(address) => templates().iter().any(|template| {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Refusal;
 use crate::answer::{Object, short};
-use crate::catalog::limits::INDEX_NAME_LIMIT;
+use crate::options::NAME_LIMIT;
 
 /// What is advertised of a prompt.
 struct Prompt {
@@ -78,7 +78,7 @@ pub(crate) fn prompt(name: &str, arguments: &Object) -> Result<(String, &'static
     let argument = |name: &str| -> Result<Option<&str>, Refusal> {
         let most = match name == INDEX_NAME.0 {
             // Of four bytes each.
-            true => 4 * INDEX_NAME_LIMIT,
+            true => 4 * NAME_LIMIT,
             false => ARGUMENT_LIMIT_BYTES,
         };
         let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {

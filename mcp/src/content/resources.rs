@@ -185,12 +185,6 @@ pub(crate) fn templates() -> Vec<Object> {
 
 /// What a resource holds now.
 pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, Refusal> {
-    let limit = limits::ADDRESS_LIMIT_BYTES;
-    if address.len() > limit {
-        let given = address.len();
-        let reason = format!("uri: {given} bytes given; at most {limit}");
-        return Err(Refusal::Invalid(reason));
-    }
     let missing = || Refusal::NotFound(address.to_owned());
     let found = uri::parse(address).ok_or_else(missing)?;
     let index = indexes.named(&found.index).map_err(|_| missing())?;
@@ -307,9 +301,6 @@ fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> 
 
 /// Stays the same as long as [`read`] would give the same; `None` for no resource.
 pub(crate) fn revision(indexes: &Indexes, address: &str) -> Option<String> {
-    if address.len() > limits::ADDRESS_LIMIT_BYTES {
-        return None;
-    }
     let found = uri::parse(address)?;
     let index = indexes.named(&found.index).ok()?;
     match found.part {

@@ -12,11 +12,12 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
 use super::held::Held;
-use super::listen::{self, ADDRESS_LIMIT, Subscribed};
+use super::listen::{self, Subscribed};
 use super::server::{Server, implementation};
 use super::share::Owner;
 use super::work::{Listener, Trouble};
 use crate::answer::{Answer, Object, ToolError, cut, short};
+use crate::catalog::limits::ADDRESS_LIMIT_BYTES;
 #[cfg(feature = "conformance")]
 use crate::conformance;
 use crate::content::{self, Refusal};
@@ -276,8 +277,8 @@ impl ServerHandler for Session {
         if conformance::completes(&request.r#ref) {
             return Ok(CompleteResult::default());
         }
-        if request.argument.value.len() > ADDRESS_LIMIT {
-            let message = format!("argument: value over {ADDRESS_LIMIT} bytes");
+        if request.argument.value.len() > ADDRESS_LIMIT_BYTES {
+            let message = format!("argument: value over {ADDRESS_LIMIT_BYTES} bytes");
             return Err(ErrorData::invalid_params(message, None));
         }
         let complete = move |server: &Server| {
@@ -396,10 +397,10 @@ fn fault(tool: &str) {
 
 /// Addresses are looked up, kept and repeated.
 fn check_address(uri: &str) -> Result<(), ErrorData> {
-    if uri.len() <= ADDRESS_LIMIT {
+    if uri.len() <= ADDRESS_LIMIT_BYTES {
         return Ok(());
     }
-    let message = format!("uri: address over {ADDRESS_LIMIT} bytes");
+    let message = format!("uri: address over {ADDRESS_LIMIT_BYTES} bytes");
     Err(ErrorData::invalid_params(message, None))
 }
 

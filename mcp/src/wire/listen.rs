@@ -13,6 +13,7 @@ use super::changes::{Revisions, Subscriber, revisions};
 use super::server::Server;
 use super::share::Owner;
 use crate::answer::uri;
+use crate::catalog::limits::ADDRESS_LIMIT_BYTES;
 
 /// Most addresses of one subscriber.
 const ADDRESSES_LIMIT: usize = 1000;
@@ -20,9 +21,6 @@ const ADDRESSES_LIMIT: usize = 1000;
 /// Most bytes of the addresses of one subscriber together: 1000 of a usual length. They are kept for
 /// as long as the conversation lasts, and looked up after each commit.
 const ADDRESSES_BYTES: usize = 64 << 10;
-
-/// Longest address, in bytes.
-pub(super) const ADDRESS_LIMIT: usize = 4096;
 
 /// How often it is looked whether a client is still there.
 const PULSE: Duration = Duration::from_secs(30);
@@ -35,10 +33,13 @@ pub(super) fn accepted(server: &Server, requested: &SubscriptionFilter) -> Subsc
     if let Some(addresses) = &requested.resource_subscriptions {
         let mut left = ADDRESSES_BYTES;
         let ours = addresses.iter().filter(|address| {
-            address.len() <= ADDRESS_LIMIT && address.len() <= left && is_ours(server, address) && {
-                left -= address.len();
-                true
-            }
+            address.len() <= ADDRESS_LIMIT_BYTES
+                && address.len() <= left
+                && is_ours(server, address)
+                && {
+                    left -= address.len();
+                    true
+                }
         });
         let ours = ours.take(ADDRESSES_LIMIT).cloned().collect();
         accepted.resource_subscriptions = Some(ours);
