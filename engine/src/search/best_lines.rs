@@ -9,7 +9,7 @@ const BEST_LINES: usize = 4;
 /// A word of the query in the text of a hit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mark {
-    /// Its bytes.
+    /// Bytes of the text, within one line.
     pub range: Range<usize>,
     /// What it adds to lines that have it, once a term.
     pub weight: f32,

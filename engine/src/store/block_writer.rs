@@ -22,7 +22,8 @@ struct Layout {
 
 /// By ascending size. The text of 141.7 MB of source code and manuals takes .212 of itself with the
 /// second layout instead of .234 with the first when sealed, and .263 instead of .262 when just indexed,
-/// with half as much to decode for a hit; with the third a quarter less than that for .7 % of the file.
+/// with half as much to decode for a hit. With the third a hit decodes a quarter less again; a file of
+/// 100 MB is 1 % larger when just indexed, and no larger when sealed.
 const LAYOUTS: [Layout; 3] = [
     Layout {
         from_bytes: 0,

@@ -105,8 +105,9 @@ impl Decoder {
     }
 }
 
-/// Decoders of one segment, kept from request to request: a new one copies the dictionary, which is ten
-/// times what a block takes. Of a segment without a dictionary none is kept.
+/// Decoders of one segment, kept from request to request: a new one copies the dictionary, which is up
+/// to forty times what a block has. Of a segment without a dictionary none is kept. As many are made as
+/// requests read the segment at once, so its dictionary is in memory up to [`DECODERS_LIMIT`] times.
 #[derive(Default)]
 pub struct Decoders {
     /// Those that no reader uses now: at most [`DECODERS_LIMIT`], each with the dictionary and
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_decoded_one_after_the_other_with_and_without_a_dictionary() {
+    fn frames_are_decoded_one_after_the_other() {
         let long = DICTIONARY.repeat(9000);
         for dictionary in [DICTIONARY, b"", b"moon"] {
             let mut decoder = Decoder::new(dictionary);
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_frame_that_does_not_decode_there_is_no_text_and_the_next_one_decodes() {
+    fn after_a_bad_frame_there_is_no_text_and_the_next_decodes() {
         let text = b"and the sea pulls the moon back";
         let good = frame(text, DICTIONARY);
         let mut decoder = Decoder::new(DICTIONARY);
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn decoders_with_a_dictionary_are_kept_but_no_more_than_the_limit() {
+    fn decoders_with_a_dictionary_are_kept_up_to_the_limit() {
         let extents = vec![DICTIONARY.to_vec()];
         let starts = [0, DICTIONARY.len() as u64];
         for (column, expected) in [

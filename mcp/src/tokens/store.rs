@@ -2,7 +2,8 @@
 //!
 //! It is replaced whole, by a temporary file and a rename; whoever changes it holds the lock of a
 //! file beside it. Where its path is a symbolic link, all this happens to the file that the link leads
-//! to, so that it has one content and one lock by whatever path it is named. When a token was last used is remembered in memory and written now and then.
+//! to, so that it has one content and one lock by whatever path it is named. When a token was last used
+//! is remembered in memory and written now and then.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

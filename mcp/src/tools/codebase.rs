@@ -521,7 +521,7 @@ mod tests {
 
     /// Two calls that found an index without a folder each put theirs into it.
     #[test]
-    fn a_folder_that_came_while_a_call_waited_for_its_turn_keeps_others_out() {
+    fn a_folder_that_came_meanwhile_keeps_others_out() {
         let bench = Bench::new("first", &[]);
         let (one, other) = (project(&bench, "one"), project(&bench, "other"));
         let given = json!({"path": one, "index_name": "first"});
@@ -537,7 +537,7 @@ mod tests {
     /// The path was looked at before the call waited, and followed after that.
     #[cfg(unix)]
     #[test]
-    fn a_folder_that_became_a_link_while_a_call_waited_is_not_followed() {
+    fn a_folder_that_became_a_link_meanwhile_is_not_followed() {
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("key.md"), "# Key\n").unwrap();
         let bench = Bench::new("first", &[]);

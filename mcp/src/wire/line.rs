@@ -32,8 +32,8 @@ use super::hello::shorten;
 use super::scan::{Shape, TooMuch, UPLOAD_LIMIT};
 use super::unread::Unread;
 
-/// All messages that were read and are not done, in KiB: three documents of 10 MiB. A message waits for its turn
-/// where there is no room.
+/// All messages that were read and are not done, in KiB: three documents of 10 MiB. A message waits
+/// for its turn where there is no room.
 const MESSAGES_KIB: usize = 40 << 10;
 
 /// Larger buffers are not kept.

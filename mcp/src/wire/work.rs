@@ -263,18 +263,25 @@ mod tests {
         });
     }
 
+    /// Works until nobody wants the answer any more, and tells that.
+    fn until_cancelled(
+        told: std::sync::mpsc::Sender<()>,
+    ) -> impl FnOnce(&Arc<AtomicBool>, Progress<'_>) + Send + 'static {
+        move |cancel, _| {
+            while !cancel.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            told.send(()).unwrap();
+        }
+    }
+
     #[test]
     fn a_cancelled_call_ends_at_once_and_its_work_is_told() {
         let work = Work::new(None);
         let ct = CancellationToken::new();
         let (told, hears) = std::sync::mpsc::channel();
         block_on(async {
-            let job = move |cancel: &Arc<AtomicBool>, _: Progress<'_>| {
-                while !cancel.load(Ordering::Relaxed) {
-                    thread::yield_now();
-                }
-                told.send(()).unwrap();
-            };
+            let job = until_cancelled(told);
             let later = ct.clone();
             let cancelling = async move {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -325,12 +332,7 @@ mod tests {
         let work = Work::new(None);
         let (told, hears) = std::sync::mpsc::channel();
         block_on(async {
-            let job = move |cancel: &Arc<AtomicBool>, _: Progress<'_>| {
-                while !cancel.load(Ordering::Relaxed) {
-                    thread::yield_now();
-                }
-                told.send(()).unwrap();
-            };
+            let job = until_cancelled(told);
             let ct = CancellationToken::new();
             let waiting = work.run(false, None, &ct, None, job);
             let left = tokio::time::timeout(Duration::from_millis(20), waiting).await;

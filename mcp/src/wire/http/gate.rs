@@ -72,6 +72,7 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
+/// What so many bytes count, rounded up.
 fn kib(bytes: u64) -> usize {
     usize::try_from(bytes.div_ceil(1024)).unwrap_or(usize::MAX)
 }
