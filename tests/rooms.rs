@@ -19,7 +19,7 @@ enum Room {
     Store,
     /// `index/mod.rs`, which only lists its rooms.
     Index,
-    Text,
+    Keyword,
     Vector,
     Trigram,
     Embed,
@@ -32,7 +32,7 @@ enum Room {
 }
 
 use Room::{
-    Catalog, Check, Container, Embed, Index, Ingest, Kb, Search, Store, Text, Trigram, Vector,
+    Catalog, Check, Container, Embed, Index, Ingest, Kb, Keyword, Search, Store, Trigram, Vector,
     Words,
 };
 
@@ -43,7 +43,7 @@ impl Room {
             ["types" | "error" | "escape" | "file_types", ..] => Words,
             ["container", ..] => Container,
             ["store", ..] => Store,
-            ["index", "text", ..] => Text,
+            ["index", "keyword", ..] => Keyword,
             ["index", "vector", ..] => Vector,
             ["index", "trigram", ..] => Trigram,
             ["index"] => Index,
@@ -62,13 +62,13 @@ impl Room {
         match self {
             Words => &[],
             Container | Embed => &[Words],
-            Store | Index | Text | Vector | Trigram => &[Words, Container],
-            Catalog => &[Words, Container, Store, Text, Vector, Trigram],
+            Store | Index | Keyword | Vector | Trigram => &[Words, Container],
+            Catalog => &[Words, Container, Store, Keyword, Vector, Trigram],
             Ingest | Search | Check => &[
-                Words, Container, Store, Text, Vector, Trigram, Embed, Catalog,
+                Words, Container, Store, Keyword, Vector, Trigram, Embed, Catalog,
             ],
             Kb => &[
-                Words, Container, Store, Text, Vector, Trigram, Embed, Catalog, Ingest, Search,
+                Words, Container, Store, Keyword, Vector, Trigram, Embed, Catalog, Ingest, Search,
                 Check,
             ],
         }
@@ -122,7 +122,7 @@ const CONFINED: [Confined; 13] = [
         places: &[
             "engine/src/container/map.rs",
             // Calls code compiled for AVX2 once the processor was asked, and loads its registers.
-            "engine/src/index/text/kernels.rs",
+            "engine/src/index/keyword/kernels.rs",
             "engine/src/index/vector/",
             "engine/src/ingest/worker.rs",
             "ffi/src/",
@@ -200,7 +200,7 @@ fn complaints(file: &str, source: &str) -> Vec<String> {
     complaints
 }
 
-/// `engine/src/index/text/reader.rs` -> index, text, reader. `None`: not part of a room.
+/// `engine/src/index/keyword/reader.rs` -> index, keyword, reader. `None`: not part of a room.
 fn module_in(top: &str, file: &str) -> Option<Vec<String>> {
     let inside = file.strip_prefix(top)?.strip_suffix(".rs")?;
     if inside == "lib" {
@@ -344,13 +344,13 @@ fn an_upward_or_sideways_use_is_found() {
         ),
         (
             "store/blocks.rs",
-            "use crate::index::text::Writer;",
-            "Store may not use Text",
+            "use crate::index::keyword::Writer;",
+            "Store may not use Keyword",
         ),
         (
-            "index/text/bm25.rs",
+            "index/keyword/bm25.rs",
             "use crate::index::vector::topk::Best;",
-            "Text may not use Vector",
+            "Keyword may not use Vector",
         ),
         (
             "index/vector/reader.rs",
@@ -388,14 +388,14 @@ fn an_upward_or_sideways_use_is_found() {
             "Check may not use Search",
         ),
         (
-            "index/text/a.rs",
+            "index/keyword/a.rs",
             "use super::super::vector::Reader;",
-            "Text may not use Vector",
+            "Keyword may not use Vector",
         ),
         (
-            "index/text/mod.rs",
+            "index/keyword/mod.rs",
             "use super::vector::Reader;",
-            "Text may not use Vector",
+            "Keyword may not use Vector",
         ),
         (
             "store/a.rs",
@@ -404,8 +404,8 @@ fn an_upward_or_sideways_use_is_found() {
         ),
         (
             "store/a.rs",
-            "use crate::{error::Result, index::{text::{self, Reader}}, types::Span};",
-            "Store may not use Text",
+            "use crate::{error::Result, index::{keyword::{self, Reader}}, types::Span};",
+            "Store may not use Keyword",
         ),
         (
             "store/a.rs",
@@ -444,12 +444,12 @@ fn what_points_down_is_let_through() {
             "use super::blocks::{self, *}; use super::super::types::Span;",
         ),
         (
-            "index/text/mod.rs",
+            "index/keyword/mod.rs",
             "use crate::types::*; use self::writer::Writer; mod writer;",
         ),
         (
             "search/mod.rs",
-            "use crate::{embed, index::{text, vector::Reader}, store};",
+            "use crate::{embed, index::{keyword, vector::Reader}, store};",
         ),
         (
             "kb.rs",

@@ -10,7 +10,7 @@ use kb_engine::container::{
     FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS, FORMAT_VERSION,
     MAX_KEY_BYTES, MAX_VALUE_BYTES, OLDEST_READABLE,
 };
-use kb_engine::index::{text, vector};
+use kb_engine::index::{keyword, vector};
 use kb_engine::store::facets::Facet;
 use kb_engine::store::tables;
 use kb_engine::types::{Class, SegmentId};
@@ -179,10 +179,10 @@ fn records_told_in_prose_name_their_fields_in_order() {
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
         (" recall: queries", "store/meta.rs", "RecallRecord"),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
-        (" version u16 (of", "index/text/mod.rs", "TextRecord"),
+        (" version u16 (of", "index/keyword/mod.rs", "TextRecord"),
         (
             " part: first_term",
-            "index/text/dictionary.rs",
+            "index/keyword/dictionary.rs",
             "DictionaryPart",
         ),
         (" codec u8 (1", "index/vector/mod.rs", "VectorRecord"),
@@ -204,7 +204,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         "1"
     );
     assert_eq!(
-        constant("engine/src/index/text/mod.rs", "RECORD_VERSION"),
+        constant("engine/src/index/keyword/mod.rs", "RECORD_VERSION"),
         "1"
     );
     assert_eq!(
@@ -236,9 +236,9 @@ fn tables_and_columns_are_those_of_the_code() {
         (tables::BLOCKS, "blocks"),
         (tables::TEXT, "text"),
         (tables::TEXT_DICTIONARY, "text dictionary"),
-        (text::DICTIONARY, "dictionary"),
-        (text::POSTINGS, "postings"),
-        (text::LENGTHS, "lengths"),
+        (keyword::DICTIONARY, "dictionary"),
+        (keyword::POSTINGS, "postings"),
+        (keyword::LENGTHS, "lengths"),
         (vector::ROWS, "vector rows"),
         (vector::CODES, "sign codes"),
     ];

@@ -15,7 +15,7 @@ use gungraun::prelude::*;
 use kb_engine::container::column::{
     ColumnId, ColumnRecord, ColumnView, ExtentSink, ExtentSource, extent_starts,
 };
-use kb_engine::index::text::{
+use kb_engine::index::keyword::{
     Analyser, Cursor, DICTIONARY, DocumentTermsBuilder, LENGTHS, POSTINGS, Query, QuerySegment,
     Reader, ScoredRow, Statistics, TermSet, Writer,
 };

@@ -12,7 +12,7 @@ use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
 use crate::container::extent::{BoundColumn, SegmentExtents};
 use crate::container::{SlotIdentity, Snapshot};
 use crate::error::{Error, Result};
-use crate::index::{text, vector};
+use crate::index::{keyword, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
 use crate::store::decoder::Decoders;
@@ -40,7 +40,7 @@ pub struct Catalog {
     /// Live segments, by ascending number.
     pub segments: Vec<Segment>,
     /// Statistics of all live chunks, for BM25.
-    pub statistics: text::Statistics,
+    pub statistics: keyword::Statistics,
     /// Its documents, once someone asked for all of them.
     directory: OnceLock<Directory>,
 }
@@ -92,7 +92,7 @@ pub struct SegmentRecords {
     /// Its own.
     pub segment: SegmentRecord,
     /// That of its text index.
-    pub text: text::TextRecord,
+    pub text: keyword::TextRecord,
     /// That of its vector index.
     pub vectors: vector::VectorRecord,
     /// What decodes its text blocks.
@@ -121,7 +121,7 @@ impl Catalog {
         let documents = Documents::locate(snapshot)?;
         let outlines = Outlines::locate(snapshot)?;
         let mut segments = Vec::new();
-        let mut statistics = text::Statistics::default();
+        let mut statistics = keyword::Statistics::default();
         for number in &manifest.segments {
             let id = SegmentId(*number);
             let known = before.and_then(|before| before.segment(id).ok());
@@ -219,7 +219,7 @@ impl Segment {
         let extents =
             SegmentExtents::locate(snapshot, &tables::segment_table(id), id, &record.columns)?;
         let deleted = Deleted::read(snapshot, id, record.rows)?;
-        let text = text::TextRecord::decode(&record.text_index)?;
+        let text = keyword::TextRecord::decode(&record.text_index)?;
         let vectors = vector::VectorRecord::decode(&record.vector_index)?;
         // What later steps allocate by rows is bounded by what the file has.
         let chunk_bytes = record
@@ -304,9 +304,9 @@ impl Segment {
             blocks: column(tables::BLOCKS)?,
             text: column(tables::TEXT)?,
             text_dictionary: column(tables::TEXT_DICTIONARY)?,
-            dictionary: column(text::DICTIONARY)?,
-            postings: column(text::POSTINGS)?,
-            lengths: column(text::LENGTHS)?,
+            dictionary: column(keyword::DICTIONARY)?,
+            postings: column(keyword::POSTINGS)?,
+            lengths: column(keyword::LENGTHS)?,
             rows: column(vector::ROWS)?,
             codes: column(vector::CODES)?,
         })
@@ -351,8 +351,8 @@ impl BoundSegment<'_> {
     }
 
     /// Words.
-    pub fn words(&self) -> Result<text::Reader<'_>> {
-        text::Reader::new(
+    pub fn words(&self) -> Result<keyword::Reader<'_>> {
+        keyword::Reader::new(
             &self.segment.records.text,
             view(&self.dictionary),
             view(&self.postings),

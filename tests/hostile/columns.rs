@@ -1,6 +1,6 @@
 //! Columns that lie behind true checksums: chunk rows, block rows, text, words, vectors.
 
-use kb_engine::index::text::{DICTIONARY, LENGTHS, POSTINGS};
+use kb_engine::index::keyword::{DICTIONARY, LENGTHS, POSTINGS};
 use kb_engine::index::vector;
 use kb_engine::store::tables::{BLOCKS, CHUNKS, TEXT};
 

@@ -1,6 +1,6 @@
 //! Records that lie: counts, numbers, lengths.
 
-use kb_engine::index::text::TextRecord;
+use kb_engine::index::keyword::TextRecord;
 use kb_engine::index::vector::VectorRecord;
 use kb_engine::store::meta::{ProbeRecord, RecallRecord};
 use kb_engine::types::SegmentId;

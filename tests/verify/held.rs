@@ -8,7 +8,7 @@ use kb_engine::Result;
 use kb_engine::catalog::Catalog;
 use kb_engine::container::column::{ColumnId, ExtentSink};
 use kb_engine::container::{Container, ContainerWriter, Opener, Snapshot, Transaction};
-use kb_engine::index::text::TextRecord;
+use kb_engine::index::keyword::TextRecord;
 use kb_engine::index::vector::VectorRecord;
 use kb_engine::store::deleted::Deleted;
 use kb_engine::store::documents::{self, DocumentRecord};

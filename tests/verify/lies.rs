@@ -3,7 +3,7 @@
 use kb_engine::Kb;
 use kb_engine::container::column::ExtentSink;
 use kb_engine::container::{Key, Transaction};
-use kb_engine::index::text::LENGTHS;
+use kb_engine::index::keyword::LENGTHS;
 use kb_engine::index::vector::{CODES, ROWS};
 use kb_engine::store::documents::{self};
 use kb_engine::store::facets::{self, Facet};

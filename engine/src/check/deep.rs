@@ -11,7 +11,7 @@ use crate::check::rows::Rows;
 use crate::check::{documents, facets, leftovers, rows, run, seal, segments, vectors};
 use crate::container::Snapshot;
 use crate::error::Result;
-use crate::index::text;
+use crate::index::keyword;
 use crate::store::meta::SealRecord;
 
 /// What live documents add up to.
@@ -123,7 +123,7 @@ impl Context<'_> {
         segments::check_totals(self, &rows, problems);
         let words = bound.words().and_then(|words| {
             segments::check_lengths(self, &words, problems)?;
-            text::check(&words)
+            keyword::check(&words)
         });
         problems.unless_damaged(|| format!("keyword index of {}", self.place()), words)?;
         vectors::check(self, problems)?;

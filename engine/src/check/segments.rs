@@ -5,7 +5,7 @@ use crate::check::problems::Problems;
 use crate::check::rows::Rows;
 use crate::container::column::ColumnRecord;
 use crate::error::Result;
-use crate::index::{text, vector};
+use crate::index::{keyword, vector};
 use crate::store::{blocks, chunks, tables};
 
 /// Compares the record of a segment with those of its indexes, of its columns and of the file.
@@ -35,9 +35,9 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         (tables::BLOCKS, blocks::ROW_BYTES, None),
         (tables::TEXT, 0, None),
         (tables::TEXT_DICTIONARY, 0, None),
-        (text::DICTIONARY, 0, None),
-        (text::POSTINGS, 0, None),
-        (text::LENGTHS, lengths, Some(rows)),
+        (keyword::DICTIONARY, 0, None),
+        (keyword::POSTINGS, 0, None),
+        (keyword::LENGTHS, lengths, Some(rows)),
         (vector::ROWS, records.vectors.stride, Some(rows)),
         (
             vector::CODES,
@@ -117,7 +117,7 @@ pub(super) fn check_totals(context: &Context<'_>, rows: &Rows, problems: &mut Pr
 /// [`crate::Error::Damaged`] when a length cannot be read.
 pub(super) fn check_lengths(
     context: &Context<'_>,
-    words: &text::Reader<'_>,
+    words: &keyword::Reader<'_>,
     problems: &mut Problems,
 ) -> Result<()> {
     let Some(deleted) = &context.segment.deleted else {

@@ -1,4 +1,4 @@
 //! Indexes: words and vectors.
 
-pub mod text;
+pub mod keyword;
 pub mod vector;

@@ -9,7 +9,7 @@ use roaring::RoaringBitmap;
 use crate::catalog::CatalogCache;
 use crate::container::{Container, Transaction};
 use crate::error::Result;
-use crate::index::text;
+use crate::index::keyword;
 use crate::ingest::prepare::Prepared;
 use crate::ingest::segment::{self, Kept, SegmentWriter};
 use crate::store::deleted::Deleted;
@@ -238,7 +238,7 @@ impl Batch {
                     all.rows |= &gone.rows;
                     all.documents = all.documents.saturating_add(gone.documents);
                     all.text_bytes = all.text_bytes.saturating_add(gone.text_bytes);
-                    let length = text::total_length_of(&words.words()?, &gone.rows)?;
+                    let length = keyword::total_length_of(&words.words()?, &gone.rows)?;
                     all.total_length = all.total_length.saturating_add(length);
                     let is_left = all.documents < segment.records.segment.documents;
                     deleted.push((*number, all, is_left));

@@ -5,7 +5,7 @@
 use crate::container::MAX_KEY_BYTES;
 use crate::container::column::MAX_ITEM_BYTES;
 use crate::error::{Error, Result};
-use crate::index::text::MAX_ROWS;
+use crate::index::keyword::MAX_ROWS;
 use crate::store::block_writer::frame_bytes;
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::outline;

@@ -13,7 +13,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::container::column::ColumnRecord;
 use crate::container::{Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::index::{text, vector};
+use crate::index::{keyword, vector};
 use crate::store::block_writer::{BlockWriter, Compression, TextSample};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkWriter;
@@ -230,7 +230,7 @@ impl Source<'_> {
         match gap.filter(|_| is_inside) {
             Some(gap) => {
                 let len = self.new_rows.len() + gap as usize;
-                self.new_rows.resize(len, text::DROPPED);
+                self.new_rows.resize(len, keyword::DROPPED);
                 true
             }
             None => false,
@@ -351,13 +351,13 @@ impl<'b> MergeWriter<'b> {
             .filter(|source| !source.new_rows.is_empty());
         let mut words = Vec::with_capacity(self.sources.len());
         for source in taken {
-            words.push(text::MergeSource {
+            words.push(keyword::MergeSource {
                 reader: source.bound.words()?,
                 first: source.first,
                 rows: &source.new_rows,
             });
         }
-        let words = text::merge(self.segment, &words, rows, transaction, check)?;
+        let words = keyword::merge(self.segment, &words, rows, transaction, check)?;
         merge_facets(snapshot, transaction, self.segment, &self.sources)?;
         let mut columns = vec![self.chunks.finish(transaction)?];
         columns.extend(self.blocks.finish(transaction)?);
@@ -410,10 +410,10 @@ fn add_new_rows(source: &Source<'_>, old: &RoaringBitmap, rows: &mut RoaringBitm
     let mut run = 0..0;
     for row in old.range(source.first..end) {
         let new = source.new_rows.get((row - source.first) as usize).copied();
-        let new = new.unwrap_or(text::DROPPED);
+        let new = new.unwrap_or(keyword::DROPPED);
         if new == run.end && !run.is_empty() {
             run.end += 1;
-        } else if new != text::DROPPED {
+        } else if new != keyword::DROPPED {
             rows.insert_range(run);
             run = new..new.saturating_add(1);
         }

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::index::text::MAX_ROWS;
+use crate::index::keyword::MAX_ROWS;
 use crate::types::SegmentId;
 
 /// Segments of a tier that are merged when there are so many.

@@ -2,7 +2,7 @@
 
 use crate::embed::Embedder;
 use crate::error::Result;
-use crate::index::text::{
+use crate::index::keyword::{
     Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, TITLE_WEIGHT,
 };
 use crate::index::vector::{self, quantise};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::container::Transaction;
 use crate::container::column::ColumnRecord;
 use crate::error::{Error, Result};
-use crate::index::{text, vector};
+use crate::index::{keyword, vector};
 use crate::ingest::prepare::Prepared;
 use crate::store::block_writer::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
@@ -43,7 +43,7 @@ pub struct SegmentWriter {
     /// Text.
     blocks: BlockWriter,
     /// Words.
-    words: text::Writer,
+    words: keyword::Writer,
     /// Vectors.
     vectors: vector::writer::Writer,
     /// Attributes.
@@ -63,7 +63,7 @@ impl SegmentWriter {
             segment,
             chunks: ChunkWriter::new(segment),
             blocks: BlockWriter::new(segment, Compression::Fast),
-            words: text::Writer::new(segment),
+            words: keyword::Writer::new(segment),
             vectors: vector::writer::Writer::new(segment, codec, dim, range),
             facets: FacetsWriter::default(),
             documents: 0,

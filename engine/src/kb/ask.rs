@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use crate::error::{Error, Result};
-use crate::index::text::Analyser;
+use crate::index::keyword::Analyser;
 use crate::kb::Kb;
 use crate::search;
 use crate::search::files::Parts;

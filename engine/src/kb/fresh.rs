@@ -2,7 +2,7 @@
 
 use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
-use crate::index::text::ANALYSER_ID;
+use crate::index::keyword::ANALYSER_ID;
 use crate::index::vector::{CODEC_I8, Codec};
 use crate::ingest::chunk;
 use crate::ingest::walk::now_ms;

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Segment};
 use crate::container::{Container, MAX_KEY_BYTES, SlotIdentity, Snapshot};
 use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
-use crate::index::text::Analyser;
+use crate::index::keyword::Analyser;
 use crate::index::vector::{Codec, in_two_stages};
 use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, Sizes};
 use crate::kb::{sizes, texts};

@@ -9,7 +9,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::check::content_root::content_root;
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::index::text::MAX_ROWS;
+use crate::index::keyword::MAX_ROWS;
 use crate::index::vector::Codec;
 use crate::ingest::merge::{Form, MergeWriter};
 use crate::ingest::report::{Progress, Stage};

@@ -4,7 +4,7 @@ use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
 use crate::error::Result;
-use crate::index::{text, vector};
+use crate::index::{keyword, vector};
 use crate::kb::facts::Sizes;
 use crate::store::tables;
 
@@ -72,7 +72,7 @@ fn section_of(column: ColumnId) -> &'static str {
     match column {
         tables::TEXT | tables::BLOCKS | tables::TEXT_DICTIONARY => "text",
         tables::CHUNKS => "chunks",
-        text::DICTIONARY | text::POSTINGS | text::LENGTHS => "keyword index",
+        keyword::DICTIONARY | keyword::POSTINGS | keyword::LENGTHS => "keyword index",
         vector::ROWS | vector::CODES => "vectors",
         _ => "container",
     }

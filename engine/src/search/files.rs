@@ -6,7 +6,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::index::text::{QuerySegment, Statistics};
+use crate::index::keyword::{QuerySegment, Statistics};
 use crate::store::documents::DocumentRecord;
 use crate::types::DocumentId;
 

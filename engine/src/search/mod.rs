@@ -30,7 +30,7 @@ mod two_phase;
 pub mod verdict;
 
 use crate::error::Result;
-use crate::index::text::{Analyser, Query};
+use crate::index::keyword::{Analyser, Query};
 use crate::search::clock::Clock;
 use crate::search::files::{At, Files, Parts};
 use crate::search::page::{Budget, Origin};

@@ -4,7 +4,7 @@
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::index::text::{Form, Matcher, Phrase};
+use crate::index::keyword::{Form, Matcher, Phrase};
 use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
 use crate::search::glob::PathMatcher;

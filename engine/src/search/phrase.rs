@@ -5,7 +5,7 @@
 //! text. A row has a phrase when the phrase stands in its text, or begins in the row before and ends in
 //! this one, or begins in this one and ends in the row after, if both are of the same document. No
 //! phrase goes through more than two rows. A phrase of one word also counts in title, headings and path,
-//! as in ranking. What a phrase is to a text is said in [`crate::index::text::Form`].
+//! as in ranking. What a phrase is to a text is said in [`crate::index::keyword::Form`].
 
 use std::collections::hash_map::Entry;
 
@@ -13,7 +13,7 @@ use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
-use crate::index::text::{Form, Matcher, Phrase, PhraseTerm, Reader};
+use crate::index::keyword::{Form, Matcher, Phrase, PhraseTerm, Reader};
 use crate::search::files::{At, Files};
 use crate::store::blocks::BlockReader;
 

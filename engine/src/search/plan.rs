@@ -4,7 +4,7 @@ use roaring::RoaringBitmap;
 
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::index::text::{Analyser, Query as WordQuery};
+use crate::index::keyword::{Analyser, Query as WordQuery};
 use crate::index::vector::Scan;
 use crate::index::vector::quantise::Query as VectorQuery;
 use crate::search::files::Files;

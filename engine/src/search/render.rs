@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::index::text::{Analyser, TermSet};
+use crate::index::keyword::{Analyser, TermSet};
 use crate::search::best_lines::{Mark, best_lines};
 use crate::search::context::{self, Pieces, Side};
 use crate::search::files::Files;

@@ -7,7 +7,7 @@
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::index::text::{Analyser, Form, Query};
+use crate::index::keyword::{Analyser, Form, Query};
 use crate::search::files::{At, Files};
 use crate::search::filter::{self, Rows};
 use crate::search::phrase::{PhraseOperator, PhraseRows, RowText};
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
     use crate::catalog::Catalog;
     use crate::container::Container;
-    use crate::index::text::Phrase;
+    use crate::index::keyword::Phrase;
     use crate::kb::KbWriter;
     use crate::search::files::Parts;
 

@@ -1,6 +1,6 @@
 //! Terms as the engine's analyser makes them, for rivals that shall see the same token stream.
 
-use kb_engine::index::text::Analyser;
+use kb_engine::index::keyword::Analyser;
 
 /// Terms of a text in order, joined by spaces.
 pub(crate) fn analysed(analyser: &mut Analyser, text: &str) -> String {

@@ -8,7 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use kb_engine::index::text::Analyser;
+use kb_engine::index::keyword::Analyser;
 use kb_engine::store::outline::Sections;
 use kb_engine::{DocumentInfo, Entry, Kb};
 use serde_json::json;

@@ -43,7 +43,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::text::fixture::{Index, prose, word};
+    use crate::index::keyword::fixture::{Index, prose, word};
     use proptest::prelude::*;
 
     proptest! {

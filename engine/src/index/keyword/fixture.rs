@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::container::column::{ColumnView, MemoryExtents, extent_starts};
 use crate::error::Result;
-use crate::index::text::{
+use crate::index::keyword::{
     Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, LENGTHS, POSTINGS, Query,
     QuerySegment, Reader, Statistics, TextRecord, Writer,
 };

@@ -273,7 +273,7 @@ impl Matcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::text::{Analyser, MAX_PHRASE_ELEMENTS};
+    use crate::index::keyword::{Analyser, MAX_PHRASE_ELEMENTS};
     use proptest::prelude::*;
 
     fn stands(phrase: &str, text: &str) -> bool {

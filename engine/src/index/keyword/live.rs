@@ -100,8 +100,8 @@ pub fn total_length_of(reader: &Reader<'_>, rows: &RoaringBitmap) -> Result<u64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::text::fixture::{Index, prose, word};
-    use crate::index::text::{Analyser, DocumentTerms, Query, QuerySegment, Statistics};
+    use crate::index::keyword::fixture::{Index, prose, word};
+    use crate::index::keyword::{Analyser, DocumentTerms, Query, QuerySegment, Statistics};
     use proptest::prelude::*;
 
     #[test]

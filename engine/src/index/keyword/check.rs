@@ -129,10 +129,10 @@ impl Rows {
 mod tests {
     use super::*;
     use crate::container::column::{ColumnWriter, MemoryExtents, extent_starts};
-    use crate::index::text::columns::ColumnsWriter;
-    use crate::index::text::fixture::{Index, prose, word};
-    use crate::index::text::lengths::RowLengths;
-    use crate::index::text::{
+    use crate::index::keyword::columns::ColumnsWriter;
+    use crate::index::keyword::fixture::{Index, prose, word};
+    use crate::index::keyword::lengths::RowLengths;
+    use crate::index::keyword::{
         Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, POSTINGS, TextRecord,
     };
     use crate::types::SegmentId;
@@ -280,7 +280,7 @@ mod tests {
         column.push(&mut sink, &[2, 1, 1]).unwrap();
         let postings = column.finish(&mut sink).unwrap();
         assert_eq!(extent_starts(&postings), [0, 3]);
-        let part = crate::index::text::DictionaryPart {
+        let part = crate::index::keyword::DictionaryPart {
             first_term: first_term.to_vec(),
             position: 0,
             len_bytes: part.len() as u32,

@@ -282,8 +282,8 @@ fn merged_lengths(
 mod tests {
     use super::*;
     use crate::container::column::MemoryExtents;
-    use crate::index::text::fixture::{Index, prose, word};
-    use crate::index::text::{Analyser, DocumentTerms, DocumentTermsBuilder};
+    use crate::index::keyword::fixture::{Index, prose, word};
+    use crate::index::keyword::{Analyser, DocumentTerms, DocumentTermsBuilder};
     use proptest::prelude::*;
 
     /// A split of documents over segments: what each segment holds, and where its rows go.

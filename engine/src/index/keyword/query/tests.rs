@@ -1,6 +1,6 @@
 use super::*;
-use crate::index::text::fixture::{Index, live, prose, word};
-use crate::index::text::{DocumentTerms, DocumentTermsBuilder};
+use crate::index::keyword::fixture::{Index, live, prose, word};
+use crate::index::keyword::{DocumentTerms, DocumentTermsBuilder};
 use proptest::prelude::*;
 
 impl Index {
