@@ -131,23 +131,23 @@ const CONFINED: [Confined; 13] = [
     },
     Confined {
         name: "tokio",
-        places: &["mcp/src/wire/", "mcp/src/conformance/"],
+        places: &["mcp/src/transport/", "mcp/src/conformance/"],
     },
     Confined {
         name: "tokio_util",
-        places: &["mcp/src/wire/", "mcp/src/conformance/"],
+        places: &["mcp/src/transport/", "mcp/src/conformance/"],
     },
     Confined {
         name: "rmcp",
-        places: &["mcp/src/wire/", "mcp/src/conformance/"],
+        places: &["mcp/src/transport/", "mcp/src/conformance/"],
     },
     Confined {
         name: "hyper",
-        places: &["mcp/src/wire/"],
+        places: &["mcp/src/transport/"],
     },
     Confined {
         name: "hyper_util",
-        places: &["mcp/src/wire/"],
+        places: &["mcp/src/transport/"],
     },
     Confined {
         name: "anyhow",

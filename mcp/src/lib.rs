@@ -1,13 +1,12 @@
 //! The MCP server over .kb files: the tools, resources and prompts that agents use, on stdio and
 //! over HTTP.
 //!
-//! Imports point down: `wire` (the only room that knows tokio, rmcp and hyper) carries requests to
+//! Imports point down: `transport` (the only room that knows tokio, rmcp and hyper) carries requests to
 //! `tools` and `content`, which are plain functions; these ask the open files in `indexes` and say
-//! what goes out in the words of `answer`. `catalog` holds what is advertised, `tokens` the access
+//! what goes out in the words of `response`. `catalog` holds what is advertised, `tokens` the access
 //! tokens of HTTP clients, `hosts` the configuration of programs that start a server.
 #![deny(missing_docs)]
 
-mod answer;
 mod catalog;
 #[cfg(feature = "conformance")]
 mod conformance;
@@ -17,10 +16,11 @@ pub mod faults;
 pub mod hosts;
 mod indexes;
 mod options;
+mod response;
 pub mod tokens;
 mod tools;
-mod wire;
+mod transport;
 
 pub use catalog::reference;
 pub use options::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
-pub use wire::{serve_http, serve_stdio};
+pub use transport::{serve_http, serve_stdio};

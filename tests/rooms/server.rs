@@ -8,20 +8,20 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("faults", &[]),
     ("hosts", &["options"]),
     ("tokens", &["options"]),
-    ("answer", &[]),
-    ("catalog", &["answer"]),
-    ("indexes", &["options", "answer"]),
+    ("response", &[]),
+    ("catalog", &["response"]),
+    ("indexes", &["options", "response"]),
     // `options` for its tests, which open files as the server does.
     (
         "tools",
-        &["options", "faults", "answer", "catalog", "indexes"],
+        &["options", "faults", "response", "catalog", "indexes"],
     ),
-    ("content", &["answer", "catalog", "indexes"]),
+    ("content", &["response", "catalog", "indexes"]),
     (
-        "wire",
+        "transport",
         &[
             "options",
-            "answer",
+            "response",
             "catalog",
             "indexes",
             "tools",
@@ -30,7 +30,7 @@ const ROOMS: [(&str, &[&str]); 11] = [
             "conformance",
         ],
     ),
-    ("conformance", &["answer"]),
+    ("conformance", &["response"]),
 ];
 
 /// What is wrong with the imports of one file of the server.
@@ -59,10 +59,10 @@ pub(super) fn complaints(file: &str, module: &[&str], words: &[&str]) -> Vec<Str
 fn an_upward_or_sideways_use_in_the_server_is_found() {
     let told = |file: &str, source: &str| super::complaints(&format!("mcp/src/{file}"), source);
     for (file, source) in [
-        ("answer/text.rs", "use crate::tools::call;"),
-        ("answer/text.rs", "use super::super::indexes::Index;"),
+        ("response/text.rs", "use crate::tools::call;"),
+        ("response/text.rs", "use super::super::indexes::Index;"),
         ("indexes/mod.rs", "use crate::catalog::definitions;"),
-        ("tools/search.rs", "use crate::wire::work;"),
+        ("tools/search.rs", "use crate::transport::work;"),
         ("tools/search.rs", "use tokio::sync::watch;"),
         ("content/mod.rs", "use crate::tools::call;"),
         ("tokens/store.rs", "use hyper::Request;"),
@@ -74,13 +74,13 @@ fn an_upward_or_sideways_use_in_the_server_is_found() {
     for (file, source) in [
         (
             "tools/search.rs",
-            "use crate::answer::Answer; use super::going_on;",
+            "use crate::response::ToolResponse; use super::going_on;",
         ),
         (
-            "wire/http/gate.rs",
+            "transport/http/gate.rs",
             "use hyper::Request; use crate::tokens::Tokens;",
         ),
-        ("lib.rs", "pub use wire::serve_stdio;"),
+        ("lib.rs", "pub use transport::serve_stdio;"),
     ] {
         assert!(told(file, source).is_empty(), "{file}: {source}");
     }

@@ -6,8 +6,8 @@
 
 use serde_json::Value;
 
-use crate::answer::Object;
 use crate::options::NAME_LIMIT;
+use crate::response::Object;
 
 /// Characters of the name of a document, or of a folder: as many as the longest path has bytes that a
 /// .kb can hold.

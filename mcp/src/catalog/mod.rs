@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(crate) use instructions::instructions;
 pub use reference::reference;
 
-use crate::answer::Object;
+use crate::response::Object;
 
 /// The decided surface, also of what is not served yet.
 const TOOLS: &str = include_str!("../../data/tools.json");

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::answer::Object;
+use crate::response::Object;
 
 /// Tools that are not served at all.
 const TOOLS: &[&str] = &["get_sheet_data", "get_slides"];

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::answer::Object;
+use crate::response::Object;
 
 /// Calls and answers of the decided surface.
 const EXAMPLES: &str = include_str!("../../data/examples.json");

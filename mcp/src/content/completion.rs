@@ -2,8 +2,8 @@
 
 use super::prompts::is_prompt;
 use super::{Refusal, index_of, templates};
-use crate::answer::{Object, short};
 use crate::indexes::Indexes;
+use crate::response::{Object, short};
 
 /// Most values in one answer; the protocol allows no more.
 const VALUES_LIMIT: usize = 100;

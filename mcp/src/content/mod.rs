@@ -10,8 +10,8 @@ pub(crate) use completion::{Reference, complete};
 pub(crate) use prompts::{prompt, prompts};
 pub(crate) use resources::{read, resources, revision, templates};
 
-use crate::answer::ToolError;
 use crate::indexes::{Index, Indexes};
+use crate::response::ToolError;
 
 /// Why a request gets an error of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::Refusal;
-use crate::answer::{Object, short};
 use crate::options::NAME_LIMIT;
+use crate::response::{Object, short};
 
 /// What is advertised of a prompt.
 struct Prompt {

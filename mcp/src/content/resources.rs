@@ -7,10 +7,10 @@ use kb_engine::{DocumentInfo, Error, Lines, Page, file_types};
 use serde_json::{Value, json};
 
 use super::Refusal;
-use crate::answer::uri::{self, Part};
-use crate::answer::{Object, time};
 use crate::catalog::limits;
 use crate::indexes::{Index, Indexes, updated_ms};
+use crate::response::uri::{self, Part};
+use crate::response::{Object, time};
 
 /// Resources in one page of the list.
 const PAGE_ITEMS: usize = 100;

@@ -10,7 +10,7 @@ use kb_engine::{Error, Kb, KbWriter, Result};
 
 use super::Jobs;
 use super::freshness::{Freshness, Stale};
-use crate::answer::ToolError;
+use crate::response::ToolError;
 
 /// How long a write waits for another writer before it is refused.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::answer::ToolError;
+use crate::response::ToolError;
 
 /// Most jobs that are remembered when they have ended.
 const ENDED_LIMIT: usize = 256;

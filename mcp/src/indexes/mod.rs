@@ -16,8 +16,8 @@ pub(crate) use index::{Index, each, is_of_file, skipped};
 pub(crate) use jobs::{Job, JobState, Jobs, Running};
 pub(crate) use paths::Roots;
 
-use crate::answer::{ToolError, short};
 use crate::options::{NAME_LIMIT, Opened, Options, StartError};
+use crate::response::{ToolError, short};
 
 /// Most files that one server opens; as many as one search asks.
 pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
@@ -171,7 +171,7 @@ impl Indexes {
         name: &str,
     ) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
         // Another room knows addresses: those of our own are told apart there.
-        let (index, name) = match crate::answer::uri::parse(name) {
+        let (index, name) = match crate::response::uri::parse(name) {
             Some(uri) => (Some(uri.index), uri.path),
             None => (index.map(str::to_owned), name.to_owned()),
         };

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::answer::{ToolError, short};
+use crate::response::{ToolError, short};
 
 /// The folders that clients may have indexed, without symbolic links.
 #[derive(Debug)]

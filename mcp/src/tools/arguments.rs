@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use kb_engine::Page;
 use serde_json::Value;
 
-use crate::answer::{Object, ToolError, cut};
 use crate::catalog;
+use crate::response::{Object, ToolError, cut};
 
 use super::going_on;
 use super::typed::{invalid, too_long, typed};

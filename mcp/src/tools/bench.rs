@@ -11,10 +11,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{Call, schema};
-use crate::answer::{Answer, Object, ToolError};
 use crate::catalog;
 use crate::indexes::{Index, Indexes};
 use crate::options::{Options, StartError};
+use crate::response::{Object, ToolError, ToolResponse};
 
 pub(super) struct Bench {
     folder: Arc<TempDir>,
@@ -99,7 +99,7 @@ impl Bench {
         self.index().write(add).unwrap();
     }
 
-    pub(super) fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
+    pub(super) fn call(&self, name: &str, arguments: Value) -> Result<ToolResponse, ToolError> {
         let Value::Object(arguments) = arguments else {
             panic!("{arguments}");
         };
@@ -121,7 +121,7 @@ impl Bench {
     }
 
     /// The answer to a call that succeeds, checked.
-    pub(super) fn answer(&self, name: &str, arguments: Value) -> Answer {
+    pub(super) fn answer(&self, name: &str, arguments: Value) -> ToolResponse {
         let answer = match self.call(name, arguments) {
             Ok(answer) => answer,
             Err(error) => panic!("{name}: {}", error.text()),

@@ -6,8 +6,8 @@ use kb_engine::DocumentInfo;
 
 use super::Call;
 use super::arguments::Arguments;
-use crate::answer::{ToolError, short};
 use crate::indexes::Index;
+use crate::response::{ToolError, short};
 
 /// The words of one of the sources for an index.
 const PROJECT: &[&str] = &["projectId", "project_id", "project"];

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::Call;
 use super::arguments::Arguments;
-use crate::answer::{Answer, Text, ToolError, object};
+use crate::response::{Text, ToolError, ToolResponse, object};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let index = call.indexes.named(arguments.required_text("index_name"))?;
     index.write_unless(call.cancel, |writer| writer.clear())?;
     call.indexes.committed();
@@ -15,7 +15,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     text.line(&message);
     let text = text.end();
     let structured = object(json!({"success": true, "message": message}));
-    Ok(Answer { structured, text })
+    Ok(ToolResponse { structured, text })
 }
 
 #[cfg(test)]

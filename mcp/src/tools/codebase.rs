@@ -9,14 +9,14 @@ use serde_json::json;
 use super::Call;
 use super::arguments::Arguments;
 use super::typed::invalid;
-use crate::answer::{Answer, Text, ToolError, insert_warnings, object, short};
 use crate::indexes::{Index, Reserved, Running};
 use crate::options::NAME_LIMIT;
+use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, short};
 
 /// Files left out that the answer names.
 const SKIPPED_SHOWN: usize = 5;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let folder = call
         .indexes
         .roots()
@@ -263,7 +263,7 @@ fn made(
     Ok((index, report))
 }
 
-fn answer(arguments: &Arguments, index: &Index, folder: &Path, report: &Report) -> Answer {
+fn answer(arguments: &Arguments, index: &Index, folder: &Path, report: &Report) -> ToolResponse {
     let mut warnings = arguments.warnings();
     if !report.skipped.is_empty() {
         let shown = report.skipped.iter().take(SKIPPED_SHOWN);
@@ -303,7 +303,7 @@ fn answer(arguments: &Arguments, index: &Index, folder: &Path, report: &Report) 
         report.chunks
     ));
     let text = text.end();
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 #[cfg(test)]
@@ -500,7 +500,7 @@ mod tests {
         bench: &Bench,
         given: &Value,
         meanwhile: impl FnOnce(&mut KbWriter) + Send,
-    ) -> Result<Answer, ToolError> {
+    ) -> Result<ToolResponse, ToolError> {
         let index = bench.index();
         std::thread::scope(|scope| {
             let (holding, waits) = std::sync::mpsc::channel();

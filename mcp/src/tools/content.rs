@@ -8,7 +8,7 @@ use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use kb_engine::{Sniffed, document_of, file_types, sniff};
 
-use crate::answer::ToolError;
+use crate::response::ToolError;
 
 /// Most bytes of a document: 10 MB.
 pub(super) const LIMIT_BYTES: usize = 10_485_760;

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose, going_on};
-use crate::answer::envelope::Part;
-use crate::answer::{Answer, Text, ToolError, object, time};
 use crate::indexes::{Index, updated_ms};
+use crate::response::envelope::Part;
+use crate::response::{Text, ToolError, ToolResponse, object, time};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("document_id");
     let (index, document) = choose::document(call, arguments, name)?;
     let section = arguments.text("section");
@@ -79,7 +79,7 @@ fn raw(
     Ok(Made {
         can_shrink: found.text.len() > 1,
         tokens: paging.tokens,
-        answer: Answer { structured, text },
+        answer: ToolResponse { structured, text },
     })
 }
 
@@ -143,12 +143,12 @@ fn chunks(
     Ok(Made {
         can_shrink: found.len() > 1,
         tokens: paging.tokens,
-        answer: Answer { structured, text },
+        answer: ToolResponse { structured, text },
     })
 }
 
 /// What is known of it; small, so no budget cuts it.
-fn metadata(arguments: &Arguments, document: &DocumentInfo, section: Option<&str>) -> Answer {
+fn metadata(arguments: &Arguments, document: &DocumentInfo, section: Option<&str>) -> ToolResponse {
     let stated = |key: &str| {
         let mut all = document.metadata.iter();
         all.find(|(name, _)| name == key)
@@ -194,7 +194,7 @@ fn metadata(arguments: &Arguments, document: &DocumentInfo, section: Option<&str
     };
     let structured = part.around(object(json!({"metadata": known})), &warnings);
     let text = text.envelope(&structured);
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 /// The line that says where a passage stands; an empty document has no lines.
@@ -307,7 +307,7 @@ mod tests {
         given["document_id"] = "long.md".into();
         let second = bench.answer("get_document_data", given);
         assert_eq!(second.structured["status"]["message"], "NO_MORE_DATA");
-        let content = |answer: &crate::answer::Answer| {
+        let content = |answer: &crate::response::ToolResponse| {
             answer.structured["data"]["content"]
                 .as_str()
                 .unwrap()

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::arguments::Arguments;
 use super::{Call, choose};
-use crate::answer::{Answer, Text, ToolError, insert_warnings, object, time, uri};
 use crate::indexes::updated_ms;
+use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time, uri};
 
 /// Bytes of a body at most.
 const BODY_BYTES: usize = 819_200;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("doc_handle");
     let (index, document) = choose::document(call, arguments, name)?;
     let (document, body) = index.kb().head(&document.path, BODY_BYTES)?;
@@ -48,7 +48,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     structured.insert("body".to_owned(), body.into());
     insert_warnings(&mut structured, &warnings);
     let text = text.end();
-    Ok(Answer { structured, text })
+    Ok(ToolResponse { structured, text })
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose};
-use crate::answer::envelope::Part;
-use crate::answer::{Answer, Text, ToolError, object, time};
 use crate::indexes::updated_ms;
+use crate::response::envelope::Part;
+use crate::response::{Text, ToolError, ToolResponse, object, time};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let index = choose::one(call, arguments)?;
     let folder = arguments.text("folder");
     let recursive = arguments.flag("recursive").unwrap_or(false);
@@ -25,7 +25,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     })
 }
 
-fn answer(arguments: &Arguments, documents: &[DocumentInfo], paging: &Paging) -> Answer {
+fn answer(arguments: &Arguments, documents: &[DocumentInfo], paging: &Paging) -> ToolResponse {
     let part = Part {
         tokens: paging.tokens,
         max_tokens: arguments.max_tokens().into(),
@@ -56,7 +56,7 @@ fn answer(arguments: &Arguments, documents: &[DocumentInfo], paging: &Paging) ->
         });
     }
     let text = text.envelope(&structured);
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 fn entry(document: &DocumentInfo) -> Value {
@@ -81,7 +81,7 @@ mod tests {
     use super::super::bench::Bench;
     use serde_json::{Value, json};
 
-    fn ids(answer: &crate::answer::Answer) -> Vec<String> {
+    fn ids(answer: &crate::response::ToolResponse) -> Vec<String> {
         let documents = answer.structured["data"]["documents"].as_array().unwrap();
         let ids = documents
             .iter()

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::typed::invalid;
 use super::{Call, hits};
-use crate::answer::{Answer, ToolError, insert_warnings, object};
 use crate::indexes::Index;
+use crate::response::{ToolError, ToolResponse, insert_warnings, object};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let text = arguments.required_text("text");
     if text.trim().is_empty() {
         return Err(invalid("text", "it is empty; give at least one word"));
@@ -43,7 +43,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     }));
     insert_warnings(&mut structured, &arguments.warnings());
     let text = Value::Object(structured.clone()).to_string();
-    Ok(Answer { structured, text })
+    Ok(ToolResponse { structured, text })
 }
 
 fn several(indexes: &[Arc<Index>]) -> ToolError {

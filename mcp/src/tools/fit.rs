@@ -1,7 +1,7 @@
 //! Budgets by what is served: the engine counts the bytes of texts and names; the two forms of an
 //! answer have escapes, field names and addresses besides.
 
-use crate::answer::{Answer, ToolError};
+use crate::response::{ToolError, ToolResponse};
 
 /// Bytes of each form for each token asked for: 4, and a quarter more for the frame.
 const BYTES_PER_TOKEN: usize = 5;
@@ -15,7 +15,7 @@ const TRIES: u32 = 8;
 
 /// An answer, and whether a smaller budget would make it smaller.
 pub(super) struct Made {
-    pub(super) answer: Answer,
+    pub(super) answer: ToolResponse,
     pub(super) can_shrink: bool,
     /// Tokens of it as the engine counts them.
     pub(super) tokens: u64,
@@ -26,7 +26,7 @@ pub(super) struct Made {
 pub(super) fn fit(
     max_tokens: u32,
     mut make: impl FnMut(u32) -> Result<Made, ToolError>,
-) -> Result<Answer, ToolError> {
+) -> Result<ToolResponse, ToolError> {
     let limit = usize::try_from(max_tokens.max(FRAME_TOKENS)).unwrap_or(usize::MAX);
     let limit = limit.saturating_mul(BYTES_PER_TOKEN);
     let mut budget = max_tokens;
@@ -47,7 +47,7 @@ pub(super) fn fit(
 }
 
 /// Bytes of the larger of the two forms.
-pub(super) fn larger_form(answer: &Answer) -> usize {
+pub(super) fn larger_form(answer: &ToolResponse) -> usize {
     let structured = serde_json::to_string(&answer.structured).map_or(0, |json| json.len());
     structured.max(answer.text.len())
 }
@@ -55,10 +55,10 @@ pub(super) fn larger_form(answer: &Answer) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Object;
+    use crate::response::Object;
 
     fn made(bytes: usize, can_shrink: bool, tokens: u32) -> Result<Made, ToolError> {
-        let answer = Answer {
+        let answer = ToolResponse {
             structured: Object::new(),
             text: "x".repeat(bytes),
         };

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose};
-use crate::answer::envelope::Part;
-use crate::answer::{Answer, Text, ToolError, object};
+use crate::response::envelope::Part;
+use crate::response::{Text, ToolError, ToolResponse, object};
 
 /// Tokens of an answer.
 const TOKENS: u32 = 2000;
@@ -15,7 +15,7 @@ const TOKENS: u32 = 2000;
 /// What a name in a list takes besides its letters, in bytes.
 const NAME_OVERHEAD_BYTES: usize = 4;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let index = choose::one(call, arguments)?;
     fit(TOKENS, |budget| {
         let bytes = usize::try_from(budget)
@@ -39,7 +39,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     })
 }
 
-fn answer(arguments: &Arguments, folders: &Folders) -> Answer {
+fn answer(arguments: &Arguments, folders: &Folders) -> ToolResponse {
     let mut warnings = arguments.warnings();
     if folders.cut {
         warnings.push(
@@ -83,7 +83,7 @@ fn answer(arguments: &Arguments, folders: &Folders) -> Answer {
     if folders.cut {
         text.push_str("\nTo see more: list_documents with folder and recursive=true.");
     }
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 #[cfg(test)]

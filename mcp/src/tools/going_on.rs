@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
-use crate::answer::{Object, ToolError};
+use crate::response::{Object, ToolError};
 
 /// Longest note, in bytes: a continuation stands in both forms of an answer and counts in its size.
 /// Longer arguments are not kept; the caller must say them again.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kb_engine::{Hit, Kb, Request, Response, Verdict, search_files};
 
 use super::arguments::Arguments;
-use crate::answer::{Text, ToolError, uri};
 use crate::indexes::{Index, Stale, is_of_file, skipped};
+use crate::response::{Text, ToolError, uri};
 
 /// An index older than that many days may be out of date.
 pub(super) const OLD_DAYS: f64 = 7.0;

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::{Call, choose};
-use crate::answer::{Answer, Text, ToolError, insert_warnings, object};
 use crate::indexes::{Index, each};
+use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let mut warnings = arguments.warnings();
     let states = each(&call.indexes.list(), &mut warnings, |index| {
         index.kb().state()
@@ -44,7 +44,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     let mut structured = object(json!({"indexes": shown}));
     insert_warnings(&mut structured, &warnings);
     let text = text.end();
-    Ok(Answer { structured, text })
+    Ok(ToolResponse { structured, text })
 }
 
 fn is_writable(index: &Index) -> bool {
@@ -139,7 +139,7 @@ mod tests {
             let answer = super::super::call(Call {
                 indexes: &bench.indexes,
                 name: "list_indexes",
-                arguments: crate::answer::Object::new(),
+                arguments: crate::response::Object::new(),
                 may_write,
                 cancel: &std::sync::Arc::default(),
                 progress: &|_, _| {},

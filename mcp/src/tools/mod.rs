@@ -36,9 +36,9 @@ use std::sync::atomic::AtomicBool;
 
 use kb_engine::Class;
 
-use crate::answer::{Answer, Object, ToolError};
 use crate::catalog;
 use crate::indexes::{Index, Indexes, each};
+use crate::response::{Object, ToolError, ToolResponse};
 use arguments::Arguments;
 
 /// One call of a tool.
@@ -58,7 +58,7 @@ pub(crate) struct Call<'c> {
 }
 
 /// How a tool answers: from the call and its arguments, checked.
-type Tool = fn(&Call<'_>, &Arguments) -> Result<Answer, ToolError>;
+type Tool = fn(&Call<'_>, &Arguments) -> Result<ToolResponse, ToolError>;
 
 /// The tools by name.
 const TOOLS: &[(&str, Tool)] = &[
@@ -81,7 +81,7 @@ const TOOLS: &[(&str, Tool)] = &[
 ];
 
 /// Answers one call.
-pub(crate) fn call(mut call: Call<'_>) -> Result<Answer, ToolError> {
+pub(crate) fn call(mut call: Call<'_>) -> Result<ToolResponse, ToolError> {
     if catalog::definition(call.name).is_some_and(catalog::writes) {
         choose::may_write(&call)?;
     }

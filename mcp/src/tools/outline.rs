@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose};
-use crate::answer::envelope::continuation;
-use crate::answer::{Answer, Text, ToolError, insert_warnings, object, time};
+use crate::response::envelope::continuation;
+use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("document_id");
     let (index, document) = choose::document(call, arguments, name)?;
     fit(arguments.max_tokens(), |budget| {
@@ -23,7 +23,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     })
 }
 
-fn answer(arguments: &Arguments, outline: &Sections, paging: &Paging) -> Answer {
+fn answer(arguments: &Arguments, outline: &Sections, paging: &Paging) -> ToolResponse {
     let document = &outline.document;
     let kind = match document.class {
         Class::Code => "code",
@@ -63,7 +63,7 @@ fn answer(arguments: &Arguments, outline: &Sections, paging: &Paging) -> Answer 
         text.line("No headings.");
     }
     let text = text.going_on("There is more", token);
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 fn heading(section: &SectionAt) -> Value {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose, going_on};
-use crate::answer::envelope::Part;
-use crate::answer::{Answer, Text, ToolError, object};
+use crate::response::envelope::Part;
+use crate::response::{Text, ToolError, ToolResponse, object};
 
 /// About how many tokens a page has.
 const PAGE_TOKENS: u64 = 800;
@@ -15,7 +15,7 @@ const PAGE_TOKENS: u64 = 800;
 /// Most ranges in one call.
 const RANGES_LIMIT: usize = 200;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("document_id");
     let ranges = ranges(arguments.text("page_range").unwrap_or_default())?;
     let (index, document) = choose::document(call, arguments, name)?;
@@ -55,7 +55,12 @@ fn ranges(text: &str) -> Result<Vec<(u32, u32)>, ToolError> {
         })
 }
 
-fn answer(arguments: &Arguments, ranges: &[(u32, u32)], found: &Pages, paging: &Paging) -> Answer {
+fn answer(
+    arguments: &Arguments,
+    ranges: &[(u32, u32)],
+    found: &Pages,
+    paging: &Paging,
+) -> ToolResponse {
     let token = paging.continuation.as_deref();
     let asked = match ranges {
         [] => u64::from(found.total),
@@ -98,7 +103,7 @@ fn answer(arguments: &Arguments, ranges: &[(u32, u32)], found: &Pages, paging: &
         text.passage(&page.text);
     }
     let text = text.envelope(&structured);
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 #[cfg(test)]

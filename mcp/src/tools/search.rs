@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose, hits};
-use crate::answer::envelope::Part;
-use crate::answer::{Answer, Text, ToolError, object, time};
 use crate::indexes::Index;
+use crate::response::envelope::Part;
+use crate::response::{Text, ToolError, ToolResponse, object, time};
 
 /// Characters of a preview.
 const PREVIEW: usize = 500;
@@ -19,7 +19,7 @@ const PREVIEW: usize = 500;
 /// Characters of what stands before and after it.
 const AROUND: usize = 100;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let indexes = choose::all(call, arguments)?;
     fit(arguments.max_tokens(), |budget| {
         let response = hits::ask(&indexes, &request(arguments, budget))?;
@@ -63,7 +63,7 @@ fn limit(arguments: &Arguments) -> usize {
     usize::try_from(limit).unwrap_or(10)
 }
 
-fn answer(arguments: &Arguments, indexes: &[Arc<Index>], response: &Response) -> Answer {
+fn answer(arguments: &Arguments, indexes: &[Arc<Index>], response: &Response) -> ToolResponse {
     let results: Vec<Value> = response
         .hits
         .iter()
@@ -90,7 +90,7 @@ fn answer(arguments: &Arguments, indexes: &[Arc<Index>], response: &Response) ->
         text.line("No results.");
     }
     let text = text.envelope(&structured);
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
@@ -283,7 +283,7 @@ mod tests {
             "search",
             json!({"query": "sails", "continuation_token": token}),
         );
-        let ids = |answer: &crate::answer::Answer| {
+        let ids = |answer: &crate::response::ToolResponse| {
             answer.structured["data"]["results"]
                 .as_array()
                 .unwrap()

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose, hits};
-use crate::answer::{Answer, Object, Text, ToolError, insert_warnings, object};
 use crate::indexes::Index;
+use crate::response::{Object, Text, ToolError, ToolResponse, insert_warnings, object};
 
 /// What answers: programs, and data, which any search finds.
 const CLASSES: [Class; 2] = [Class::Code, Class::Data];
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let indexes = choose::all(call, arguments)?;
     if !super::any_has(&indexes, &CLASSES)? {
         let sentence = format!("{} holds no source code", hits::names(&indexes));
@@ -72,7 +72,7 @@ fn answer(
     request: &Request,
     indexes: &[Arc<Index>],
     response: &Response,
-) -> Result<Answer, ToolError> {
+) -> Result<ToolResponse, ToolError> {
     let is_cut = response.paging.continuation.is_some() && response.hits.len() < request.k;
     let results: Vec<Value> = response
         .hits
@@ -123,7 +123,7 @@ fn answer(
         text.line("Cut at max_tokens: call again with a higher max_tokens for the rest.");
     }
     let text = text.end();
-    Ok(Answer { structured, text })
+    Ok(ToolResponse { structured, text })
 }
 
 fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {

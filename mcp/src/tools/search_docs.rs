@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::arguments::Arguments;
 use super::fit::{Made, fit};
 use super::{Call, choose, hits};
-use crate::answer::{Answer, Text, ToolError, insert_warnings, object};
 use crate::indexes::Index;
+use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object};
 
 /// What answers: prose, and data, which any search finds.
 const CLASSES: [Class; 2] = [Class::Doc, Class::Data];
@@ -18,7 +18,7 @@ const CLASSES: [Class; 2] = [Class::Doc, Class::Data];
 /// Spellings of the source whose defaults are others.
 const OTHER_SPELLINGS: &[&str] = &["projectId", "project_id", "topK", "minScore"];
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let indexes = choose::all(call, arguments)?;
     let asked = Asked::of(arguments);
     if !super::any_has(&indexes, &CLASSES)? {
@@ -104,7 +104,7 @@ fn answer(
     response: &Response,
     warnings: &[String],
     took: Duration,
-) -> Answer {
+) -> ToolResponse {
     let is_cut = response.paging.continuation.is_some() && response.hits.len() < asked.top_k;
     let results: Vec<Value> = response
         .hits
@@ -134,7 +134,7 @@ fn answer(
         text.line("Cut at max_tokens: call again with a higher max_tokens for the rest.");
     }
     let text = text.end();
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::Call;
 use super::arguments::Arguments;
-use crate::answer::{Answer, Text, ToolError, insert_warnings, object, time};
 use crate::indexes::{Index, each};
+use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let indexes = match arguments.index_name() {
         Some(name) => vec![call.indexes.named(name)?],
         None => call.indexes.list(),
@@ -48,7 +48,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     };
     insert_warnings(&mut structured, &warnings);
     let text = text.end();
-    Ok(Answer { structured, text })
+    Ok(ToolResponse { structured, text })
 }
 
 fn counts(index: &Index, info: &Info) -> Value {

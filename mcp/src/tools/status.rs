@@ -7,13 +7,13 @@ use serde_json::json;
 
 use super::arguments::Arguments;
 use super::{Call, choose};
-use crate::answer::{Answer, Object, Text, ToolError, insert_warnings, object, uri};
 use crate::indexes::{Index, Job, JobState, each};
+use crate::response::{Object, Text, ToolError, ToolResponse, insert_warnings, object, uri};
 
 /// Names of finished documents that are told.
 const COMPLETED_LIMIT: usize = 50;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     // An index that is being made has a name already.
     let made = arguments.index_name();
     let making = call.indexes.making().list().into_iter();
@@ -53,7 +53,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, Too
     }
     insert_warnings(&mut structured, &warnings);
     let text = text.end();
-    Ok(Answer { structured, text })
+    Ok(ToolResponse { structured, text })
 }
 
 /// A job of that path, else a document that is there.

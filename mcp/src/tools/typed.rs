@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::answer::ToolError;
+use crate::response::ToolError;
 
 /// An error about one argument.
 pub(super) fn invalid(argument: &str, reason: impl AsRef<str>) -> ToolError {

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::arguments::Arguments;
 use super::typed::invalid;
 use super::{Call, choose, content};
-use crate::answer::{Answer, Text, ToolError, object, uri};
 use crate::indexes::{Index, Indexes, Running};
+use crate::response::{Text, ToolError, ToolResponse, object, uri};
 
 /// How long a caller waits; hosts give up a call soon after.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -20,11 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest path, in bytes.
 const PATH_LIMIT_BYTES: usize = 1024;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     within(PATIENCE, call, arguments)
 }
 
-fn within(patience: Duration, call: &Call<'_>, arguments: &Arguments) -> Result<Answer, ToolError> {
+fn within(
+    patience: Duration,
+    call: &Call<'_>,
+    arguments: &Arguments,
+) -> Result<ToolResponse, ToolError> {
     let index = choose::one(call, arguments)?;
     let upload = Upload::of(arguments)?;
     let file_name = upload.document.path.clone();
@@ -178,7 +182,7 @@ impl Job {
     }
 }
 
-fn complete(index: &Index, file_name: &str, stored: &Stored) -> Answer {
+fn complete(index: &Index, file_name: &str, stored: &Stored) -> ToolResponse {
     let Stored {
         document,
         is_replaced,
@@ -204,10 +208,10 @@ fn complete(index: &Index, file_name: &str, stored: &Stored) -> Answer {
         ("", Some(&uri)),
     ]);
     let text = text.end();
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
-fn processing(file_name: &str) -> Answer {
+fn processing(file_name: &str) -> ToolResponse {
     let structured = object(json!({
         "documentId": file_name,
         "fileName": file_name,
@@ -219,7 +223,7 @@ fn processing(file_name: &str) -> Answer {
         "Ask get_status with document_id {file_name} whether it is done."
     ));
     let text = text.end();
-    Answer { structured, text }
+    ToolResponse { structured, text }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use http_body_util::combinators::BoxBody;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::Notify;
 
-use crate::wire::share::{Owner, Share, Shares};
+use crate::transport::share::{Owner, Share, Shares};
 
 /// What one connection has of the memory of answers.
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ mod tests {
     use http_body_util::{BodyExt, Full};
 
     use super::*;
-    use crate::wire::block_on;
+    use crate::transport::block_on;
 
     #[test]
     fn an_answer_counts_until_it_is_written() {

@@ -23,11 +23,11 @@ use super::refusal::Refused;
 use super::sessions::{OWNER, Sessions};
 use super::unsent::{Counted, Unsent};
 use crate::tokens::{Access, Hash, Tokens};
-use crate::wire::handler::Session;
-use crate::wire::held::Held;
-use crate::wire::scan::UPLOAD_LIMIT;
-use crate::wire::server::Server;
-use crate::wire::share::{Owner, Shares};
+use crate::transport::handler::Session;
+use crate::transport::held::Held;
+use crate::transport::scan::UPLOAD_LIMIT;
+use crate::transport::server::Server;
+use crate::transport::share::{Owner, Shares};
 
 /// Where the protocol lives.
 pub(super) const PATH: &str = "/mcp";
@@ -366,8 +366,8 @@ mod tests {
 
     use super::*;
     use crate::options::Options;
-    use crate::wire::work::reads;
-    use crate::wire::{PATIENCE, block_on};
+    use crate::transport::work::reads;
+    use crate::transport::{PATIENCE, block_on};
 
     fn gate(folder: &Path, origins: &[&str], asks_for_tokens: bool) -> Arc<Gate> {
         let (_, gate) = server_and_gate(folder, origins, asks_for_tokens);

@@ -20,7 +20,7 @@ pub(crate) type Object = Map<String, Value>;
 /// The answer of a tool in its two forms. Either is all that some hosts show a model, so neither may
 /// be a summary of the other.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ToolResponse {
     /// The structured form.
     pub(crate) structured: Object,
     /// The same for a reader.

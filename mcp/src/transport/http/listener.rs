@@ -20,10 +20,10 @@ use super::places::{Place, Places};
 use super::stall::Stalling;
 use crate::options::{HttpOptions, Options, StartError};
 use crate::tokens::{Tokens, default_path};
-use crate::wire::changes::follow;
-use crate::wire::server::Server;
-use crate::wire::stdio::{quiet_panics, stop_asked};
-use crate::wire::work::{Queue, Work};
+use crate::transport::changes::follow;
+use crate::transport::server::Server;
+use crate::transport::stdio::{quiet_panics, stop_asked};
+use crate::transport::work::{Queue, Work};
 
 /// How long the headers of a request may take, counted from the end of the one before: a connection
 /// that is silent for longer is closed.
@@ -246,7 +246,7 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::block_on;
+    use crate::transport::block_on;
 
     #[test]
     fn small_answers_are_sent_at_once() {

@@ -16,11 +16,11 @@ use super::listen::{self, Subscribed};
 use super::server::{Server, implementation};
 use super::share::Owner;
 use super::work::{Listener, Trouble};
-use crate::answer::{Answer, Object, ToolError, cut, short};
 use crate::catalog::limits::ADDRESS_LIMIT_BYTES;
 #[cfg(feature = "conformance")]
 use crate::conformance;
 use crate::content::{self, Refusal};
+use crate::response::{Object, ToolError, ToolResponse, cut, short};
 use crate::tokens::Access;
 use crate::tools::{self, Call};
 
@@ -457,7 +457,7 @@ fn trouble_error(trouble: Trouble) -> ToolError {
 }
 
 /// The result of a tool: what a caller can do something about is one, too.
-fn tool_result(answer: Result<Answer, ToolError>) -> CallToolResult {
+fn tool_result(answer: Result<ToolResponse, ToolError>) -> CallToolResult {
     match answer {
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);

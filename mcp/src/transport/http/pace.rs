@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::wire::work::reads;
+use crate::transport::work::reads;
 
 /// How long a request counts as just begun. What takes longer waits for something, as a write or a
 /// stream does, and keeps nobody busy meanwhile.
@@ -66,7 +66,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{PATIENCE, block_on};
+    use crate::transport::{PATIENCE, block_on};
 
     #[test]
     fn so_many_requests_of_a_token_begin_at_once_and_another_one_does_not_wait() {

@@ -97,7 +97,7 @@ mod tests {
     use rmcp::model::{CallToolResult, ContentBlock, RequestId, ServerResult};
 
     use super::*;
-    use crate::wire::block_on;
+    use crate::transport::block_on;
 
     fn answer(bytes: usize) -> ServerJsonRpcMessage {
         let text = ContentBlock::text("y".repeat(bytes));

@@ -203,8 +203,8 @@ mod tests {
 
     use super::*;
     use crate::options::Options;
-    use crate::wire::PATIENCE;
-    use crate::wire::block_on;
+    use crate::transport::PATIENCE;
+    use crate::transport::block_on;
 
     fn write(file: &Path, path: &str, text: &str) {
         let mut writer = KbWriter::open_or_create(file).unwrap();
@@ -292,12 +292,12 @@ mod tests {
             note: Arc::new(|_| ()),
             opened: None,
         };
-        let queue = crate::wire::work::Queue::new(0, Duration::ZERO);
+        let queue = crate::transport::work::Queue::new(0, Duration::ZERO);
         let server = Server::new(&options, Some(queue)).ok().unwrap();
         let (release, held) = std::sync::mpsc::channel::<()>();
         let held = Arc::new(std::sync::Mutex::new(held));
         block_on(async {
-            for _ in 0..crate::wire::work::reads() {
+            for _ in 0..crate::transport::work::reads() {
                 let (server, held) = (Arc::clone(&server), Arc::clone(&held));
                 tokio::spawn(async move {
                     let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| {

@@ -16,10 +16,10 @@ use rmcp::transport::streamable_http_server::session::{
 };
 
 use crate::tokens::Hash;
-use crate::wire::flight::Flight;
-use crate::wire::held::Held;
-use crate::wire::hello::shorten;
-use crate::wire::share::{Owner, Share, Shares};
+use crate::transport::flight::Flight;
+use crate::transport::held::Held;
+use crate::transport::hello::shorten;
+use crate::transport::share::{Owner, Share, Shares};
 
 /// Most conversations at once, and how many of them each token has for itself. One more ends the one
 /// of the same token that was silent for longest.
@@ -252,7 +252,7 @@ mod tests {
 
     use super::*;
     use crate::tokens::Tokens;
-    use crate::wire::{PATIENCE, block_on};
+    use crate::transport::{PATIENCE, block_on};
 
     fn owners() -> [Owner; 2] {
         let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use rmcp::model::{
     RequestMetaObject,
 };
 
-use crate::answer::cut;
+use crate::response::cut;
 
 /// Most characters of a client's name and of its version that are kept.
 const NAME_LIMIT: usize = 100;

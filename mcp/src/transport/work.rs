@@ -246,7 +246,7 @@ async fn tell_progress(listener: Listener, mut hears: watch::Receiver<(u64, u64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{PATIENCE, block_on};
+    use crate::transport::{PATIENCE, block_on};
 
     #[test]
     fn a_panic_is_told_and_gives_its_turn_back() {

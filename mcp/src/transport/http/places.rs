@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::unsent::Unsent;
-use crate::wire::share::{Owner, Share, Shares};
+use crate::transport::share::{Owner, Share, Shares};
 
 /// Until it is looked again whether a connection became idle.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -274,7 +274,7 @@ impl Drop for Busy {
 mod tests {
     use super::*;
     use crate::tokens::Tokens;
-    use crate::wire::{PATIENCE, block_on};
+    use crate::transport::{PATIENCE, block_on};
 
     const LONG: Duration = Duration::from_secs(3600);
 

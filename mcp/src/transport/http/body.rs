@@ -18,8 +18,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::refusal::Refused;
-use crate::wire::scan::{Shape, TooMuch, UPLOAD_LIMIT};
-use crate::wire::share::{Owner, Share, Shares};
+use crate::transport::scan::{Shape, TooMuch, UPLOAD_LIMIT};
+use crate::transport::share::{Owner, Share, Shares};
 
 /// How long a body may take.
 const BODY_TIME: Duration = Duration::from_secs(30);
@@ -346,7 +346,7 @@ impl<T: Unpin> Body for Holding<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::block_on;
+    use crate::transport::block_on;
 
     fn full(bytes: usize) -> Full<Bytes> {
         Full::new(vec![b' '; bytes].into())

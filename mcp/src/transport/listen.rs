@@ -12,8 +12,8 @@ use tokio::sync::Notify;
 use super::changes::{Revisions, Subscriber, revisions};
 use super::server::Server;
 use super::share::Owner;
-use crate::answer::uri;
 use crate::catalog::limits::ADDRESS_LIMIT_BYTES;
+use crate::response::uri;
 
 /// Most addresses of one subscriber.
 const ADDRESSES_LIMIT: usize = 1000;

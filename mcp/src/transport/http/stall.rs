@@ -108,7 +108,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     use super::*;
-    use crate::wire::{PATIENCE, block_on};
+    use crate::transport::{PATIENCE, block_on};
 
     #[test]
     fn a_client_that_reads_nothing_is_an_error_and_one_that_reads_is_not() {
