@@ -13,7 +13,7 @@ use scan::{is_word, without_comments_and_text, without_tests, words};
 /// A room of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Room {
-    /// `types`, `error`, `escape`, `file_types`: shared words.
+    /// `types`, `error`, `escape`, `file_types`, `progress`: shared words.
     Words,
     Container,
     Store,
@@ -40,7 +40,7 @@ impl Room {
     /// The room of a module path below `crate::`; `None` when it names no room.
     fn of(path: &[&str]) -> Option<Room> {
         Some(match path {
-            ["types" | "error" | "escape" | "file_types", ..] => Words,
+            ["types" | "error" | "escape" | "file_types" | "progress", ..] => Words,
             ["container", ..] => Container,
             ["store", ..] => Store,
             ["index", "keyword", ..] => Keyword,

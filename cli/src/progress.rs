@@ -48,8 +48,8 @@ impl Meter {
         self.bar.set_prefix(match progress.stage {
             Stage::Walk => "walk",
             Stage::Index => "index",
-            Stage::Write => "write",
             Stage::Merge => "merge",
+            _ => "write",
         });
         self.bar.set_message(match progress.files_total {
             0 if progress.stage == Stage::Merge => String::new(),
@@ -118,13 +118,8 @@ mod tests {
     #[test]
     fn the_bar_follows_the_bytes_of_a_run() {
         let meter = Meter::new(false);
-        let mut progress = Progress {
-            stage: Stage::Walk,
-            files_done: 3,
-            files_total: 0,
-            bytes_done: 0,
-            bytes_total: 0,
-        };
+        let mut progress = Progress::new(Stage::Walk);
+        progress.files_done = 3;
         meter.show(progress);
         assert_eq!(
             (meter.bar.length(), meter.bar.message().as_str()),

@@ -33,7 +33,7 @@
 //! searcher. `faults`: a double for the disk, for tests of crashes.
 //!
 //! # Rooms
-//! Imports point down: [`types`], [`error`], [`escape`], [`file_types`] know nothing of ours; [`container`] turns
+//! Imports point down: [`types`], [`error`], [`escape`], [`file_types`], [`progress`] know nothing of ours; [`container`] turns
 //! bytes into tables and extents; [`store`], [`index`] and [`embed`] stand on it and do not know each
 //! other; [`catalog`] holds the records of one commit; [`search`] joins them for reading and `ingest`
 //! for writing; [`kb`] is what people hold.
@@ -50,6 +50,7 @@ pub mod index;
 #[cfg(feature = "ingest")]
 pub mod ingest;
 pub mod kb;
+pub mod progress;
 pub mod search;
 pub mod store;
 pub mod types;
@@ -61,9 +62,7 @@ pub use index::vector::{Codec as VectorCodec, Facts as VectorFacts, Scan};
 #[cfg(feature = "ingest")]
 pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
-pub use ingest::report::{
-    FolderRelation, IndexOptions, Progress, Report, SimilarRoot, Skipped, Stage,
-};
+pub use ingest::report::{FolderRelation, IndexOptions, Report, SimilarRoot, Skipped};
 pub use kb::{
     ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Folders, Info, Kb, Outline,
     PageText, Pages, Recall, RootInfo, SectionAt, Sections, Sizes, State, VectorPass,
@@ -71,6 +70,7 @@ pub use kb::{
 };
 #[cfg(feature = "ingest")]
 pub use kb::{KbWriter, Original, SealOptions, SealReport, document_of};
+pub use progress::{Hook, Progress, Stage};
 pub use search::page::{ANSWER_LIMIT_BYTES, Page, Paging};
 pub use search::request::{
     AROUND_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,

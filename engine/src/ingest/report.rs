@@ -74,47 +74,6 @@ impl IndexOptions {
     }
 }
 
-/// What an index run is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Looking for files.
-    Walk,
-    /// Reading, cutting, embedding, storing.
-    Index,
-    /// Writing indexes and the commit.
-    Write,
-    /// Merging segments; what the run changed is in the file. Bytes are of stored text.
-    Merge,
-}
-
-/// How far an index run has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// What is being done.
-    pub stage: Stage,
-    /// Files done.
-    pub files_done: u64,
-    /// Files in all; 0 while walking.
-    pub files_total: u64,
-    /// Bytes done.
-    pub bytes_done: u64,
-    /// Bytes in all; 0 while walking.
-    pub bytes_total: u64,
-}
-
-impl Progress {
-    /// The start of a stage, nothing counted yet.
-    pub fn at(stage: Stage) -> Progress {
-        Progress {
-            stage,
-            files_done: 0,
-            files_total: 0,
-            bytes_done: 0,
-            bytes_total: 0,
-        }
-    }
-}
-
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {

@@ -16,7 +16,7 @@ use crate::ingest::changes::{Candidate, Change, KnownDocument, Sides};
 use crate::ingest::indexed::Base;
 use crate::ingest::merge_policy::Limit;
 use crate::ingest::pipeline::{Input, Outcome, Preparation};
-use crate::ingest::report::{IndexOptions, Progress, Report, Skipped, Stage};
+use crate::ingest::report::{IndexOptions, Report, Skipped};
 use crate::ingest::root::{Root, Scope};
 use crate::ingest::roots::{self, Asked, IsFirstPart, Known, Resolved};
 use crate::ingest::survey::{KEPT_LIMIT_BYTES, Survey};
@@ -26,6 +26,7 @@ use crate::kb::fresh::{check_codec, check_model, fresh_meta};
 use crate::kb::read::Kb;
 use crate::kb::samples;
 use crate::kb::write::{KbWriter, Open, PROGRAM};
+use crate::progress::{Progress, Stage};
 use crate::store::meta::{Meta, RootRecord, SealRecord};
 use crate::store::skipped::{self, SkippedRecord};
 
@@ -97,7 +98,7 @@ impl KbWriter {
         progress: &mut dyn FnMut(Progress),
         limit_bytes: usize,
     ) -> Result<Report> {
-        progress(Progress::at(Stage::Walk));
+        progress(Progress::new(Stage::Walk));
         let mut found = match Found::look(base, paths, options, limit_bytes) {
             // Others write all the time: it is looked at again below, when they cannot.
             Err(Error::SnapshotExpired) => None,
@@ -215,7 +216,7 @@ fn merging(bytes_done: u64, bytes_total: u64) -> Progress {
     Progress {
         bytes_done,
         bytes_total,
-        ..Progress::at(Stage::Merge)
+        ..Progress::new(Stage::Merge)
     }
 }
 

@@ -143,7 +143,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::ingest::report::{IndexOptions, Stage};
+    use crate::ingest::report::IndexOptions;
     use crate::kb::{Kb, KbWriter};
     use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 
@@ -219,7 +219,7 @@ mod tests {
             std::fs::write(sources.join(format!("{number}.txt")), "one walrus").unwrap();
             cancel.store(false, Ordering::Relaxed);
             let mut stop_merges = |progress: crate::Progress| {
-                if progress.stage == Stage::Merge && number == 7 {
+                if progress.stage == crate::Stage::Merge && number == 7 {
                     merges += 1;
                     cancel.store(true, Ordering::Relaxed);
                 }

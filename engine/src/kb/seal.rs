@@ -12,12 +12,12 @@ use crate::error::{Error, Result};
 use crate::index::keyword::MAX_ROWS;
 use crate::index::vector::Codec;
 use crate::ingest::merge::{Form, MergeWriter};
-use crate::ingest::report::{Progress, Stage};
 use crate::ingest::walk::now_ms;
 use crate::kb::fresh::{check_codec, first_manifest};
 use crate::kb::recall;
 use crate::kb::spread::{Spread, evenly};
 use crate::kb::write::{KbWriter, PROGRAM};
+use crate::progress::{Progress, Stage};
 use crate::store::block_writer::{Compression, TextSample};
 use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
@@ -358,7 +358,7 @@ fn write(
     let mut done = Progress {
         files_total: catalog.meta.documents,
         bytes_total: catalog.meta.text_bytes,
-        ..Progress::at(Stage::Write)
+        ..Progress::new(Stage::Write)
     };
     catalog.documents.each_path(snapshot, "", |_, old| {
         let record = catalog.documents.get(snapshot, old)?;

@@ -12,7 +12,7 @@ use crate::ingest::changes::{Change, Sides};
 use crate::ingest::indexed::Base;
 use crate::ingest::merge_policy::Limit;
 use crate::ingest::pipeline::{Input, Outcome};
-use crate::ingest::report::{IndexOptions, Progress, Report, Stage};
+use crate::ingest::report::{IndexOptions, Report};
 use crate::ingest::roots::{self, Asked, Known};
 use crate::ingest::survey::Survey;
 use crate::ingest::walk::now_ms;
@@ -21,6 +21,7 @@ use crate::kb::fresh::{first_manifest, fresh_meta};
 use crate::kb::merge::merge_segments;
 use crate::kb::recall;
 use crate::kb::write::KbWriter;
+use crate::progress::{Progress, Stage};
 
 impl KbWriter {
     /// Builds a new file, which takes the place of an old one.
@@ -79,7 +80,7 @@ impl KbWriter {
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
         }
-        progress(Progress::at(Stage::Walk));
+        progress(Progress::new(Stage::Walk));
         let now = now_ms();
         let sides = Sides {
             roots: &resolved.roots,

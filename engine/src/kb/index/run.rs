@@ -2,9 +2,10 @@
 
 use crate::ingest::changes::{Candidate, Tally};
 use crate::ingest::pipeline::{Input, Outcome};
-use crate::ingest::report::{Progress, Report, Skipped, Stage};
+use crate::ingest::report::{Report, Skipped};
 use crate::ingest::roots::Resolved;
 use crate::ingest::survey::Survey;
+use crate::progress::{Progress, Stage};
 use crate::store::meta::Meta;
 
 /// Keeps count during an index run.
@@ -23,7 +24,7 @@ impl<'r> Run<'r> {
         let now = Progress {
             files_total: survey.files,
             bytes_total: survey.bytes,
-            ..Progress::at(Stage::Index)
+            ..Progress::new(Stage::Index)
         };
         progress(now);
         Run {
