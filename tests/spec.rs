@@ -179,7 +179,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
         (" recall: queries", "store/meta.rs", "RecallRecord"),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
-        (" version u16 (of", "index/keyword/mod.rs", "TextRecord"),
+        (" version u16 (of", "index/keyword/mod.rs", "KeywordRecord"),
         (
             " part: first_term",
             "index/keyword/dictionary.rs",

@@ -226,7 +226,7 @@ fn texts() -> (Analyser, TermSet, String) {
 fn marks(set: (Analyser, TermSet, String)) -> ((Analyser, TermSet, String), usize) {
     let (mut analyser, terms, text) = set;
     let mut sum = 0;
-    analyser.marks(black_box(&text), &terms, |_, range| sum += range.start);
+    analyser.highlights(black_box(&text), &terms, |_, range| sum += range.start);
     ((analyser, terms, text), sum)
 }
 

@@ -92,7 +92,7 @@ pub struct SegmentRecords {
     /// Its own.
     pub segment: SegmentRecord,
     /// That of its text index.
-    pub text: keyword::TextRecord,
+    pub text: keyword::KeywordRecord,
     /// That of its vector index.
     pub vectors: vector::VectorRecord,
     /// What decodes its text blocks.
@@ -219,7 +219,7 @@ impl Segment {
         let extents =
             SegmentExtents::locate(snapshot, &tables::segment_table(id), id, &record.columns)?;
         let deleted = Deleted::read(snapshot, id, record.rows)?;
-        let text = keyword::TextRecord::decode(&record.text_index)?;
+        let text = keyword::KeywordRecord::decode(&record.text_index)?;
         let vectors = vector::VectorRecord::decode(&record.vector_index)?;
         // What later steps allocate by rows is bounded by what the file has.
         let chunk_bytes = record

@@ -1,6 +1,6 @@
 //! Records that lie: counts, numbers, lengths.
 
-use kb_engine::index::keyword::TextRecord;
+use kb_engine::index::keyword::KeywordRecord;
 use kb_engine::index::vector::VectorRecord;
 use kb_engine::store::meta::{ProbeRecord, RecallRecord};
 use kb_engine::types::SegmentId;
@@ -22,9 +22,9 @@ fn tell(what: &str, lie: impl FnOnce(&mut Content)) -> bool {
     }
 }
 
-fn text_record(content: &mut Content, change: impl FnOnce(&mut TextRecord)) {
+fn text_record(content: &mut Content, change: impl FnOnce(&mut KeywordRecord)) {
     let segment = content.segment();
-    let mut record = TextRecord::decode(&segment.text_index).expect("a record");
+    let mut record = KeywordRecord::decode(&segment.text_index).expect("a record");
     change(&mut record);
     segment.text_index = record.encode().expect("bytes");
 }
@@ -151,7 +151,7 @@ fn a_lying_text_index_record_is_refused_or_harmless() {
     for length in [0, 1, u64::from(u32::MAX), u64::MAX / 2, u64::MAX] {
         tell("total length", |content| {
             for segment in content.segments.values_mut() {
-                let mut record = TextRecord::decode(&segment.text_index).expect("a record");
+                let mut record = KeywordRecord::decode(&segment.text_index).expect("a record");
                 record.total_length = length;
                 segment.text_index = record.encode().expect("bytes");
             }

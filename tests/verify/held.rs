@@ -8,7 +8,7 @@ use kb_engine::Result;
 use kb_engine::catalog::Catalog;
 use kb_engine::container::column::{ColumnId, ExtentSink};
 use kb_engine::container::{Container, ContainerWriter, Opener, Snapshot, Transaction};
-use kb_engine::index::keyword::TextRecord;
+use kb_engine::index::keyword::KeywordRecord;
 use kb_engine::index::vector::VectorRecord;
 use kb_engine::store::deleted::Deleted;
 use kb_engine::store::documents::{self, DocumentRecord};
@@ -100,10 +100,10 @@ impl Held {
     pub(super) fn text(
         &self,
         transaction: &mut Transaction<'_>,
-        lie: impl FnOnce(&mut TextRecord),
+        lie: impl FnOnce(&mut KeywordRecord),
     ) {
         self.segment(transaction, |segment| {
-            let mut record = TextRecord::decode(&segment.text_index).expect("a record");
+            let mut record = KeywordRecord::decode(&segment.text_index).expect("a record");
             lie(&mut record);
             segment.text_index = record.encode().expect("bytes");
         });

@@ -4,7 +4,7 @@
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::index::keyword::{Form, Matcher, Phrase};
+use crate::index::keyword::{Form, Phrase, PhraseMatcher};
 use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
 use crate::search::glob::PathMatcher;
@@ -120,7 +120,7 @@ fn rows_with_title(
 ) -> Result<Vec<RoaringBitmap>> {
     let phrase = phrase_of(&term.words, warnings);
     let rows = |form| {
-        let mut matcher = Matcher::new(&phrase, form);
+        let mut matcher = PhraseMatcher::new(&phrase, form);
         of_files(files, |part| {
             filter::rows_of_documents(part.snapshot, part.catalog, |document| {
                 matcher.stands_in(document.title())

@@ -13,7 +13,7 @@ use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
-use crate::index::keyword::{Form, Matcher, Phrase, PhraseTerm, Reader};
+use crate::index::keyword::{Form, Phrase, PhraseMatcher, PhraseTerm, Reader};
 use crate::search::files::{At, Files};
 use crate::store::blocks::BlockReader;
 
@@ -36,9 +36,9 @@ pub(super) struct PhraseRows {
     /// How its words must match for a row to have it.
     pub(super) form: Form,
     /// Finds it as written.
-    written: Matcher,
+    written: PhraseMatcher,
     /// Finds it by its terms; only where that may be asked.
-    stemmed: Option<Matcher>,
+    stemmed: Option<PhraseMatcher>,
     /// What is known, by position of the segment.
     segments: Vec<SegmentRows>,
 }
@@ -73,10 +73,10 @@ impl PhraseRows {
             segments.push(candidates(&operator.phrase, segment.words()?, within)?);
         }
         let stemmed =
-            (!operator.is_excluded).then(|| Matcher::new(&operator.phrase, Form::Stemmed));
+            (!operator.is_excluded).then(|| PhraseMatcher::new(&operator.phrase, Form::Stemmed));
         Ok(PhraseRows {
             form: Form::Written,
-            written: Matcher::new(&operator.phrase, Form::Written),
+            written: PhraseMatcher::new(&operator.phrase, Form::Written),
             stemmed,
             segments,
             operator,
@@ -121,7 +121,7 @@ impl PhraseRows {
             return Ok(of_form(segment, self.form));
         }
         let is_single = self.operator.phrase.len() == 1;
-        let mut finds = |matcher: &mut Matcher| -> Result<bool> {
+        let mut finds = |matcher: &mut PhraseMatcher| -> Result<bool> {
             Ok((inside && matcher.stands_in(text.of(at)?))
                 || (is_single && text.has_field(at, |field| matcher.stands_in(field))?)
                 || (head && text.crosses_from_before(at, matcher)?)
@@ -190,7 +190,7 @@ impl<'f> RowText<'f> {
     }
 
     /// Whether the phrase begins in the row before and ends in the given one.
-    fn crosses_from_before(&mut self, at: At, matcher: &mut Matcher) -> Result<bool> {
+    fn crosses_from_before(&mut self, at: At, matcher: &mut PhraseMatcher) -> Result<bool> {
         let Some(before) = at.row.checked_sub(1).map(|row| At { row, ..at }) else {
             return Ok(false);
         };
@@ -201,7 +201,7 @@ impl<'f> RowText<'f> {
     }
 
     /// Whether the phrase begins in the given row and ends in the one after.
-    fn crosses_to_after(&mut self, at: At, matcher: &mut Matcher) -> Result<bool> {
+    fn crosses_to_after(&mut self, at: At, matcher: &mut PhraseMatcher) -> Result<bool> {
         let Some(after) = at.row.checked_add(1).map(|row| At { row, ..at }) else {
             return Ok(false);
         };

@@ -327,7 +327,7 @@ impl<'r> Renderer<'r> {
                 });
             }
         };
-        self.analyser.marks(text, &self.terms, &mut mark);
+        self.analyser.highlights(text, &self.terms, &mut mark);
         self.terms.characters_in(text, &mut mark);
         // A whole identifier and its parts mark the same bytes: the widest range wins.
         marks.sort_by_key(|mark| (mark.range.start, std::cmp::Reverse(mark.range.end)));

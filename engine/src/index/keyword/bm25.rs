@@ -91,7 +91,7 @@ impl Units {
 
 /// Scores the postings of one term.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct TermScorer {
+pub(super) struct Bm25Weight {
     /// Idf times occurrences in the query, in units.
     weight: f32,
     /// The part of the norm that does not depend on the length.
@@ -102,7 +102,7 @@ pub(super) struct TermScorer {
     impact_factor: f32,
 }
 
-impl TermScorer {
+impl Bm25Weight {
     /// For a term of that weight (idf times occurrences in the query). `mean_length` is the one
     /// scores are made with, `written_mean_length` the one that impacts were written with.
     pub(super) fn new(
@@ -110,8 +110,8 @@ impl TermScorer {
         units: Units,
         mean_length: f32,
         written_mean_length: f32,
-    ) -> TermScorer {
-        TermScorer {
+    ) -> Bm25Weight {
+        Bm25Weight {
             weight: weight * units.0,
             norm_constant: K1 * (1.0 - B),
             norm_slope: K1 * B / mean_length,
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_score_is_the_formula_rounded_to_units() {
         let units = Units::for_scores_up_to(30.0);
-        let scorer = TermScorer::new(7.5, units, 100.0, 100.0);
+        let scorer = Bm25Weight::new(7.5, units, 100.0, 100.0);
         for (frequency, length) in [(1, 20.0), (3, 100.0), (40, 900.0)] {
             let norm = 1.2 * (0.25 + 0.75 * f64::from(length) / 100.0);
             let expected = 7.5 * f64::from(frequency) / (f64::from(frequency) + norm);
@@ -194,7 +194,7 @@ mod tests {
             weight in 0.0001f32..20.0,
         ) {
             let units = Units::for_scores_up_to(f64::from(weight));
-            let scorer = TermScorer::new(weight, units, mean, written);
+            let scorer = Bm25Weight::new(weight, units, mean, written);
             let most = scorer.most_units(impact(frequency, length, written));
             prop_assert!(scorer.units(frequency, length as f32) <= most);
         }

@@ -13,7 +13,7 @@ use crate::error::Result;
 
 use super::dictionary::for_each_from;
 use super::reader::Reader;
-use super::scripts::{CharClass, FIRST_BIGRAM_CHARACTER, char_class};
+use super::script_class::{CharClass, FIRST_BIGRAM_CHARACTER, char_class};
 
 /// Most characters of one query that are looked for within bigrams; others are found where they stand alone.
 pub(super) const CHARACTERS_LIMIT: usize = 8;

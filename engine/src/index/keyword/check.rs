@@ -129,11 +129,11 @@ impl Rows {
 mod tests {
     use super::*;
     use crate::container::column::{ColumnWriter, MemoryExtents, extent_starts};
-    use crate::index::keyword::columns::ColumnsWriter;
+    use crate::index::keyword::fieldnorms::FieldNorms;
     use crate::index::keyword::fixture::{Index, prose, word};
-    use crate::index::keyword::lengths::RowLengths;
+    use crate::index::keyword::serializer::InvertedIndexSerializer;
     use crate::index::keyword::{
-        Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, POSTINGS, TextRecord,
+        Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, KeywordRecord, POSTINGS,
     };
     use crate::types::SegmentId;
     use proptest::prelude::*;
@@ -233,8 +233,8 @@ mod tests {
         }
     }
 
-    fn row_lengths(lengths: &[u32]) -> RowLengths {
-        let mut rows = RowLengths::new(0);
+    fn row_lengths(lengths: &[u32]) -> FieldNorms {
+        let mut rows = FieldNorms::new(0);
         lengths.iter().for_each(|length| rows.push(*length));
         rows
     }
@@ -243,7 +243,7 @@ mod tests {
     fn by_hand(lengths: &[u32], terms: &[(&[u8], &[u32], &[u32])]) -> Index {
         let mut sink = MemoryExtents::default();
         let lengths = row_lengths(lengths);
-        let mut columns = ColumnsWriter::new(SegmentId(1), &lengths);
+        let mut columns = InvertedIndexSerializer::new(SegmentId(1), &lengths);
         for (term, rows, frequencies) in terms {
             columns.push(&mut sink, term, rows, frequencies).unwrap();
         }
@@ -270,7 +270,7 @@ mod tests {
     /// An index with other bytes as its dictionary, of one part with that first term.
     fn with_dictionary(first_term: &[u8], part: &[u8], terms: u64) -> Index {
         let mut sink = MemoryExtents::default();
-        let lengths = ColumnsWriter::new(SegmentId(1), &row_lengths(&[1, 1]))
+        let lengths = InvertedIndexSerializer::new(SegmentId(1), &row_lengths(&[1, 1]))
             .finish(&mut sink)
             .unwrap();
         let mut column = ColumnWriter::items(SegmentId(1), DICTIONARY, 0);
@@ -285,7 +285,7 @@ mod tests {
             position: 0,
             len_bytes: part.len() as u32,
         };
-        let record = TextRecord {
+        let record = KeywordRecord {
             terms,
             dictionary,
             dictionary_parts: vec![part],

@@ -27,7 +27,7 @@ pub struct Cursor<'a> {
     /// Whether the block at hand is the one that `walk` stands on.
     loaded: bool,
     /// The blocks; `None` when the whole list is at hand.
-    walk: Option<BlockWalk<'a>>,
+    walk: Option<SkipReader<'a>>,
 }
 
 impl<'a> Cursor<'a> {
@@ -60,7 +60,7 @@ impl<'a> Cursor<'a> {
                 }
             }
             PostingsKind::Blocks { .. } => {
-                cursor.walk = Some(BlockWalk::new(column, row_limit, postings)?);
+                cursor.walk = Some(SkipReader::new(column, row_limit, postings)?);
                 cursor.loaded = false;
             }
         }
@@ -168,11 +168,11 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves to the first posting of a block, also back; [`Mark::default`] is the start of the list.
+    /// Moves to the first posting of a block, also back; [`BlockPosition::default`] is the start of the list.
     ///
     /// # Errors
     /// [`Error::Damaged`] when the entry of the block contradicts the format.
-    pub(super) fn jump(&mut self, to: Mark) -> Result<()> {
+    pub(super) fn jump(&mut self, to: BlockPosition) -> Result<()> {
         if let Some(walk) = &mut self.walk {
             // Nothing is at hand after the end of the list.
             self.loaded &= walk.index == to.index as usize && self.len > 0;
@@ -304,7 +304,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The blocks of the list from the current one on; `None` when all of it is at hand.
-    pub(super) fn walk(&self) -> Option<BlockWalk<'a>> {
+    pub(super) fn walk(&self) -> Option<SkipReader<'a>> {
         self.walk
     }
 
@@ -333,7 +333,7 @@ impl<'a> Cursor<'a> {
         ))
     }
 
-    /// Place of the current posting in the block at hand.
+    /// TermInfo of the current posting in the block at hand.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -356,7 +356,7 @@ fn lower(rows: &[u32], row: u32) -> usize {
 
 /// Stands on one block of a list and knows what its entry says.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BlockWalk<'a> {
+pub(super) struct SkipReader<'a> {
     /// The postings column.
     column: ColumnView<'a>,
     /// Rows of the segment.
@@ -387,7 +387,7 @@ pub(super) struct BlockWalk<'a> {
 
 /// Where a block is. The default is the first one of any list.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mark {
+pub(super) struct BlockPosition {
     /// Its number in the list.
     index: u32,
     /// Its first byte among the blocks of its part, less than 600 KB.
@@ -429,12 +429,12 @@ fn beyond() -> Error {
     Error::damaged("a posting names a row beyond the segment")
 }
 
-impl<'a> BlockWalk<'a> {
+impl<'a> SkipReader<'a> {
     fn new(
         column: ColumnView<'a>,
         row_limit: u32,
         postings: &Postings<'a>,
-    ) -> Result<BlockWalk<'a>> {
+    ) -> Result<SkipReader<'a>> {
         let PostingsKind::Blocks {
             directory,
             first_part,
@@ -443,7 +443,7 @@ impl<'a> BlockWalk<'a> {
         else {
             return Err(Error::damaged("a postings list has no blocks"));
         };
-        let mut walk = BlockWalk {
+        let mut walk = SkipReader {
             column,
             row_limit,
             count: postings.count,
@@ -551,8 +551,8 @@ impl<'a> BlockWalk<'a> {
     }
 
     /// The current block, to come back to it.
-    pub(super) fn mark(&self) -> Mark {
-        Mark {
+    pub(super) fn mark(&self) -> BlockPosition {
+        BlockPosition {
             index: self.index as u32,
             offset: self.offset as u32,
             next_row: self.next_row,
@@ -560,7 +560,7 @@ impl<'a> BlockWalk<'a> {
     }
 
     /// Moves to a block that this list was on before.
-    fn jump(&mut self, to: Mark) -> Result<()> {
+    fn jump(&mut self, to: BlockPosition) -> Result<()> {
         let part = to.index as usize / PART_BLOCKS;
         if part != self.part {
             self.part_end = self.first_part;

@@ -23,7 +23,7 @@ use crate::types::SegmentId;
 use wincode::{SchemaRead, SchemaWrite};
 
 use super::postings::{MAX_NUMBER, put_varint, take_bytes, take_varint};
-use super::tokenize::MAX_TERM_BYTES;
+use super::tokenizer::MAX_TERM_BYTES;
 use super::{COLUMN_ORDER, DICTIONARY};
 
 /// Terms of a block.
@@ -45,7 +45,7 @@ pub struct DictionaryPart {
 
 /// Where the postings of a term are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TermInfo {
     /// The term stands in one row only.
     Single {
         /// The row.
@@ -100,7 +100,7 @@ impl DictionaryWriter {
         &mut self,
         sink: &mut dyn ExtentSink,
         term: &[u8],
-        place: Place,
+        place: TermInfo,
         next_list: u64,
     ) -> Result<()> {
         debug_assert!(!term.is_empty() && self.last_term.as_slice() < term);
@@ -130,8 +130,8 @@ impl DictionaryWriter {
         }
         self.blocks.extend_from_slice(suffix);
         match place {
-            Place::List { len_bytes, .. } => put_varint(&mut self.blocks, len_bytes << 1),
-            Place::Single { row, frequency } => {
+            TermInfo::List { len_bytes, .. } => put_varint(&mut self.blocks, len_bytes << 1),
+            TermInfo::Single { row, frequency } => {
                 let one = frequency == 1;
                 let code = u64::from(row) << 2 | u64::from(one) << 1 | 1;
                 put_varint(&mut self.blocks, code);
@@ -184,7 +184,7 @@ pub(super) fn find(
     parts: &[DictionaryPart],
     column: &ColumnView<'_>,
     term: &[u8],
-) -> Result<Option<Place>> {
+) -> Result<Option<TermInfo>> {
     let after = parts.partition_point(|part| part.first_term.as_slice() <= term);
     let Some(part) = after.checked_sub(1).and_then(|at| parts.get(at)) else {
         return Ok(None);
@@ -204,7 +204,7 @@ pub(super) fn for_each_from(
     parts: &[DictionaryPart],
     column: &ColumnView<'_>,
     from: &[u8],
-    mut each: impl FnMut(&[u8], Place) -> Result<()>,
+    mut each: impl FnMut(&[u8], TermInfo) -> Result<()>,
 ) -> Result<()> {
     let damaged = || Error::damaged("parts of the term dictionary do not follow each other");
     let after = parts.partition_point(|part| part.first_term.as_slice() <= from);
@@ -234,8 +234,8 @@ pub(super) fn for_each_from(
                 let (shared, suffix) = take_suffix(&mut block)?;
                 term.truncate(shared);
                 term.extend_from_slice(suffix);
-                let place = take_place(&mut block, position)?;
-                if let Place::List { len_bytes, .. } = place {
+                let place = take_term_info(&mut block, position)?;
+                if let TermInfo::List { len_bytes, .. } = place {
                     position = position.checked_add(len_bytes).ok_or_else(damaged)?;
                 }
                 if term.as_slice() >= from {
@@ -310,10 +310,10 @@ pub(super) fn take_suffix<'a>(block: &mut &'a [u8]) -> Result<(usize, &'a [u8])>
 
 /// Reads where the postings of a term are; `position` is that of the next list.
 #[inline]
-pub(super) fn take_place(block: &mut &[u8], position: u64) -> Result<Place> {
+pub(super) fn take_term_info(block: &mut &[u8], position: u64) -> Result<TermInfo> {
     let code = take_varint(block)?;
     if code & 1 == 0 {
-        return Ok(Place::List {
+        return Ok(TermInfo::List {
             position,
             len_bytes: code >> 1,
         });
@@ -326,13 +326,13 @@ pub(super) fn take_place(block: &mut &[u8], position: u64) -> Result<Place> {
     if code >> 2 >= limit || frequency == 0 || frequency > limit {
         return Err(Error::damaged("a posting is out of range"));
     }
-    Ok(Place::Single {
+    Ok(TermInfo::Single {
         row: (code >> 2) as u32,
         frequency: frequency as u32,
     })
 }
 
-fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<Place>> {
+fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<TermInfo>> {
     let mut position = take_varint(&mut block)?;
     // Length of what `term` and the term before have in common.
     let mut common = 0;
@@ -341,7 +341,7 @@ fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<Place>> {
             return Ok(None);
         }
         let (shared, suffix) = take_suffix(&mut block)?;
-        let place = take_place(&mut block, position)?;
+        let place = take_term_info(&mut block, position)?;
         // The term before is smaller than `term`. If this one shares more with it than `term`
         // does, it is smaller too; if less, it is greater.
         if shared < common {
@@ -359,7 +359,7 @@ fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<Place>> {
                 .take_while(|(a, b)| a == b)
                 .count();
         }
-        if let Place::List { len_bytes, .. } = place {
+        if let TermInfo::List { len_bytes, .. } = place {
             position = position
                 .checked_add(len_bytes)
                 .ok_or_else(|| Error::damaged("a list of the dictionary has no end"))?;
@@ -381,13 +381,13 @@ mod tests {
         parts: Vec<DictionaryPart>,
     }
 
-    fn write(terms: &BTreeMap<Vec<u8>, Place>) -> Written {
+    fn write(terms: &BTreeMap<Vec<u8>, TermInfo>) -> Written {
         let mut sink = MemoryExtents::default();
         let mut writer = DictionaryWriter::new(SegmentId(1));
         let mut next_list = 0;
         for (term, place) in terms {
             writer.push(&mut sink, term, *place, next_list).unwrap();
-            if let Place::List {
+            if let TermInfo::List {
                 position,
                 len_bytes,
             } = place
@@ -404,13 +404,13 @@ mod tests {
         }
     }
 
-    fn lookup(written: &Written, term: &[u8]) -> Result<Option<Place>> {
+    fn lookup(written: &Written, term: &[u8]) -> Result<Option<TermInfo>> {
         let view = ColumnView::new(&written.starts, 0, &written.extents);
         find(&written.parts, &view, term)
     }
 
     /// Gives every term a place: the `i`-th a single posting or a list, by turns.
-    fn placed(terms: impl IntoIterator<Item = Vec<u8>>) -> BTreeMap<Vec<u8>, Place> {
+    fn placed(terms: impl IntoIterator<Item = Vec<u8>>) -> BTreeMap<Vec<u8>, TermInfo> {
         let sorted: std::collections::BTreeSet<Vec<u8>> = terms.into_iter().collect();
         let mut position = 0;
         sorted
@@ -420,12 +420,12 @@ mod tests {
                 let place = if i % 3 == 0 {
                     let len_bytes = (i as u64 * 7919) % 100_000 + 2;
                     position += len_bytes;
-                    Place::List {
+                    TermInfo::List {
                         position: position - len_bytes,
                         len_bytes,
                     }
                 } else {
-                    Place::Single {
+                    TermInfo::Single {
                         row: (i as u64 * 104_729 % u64::from(MAX_NUMBER)) as u32,
                         frequency: (i as u32 % 5).pow(9) + 1,
                     }

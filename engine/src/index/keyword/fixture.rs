@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::container::column::{ColumnView, MemoryExtents, extent_starts};
 use crate::error::Result;
 use crate::index::keyword::{
-    Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, LENGTHS, POSTINGS, Query,
-    QuerySegment, Reader, Statistics, TextRecord, Writer,
+    Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, KeywordRecord, LENGTHS, POSTINGS,
+    Query, QuerySegment, Reader, Statistics, Writer,
 };
 use crate::types::SegmentId;
 
 /// A written segment, and what went into it.
 pub(super) struct Index {
-    pub(super) record: TextRecord,
+    pub(super) record: KeywordRecord,
     pub(super) starts: [Vec<u64>; 3],
     pub(super) extents: [Vec<Vec<u8>>; 3],
     pub(super) lists: BTreeMap<String, Vec<(u32, u32)>>,
@@ -48,7 +48,7 @@ impl Index {
     }
 
     /// A segment of which only the columns are known.
-    pub(super) fn from_written(mut sink: MemoryExtents, record: TextRecord) -> Index {
+    pub(super) fn from_written(mut sink: MemoryExtents, record: KeywordRecord) -> Index {
         let columns = [&record.dictionary, &record.postings, &record.lengths];
         Index {
             starts: columns.map(extent_starts),

@@ -5,13 +5,13 @@
 //! at run time. Both forms do the same operations in the same order on each number, so their
 //! answers are equal to the bit.
 
-use super::bm25::TermScorer;
+use super::bm25::Bm25Weight;
 use super::postings::{BLOCK_POSTINGS, Block};
 
 /// Scores a block: `units` of each frequency in a row of that length.
 #[inline]
 pub(super) fn score(
-    scorer: &TermScorer,
+    scorer: &Bm25Weight,
     frequencies: &[u32],
     lengths: &[f32; BLOCK_POSTINGS],
     units: &mut [i32; BLOCK_POSTINGS],
@@ -26,7 +26,7 @@ pub(super) fn score(
 
 #[inline(always)]
 fn score_any(
-    scorer: &TermScorer,
+    scorer: &Bm25Weight,
     frequencies: &[u32],
     lengths: &[f32; BLOCK_POSTINGS],
     units: &mut [i32; BLOCK_POSTINGS],
@@ -40,7 +40,7 @@ fn score_any(
 }
 
 #[inline(always)]
-fn score_each(scorer: &TermScorer, frequencies: &[u32], lengths: &[f32], units: &mut [i32]) {
+fn score_each(scorer: &Bm25Weight, frequencies: &[u32], lengths: &[f32], units: &mut [i32]) {
     for ((units, frequency), length) in units.iter_mut().zip(frequencies).zip(lengths) {
         *units = scorer.units(*frequency, *length);
     }
@@ -49,7 +49,7 @@ fn score_each(scorer: &TermScorer, frequencies: &[u32], lengths: &[f32], units: 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn score_avx2(
-    scorer: &TermScorer,
+    scorer: &Bm25Weight,
     frequencies: &[u32],
     lengths: &[f32; BLOCK_POSTINGS],
     units: &mut [i32; BLOCK_POSTINGS],
@@ -154,7 +154,7 @@ pub(super) fn rows_of_distances(first: u32, rows: &mut Block) -> u32 {
     next
 }
 
-/// How many first bytes of a prefix [`PrefixBits`] looks at.
+/// How many first bytes of a prefix [`PrefixFilter`] looks at.
 pub(super) const PREFIX_BYTES: usize = 3;
 
 /// Where one of some prefixes may begin in a text: a filter that misses none.
@@ -163,12 +163,12 @@ pub(super) const PREFIX_BYTES: usize = 3;
 /// to which groups it may belong as the first, second or third byte, as in Hyperscan's Teddy, which
 /// looks 32 bytes up with one shuffle.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PrefixBits {
+pub(super) struct PrefixFilter {
     /// By place of the byte: by its low four bits, by its high four bits.
     tables: [[[u8; 16]; 2]; PREFIX_BYTES],
 }
 
-impl PrefixBits {
+impl PrefixFilter {
     /// Adds prefix `number`, of which each byte may be one of two; after its end any byte may come.
     pub(super) fn add(&mut self, number: usize, prefix: impl Iterator<Item = [u8; 2]>) {
         let bit = 1u8 << (number % 8);
@@ -277,7 +277,7 @@ mod tests {
             mean in 1f32..3000.0,
         ) {
             let units = Units::for_scores_up_to(f64::from(weight));
-            let scorer = TermScorer::new(weight, units, mean, mean);
+            let scorer = Bm25Weight::new(weight, units, mean, mean);
             let frequencies: Vec<u32> = postings.iter().map(|(frequency, _)| *frequency).collect();
             let mut lengths = [0.0; BLOCK_POSTINGS];
             for (slot, (_, length)) in lengths.iter_mut().zip(&postings) {
@@ -327,7 +327,7 @@ mod tests {
             prefixes in prop::collection::vec(
                 prop::collection::vec(prop_oneof![4 => b'a'..=b'z', 1 => any::<u8>()], 0..5), 0..12),
         ) {
-            let mut bits = PrefixBits::default();
+            let mut bits = PrefixFilter::default();
             for (number, prefix) in prefixes.iter().enumerate() {
                 let cases = prefix.iter().map(|byte| [*byte, byte.to_ascii_uppercase()]);
                 bits.add(number, cases);

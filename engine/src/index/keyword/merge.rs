@@ -8,13 +8,13 @@ use crate::container::column::ExtentSink;
 use crate::error::{Error, Result};
 use crate::types::SegmentId;
 
-use super::columns::ColumnsWriter;
 use super::cursor::Cursor;
-use super::dictionary::Place;
-use super::lengths::RowLengths;
+use super::dictionary::TermInfo;
+use super::dictionary_iter::DictionaryIter;
+use super::fieldnorms::FieldNorms;
 use super::reader::Reader;
-use super::term_walk::TermWalk;
-use super::{MAX_ROWS, TextRecord};
+use super::serializer::InvertedIndexSerializer;
+use super::{KeywordRecord, MAX_ROWS};
 
 /// The new row of a row that is left out.
 pub const DROPPED: u32 = u32::MAX;
@@ -58,9 +58,9 @@ struct Head<'a> {
     /// The source.
     source: MergeSource<'a>,
     /// Its terms.
-    walk: TermWalk<'a>,
+    walk: DictionaryIter<'a>,
     /// Where the postings of the term are; `None` after the last term.
-    place: Option<Place>,
+    place: Option<TermInfo>,
     /// The postings of the term from `next_row` on, while it is merged.
     cursor: Option<Cursor<'a>>,
     /// The first row of the source whose posting was not taken.
@@ -149,9 +149,9 @@ pub fn merge(
     rows: u32,
     sink: &mut dyn ExtentSink,
     check: &mut dyn FnMut() -> Result<()>,
-) -> Result<TextRecord> {
+) -> Result<KeywordRecord> {
     let lengths = merged_lengths(segment, sources, rows)?;
-    let mut columns = ColumnsWriter::new(segment, &lengths);
+    let mut columns = InvertedIndexSerializer::new(segment, &lengths);
     let heads = sources.iter().map(|source| Head::new(*source));
     let mut heads = heads.collect::<Result<Vec<_>>>()?;
     let mut merger = ListMerger::default();
@@ -185,7 +185,7 @@ impl ListMerger {
         heads: &mut [Head<'_>],
         term: &[u8],
         rows: u32,
-        columns: &mut ColumnsWriter<'_>,
+        columns: &mut InvertedIndexSerializer<'_>,
     ) -> Result<()> {
         let (mut count, mut lists) = (0, 0);
         for head in heads.iter_mut().filter(|head| head.term() == Some(term)) {
@@ -225,12 +225,12 @@ impl ListMerger {
     }
 }
 
-/// Lengths of the new rows, the mappings checked on the way.
+/// FieldNormReader of the new rows, the mappings checked on the way.
 fn merged_lengths(
     segment: SegmentId,
     sources: &[MergeSource<'_>],
     rows: u32,
-) -> Result<RowLengths> {
+) -> Result<FieldNorms> {
     let damaged =
         |what: &str| Error::damaged(format!("merging into segment {}: {what}", segment.0));
     if rows > MAX_ROWS {
@@ -240,7 +240,7 @@ fn merged_lengths(
             limit: u64::from(MAX_ROWS),
         });
     }
-    let mut new_lengths = RowLengths::new(rows as usize);
+    let mut new_lengths = FieldNorms::new(rows as usize);
     let mut taken = vec![0u64; (rows as usize).div_ceil(64)];
     let mut kept = 0;
     for source in sources {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     impl Split {
-        fn merge(&self) -> Result<(MemoryExtents, TextRecord)> {
+        fn merge(&self) -> Result<(MemoryExtents, KeywordRecord)> {
             let mut sources = Vec::new();
             for (index, rows) in self.sources.iter().zip(&self.mappings) {
                 let reader = index.try_reader()?;

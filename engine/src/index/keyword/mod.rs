@@ -9,35 +9,35 @@
 //! belongs to, and how keywords and vectors are joined is not known here. Positions are not stored: they would cost
 //! more than everything else here together, and phrases can be checked against the stored text.
 
-mod bits;
+mod bitset;
 mod bm25;
 mod characters;
 mod check;
-mod columns;
 mod cursor;
+mod deletes;
 mod dictionary;
+mod dictionary_iter;
+mod document_terms;
+mod fieldnorms;
 #[cfg(test)]
 mod fixture;
-mod gather;
+mod highlight;
 mod interner;
 mod kernels;
-mod lengths;
-mod live;
-mod marks;
 mod merge;
 mod phrase;
+mod phrase_matcher;
 mod postings;
+mod postings_builder;
 mod query;
 mod reader;
-mod rows;
-mod scored_term;
-mod scripts;
-mod sequence;
-mod term_walk;
-mod terms;
-mod tokenize;
+mod script_class;
+mod segmenter;
+mod serializer;
+mod term_filter;
+mod term_scorer;
+mod tokenizer;
 mod top_k;
-mod words;
 mod writer;
 
 use crate::container::codec::{decode_record, encode_record};
@@ -48,17 +48,17 @@ use wincode::{SchemaRead, SchemaWrite};
 pub use bm25::{B, K1, PATH_WEIGHT, Statistics, TITLE_WEIGHT};
 pub use check::check;
 pub use cursor::Cursor;
+pub use deletes::total_length_of;
 pub use dictionary::DictionaryPart;
-pub use live::total_length_of;
-pub use marks::TermSet;
+pub use document_terms::{DocumentTerms, DocumentTermsBuilder, Field, TermCount};
+pub use highlight::TermSet;
 pub use merge::{DROPPED, MergeSource, merge};
 pub use phrase::{Form, MAX_PHRASE_ELEMENTS, Phrase, PhraseTerm};
+pub use phrase_matcher::PhraseMatcher;
 pub use query::{Query, QuerySegment, QueryTerm, ScoredRow};
 pub use reader::{Postings, Reader};
-pub use sequence::Matcher;
-pub use terms::{DocumentTerms, DocumentTermsBuilder, Field, TermCount};
-pub use tokenize::{ANALYSER_ID, Analyser, MAX_TERM_BYTES, MAX_TERM_CHARS};
-pub use words::MAX_WORD_BYTES;
+pub use segmenter::MAX_WORD_BYTES;
+pub use tokenizer::{ANALYSER_ID, Analyser, MAX_TERM_BYTES, MAX_TERM_CHARS};
 pub use writer::Writer;
 
 /// Version of the three columns and their record.
@@ -81,7 +81,7 @@ const COLUMN_ORDER: u8 = 6;
 
 /// What a segment record says of its keyword index.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
-pub struct TextRecord {
+pub struct KeywordRecord {
     /// [`FORMAT_VERSION`] of the columns.
     pub version: u16,
     /// Chunks of the segment.
@@ -103,7 +103,7 @@ pub struct TextRecord {
 /// Version of the record itself.
 const RECORD_VERSION: u8 = 1;
 
-impl TextRecord {
+impl KeywordRecord {
     /// The bytes kept in the segment record.
     pub fn encode(&self) -> Result<Vec<u8>> {
         encode_record(RECORD_VERSION, self)
@@ -114,7 +114,7 @@ impl TextRecord {
     /// # Errors
     /// [`crate::Error::FormatUnsupported`] for another version, [`crate::Error::Damaged`] for bytes
     /// that are no record.
-    pub fn decode(bytes: &[u8]) -> Result<TextRecord> {
+    pub fn decode(bytes: &[u8]) -> Result<KeywordRecord> {
         decode_record("a text index", RECORD_VERSION, bytes)
     }
 

@@ -1,7 +1,7 @@
-//! Words in a row: phrases against text, with the words that the index leaves out.
+//! Segmenter in a row: phrases against text, with the words that the index leaves out.
 //!
 //! A phrase is a list of elements. A word of a script with spaces is one element, an identifier as a
-//! whole too; each character of a script without spaces is one. Words of nothing but `_` and words
+//! whole too; each character of a script without spaces is one. Segmenter of nothing but `_` and words
 //! longer than [`MAX_WORD_BYTES`](super::MAX_WORD_BYTES) are none, neither in a phrase nor in a text.
 //!
 //! In a text an identifier stands for itself and for its parts in a row: `readFile` has the element
@@ -12,9 +12,9 @@
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::characters::CHARACTERS_LIMIT;
-use super::scripts::{CharClass, is_stop_word};
-use super::tokenize::{MAX_TERM_CHARS, is_placeholder, lower_case};
-use super::words::Words;
+use super::script_class::{CharClass, is_stop_word};
+use super::segmenter::Segmenter;
+use super::tokenizer::{MAX_TERM_CHARS, is_placeholder, lower_case};
 
 /// Elements of a phrase that count; those after them are not looked at.
 pub const MAX_PHRASE_ELEMENTS: usize = 64;
@@ -43,7 +43,7 @@ pub enum Form {
     Stemmed,
 }
 
-/// Words that are to stand in a row.
+/// Segmenter that are to stand in a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Phrase {
     /// At most [`MAX_PHRASE_ELEMENTS`].
@@ -68,10 +68,10 @@ pub struct PhraseTerm {
 impl Phrase {
     /// The elements of `text`.
     pub fn new(text: &str) -> Phrase {
-        let mut keys = Keys::new();
+        let mut keys = WordNormalizer::new();
         let mut phrase = Phrase::default();
         let mut side_by_side = None;
-        let mut words = Words::new(text);
+        let mut words = Segmenter::new(text);
         while let Some(word) = words.next() {
             let Ok(word_text) = std::str::from_utf8(word.bytes) else {
                 continue;
@@ -194,7 +194,7 @@ pub(super) fn new_characters(
 }
 
 /// Finds what words are compared by.
-pub(super) struct Keys {
+pub(super) struct WordNormalizer {
     /// English Snowball.
     stemmer: Stemmer,
     /// A word in lower case, kept for its memory.
@@ -209,9 +209,9 @@ pub(super) enum WordKey<'k> {
     Bare(&'k str),
 }
 
-impl Keys {
-    pub(super) fn new() -> Keys {
-        Keys {
+impl WordNormalizer {
+    pub(super) fn new() -> WordNormalizer {
+        WordNormalizer {
             stemmer: Stemmer::create(Algorithm::English),
             lower: String::new(),
             stem: String::new(),

@@ -4,13 +4,13 @@ use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
 
-use super::bits::RowBits;
-use super::bm25::{Statistics, TermScorer, Units};
+use super::bitset::BitSet;
+use super::bm25::{Bm25Weight, Statistics, Units};
 use super::characters::{CHARACTERS_LIMIT, CharacterRows, single_character};
-use super::live::{DeletedRows, allowed};
+use super::deletes::{DeletedRows, allowed};
 use super::reader::{Postings, Reader};
-use super::scored_term::{Term, Terms};
-use super::tokenize::Analyser;
+use super::term_scorer::{TermScorer, TermScorers};
+use super::tokenizer::Analyser;
 use super::top_k;
 
 /// A term of a query.
@@ -226,7 +226,7 @@ impl<'a> Query<'a> {
     }
 
     /// What each term gives to one row of a segment: index of the term in [`Query::terms`],
-    /// frequency and score. Terms that the row does not have are left out.
+    /// frequency and score. TermScorers that the row does not have are left out.
     ///
     /// # Errors
     /// As [`Query::top_k`].
@@ -285,7 +285,7 @@ impl<'a> Query<'a> {
         segment: &Segment<'a>,
         best: Vec<(u32, i32)>,
         k: usize,
-        allowed: Option<&RowBits>,
+        allowed: Option<&BitSet>,
         least: i32,
     ) -> Result<Vec<(u32, i32)>> {
         let mut rows: Vec<u32> = segment
@@ -346,12 +346,12 @@ impl<'a> Query<'a> {
     }
 
     /// How the postings of a term score in a segment.
-    fn scorer(&self, at: usize, reader: &Reader<'_>) -> TermScorer {
+    fn scorer(&self, at: usize, reader: &Reader<'_>) -> Bm25Weight {
         let weight = self
             .terms
             .get(at)
             .map_or(0.0, |term| term.idf * term.times as f32);
-        TermScorer::new(
+        Bm25Weight::new(
             weight,
             self.units,
             self.mean_length,
@@ -360,11 +360,11 @@ impl<'a> Query<'a> {
     }
 
     /// Cursors of the terms that the segment has.
-    fn open(&self, segment: &Segment<'a>) -> Result<Terms<'a>> {
+    fn open(&self, segment: &Segment<'a>) -> Result<TermScorers<'a>> {
         let reader = &segment.reader;
         let mut opened = Vec::with_capacity(segment.postings.len());
         for (at, postings) in &segment.postings {
-            opened.push(Box::new(Term::new(
+            opened.push(Box::new(TermScorer::new(
                 reader.cursor(postings)?,
                 postings.count(),
                 self.scorer(*at, reader),

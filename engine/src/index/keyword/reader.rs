@@ -3,19 +3,19 @@
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
-use super::columns::mean_length;
 use super::cursor::Cursor;
-use super::dictionary::{DictionaryPart, Place, find};
-use super::lengths::Lengths;
+use super::dictionary::{DictionaryPart, TermInfo, find};
+use super::dictionary_iter::DictionaryIter;
+use super::fieldnorms::FieldNormReader;
 use super::postings::{BLOCK_POSTINGS, PART_BLOCKS, take_bytes, take_varint};
-use super::term_walk::TermWalk;
-use super::{FORMAT_VERSION, MAX_ROWS, TextRecord};
+use super::serializer::mean_length;
+use super::{FORMAT_VERSION, KeywordRecord, MAX_ROWS};
 
 /// The keyword index of one segment, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     /// What the segment record says.
-    record: &'a TextRecord,
+    record: &'a KeywordRecord,
     /// Column of the dictionary.
     dictionary: ColumnView<'a>,
     /// Column of the postings.
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
     /// [`Error::FormatUnsupported`] when the columns have another version, [`Error::Damaged`] when
     /// record and columns contradict each other.
     pub fn new(
-        record: &'a TextRecord,
+        record: &'a KeywordRecord,
         dictionary: ColumnView<'a>,
         postings: ColumnView<'a>,
         lengths: ColumnView<'a>,
@@ -109,8 +109,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Access to the chunk lengths.
-    pub(super) fn lengths(&self) -> Lengths<'a> {
-        Lengths::new(self.lengths, self.record.lengths.width)
+    pub(super) fn lengths(&self) -> FieldNormReader<'a> {
+        FieldNormReader::new(self.lengths, self.record.lengths.width)
     }
 
     /// Length in terms of one chunk.
@@ -135,8 +135,8 @@ impl<'a> Reader<'a> {
     }
 
     /// All terms, ascending.
-    pub(super) fn terms(&self) -> TermWalk<'a> {
-        TermWalk::new(self.record, self.dictionary, self.postings.len_bytes())
+    pub(super) fn terms(&self) -> DictionaryIter<'a> {
+        DictionaryIter::new(self.record, self.dictionary, self.postings.len_bytes())
     }
 
     /// The parts of the dictionary.
@@ -153,16 +153,16 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`] when the head of the list contradicts the format.
-    pub(super) fn open(&self, place: Place) -> Result<Postings<'a>> {
+    pub(super) fn open(&self, place: TermInfo) -> Result<Postings<'a>> {
         match place {
-            Place::Single { row, .. } if row >= self.record.rows => {
+            TermInfo::Single { row, .. } if row >= self.record.rows => {
                 Err(Error::damaged("a posting names a row beyond the segment"))
             }
-            Place::Single { row, frequency } => {
+            TermInfo::Single { row, frequency } => {
                 let kind = PostingsKind::Single { row, frequency };
                 Ok(Postings { count: 1, kind })
             }
-            Place::List {
+            TermInfo::List {
                 position,
                 len_bytes,
             } => self.open_list(position, len_bytes),

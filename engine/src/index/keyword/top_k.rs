@@ -1,6 +1,6 @@
 //! The best rows of one segment: block-max MaxScore over windows of rows.
 //!
-//! For a window every term has a bound from the impacts of its blocks there. Terms whose bounds
+//! For a window every term has a bound from the impacts of its blocks there. TermScorers whose bounds
 //! together do not beat the worst row kept so far cannot make a row good alone, so the others are
 //! added up first, and only rows that these make promising are looked at again. A block, or a whole
 //! window, whose bound is too small even with all the others is passed over unread. The windows with
@@ -13,10 +13,10 @@ use std::collections::BinaryHeap;
 
 use crate::error::Result;
 
-use super::bits::RowBits;
+use super::bitset::BitSet;
 use super::kernels;
 use super::postings::BLOCK_POSTINGS;
-use super::scored_term::{Term, Terms};
+use super::term_scorer::{TermScorer, TermScorers};
 
 /// Rows of a window: sums of a window take 16 KB.
 const WINDOW_ROWS: u32 = 4096;
@@ -107,10 +107,10 @@ impl Best {
 /// The `k` best rows with their scores, at least `least`, best first, equal scores by row. Only
 /// rows of `allowed`, if given.
 pub(super) fn top_k(
-    mut terms: Terms<'_>,
+    mut terms: TermScorers<'_>,
     row_count: u32,
     k: usize,
-    allowed: Option<&RowBits>,
+    allowed: Option<&BitSet>,
     least: i32,
 ) -> Result<Vec<(u32, i32)>> {
     if k == 0 || terms.is_empty() {
@@ -152,7 +152,7 @@ struct Search<'b> {
     /// Rows of the segment.
     row_count: u32,
     /// Rows that may answer; `None`: all.
-    allowed: Option<&'b RowBits>,
+    allowed: Option<&'b BitSet>,
     /// What was found.
     best: Best,
     /// Sum of the scores of each row of a window; zero between windows.
@@ -178,7 +178,7 @@ impl Search<'_> {
     }
 
     /// Searches the windows of `first..last`, some with the greatest bounds first.
-    fn search_batch(&mut self, terms: &mut Terms<'_>, first: u32, last: u32) -> Result<()> {
+    fn search_batch(&mut self, terms: &mut TermScorers<'_>, first: u32, last: u32) -> Result<()> {
         let starts = (first..last).step_by(WINDOW_ROWS as usize);
         let starts = starts.filter(|start| self.allowed_rows(*start, self.end(*start)) > 0);
         let mut windows: Vec<Window> = starts
@@ -223,7 +223,7 @@ impl Search<'_> {
     /// Searches the window `start..end`, where the terms are; `bounds` is the sum of their bounds.
     fn search_window(
         &mut self,
-        terms: &mut [Box<Term<'_>>],
+        terms: &mut [Box<TermScorer<'_>>],
         start: u32,
         end: u32,
         bounds: i32,
@@ -301,7 +301,7 @@ impl Search<'_> {
     /// finds the rows above the limit that may answer; returns how many.
     fn gather(
         &mut self,
-        terms: &mut [Box<Term<'_>>],
+        terms: &mut [Box<TermScorer<'_>>],
         start: u32,
         end: u32,
         limit: i32,
@@ -337,10 +337,10 @@ impl Search<'_> {
     /// The same, looking only at the few rows that may answer.
     fn gather_rows(
         &mut self,
-        terms: &mut [Box<Term<'_>>],
+        terms: &mut [Box<TermScorer<'_>>],
         start: u32,
         end: u32,
-        allowed: &RowBits,
+        allowed: &BitSet,
         limit: i32,
         slack: i32,
     ) -> Result<usize> {
@@ -412,7 +412,7 @@ fn keep(
 }
 
 /// Scores of ascending rows, 0 for rows without any term.
-pub(super) fn score_rows(terms: &mut [Box<Term<'_>>], rows: &[u32]) -> Result<Vec<i32>> {
+pub(super) fn score_rows(terms: &mut [Box<TermScorer<'_>>], rows: &[u32]) -> Result<Vec<i32>> {
     let mut scores = vec![0; rows.len()];
     for term in terms {
         for (score, row) in scores.iter_mut().zip(rows) {

@@ -4,13 +4,13 @@ use crate::container::column::ExtentSink;
 use crate::error::{Error, Result};
 use crate::types::SegmentId;
 
-use super::columns::ColumnsWriter;
-use super::gather::{Arena, GrowingList};
+use super::document_terms::DocumentTerms;
+use super::fieldnorms::FieldNorms;
 use super::interner::Interner;
-use super::lengths::RowLengths;
 use super::postings::MAX_NUMBER;
-use super::terms::DocumentTerms;
-use super::{MAX_ROWS, TextRecord};
+use super::postings_builder::{Arena, PostingsBuilder};
+use super::serializer::InvertedIndexSerializer;
+use super::{KeywordRecord, MAX_ROWS};
 
 /// Gathers the chunks of one segment and writes their keyword index.
 ///
@@ -23,11 +23,11 @@ pub struct Writer {
     /// All terms.
     terms: Interner,
     /// The list of each term.
-    lists: Vec<GrowingList>,
+    lists: Vec<PostingsBuilder>,
     /// Memory of the lists.
     arena: Arena,
     /// Length of each row in terms.
-    lengths: RowLengths,
+    lengths: FieldNorms,
     /// Number in `terms` of each term of the document being added.
     numbers: Vec<u32>,
 }
@@ -40,7 +40,7 @@ impl Writer {
             terms: Interner::new(),
             lists: Vec::new(),
             arena: Arena::default(),
-            lengths: RowLengths::new(0),
+            lengths: FieldNorms::new(0),
             numbers: Vec::new(),
         }
     }
@@ -53,7 +53,7 @@ impl Writer {
     /// Bytes of memory that the writer holds.
     pub fn memory_bytes(&self) -> usize {
         self.terms.memory_bytes()
-            + self.lists.capacity() * size_of::<GrowingList>()
+            + self.lists.capacity() * size_of::<PostingsBuilder>()
             + self.arena.memory_bytes()
             + self.lengths.memory_bytes()
     }
@@ -76,7 +76,8 @@ impl Writer {
         for term in document.terms() {
             self.numbers.push(self.terms.number(term).0);
         }
-        self.lists.resize(self.terms.len(), GrowingList::default());
+        self.lists
+            .resize(self.terms.len(), PostingsBuilder::default());
         for (counts, length) in document.chunks() {
             let row = self.lengths.len() as u32;
             for count in counts {
@@ -95,8 +96,8 @@ impl Writer {
     ///
     /// # Errors
     /// What the sink says.
-    pub fn finish(self, sink: &mut dyn ExtentSink) -> Result<TextRecord> {
-        let mut columns = ColumnsWriter::new(self.segment, &self.lengths);
+    pub fn finish(self, sink: &mut dyn ExtentSink) -> Result<KeywordRecord> {
+        let mut columns = InvertedIndexSerializer::new(self.segment, &self.lengths);
         let (mut bytes, mut rows, mut frequencies) = (Vec::new(), Vec::new(), Vec::new());
         for number in self.sorted_numbers() {
             let Some(list) = self.lists.get(number as usize) else {

@@ -9,7 +9,7 @@ impl Index {
         let mut scores = vec![0; self.lengths.len()];
         for term in &query.terms {
             let weight = term.idf * term.times as f32;
-            let scorer = TermScorer::new(weight, query.units, query.mean_length, 1.0);
+            let scorer = Bm25Weight::new(weight, query.units, query.mean_length, 1.0);
             for (row, frequency) in self.lists.get(&term.term).into_iter().flatten() {
                 let length = self.lengths[*row as usize] as f32;
                 scores[*row as usize] += scorer.units(*frequency, length);

@@ -5,10 +5,10 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::characters::single_character;
-use super::kernels::{PREFIX_BYTES, PrefixBits};
-use super::scripts::CharClass;
-use super::tokenize::Analyser;
-use super::words::{MAX_WORD_BYTES, Word, Words, is_ascii_word};
+use super::kernels::{PREFIX_BYTES, PrefixFilter};
+use super::script_class::CharClass;
+use super::segmenter::{MAX_WORD_BYTES, Segmenter, Word, is_ascii_word};
+use super::tokenizer::Analyser;
 
 /// The terms of a query, made once to be looked for in many texts.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct TermSet {
     /// begin with, in either case, to give the term.
     prefixes: Vec<Prefix>,
     /// The same, to pass over text in which none of them is.
-    bits: PrefixBits,
+    bits: PrefixFilter,
     /// Terms that are single characters of scripts without spaces, with their numbers.
     characters: Vec<(char, usize)>,
 }
@@ -39,7 +39,7 @@ impl TermSet {
         let mut set = TermSet {
             numbers: FxHashMap::default(),
             prefixes: Vec::new(),
-            bits: PrefixBits::default(),
+            bits: PrefixFilter::default(),
             characters: Vec::new(),
         };
         for (number, term) in terms.into_iter().enumerate() {
@@ -64,7 +64,7 @@ impl TermSet {
     }
 
     /// Calls `each` with the number of every term that is a single character of a script without spaces,
-    /// and each place of it in `text`, also where it is a part of what [`Analyser::marks`] finds.
+    /// and each place of it in `text`, also where it is a part of what [`Analyser::highlights`] finds.
     pub fn characters_in(&self, text: &str, mut each: impl FnMut(usize, Range<usize>)) {
         for (character, number) in &self.characters {
             for (at, found) in text.match_indices(*character) {
@@ -150,7 +150,7 @@ impl Analyser {
     ///
     /// Of lines in ASCII only the words whose first letters are those of a term are looked at:
     /// a fraction of a nanosecond a byte.
-    pub fn marks(
+    pub fn highlights(
         &mut self,
         text: &str,
         terms: &TermSet,
@@ -161,21 +161,21 @@ impl Analyser {
         }
         self.forget_if_full();
         if text.is_ascii() {
-            return self.marks_in_ascii(text, 0, terms, &mut each);
+            return self.highlights_in_ascii(text, 0, terms, &mut each);
         }
         let mut start = 0;
         // No word goes over the end of a line.
         for line in text.split_inclusive('\n') {
             match line.is_ascii() {
-                true => self.marks_in_ascii(line, start, terms, &mut each),
-                false => self.marks_in_any(line, start, terms, &mut each),
+                true => self.highlights_in_ascii(line, start, terms, &mut each),
+                false => self.highlights_in_any(line, start, terms, &mut each),
             }
             start += line.len();
         }
     }
 
     /// The marks of an ASCII text that starts at byte `start`.
-    fn marks_in_ascii(
+    fn highlights_in_ascii(
         &mut self,
         text: &str,
         start: usize,
@@ -193,27 +193,27 @@ impl Analyser {
                     bytes,
                     class: CharClass::Word,
                 };
-                self.marks_of(&word, terms, each);
+                self.highlights_of(&word, terms, each);
             }
         }
     }
 
     /// The marks of a text that starts at byte `start`: its case and composition are not known.
-    fn marks_in_any(
+    fn highlights_in_any(
         &mut self,
         text: &str,
         start: usize,
         terms: &TermSet,
         each: &mut impl FnMut(usize, Range<usize>),
     ) {
-        let mut words = Words::new(text);
+        let mut words = Segmenter::new(text);
         while let Some(mut word) = words.next() {
             word.start += start;
-            self.marks_of(&word, terms, each);
+            self.highlights_of(&word, terms, each);
         }
     }
 
-    fn marks_of(
+    fn highlights_of(
         &mut self,
         word: &Word<'_>,
         terms: &TermSet,
@@ -243,10 +243,10 @@ mod tests {
         found
     }
 
-    fn marked(text: &str, terms: &[String]) -> Vec<(usize, Range<usize>)> {
+    fn highlighted(text: &str, terms: &[String]) -> Vec<(usize, Range<usize>)> {
         let set = TermSet::new(terms.iter().map(String::as_str));
         let mut found = Vec::new();
-        Analyser::new().marks(text, &set, |number, range| found.push((number, range)));
+        Analyser::new().highlights(text, &set, |number, range| found.push((number, range)));
         found
     }
 
@@ -266,10 +266,10 @@ mod tests {
         assert!(terms.iter().any(|term| term == "die"));
         for term in &terms {
             let one = [term.clone()];
-            assert_eq!(marked(text, &one), expected(text, &one), "{term}");
+            assert_eq!(highlighted(text, &one), expected(text, &one), "{term}");
         }
-        assert_eq!(marked(text, &terms), expected(text, &terms));
-        assert_eq!(marked(text, &[]), []);
+        assert_eq!(highlighted(text, &terms), expected(text, &terms));
+        assert_eq!(highlighted(text, &[]), []);
     }
 
     proptest! {
@@ -292,7 +292,7 @@ mod tests {
             let all = terms_of(&text);
             prop_assume!(!all.is_empty());
             let terms: Vec<String> = chosen.iter().map(|i| i.get(&all).clone()).collect();
-            prop_assert_eq!(marked(&text, &terms), expected(&text, &terms));
+            prop_assert_eq!(highlighted(&text, &terms), expected(&text, &terms));
         }
     }
 }

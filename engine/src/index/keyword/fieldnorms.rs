@@ -5,20 +5,20 @@ use crate::error::{Error, Result};
 
 /// Looks up lengths. It keeps the piece of the column it looked at last.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lengths<'a> {
+pub(super) struct FieldNormReader<'a> {
     /// The column.
     column: ColumnView<'a>,
     /// Bytes of a length: 2 or 4.
     width: u32,
     /// Row of the first length in `piece`.
     first_row: u32,
-    /// Lengths up to the end of an extent.
+    /// FieldNormReader up to the end of an extent.
     piece: &'a [u8],
 }
 
-impl<'a> Lengths<'a> {
-    pub(super) fn new(column: ColumnView<'a>, width: u32) -> Lengths<'a> {
-        Lengths {
+impl<'a> FieldNormReader<'a> {
+    pub(super) fn new(column: ColumnView<'a>, width: u32) -> FieldNormReader<'a> {
+        FieldNormReader {
             column,
             width,
             first_row: 0,
@@ -51,7 +51,7 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// Lengths of all rows: 4 bytes of memory a row.
+    /// FieldNormReader of all rows: 4 bytes of memory a row.
     ///
     /// # Errors
     /// [`Error::Damaged`] when an extent fails its checks or has other rows than the column says.
@@ -114,17 +114,17 @@ impl<'a> Lengths<'a> {
 /// The length of each row of a segment while it is written: two bytes a row, four once a row is longer
 /// than 65 535.
 #[derive(Debug)]
-pub(super) enum RowLengths {
+pub(super) enum FieldNorms {
     /// All lengths so far fit.
     Short(Vec<u16>),
     /// One did not.
     Long(Vec<u32>),
 }
 
-impl RowLengths {
+impl FieldNorms {
     /// `rows` rows of length 0.
-    pub(super) fn new(rows: usize) -> RowLengths {
-        RowLengths::Short(vec![0; rows])
+    pub(super) fn new(rows: usize) -> FieldNorms {
+        FieldNorms::Short(vec![0; rows])
     }
 
     /// Appends a row.
@@ -132,8 +132,8 @@ impl RowLengths {
         self.make_room_for(length);
         match self {
             // It fits, or all of them are wide now.
-            RowLengths::Short(lengths) => lengths.push(length as u16),
-            RowLengths::Long(lengths) => lengths.push(length),
+            FieldNorms::Short(lengths) => lengths.push(length as u16),
+            FieldNorms::Long(lengths) => lengths.push(length),
         }
     }
 
@@ -142,11 +142,11 @@ impl RowLengths {
         self.make_room_for(length);
         let row = row as usize;
         match self {
-            RowLengths::Short(lengths) => {
+            FieldNorms::Short(lengths) => {
                 let there = lengths.get_mut(row);
                 there.map(|there| *there = length as u16).is_some()
             }
-            RowLengths::Long(lengths) => {
+            FieldNorms::Long(lengths) => {
                 let there = lengths.get_mut(row);
                 there.map(|there| *there = length).is_some()
             }
@@ -154,11 +154,11 @@ impl RowLengths {
     }
 
     fn make_room_for(&mut self, length: u32) {
-        if let RowLengths::Short(short) = self
+        if let FieldNorms::Short(short) = self
             && length > u32::from(u16::MAX)
         {
             let long = short.iter().map(|length| u32::from(*length)).collect();
-            *self = RowLengths::Long(long);
+            *self = FieldNorms::Long(long);
         }
     }
 
@@ -167,8 +167,8 @@ impl RowLengths {
     pub(super) fn get(&self, row: u32) -> u32 {
         let row = row as usize;
         match self {
-            RowLengths::Short(lengths) => lengths.get(row).copied().unwrap_or(0).into(),
-            RowLengths::Long(lengths) => lengths.get(row).copied().unwrap_or(0),
+            FieldNorms::Short(lengths) => lengths.get(row).copied().unwrap_or(0).into(),
+            FieldNorms::Long(lengths) => lengths.get(row).copied().unwrap_or(0),
         }
     }
 
@@ -180,24 +180,24 @@ impl RowLengths {
     /// How many rows there are.
     pub(super) fn len(&self) -> usize {
         match self {
-            RowLengths::Short(lengths) => lengths.len(),
-            RowLengths::Long(lengths) => lengths.len(),
+            FieldNorms::Short(lengths) => lengths.len(),
+            FieldNorms::Long(lengths) => lengths.len(),
         }
     }
 
     /// Bytes of a length in the column.
     pub(super) fn width(&self) -> usize {
         match self {
-            RowLengths::Short(_) => 2,
-            RowLengths::Long(_) => 4,
+            FieldNorms::Short(_) => 2,
+            FieldNorms::Long(_) => 4,
         }
     }
 
     /// Bytes of memory that it holds.
     pub(super) fn memory_bytes(&self) -> usize {
         match self {
-            RowLengths::Short(lengths) => lengths.capacity() * 2,
-            RowLengths::Long(lengths) => lengths.capacity() * 4,
+            FieldNorms::Short(lengths) => lengths.capacity() * 2,
+            FieldNorms::Long(lengths) => lengths.capacity() * 4,
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
-use super::TextRecord;
-use super::dictionary::{BLOCK_TERMS, DictionaryPart, Place, take_place, take_suffix};
+use super::KeywordRecord;
+use super::dictionary::{BLOCK_TERMS, DictionaryPart, TermInfo, take_suffix, take_term_info};
 use super::postings::{take_bytes, take_varint};
 
 /// Stands on one term of a dictionary.
@@ -12,9 +12,9 @@ use super::postings::{take_bytes, take_varint};
 /// Parts, blocks and lists must follow each other without gaps, as they are written. So no bytes
 /// are walked twice, and what a hostile file can make a walk do is bounded by its size.
 #[derive(Debug)]
-pub(super) struct TermWalk<'a> {
+pub(super) struct DictionaryIter<'a> {
     /// What the segment record says.
-    record: &'a TextRecord,
+    record: &'a KeywordRecord,
     /// Column of the dictionary.
     column: ColumnView<'a>,
     /// Bytes of the postings column.
@@ -45,14 +45,14 @@ fn damaged(what: &str) -> Error {
     Error::damaged(format!("the term dictionary: {what}"))
 }
 
-impl<'a> TermWalk<'a> {
+impl<'a> DictionaryIter<'a> {
     /// A walk that stands before the first term.
     pub(super) fn new(
-        record: &'a TextRecord,
+        record: &'a KeywordRecord,
         column: ColumnView<'a>,
         postings_bytes: u64,
-    ) -> TermWalk<'a> {
-        TermWalk {
+    ) -> DictionaryIter<'a> {
+        DictionaryIter {
             record,
             column,
             postings_bytes,
@@ -69,7 +69,7 @@ impl<'a> TermWalk<'a> {
         }
     }
 
-    /// The term that [`TermWalk::advance`] moved to.
+    /// The term that [`DictionaryIter::advance`] moved to.
     pub(super) fn term(&self) -> &[u8] {
         &self.term
     }
@@ -79,7 +79,7 @@ impl<'a> TermWalk<'a> {
     /// # Errors
     /// [`Error::Damaged`] when terms do not ascend, bytes contradict the format, or the dictionary
     /// does not end with the terms and lists that the record and the postings column have.
-    pub(super) fn advance(&mut self) -> Result<Option<Place>> {
+    pub(super) fn advance(&mut self) -> Result<Option<TermInfo>> {
         if self.block.is_empty() && !self.open_block()? {
             return self.check_end().map(|()| None);
         }
@@ -103,8 +103,8 @@ impl<'a> TermWalk<'a> {
         {
             return Err(damaged("a part starts with another term than its record"));
         }
-        let place = take_place(&mut self.block, self.next_list)?;
-        if let Place::List { len_bytes, .. } = place {
+        let place = take_term_info(&mut self.block, self.next_list)?;
+        if let TermInfo::List { len_bytes, .. } = place {
             let end = self.next_list.checked_add(len_bytes);
             self.next_list = end
                 .filter(|end| *end <= self.postings_bytes)

@@ -10,10 +10,10 @@ use std::ops::Range;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
+use super::document_terms::TermCounters;
 use super::interner::Interner;
-use super::scripts::{CharClass, is_stop_word};
-use super::terms::Counters;
-use super::words::{MAX_WORD_BYTES, Parts, Word, Words};
+use super::script_class::{CharClass, is_stop_word};
+use super::segmenter::{IdentifierParts, MAX_WORD_BYTES, Segmenter, Word};
 
 /// Names the rules of this file and the Unicode version of the character classes. An index answers
 /// only queries analysed under the id it was made with.
@@ -35,21 +35,21 @@ const MEMORY_LIMIT_BYTES: usize = 8 << 20;
 pub struct Analyser {
     /// English Snowball.
     stemmer: Stemmer,
-    /// Words and bigrams as they stand in the text.
+    /// Segmenter and bigrams as they stand in the text.
     words: Interner,
     /// End of the terms of each word in `word_terms`.
     word_ends: Vec<u32>,
     /// Terms of all words in `words`.
     word_terms: Vec<WordTerm>,
-    /// Words without parts, and parts of others: `Parse` of `ParseError`. The same parts come back in
+    /// Segmenter without parts, and parts of others: `Parse` of `ParseError`. The same parts come back in
     /// many words, and each is stemmed once.
     parts: Interner,
     /// The term of each part, if it has one.
     part_terms: Vec<Option<u32>>,
     /// Distinct terms.
     terms: Interner,
-    /// Counters by term number, for [`super::terms`].
-    pub(super) counters: Counters,
+    /// TermCounters by term number, for [`super::document_terms`].
+    pub(super) counters: TermCounters,
     /// A word in lower case, kept for its memory.
     lower: String,
 }
@@ -90,7 +90,7 @@ impl Analyser {
             parts: Interner::new(),
             part_terms: Vec::new(),
             terms: Interner::new(),
-            counters: Counters::default(),
+            counters: TermCounters::default(),
             lower: String::new(),
         }
     }
@@ -99,7 +99,7 @@ impl Analyser {
     /// came from. A whole identifier comes before its parts, which lie within it.
     pub fn analyse(&mut self, text: &str, mut emit: impl FnMut(&str, Range<usize>)) {
         self.forget_if_full();
-        let mut words = Words::new(text);
+        let mut words = Segmenter::new(text);
         while let Some(word) = words.next() {
             self.terms_of(&word, &mut emit);
         }
@@ -123,9 +123,9 @@ impl Analyser {
     pub(super) fn numbers(
         &mut self,
         text: &str,
-        mut emit: impl FnMut(&Interner, &mut Counters, u32),
+        mut emit: impl FnMut(&Interner, &mut TermCounters, u32),
     ) {
-        let mut words = Words::new(text);
+        let mut words = Segmenter::new(text);
         while let Some(word) = words.next() {
             let range = self.word_range(word.bytes, word.class);
             for found in self.word_terms.get(range).unwrap_or_default() {
@@ -135,7 +135,7 @@ impl Analyser {
     }
 
     /// The terms by number, and the counters of them.
-    pub(super) fn counting(&mut self) -> (&Interner, &mut Counters) {
+    pub(super) fn counting(&mut self) -> (&Interner, &mut TermCounters) {
         (&self.terms, &mut self.counters)
     }
 
@@ -192,7 +192,7 @@ impl Analyser {
         if chars.next().is_none() || chars.next().is_none() {
             return;
         }
-        let mut parts = Parts::new(word);
+        let mut parts = IdentifierParts::new(word);
         let first = parts.next();
         if first.as_ref().is_none_or(|part| part.len() == word.len()) {
             return self.learn_part(word, 0);

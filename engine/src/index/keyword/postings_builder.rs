@@ -25,7 +25,7 @@ pub(super) struct Arena {
 
 /// One growing list. The last posting waits here, so that a list of one needs no arena.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct GrowingList {
+pub(super) struct PostingsBuilder {
     /// Postings so far.
     pub(super) count: u32,
     /// Row before the waiting posting plus one.
@@ -44,7 +44,7 @@ pub(super) struct GrowingList {
     slice_bytes: u32,
 }
 
-impl GrowingList {
+impl PostingsBuilder {
     /// Appends a posting; rows ascend.
     #[inline]
     pub(super) fn push(&mut self, arena: &mut Arena, row: u32, frequency: u32) {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn lists_that_grow_side_by_side_read_back() {
         let mut arena = Arena::default();
-        let mut lists = vec![GrowingList::default(); 50];
+        let mut lists = vec![PostingsBuilder::default(); 50];
         let mut expected = vec![(Vec::new(), Vec::new()); 50];
         for row in 0..60_000u32 {
             for (i, (list, expected)) in lists.iter_mut().zip(&mut expected).enumerate() {
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_list_of_one_needs_no_arena() {
         let mut arena = Arena::default();
-        let mut list = GrowingList::default();
+        let mut list = PostingsBuilder::default();
         list.push(&mut arena, 5, 9);
         assert_eq!(arena.memory_bytes(), 0);
         let (mut bytes, mut rows, mut frequencies) = (Vec::new(), Vec::new(), Vec::new());

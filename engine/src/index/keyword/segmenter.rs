@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scripts::{CharClass, char_class};
+use super::script_class::{CharClass, char_class};
 
 /// Longer words are data (base64, hexadecimal) and give no terms at all.
 pub const MAX_WORD_BYTES: usize = 256;
@@ -18,7 +18,7 @@ pub(super) struct Word<'t> {
 }
 
 /// Walks over the words and bigrams of a text.
-pub(super) struct Words<'t> {
+pub(super) struct Segmenter<'t> {
     /// The text.
     text: &'t str,
     /// First byte not yet looked at.
@@ -46,9 +46,9 @@ pub(super) fn is_ascii_word(byte: u8) -> bool {
     ASCII_WORD.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
-impl<'t> Words<'t> {
-    pub(super) fn new(text: &'t str) -> Words<'t> {
-        Words {
+impl<'t> Segmenter<'t> {
+    pub(super) fn new(text: &'t str) -> Segmenter<'t> {
+        Segmenter {
             text,
             at: 0,
             bigram_start: None,
@@ -174,20 +174,20 @@ fn part_class(c: char) -> PartClass {
 
 /// Byte ranges of the parts of an identifier: cut at `_`, between lower and upper case, before the
 /// last of several upper-case letters that lower case follows, and between digits and others.
-pub(super) struct Parts<'t> {
+pub(super) struct IdentifierParts<'t> {
     /// The word.
     word: &'t str,
     /// First byte not yet given.
     at: usize,
 }
 
-impl<'t> Parts<'t> {
-    pub(super) fn new(word: &'t str) -> Parts<'t> {
-        Parts { word, at: 0 }
+impl<'t> IdentifierParts<'t> {
+    pub(super) fn new(word: &'t str) -> IdentifierParts<'t> {
+        IdentifierParts { word, at: 0 }
     }
 }
 
-impl Iterator for Parts<'_> {
+impl Iterator for IdentifierParts<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
@@ -253,7 +253,7 @@ mod tests {
                     expected.push(run);
                 }
             }
-            let mut words = Words::new(&text);
+            let mut words = Segmenter::new(&text);
             let mut found = Vec::new();
             while let Some(word) = words.next() {
                 let end = word.start + word.bytes.len();

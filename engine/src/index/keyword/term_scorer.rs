@@ -5,26 +5,26 @@ use std::ops::Range;
 
 use crate::error::Result;
 
-use super::bits::RowBits;
-use super::bm25::TermScorer;
-use super::cursor::{BlockWalk, Cursor, Mark};
+use super::bitset::BitSet;
+use super::bm25::Bm25Weight;
+use super::cursor::{BlockPosition, Cursor, SkipReader};
+use super::fieldnorms::FieldNormReader;
 use super::kernels;
-use super::lengths::Lengths;
 use super::postings::BLOCK_POSTINGS;
 
 /// One term of a query in one segment.
 #[derive(Debug)]
-pub(super) struct Term<'a> {
+pub(super) struct TermScorer<'a> {
     /// Its postings.
     cursor: Cursor<'a>,
     /// Its blocks, ahead of the cursor; `None` when the cursor has the whole list at hand.
-    walk: Option<BlockWalk<'a>>,
+    walk: Option<SkipReader<'a>>,
     /// Number of its postings.
     pub(super) count: u32,
     /// How they score.
-    scorer: TermScorer,
-    /// Lengths of rows.
-    lengths: Lengths<'a>,
+    scorer: Bm25Weight,
+    /// FieldNormReader of rows.
+    lengths: FieldNormReader<'a>,
     /// Score of each posting of the block at hand.
     units: [i32; BLOCK_POSTINGS],
     /// Which block `units` is of, as [`Cursor::blocks_read`].
@@ -32,21 +32,21 @@ pub(super) struct Term<'a> {
     /// The most that it gives to a row of the window.
     pub(super) bound: i32,
     /// That of each window of the batch, and the first block that reaches the window.
-    pub(super) windows: Vec<(i32, Mark)>,
+    pub(super) windows: Vec<(i32, BlockPosition)>,
 }
 
 /// The terms of a query in one segment. Every window sorts them, so each is a box: moving their
 /// 2 KB would cost more.
-pub(super) type Terms<'a> = Vec<Box<Term<'a>>>;
+pub(super) type TermScorers<'a> = Vec<Box<TermScorer<'a>>>;
 
-impl<'a> Term<'a> {
+impl<'a> TermScorer<'a> {
     pub(super) fn new(
         cursor: Cursor<'a>,
         count: u32,
-        scorer: TermScorer,
-        lengths: Lengths<'a>,
-    ) -> Term<'a> {
-        Term {
+        scorer: Bm25Weight,
+        lengths: FieldNormReader<'a>,
+    ) -> TermScorer<'a> {
+        TermScorer {
             walk: cursor.walk(),
             cursor,
             count,
@@ -80,7 +80,7 @@ impl<'a> Term<'a> {
 
     /// The most that the term gives to a row of `start..end`, and where its block is. Windows must
     /// ascend.
-    pub(super) fn find_bound(&mut self, start: u32, end: u32) -> Result<(i32, Mark)> {
+    pub(super) fn find_bound(&mut self, start: u32, end: u32) -> Result<(i32, BlockPosition)> {
         if let Some(walk) = &mut self.walk {
             if !walk.skip_to(start)? {
                 return Ok((0, walk.mark()));
@@ -99,7 +99,7 @@ impl<'a> Term<'a> {
         let len = rows.partition_point(|row| *row < end);
         let units = self.units.get(first..first + len).unwrap_or_default();
         let most = units.iter().copied().max().unwrap_or(0);
-        Ok((most, Mark::default()))
+        Ok((most, BlockPosition::default()))
     }
 
     /// Goes to a window of the batch.
@@ -113,7 +113,7 @@ impl<'a> Term<'a> {
 
     /// A score that at least `k` allowed rows reach by this term alone; 0 if the first block
     /// has fewer.
-    pub(super) fn reached(&mut self, k: usize, allowed: Option<&RowBits>) -> Result<i32> {
+    pub(super) fn reached(&mut self, k: usize, allowed: Option<&BitSet>) -> Result<i32> {
         if k > BLOCK_POSTINGS || (self.count as usize) < k {
             return Ok(0);
         }

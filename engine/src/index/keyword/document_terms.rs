@@ -1,7 +1,7 @@
 //! The terms of one document, counted by chunk: what a worker hands to the writer.
 
 use super::interner::Interner;
-use super::tokenize::Analyser;
+use super::tokenizer::Analyser;
 
 /// Distinct terms of a document and how often each stands in each chunk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,9 +85,9 @@ pub struct DocumentTermsBuilder<'a> {
     length: u32,
 }
 
-/// Counters by term number of the analyser, kept from document to document.
+/// TermCounters by term number of the analyser, kept from document to document.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct TermCounters {
     /// One for each term number.
     slots: Vec<Slot>,
     /// Stamp of the current document; stamps start at 1.
@@ -109,10 +109,10 @@ struct Slot {
     count: u32,
 }
 
-impl Counters {
+impl TermCounters {
     /// Forgets all terms.
     pub(super) fn clear(&mut self) {
-        *self = Counters::default();
+        *self = TermCounters::default();
     }
 
     fn begin_document(&mut self) {
@@ -145,7 +145,7 @@ impl Counters {
 /// The slot of a term, which is one of the document's terms from now on.
 #[inline]
 fn enter<'c>(
-    counters: &'c mut Counters,
+    counters: &'c mut TermCounters,
     terms: &Interner,
     document: &mut DocumentTerms,
     term: u32,

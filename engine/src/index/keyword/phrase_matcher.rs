@@ -3,26 +3,26 @@
 use rustc_hash::FxHashMap;
 
 use super::interner::Interner;
-use super::phrase::{Element, Form, Keys, Phrase, WordKey, new_characters};
-use super::scripts::CharClass;
-use super::words::{Parts, Words};
+use super::phrase::{Element, Form, Phrase, WordKey, WordNormalizer, new_characters};
+use super::script_class::CharClass;
+use super::segmenter::{IdentifierParts, Segmenter};
 
-/// Bytes that the memory of words of a [`Matcher`] may hold.
+/// Bytes that the memory of words of a [`PhraseMatcher`] may hold.
 const MEMORY_LIMIT_BYTES: usize = 4 << 20;
 
 /// What a word of a text is to the phrase: sets of the elements that it equals, one bit each.
 #[derive(Debug, Clone, Copy)]
-enum Verdict {
+enum WordMatch {
     /// It is no element.
     Skipped,
     /// A word without parts.
     Whole(u64),
-    /// An identifier, and where its parts are in [`Matcher::parts`].
+    /// An identifier, and where its parts are in [`PhraseMatcher::parts`].
     Parts { whole: u64, first: u32, end: u32 },
 }
 
 /// Finds one phrase in many texts; remembers the words it has seen.
-pub struct Matcher {
+pub struct PhraseMatcher {
     /// When two words are equal.
     form: Form,
     /// Elements that are terms, by term; none for words as written.
@@ -37,19 +37,19 @@ pub struct Matcher {
     last: u64,
     /// Whether a lower-case ASCII character begins an element.
     begins: [bool; 128],
-    /// Words seen.
+    /// Segmenter seen.
     words: Interner,
     /// What each of them is.
-    verdicts: Vec<Verdict>,
-    /// Parts of identifiers.
+    verdicts: Vec<WordMatch>,
+    /// IdentifierParts of identifiers.
     parts: Vec<u64>,
     /// Finds keys.
-    keys: Keys,
+    keys: WordNormalizer,
 }
 
-impl std::fmt::Debug for Matcher {
+impl std::fmt::Debug for PhraseMatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Matcher")
+        f.debug_struct("PhraseMatcher")
             .field("words", &self.words.len())
             .finish_non_exhaustive()
     }
@@ -75,10 +75,10 @@ enum Reading {
     Onward,
 }
 
-impl Matcher {
+impl PhraseMatcher {
     /// A matcher that has seen no word yet.
-    pub fn new(phrase: &Phrase, form: Form) -> Matcher {
-        let mut matcher = Matcher {
+    pub fn new(phrase: &Phrase, form: Form) -> PhraseMatcher {
+        let mut matcher = PhraseMatcher {
             form,
             terms: FxHashMap::default(),
             bare: FxHashMap::default(),
@@ -89,7 +89,7 @@ impl Matcher {
             words: Interner::new(),
             verdicts: Vec::new(),
             parts: Vec::new(),
-            keys: Keys::new(),
+            keys: WordNormalizer::new(),
         };
         let elements = phrase.elements.iter().zip(&phrase.written);
         for ((element, written), at) in elements.zip(0..u64::BITS) {
@@ -124,7 +124,7 @@ impl Matcher {
     }
 
     /// Whether the text may begin with the end of the phrase, whatever stands before it: false means
-    /// that [`Matcher::crosses`] is false for every text before.
+    /// that [`PhraseMatcher::crosses`] is false for every text before.
     pub fn may_end_in(&mut self, text: &str) -> bool {
         let mut state = State {
             ends: !self.last,
@@ -148,7 +148,7 @@ impl Matcher {
         self.forget_if_full();
         let begin = u64::from(reading != Reading::Onward);
         let mut found = false;
-        let mut words = Words::new(text);
+        let mut words = Segmenter::new(text);
         while let Some(word) = words.next() {
             if reading == Reading::Onward && state.ends == 0 {
                 return false;
@@ -170,9 +170,9 @@ impl Matcher {
                 }
                 let before = state.ends;
                 match self.verdict(word.bytes) {
-                    Verdict::Skipped => {}
-                    Verdict::Whole(equal) => state.ends = ((before << 1) | begin) & equal,
-                    Verdict::Parts { whole, first, end } => {
+                    WordMatch::Skipped => {}
+                    WordMatch::Whole(equal) => state.ends = ((before << 1) | begin) & equal,
+                    WordMatch::Parts { whole, first, end } => {
                         let parts = self.parts.get(first as usize..end as usize);
                         for equal in parts.unwrap_or_default() {
                             state.ends = ((state.ends << 1) | begin) & equal;
@@ -209,33 +209,33 @@ impl Matcher {
         false
     }
 
-    fn verdict(&mut self, word: &[u8]) -> Verdict {
+    fn verdict(&mut self, word: &[u8]) -> WordMatch {
         let (number, new) = self.words.number(word);
         if new {
             let verdict = match std::str::from_utf8(word) {
                 Ok(word) => self.learn(word),
-                Err(_) => Verdict::Whole(0),
+                Err(_) => WordMatch::Whole(0),
             };
             self.verdicts.push(verdict);
         }
         let verdict = self.verdicts.get(number as usize).copied();
-        verdict.unwrap_or(Verdict::Whole(0))
+        verdict.unwrap_or(WordMatch::Whole(0))
     }
 
     #[cold]
-    fn learn(&mut self, word: &str) -> Verdict {
+    fn learn(&mut self, word: &str) -> WordMatch {
         let Some(whole) = self.equal(word) else {
-            return Verdict::Skipped;
+            return WordMatch::Skipped;
         };
         if self.form == Form::Written {
-            let mut parts = Parts::new(word);
+            let mut parts = IdentifierParts::new(word);
             let only = parts.next().filter(|_| parts.next().is_none());
             let bare = only.and_then(|part| self.equal(word.get(part)?));
-            return Verdict::Whole(whole | bare.unwrap_or(0));
+            return WordMatch::Whole(whole | bare.unwrap_or(0));
         }
-        let mut parts = Parts::new(word).peekable();
+        let mut parts = IdentifierParts::new(word).peekable();
         if parts.peek().is_none_or(|part| part.len() == word.len()) {
-            return Verdict::Whole(whole);
+            return WordMatch::Whole(whole);
         }
         let first = self.parts.len() as u32;
         for part in parts {
@@ -243,7 +243,7 @@ impl Matcher {
             self.parts.push(equal.unwrap_or(0));
         }
         let end = self.parts.len() as u32;
-        Verdict::Parts { whole, first, end }
+        WordMatch::Parts { whole, first, end }
     }
 
     /// The elements that a word equals; `None` for a word that is no element.
@@ -260,7 +260,7 @@ impl Matcher {
 
     fn forget_if_full(&mut self) {
         let held = self.words.memory_bytes()
-            + self.verdicts.capacity() * size_of::<Verdict>()
+            + self.verdicts.capacity() * size_of::<WordMatch>()
             + self.parts.capacity() * size_of::<u64>();
         if held > MEMORY_LIMIT_BYTES {
             self.words.clear(MEMORY_LIMIT_BYTES / 8);
@@ -277,11 +277,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn stands(phrase: &str, text: &str) -> bool {
-        Matcher::new(&Phrase::new(phrase), Form::Stemmed).stands_in(text)
+        PhraseMatcher::new(&Phrase::new(phrase), Form::Stemmed).stands_in(text)
     }
 
     fn written(phrase: &str, text: &str) -> bool {
-        Matcher::new(&Phrase::new(phrase), Form::Written).stands_in(text)
+        PhraseMatcher::new(&Phrase::new(phrase), Form::Written).stands_in(text)
     }
 
     #[test]
@@ -367,8 +367,8 @@ mod tests {
         let phrase = Phrase::new(&"x ".repeat(100));
         assert_eq!((phrase.len(), phrase.is_cut()), (MAX_PHRASE_ELEMENTS, true));
         for form in [Form::Written, Form::Stemmed] {
-            assert!(Matcher::new(&phrase, form).stands_in(&"x ".repeat(64)));
-            assert!(!Matcher::new(&phrase, form).stands_in(&"x ".repeat(63)));
+            assert!(PhraseMatcher::new(&phrase, form).stands_in(&"x ".repeat(64)));
+            assert!(!PhraseMatcher::new(&phrase, form).stands_in(&"x ".repeat(63)));
         }
     }
 
@@ -406,7 +406,7 @@ mod tests {
     }
 
     fn slowly(phrase: &Phrase, form: Form, text: &str) -> bool {
-        let mut keys = Keys::new();
+        let mut keys = WordNormalizer::new();
         let bare = |word: &str| Element::Bare(word.to_owned());
         let mut element = |word: &str| match form {
             Form::Written => keys.written(word).map(bare),
@@ -417,7 +417,7 @@ mod tests {
         };
         let mut words: Vec<Vec<Vec<Element>>> = Vec::new();
         let mut end = None;
-        let mut scanner = Words::new(text);
+        let mut scanner = Segmenter::new(text);
         while let Some(word) = scanner.next() {
             let bytes = std::str::from_utf8(word.bytes).unwrap();
             if word.class == CharClass::Bigram {
@@ -429,7 +429,7 @@ mod tests {
                     }
                 }
             } else if let Some(whole) = element(bytes) {
-                let mut parts: Vec<_> = Parts::new(bytes).collect();
+                let mut parts: Vec<_> = IdentifierParts::new(bytes).collect();
                 if form == Form::Written && parts.len() > 1 {
                     parts.clear();
                 }
@@ -466,7 +466,7 @@ mod tests {
             form in forms(),
         ) {
             let phrase = Phrase::new(&phrase);
-            let mut matcher = Matcher::new(&phrase, form);
+            let mut matcher = PhraseMatcher::new(&phrase, form);
             for text in &texts {
                 let stands = matcher.stands_in(text);
                 prop_assert_eq!(stands, slowly(&phrase, form, text), "{:?}", text);
@@ -477,7 +477,7 @@ mod tests {
         #[test]
         fn a_border_between_words_changes_nothing(phrase in TEXTS, first in TEXTS, second in TEXTS, form in forms()) {
             let phrase = Phrase::new(&phrase);
-            let mut matcher = Matcher::new(&phrase, form);
+            let mut matcher = PhraseMatcher::new(&phrase, form);
             let (first, second) = (format!("{first} "), format!("{second} "));
             let inside = matcher.stands_in(&first) || matcher.stands_in(&second);
             let crosses = matcher.crosses(&first, &second);
@@ -488,7 +488,7 @@ mod tests {
         #[test]
         fn where_a_phrase_stands_the_analyser_gives_its_terms(phrase in TEXTS, text in TEXTS, form in forms()) {
             let phrase = Phrase::new(&phrase);
-            if Matcher::new(&phrase, form).stands_in(&text) {
+            if PhraseMatcher::new(&phrase, form).stands_in(&text) {
                 let mut found = Vec::new();
                 Analyser::new().analyse(&text, |term, _| found.push(term.to_owned()));
                 for wanted in phrase.terms() {
@@ -506,7 +506,7 @@ mod tests {
 
         #[test]
         fn a_term_begins_like_its_word(word in "[a-zA-Z]{1,12}(ing|ies|ied|ed|s|ly|ational|y)?") {
-            let mut keys = Keys::new();
+            let mut keys = WordNormalizer::new();
             if let Some(WordKey::Term(key) | WordKey::Bare(key)) = keys.of(&word) {
                 prop_assert_eq!(&key[..1], &word[..1].to_lowercase());
             }

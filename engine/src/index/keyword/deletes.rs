@@ -4,7 +4,7 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 
-use super::bits::RowBits;
+use super::bitset::BitSet;
 use super::reader::{Postings, Reader};
 
 /// Seeking a row costs about as much as walking over this many postings.
@@ -16,16 +16,16 @@ pub(super) struct DeletedRows<'a> {
     /// As they are stored.
     rows: &'a RoaringBitmap,
     /// One bit for each row of the segment.
-    bits: RowBits,
+    bits: BitSet,
 }
 
 impl<'a> DeletedRows<'a> {
     /// # Errors
-    /// As [`RowBits::of`].
+    /// As [`BitSet::from_roaring`].
     pub(super) fn new(rows: &'a RoaringBitmap, of: &Reader<'_>) -> Result<DeletedRows<'a>> {
         Ok(DeletedRows {
             rows,
-            bits: RowBits::of(rows, of.rows())?,
+            bits: BitSet::from_roaring(rows, of.rows())?,
         })
     }
 
@@ -66,16 +66,16 @@ impl<'a> DeletedRows<'a> {
 /// means all.
 ///
 /// # Errors
-/// As [`RowBits::of`].
+/// As [`BitSet::from_roaring`].
 pub(super) fn allowed(
     rows: u32,
     filter: Option<&RoaringBitmap>,
     deleted: Option<&DeletedRows<'_>>,
-) -> Result<Option<RowBits>> {
+) -> Result<Option<BitSet>> {
     let mut bits = match (filter, deleted) {
         (None, None) => return Ok(None),
-        (Some(filter), _) => RowBits::of(filter, rows)?,
-        (None, Some(_)) => RowBits::all(rows),
+        (Some(filter), _) => BitSet::from_roaring(filter, rows)?,
+        (None, Some(_)) => BitSet::all(rows),
     };
     if let Some(deleted) = deleted {
         bits.remove(&deleted.bits);

@@ -21,12 +21,12 @@ const OFFSETS_FROM: usize = 4;
 
 /// One bit for each row of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RowBits {
+pub(super) struct BitSet {
     /// Row 64 i + b is bit b of word i.
     words: Vec<u64>,
 }
 
-impl RowBits {
+impl BitSet {
     /// The rows below `rows` that are in `bitmap`.
     ///
     /// A bitmap offers its rows one by one, about a nanosecond each, but writes them in a standard
@@ -35,8 +35,8 @@ impl RowBits {
     ///
     /// # Errors
     /// [`Error::Damaged`] when the bitmap does not write that form.
-    pub(super) fn of(bitmap: &RoaringBitmap, rows: u32) -> Result<RowBits> {
-        let mut bits = RowBits {
+    pub(super) fn from_roaring(bitmap: &RoaringBitmap, rows: u32) -> Result<BitSet> {
+        let mut bits = BitSet {
             words: vec![0; (rows as usize).div_ceil(WORD_ROWS as usize)],
         };
         if !bitmap.is_empty() {
@@ -51,9 +51,9 @@ impl RowBits {
     }
 
     /// All rows below `rows`.
-    pub(super) fn all(rows: u32) -> RowBits {
+    pub(super) fn all(rows: u32) -> BitSet {
         let words = (rows as usize).div_ceil(WORD_ROWS as usize);
-        let mut bits = RowBits {
+        let mut bits = BitSet {
             words: vec![u64::MAX; words],
         };
         bits.cut(rows);
@@ -113,7 +113,7 @@ impl RowBits {
     }
 
     /// Takes rows out.
-    pub(super) fn remove(&mut self, others: &RowBits) {
+    pub(super) fn remove(&mut self, others: &BitSet) {
         for (word, other) in self.words.iter_mut().zip(&others.words) {
             *word &= !other;
         }
@@ -207,13 +207,13 @@ mod tests {
                 bitmap.optimize();
             }
             let gone: RoaringBitmap = gone.into_iter().collect();
-            let mut bits = RowBits::of(&bitmap, rows).unwrap();
-            bits.remove(&RowBits::of(&gone, rows).unwrap());
+            let mut bits = BitSet::from_roaring(&bitmap, rows).unwrap();
+            bits.remove(&BitSet::from_roaring(&gone, rows).unwrap());
             bitmap -= gone;
             for row in 0..rows + 200 {
                 prop_assert_eq!(bits.contains(row), row < rows && bitmap.contains(row));
             }
-            let mut all = RowBits::all(rows);
+            let mut all = BitSet::all(rows);
             prop_assert_eq!(all.count(0, rows), rows);
             all.remove(&bits);
             for start in (0..rows).step_by(4096) {

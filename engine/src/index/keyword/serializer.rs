@@ -6,39 +6,39 @@ use crate::error::Result;
 use crate::types::SegmentId;
 
 use super::bm25::impact;
-use super::dictionary::{DictionaryWriter, Place};
-use super::lengths::RowLengths;
+use super::dictionary::{DictionaryWriter, TermInfo};
+use super::fieldnorms::FieldNorms;
 use super::postings::{
     BLOCK_POSTINGS, Block, ENTRY_BYTES, PART_BLOCKS, encode_impact, put_block, put_posting,
     put_varint,
 };
-use super::{COLUMN_ORDER, FORMAT_VERSION, LENGTHS, POSTINGS, TextRecord};
+use super::{COLUMN_ORDER, FORMAT_VERSION, KeywordRecord, LENGTHS, POSTINGS};
 
 /// Takes the terms of a segment in ascending order.
-pub(super) struct ColumnsWriter<'a> {
+pub(super) struct InvertedIndexSerializer<'a> {
     /// The segment.
     segment: SegmentId,
     /// Length of each row in terms.
-    lengths: &'a RowLengths,
+    lengths: &'a FieldNorms,
     /// Their sum.
     total_length: u64,
     /// The postings.
-    postings: ListWriter<'a>,
+    postings: PostingsSerializer<'a>,
     /// The terms.
     dictionary: DictionaryWriter,
     /// How many terms were written.
     terms: u64,
 }
 
-impl<'a> ColumnsWriter<'a> {
+impl<'a> InvertedIndexSerializer<'a> {
     /// A writer of a segment whose rows have these lengths.
-    pub(super) fn new(segment: SegmentId, lengths: &'a RowLengths) -> ColumnsWriter<'a> {
+    pub(super) fn new(segment: SegmentId, lengths: &'a FieldNorms) -> InvertedIndexSerializer<'a> {
         let total_length = lengths.iter().map(u64::from).sum();
-        ColumnsWriter {
+        InvertedIndexSerializer {
             segment,
             lengths,
             total_length,
-            postings: ListWriter {
+            postings: PostingsSerializer {
                 column: ColumnWriter::items(segment, POSTINGS, COLUMN_ORDER),
                 mean_length: mean_length(total_length, lengths.len() as u32),
                 lengths,
@@ -72,13 +72,13 @@ impl<'a> ColumnsWriter<'a> {
         self.end_term(sink, term)
     }
 
-    /// Adds postings of the term that [`ColumnsWriter::end_term`] will name; rows ascend from call to
+    /// Adds postings of the term that [`InvertedIndexSerializer::end_term`] will name; rows ascend from call to
     /// call. What is kept of a list until its end is its encoded form.
     pub(super) fn extend(&mut self, rows: &[u32], frequencies: &[u32]) {
         self.postings.extend(rows, frequencies);
     }
 
-    /// Ends the list of a term, as [`ColumnsWriter::push`] takes it.
+    /// Ends the list of a term, as [`InvertedIndexSerializer::push`] takes it.
     ///
     /// # Errors
     /// What the sink says.
@@ -95,10 +95,10 @@ impl<'a> ColumnsWriter<'a> {
     ///
     /// # Errors
     /// What the sink says.
-    pub(super) fn finish(self, sink: &mut dyn ExtentSink) -> Result<TextRecord> {
+    pub(super) fn finish(self, sink: &mut dyn ExtentSink) -> Result<KeywordRecord> {
         let postings = self.postings.column.finish(sink)?;
         let (dictionary, dictionary_parts) = self.dictionary.finish(sink)?;
-        Ok(TextRecord {
+        Ok(KeywordRecord {
             version: FORMAT_VERSION,
             rows: self.lengths.len() as u32,
             total_length: self.total_length,
@@ -113,7 +113,7 @@ impl<'a> ColumnsWriter<'a> {
 
 fn write_lengths(
     segment: SegmentId,
-    lengths: &RowLengths,
+    lengths: &FieldNorms,
     sink: &mut dyn ExtentSink,
 ) -> Result<ColumnRecord> {
     let width = lengths.width();
@@ -135,13 +135,13 @@ pub(super) fn mean_length(total_length: u64, rows: u32) -> f32 {
 const PART_POSTINGS: usize = PART_BLOCKS * BLOCK_POSTINGS;
 
 /// Writes postings lists.
-struct ListWriter<'a> {
+struct PostingsSerializer<'a> {
     /// The column.
     column: ColumnWriter,
     /// Mean length of a row of the segment.
     mean_length: f32,
     /// Length of each row.
-    lengths: &'a RowLengths,
+    lengths: &'a FieldNorms,
     /// Postings of the list so far.
     count: u64,
     /// Rows that are in no part yet.
@@ -160,7 +160,7 @@ struct ListWriter<'a> {
     blocks: Vec<u8>,
 }
 
-impl ListWriter<'_> {
+impl PostingsSerializer<'_> {
     fn extend(&mut self, mut rows: &[u32], mut frequencies: &[u32]) {
         self.count += rows.len() as u64;
         while !rows.is_empty() {
@@ -192,20 +192,20 @@ impl ListWriter<'_> {
     }
 
     /// Writes the list and forgets it; `None` when it has no postings.
-    fn end_list(&mut self, sink: &mut dyn ExtentSink) -> Result<Option<Place>> {
+    fn end_list(&mut self, sink: &mut dyn ExtentSink) -> Result<Option<TermInfo>> {
         self.item.clear();
         let count = std::mem::take(&mut self.count);
         put_varint(&mut self.item, count);
         let place = match (count, self.rows.as_slice(), self.frequencies.as_slice()) {
             (0, _, _) => None,
-            (1, [row], [frequency]) => Some(Place::Single {
+            (1, [row], [frequency]) => Some(TermInfo::Single {
                 row: *row,
                 frequency: *frequency,
             }),
             (_, rows, frequencies) if count < BLOCK_POSTINGS as u64 => {
                 put_tail(&mut self.item, rows, frequencies, 0);
                 let position = self.column.push(sink, &self.item)?;
-                Some(Place::List {
+                Some(TermInfo::List {
                     position,
                     len_bytes: self.item.len() as u64,
                 })
@@ -221,7 +221,7 @@ impl ListWriter<'_> {
     }
 
     /// Writes the parts; the first item begins with the number of postings.
-    fn end_parts(&mut self, sink: &mut dyn ExtentSink) -> Result<Place> {
+    fn end_parts(&mut self, sink: &mut dyn ExtentSink) -> Result<TermInfo> {
         if !self.rows.is_empty() {
             self.end_part();
         }
@@ -242,7 +242,7 @@ impl ListWriter<'_> {
             self.item.clear();
             parts = rest;
         }
-        Ok(Place::List {
+        Ok(TermInfo::List {
             position: place.unwrap_or(0),
             len_bytes,
         })
