@@ -17,7 +17,7 @@ use kb_engine::index::vector::quantise::Query;
 use kb_engine::index::vector::reader::Reader;
 use kb_engine::index::vector::writer::Writer;
 use kb_engine::index::vector::{
-    CODEC_I4, CODEC_I8, CODES, Part, ROWS, Scan, VectorRecord, nearest, nearest_many,
+    CODEC_I4, CODEC_I8, CODES, KnnSegment, ROWS, Scan, VectorRecord, knn, knn_batch,
 };
 use kb_engine::types::SegmentId;
 use roaring::RoaringBitmap;
@@ -138,13 +138,13 @@ fn query(seed: u64) -> Query {
 
 fn ask(bencher: Bencher<'_, '_>, name: &str, how: Scan, filter: Option<RoaringBitmap>) {
     let reader = segment(name).reader();
-    let parts = [Part {
+    let parts = [KnnSegment {
         reader: &reader,
         filter: filter.as_ref(),
         deleted: None,
     }];
     let query = query(5);
-    bencher.bench_local(|| nearest(&parts, divan::black_box(&query), 100, how));
+    bencher.bench_local(|| knn(&parts, divan::black_box(&query), 100, how));
 }
 
 #[divan::bench(args = NAMES)]
@@ -173,18 +173,18 @@ fn exact(bencher: Bencher, name: &str) {
 #[divan::bench(args = NAMES)]
 fn sixteen_exact(bencher: Bencher, name: &str) {
     let reader = segment(name).reader();
-    let parts = [Part {
+    let parts = [KnnSegment {
         reader: &reader,
         filter: None,
         deleted: None,
     }];
     let queries: Vec<Query> = (0..16).map(query).collect();
-    bencher.bench_local(|| nearest_many(&parts, divan::black_box(&queries), 100, Scan::Exact));
+    bencher.bench_local(|| knn_batch(&parts, divan::black_box(&queries), 100, Scan::Exact));
 }
 
 #[divan::bench(args = NAMES)]
 fn two_stages(bencher: Bencher, name: &str) {
-    ask(bencher, name, Scan::TwoStage, None);
+    ask(bencher, name, Scan::Rescored, None);
 }
 
 #[divan::bench(args = [(1, 1), (1, 500), (10, 1), (10, 500), (50, 1), (50, 500)])]

@@ -58,7 +58,7 @@ pub mod types;
 pub use check::VerifyReport;
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use error::{Error, Result};
-pub use index::vector::{Codec as VectorCodec, Facts as VectorFacts, Scan};
+pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]
 pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]

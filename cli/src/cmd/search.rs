@@ -254,7 +254,7 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
 /// How the vector index was asked.
 fn vectors_text(explanation: &Explanation) -> String {
     let vectors = &explanation.vectors;
-    match (vectors.rows, vectors.two_stage) {
+    match (vectors.rows, vectors.rescored) {
         (0, _) => "vectors: not asked".to_owned(),
         (rows, false) => format!("vectors: all {} rows compared", count(rows)),
         (rows, true) => format!(

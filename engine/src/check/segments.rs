@@ -29,7 +29,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         }
     }
     let lengths = records.text.lengths.width;
-    let block_bytes = vector::codes::block_bytes(records.vectors.dim);
+    let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
     for (number, width, rows) in [
         (tables::CHUNKS, chunks::ROW_BYTES, Some(rows)),
         (tables::BLOCKS, blocks::ROW_BYTES, None),
@@ -42,7 +42,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         (
             vector::CODES,
             block_bytes,
-            Some(vector::codes::blocks(rows)),
+            Some(vector::sign_bits::blocks(rows)),
         ),
     ] {
         let is_right = |column: &ColumnRecord| {

@@ -7,7 +7,7 @@ use crate::catalog::{BoundSegment, Catalog, Segment};
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::index::vector::quantise::Query;
-use crate::index::vector::{Part, Scan, nearest};
+use crate::index::vector::{KnnSegment, Scan, knn};
 use crate::kb::read::Kb;
 use crate::store::outline::{self, Sections};
 
@@ -66,12 +66,12 @@ impl Kb {
                 return Ok(());
             }
             if let Some(query) = Query::new(&vectors.vector(0)?, record.range) {
-                let part = Part {
+                let part = KnnSegment {
                     reader: &vectors,
                     filter: None,
                     deleted: None,
                 };
-                black_box(nearest(&[part], &query, NEIGHBOURS, Scan::Exact)?);
+                black_box(knn(&[part], &query, NEIGHBOURS, Scan::Exact)?);
             }
             Ok(())
         })

@@ -10,7 +10,7 @@ use crate::container::{Container, MAX_KEY_BYTES, SlotIdentity, Snapshot};
 use crate::embed::{self, Embedder, Probe};
 use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
-use crate::index::vector::{Codec, in_two_stages};
+use crate::index::vector::{Codec, uses_rescoring};
 use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, Sizes};
 use crate::kb::{sizes, texts};
 use crate::search::plan::MIN_CANDIDATES;
@@ -292,7 +292,7 @@ impl Kb {
                 model: meta.embedder.id.clone(),
                 dim: meta.embedder.dim,
                 vectors: Codec::of(meta.embedder.codec)?,
-                is_exact: !in_two_stages(meta.chunks, MIN_CANDIDATES),
+                is_exact: !uses_rescoring(meta.chunks, MIN_CANDIDATES),
                 recall: meta.recall.as_ref().map(Recall::from_record),
                 model_available: model_of(catalog).is_some(),
                 analyser: meta.analyser.clone(),

@@ -5,7 +5,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::container::{ContainerWriter, Snapshot};
 use crate::error::Result;
 use crate::index::vector::quantise::Query;
-use crate::index::vector::{Near, Part, Scan, candidates, in_two_stages, nearest_many};
+use crate::index::vector::{KnnSegment, Neighbor, Scan, knn_batch, oversample, uses_rescoring};
 use crate::kb::bench::questions;
 use crate::kb::read::model_of;
 use crate::search::plan::MIN_CANDIDATES;
@@ -47,7 +47,7 @@ fn measure(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Option<RecallRe
     let Some(model) = model_of(catalog) else {
         return Ok(None);
     };
-    if !in_two_stages(meta.chunks, MIN_CANDIDATES) {
+    if !uses_rescoring(meta.chunks, MIN_CANDIDATES) {
         return Ok(None);
     }
     let texts = questions(snapshot, catalog, QUESTIONS)?;
@@ -65,23 +65,23 @@ fn measure(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Option<RecallRe
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
     let readers = bound.iter().map(BoundSegment::vectors);
     let readers = readers.collect::<Result<Vec<_>>>()?;
-    let parts: Vec<Part<'_>> = readers
+    let parts: Vec<KnnSegment<'_>> = readers
         .iter()
         .zip(&bound)
-        .map(|(reader, bound)| Part {
+        .map(|(reader, bound)| KnnSegment {
             reader,
             filter: None,
             deleted: bound.segment.deleted_rows(),
         })
         .collect();
-    let exact = nearest_many(&parts, &queries, NEAREST, Scan::Exact)?;
+    let exact = knn_batch(&parts, &queries, NEAREST, Scan::Exact)?;
     // As a search for ten asks: the list that is fused is longer.
-    let quick = nearest_many(&parts, &queries, MIN_CANDIDATES, Scan::TwoStage)?;
+    let quick = knn_batch(&parts, &queries, MIN_CANDIDATES, Scan::Rescored)?;
     let recall = found_share(&exact, &quick);
     Ok(recall.map(|recall| RecallRecord {
         queries: queries.len() as u32,
         k: NEAREST as u32,
-        candidates: candidates(MIN_CANDIDATES) as u32,
+        candidates: oversample(MIN_CANDIDATES) as u32,
         rows: meta.chunks,
         recall,
     }))
@@ -89,7 +89,7 @@ fn measure(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Option<RecallRe
 
 /// The share of the first [`NEAREST`] of each list in `exact` that `quick` has too; a row that ties
 /// with the last of them is as good. `None` when there is none to find.
-fn found_share(exact: &[Vec<Near>], quick: &[Vec<Near>]) -> Option<f32> {
+fn found_share(exact: &[Vec<Neighbor>], quick: &[Vec<Neighbor>]) -> Option<f32> {
     let (mut wanted, mut found) = (0, 0);
     for (exact, quick) in exact.iter().zip(quick) {
         let exact = exact.get(..NEAREST).unwrap_or(exact);
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn a_row_that_ties_with_the_last_of_the_nearest_counts_as_found() {
-        let list = |scores: &[f32]| -> Vec<Near> {
+        let list = |scores: &[f32]| -> Vec<Neighbor> {
             let rows = (0..).zip(scores);
-            rows.map(|(row, score)| Near {
+            rows.map(|(row, score)| Neighbor {
                 part: 0,
                 row,
                 score: *score,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::index::vector::Facts;
+use crate::index::vector::ScanStats;
 use crate::search::page::Paging;
 use crate::search::request::Mode;
 use crate::search::verdict::{Evidence, Verdict};
@@ -158,7 +158,7 @@ pub struct Explanation {
     /// Candidates from the vector index.
     pub vector_candidates: usize,
     /// How the vector index found them.
-    pub vectors: Facts,
+    pub vectors: ScanStats,
     /// What the verdict rests on.
     pub evidence: Evidence,
     /// The steps taken, with what each cost, in the order taken.

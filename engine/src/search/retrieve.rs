@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::BoundSegment;
 use crate::error::Result;
-use crate::index::vector::{Facts, Part, nearest_explained};
+use crate::index::vector::{KnnSegment, ScanStats, knn_with_stats};
 use crate::search::clock::Clock;
 use crate::search::files::{At, Files};
 use crate::search::fuse::{Scored, fused};
@@ -24,7 +24,7 @@ pub struct Candidates {
     /// How many came from the vector index.
     pub from_vector: usize,
     /// What the vector index did for them.
-    pub vectors: Facts,
+    pub vectors: ScanStats,
 }
 
 /// Asks both indexes for so many verified rows each and completes the parts: a part is never taken as 0
@@ -40,7 +40,7 @@ pub(super) fn retrieve(
         by_keyword(plan, files, filter, most)
     })?;
     clock.step("keyword");
-    let mut vectors = Facts::default();
+    let mut vectors = ScanStats::default();
     let by_vector = verified(filter, wanted, |filter, most| {
         let (found, facts) = by_vector(plan, files, filter, most)?;
         vectors = facts;
@@ -213,8 +213,8 @@ fn by_vector(
     files: &Files<'_>,
     filter: &TwoPhaseFilter<'_>,
     most: usize,
-) -> Result<(List, Facts)> {
-    let (mut found, mut facts) = (List::new(), Facts::default());
+) -> Result<(List, ScanStats)> {
+    let (mut found, mut facts) = (List::new(), ScanStats::default());
     for file in 0..files.parts.len() {
         let Some(query) = &plan.vector(file).query else {
             continue;
@@ -223,17 +223,17 @@ fn by_vector(
         let readers = bound.iter().map(BoundSegment::vectors);
         let readers = readers.collect::<Result<Vec<_>>>()?;
         let first = files.positions(file).start;
-        let parts: Vec<Part<'_>> = readers
+        let parts: Vec<KnnSegment<'_>> = readers
             .iter()
             .zip(bound)
             .enumerate()
-            .map(|(position, (reader, bound))| Part {
+            .map(|(position, (reader, bound))| KnnSegment {
                 reader,
                 filter: filter.rows(first + position),
                 deleted: bound.segment.deleted_rows(),
             })
             .collect();
-        let (near, of_file) = nearest_explained(&parts, query, most, plan.scan)?;
+        let (near, of_file) = knn_with_stats(&parts, query, most, plan.scan)?;
         facts.add(&of_file);
         found.extend(near.into_iter().map(|near| {
             let at = At {

@@ -87,7 +87,7 @@ impl<'f> Pair<'f> {
     fn score(&self, questions: &[Question], mode: Mode, way: Way) -> Result<f64> {
         let (file, scan) = match way {
             Way::Exact => (self.bytes, Scan::Exact),
-            Way::TwoStage => (self.bytes, Scan::TwoStage),
+            Way::TwoStage => (self.bytes, Scan::Rescored),
             Way::Nibbles => (&self.nibbles, Scan::Exact),
         };
         let ranked = runner::ranked_rows(&file.kb, questions, mode, scan, Cut::Uncut)?;

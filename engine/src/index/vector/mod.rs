@@ -4,21 +4,21 @@
 //! reads the signs of all rows and then the rows that they make likely, or all rows, from the map.
 //! It knows rows, not documents; filters come in as bitmaps of rows.
 
-pub mod allowed;
-pub mod codes;
 pub mod distance;
 #[cfg(test)]
 mod fixture;
 pub mod kernels;
-pub mod nearest;
+pub mod knn;
 pub mod quantise;
 pub mod reader;
+pub mod row_filter;
+pub mod sign_bits;
 pub mod topk;
 pub mod writer;
 
-pub use nearest::{
-    Facts, Near, Part, Scan, candidates, in_two_stages, nearest, nearest_among, nearest_explained,
-    nearest_many,
+pub use knn::{
+    KnnSegment, Neighbor, Scan, ScanStats, knn, knn_batch, knn_with_oversample, knn_with_stats,
+    oversample, uses_rescoring,
 };
 
 use wincode::{SchemaRead, SchemaWrite};
@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 
 /// Rows of signed bytes, padded with zeros to a multiple of 64, or of nibbles, to one of 32.
 pub const ROWS: ColumnId = ColumnId(32);
-/// Sign codes in blocks of 64 rows: see [`codes`].
+/// Sign codes in blocks of 64 rows: see [`sign_bits`].
 pub const CODES: ColumnId = ColumnId(34);
 
 /// Codec number of signed bytes with one scale for the whole file.

@@ -2,10 +2,10 @@
 
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
-use crate::index::vector::codes::{Block, block_bytes, blocks};
 use crate::index::vector::distance::as_signed;
 use crate::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels, prefetch};
 use crate::index::vector::quantise::{Query, nibbles, to_i4};
+use crate::index::vector::sign_bits::{Block, block_bytes, blocks};
 use crate::index::vector::{CODEC_I4, VectorRecord, stride};
 
 /// The vectors of one segment.

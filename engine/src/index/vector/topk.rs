@@ -1,7 +1,7 @@
 //! The best k of many rows, with ties decided by row.
 
 /// A row and its integer product with the query.
-pub type Candidate = (i32, u32);
+pub type ScoredRow = (i32, u32);
 
 /// Keeps the k rows of the largest product; of equal products the lower row.
 ///
@@ -12,7 +12,7 @@ pub struct TopK {
     /// How many to keep.
     k: usize,
     /// At most `2 * k` candidates that passed the threshold when they came.
-    kept: Vec<Candidate>,
+    kept: Vec<ScoredRow>,
     /// A product must be larger than that to matter.
     threshold: i32,
 }
@@ -53,14 +53,14 @@ impl TopK {
     }
 
     /// The kept rows, best first.
-    pub fn finish(mut self) -> Vec<Candidate> {
+    pub fn finish(mut self) -> Vec<ScoredRow> {
         self.kept.sort_unstable_by(best_first);
         self.kept.truncate(self.k);
         self.kept
     }
 }
 
-fn best_first(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+fn best_first(a: &ScoredRow, b: &ScoredRow) -> std::cmp::Ordering {
     b.0.cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
@@ -80,7 +80,7 @@ mod tests {
             for (row, product) in products.iter().enumerate() {
                 top.offer(*product, row as u32);
             }
-            let mut all: Vec<Candidate> =
+            let mut all: Vec<ScoredRow> =
                 products.iter().enumerate().map(|(row, p)| (*p, row as u32)).collect();
             all.retain(|(product, _)| *product > floor);
             all.sort_by(best_first);

@@ -74,19 +74,19 @@ impl Split {
     ) -> Vec<Vec<(u32, f32)>> {
         let readers: Vec<Reader<'_>> = self.segments.iter().map(Segment::reader).collect();
         let (filters, gone) = (self.bitmaps(filter), self.bitmaps(deleted));
-        let parts: Vec<Part<'_>> = readers
+        let parts: Vec<KnnSegment<'_>> = readers
             .iter()
             .enumerate()
-            .map(|(part, reader)| Part {
+            .map(|(part, reader)| KnnSegment {
                 reader,
                 filter: filters[part].as_ref(),
                 deleted: gone[part].as_ref(),
             })
             .collect();
-        let whole = |near: &Near| (self.firsts[near.part] + near.row, near.score);
-        let lists = nearest_many(&parts, queries, k, how).unwrap();
+        let whole = |near: &Neighbor| (self.firsts[near.part] + near.row, near.score);
+        let lists = knn_batch(&parts, queries, k, how).unwrap();
         for (query, list) in queries.iter().zip(&lists) {
-            assert_eq!(&nearest(&parts, query, k, how).unwrap(), list);
+            assert_eq!(&knn(&parts, query, k, how).unwrap(), list);
             for part in 0..parts.len() {
                 assert!(list.iter().filter(|near| near.part == part).count() <= k);
             }
@@ -105,7 +105,7 @@ fn expected(
     dim: u32,
     query: &Query,
     k: usize,
-    two_stages: bool,
+    rescored: bool,
     may: impl Fn(u32) -> bool,
 ) -> Vec<(u32, f32)> {
     let segment = Segment::of(codec, dim, rows.iter());
@@ -121,10 +121,10 @@ fn expected(
         scalar::KERNELS.products(codec, query.one(), bytes, &mut product);
         found.push((sums[row as usize % 64], product[0], row));
     }
-    if two_stages {
+    if rescored {
         let mut sums: Vec<u16> = found.iter().map(|(sum, _, _)| *sum).collect();
         sums.sort_by(|a, b| b.cmp(a));
-        let least = sums.get(candidates(k) - 1).copied().unwrap_or(0);
+        let least = sums.get(oversample(k) - 1).copied().unwrap_or(0);
         found.retain(|(sum, _, _)| *sum >= least);
     }
     found.retain(|(_, product, _)| *product > 0);
@@ -146,7 +146,7 @@ proptest! {
         distinct in prop_oneof![Just(97u64), Just(20_000)],
         k in prop_oneof![1usize..30, 1usize..3000],
         codec in prop_oneof![Just(CODEC_I8), Just(CODEC_I4)],
-        two_stages in any::<bool>(),
+        rescored in any::<bool>(),
         pieces in prop_oneof![Just(1usize), Just(2), Just(3), Just(8)],
         keep in prop::option::of(prop_oneof![Just(1u64), Just(10), Just(50), Just(99), Just(100)]),
         gone in prop::option::of(prop_oneof![Just(0u64), Just(1), Just(50), Just(100)]),
@@ -158,7 +158,7 @@ proptest! {
         let deleted = gone.map(|share| some(count, share, run, 2));
         let queries: Vec<Query> =
             seeds.iter().map(|seed| Query::new(&unit(*seed, dim), RANGE).unwrap()).collect();
-        let how = if two_stages { Scan::TwoStage } else { Scan::Exact };
+        let how = if rescored { Scan::Rescored } else { Scan::Exact };
         let split = Split::new(codec, dim as u32, &rows, pieces);
         let lists = split.ask(&queries, k, how, filter.as_ref(), deleted.as_ref());
         for (query, list) in queries.iter().zip(&lists).take(2) {
@@ -166,7 +166,7 @@ proptest! {
                 filter.as_ref().is_none_or(|rows| rows.contains(row))
                     && deleted.as_ref().is_none_or(|rows| !rows.contains(row))
             };
-            let expected = expected(codec, &rows, dim as u32, query, k, two_stages, may);
+            let expected = expected(codec, &rows, dim as u32, query, k, rescored, may);
             prop_assert_eq!(list, &expected);
         }
     }
@@ -177,20 +177,20 @@ fn ties_with_the_last_are_left_to_the_caller() {
     let row = Writer::row(&unit(1, 64), RANGE);
     let split = Split::new(CODEC_I8, 64, &vec![row; 800], 2);
     let readers: Vec<Reader<'_>> = split.segments.iter().map(Segment::reader).collect();
-    let parts: Vec<Part<'_>> = readers
+    let parts: Vec<KnnSegment<'_>> = readers
         .iter()
-        .map(|reader| Part {
+        .map(|reader| KnnSegment {
             reader,
             filter: None,
             deleted: None,
         })
         .collect();
     let query = Query::new(&unit(1, 64), RANGE).unwrap();
-    for how in [Scan::Exact, Scan::TwoStage] {
-        let list = nearest(&parts, &query, 3, how).unwrap();
+    for how in [Scan::Exact, Scan::Rescored] {
+        let list = knn(&parts, &query, 3, how).unwrap();
         let rows: Vec<_> = list.iter().map(|near| (near.part, near.row)).collect();
         assert_eq!(rows, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
-        assert_eq!(nearest(&parts, &query, 0, how).unwrap(), []);
+        assert_eq!(knn(&parts, &query, 0, how).unwrap(), []);
     }
 }
 
@@ -221,26 +221,26 @@ fn signs_are_read_first_where_many_rows_may_answer() {
     let few: RoaringBitmap = (5..9).collect();
     let query = Query::new(&unit(77, 64), RANGE).unwrap();
     let ask = |filter, how| {
-        let part = |reader| Part {
+        let part = |reader| KnnSegment {
             reader,
             filter,
             deleted: None,
         };
-        let parts: Vec<Part<'_>> = readers.iter().map(part).collect();
-        nearest_explained(&parts, &query, 10, how).unwrap()
+        let parts: Vec<KnnSegment<'_>> = readers.iter().map(part).collect();
+        knn_with_stats(&parts, &query, 10, how).unwrap()
     };
     let (list, facts) = ask(None, Scan::Auto);
-    assert!(facts.two_stage && facts.rows == 9000);
-    assert!(facts.scored >= candidates(10) as u64 && facts.scored < 1500);
+    assert!(facts.rescored && facts.rows == 9000);
+    assert!(facts.scored >= oversample(10) as u64 && facts.scored < 1500);
     for k in 50..70 {
-        let reader = |reader| Part {
+        let reader = |reader| KnnSegment {
             reader,
             filter: None,
             deleted: None,
         };
-        let parts: Vec<Part<'_>> = readers.iter().map(reader).collect();
-        let (_, facts) = nearest_explained(&parts, &query, k, Scan::TwoStage).unwrap();
-        assert!(facts.scored >= candidates(k) as u64, "{k}: {facts:?}");
+        let parts: Vec<KnnSegment<'_>> = readers.iter().map(reader).collect();
+        let (_, facts) = knn_with_stats(&parts, &query, k, Scan::Rescored).unwrap();
+        assert!(facts.scored >= oversample(k) as u64, "{k}: {facts:?}");
     }
     assert_eq!(
         (list[0].score * 100.0).round(),
@@ -250,14 +250,14 @@ fn signs_are_read_first_where_many_rows_may_answer() {
     let (_, facts) = ask(None, Scan::Exact);
     assert_eq!(
         facts,
-        Facts {
-            two_stage: false,
+        ScanStats {
+            rescored: false,
             rows: 9000,
             scored: 9000
         }
     );
     let (_, facts) = ask(Some(&few), Scan::Auto);
-    assert_eq!((facts.two_stage, facts.scored), (false, 12));
+    assert_eq!((facts.rescored, facts.scored), (false, 12));
 }
 
 #[test]
@@ -272,14 +272,14 @@ fn blocks_that_promise_too_much_hide_no_candidate() {
     }
     let split = Split::new(CODEC_I8, dim as u32, &rows, 1);
     let query = Query::new(&unit(7, dim), RANGE).unwrap();
-    let part = Part {
+    let part = KnnSegment {
         reader: &split.segments[0].reader(),
         filter: None,
         deleted: None,
     };
-    let (_, facts) = nearest_explained(&[part], &query, 50, Scan::TwoStage).unwrap();
-    assert!(facts.scored >= candidates(50) as u64, "{facts:?}");
-    let lists = split.ask(std::slice::from_ref(&query), 50, Scan::TwoStage, None, None);
+    let (_, facts) = knn_with_stats(&[part], &query, 50, Scan::Rescored).unwrap();
+    assert!(facts.scored >= oversample(50) as u64, "{facts:?}");
+    let lists = split.ask(std::slice::from_ref(&query), 50, Scan::Rescored, None, None);
     let all = expected(CODEC_I8, &rows, dim as u32, &query, 50, true, |_| true);
     assert_eq!(lists, [all]);
 }
@@ -289,7 +289,7 @@ fn what_does_not_fit_is_refused() {
     let segment = Segment::of(CODEC_I8, 64, rows(10, 10, 64).iter());
     let other = Segment::of(CODEC_I4, 64, rows(10, 10, 64).iter());
     let (reader, other) = (segment.reader(), other.reader());
-    let part = |reader, filter, deleted| Part {
+    let part = |reader, filter, deleted| KnnSegment {
         reader,
         filter,
         deleted,
@@ -297,7 +297,7 @@ fn what_does_not_fit_is_refused() {
     let query = Query::new(&unit(3, 64), RANGE).unwrap();
     let wide = Query::new(&unit(3, 65), RANGE).unwrap();
     let beyond: RoaringBitmap = [3, 10, u32::MAX].into_iter().collect();
-    for how in [Scan::Auto, Scan::Exact, Scan::TwoStage] {
+    for how in [Scan::Auto, Scan::Exact, Scan::Rescored] {
         for (parts, query) in [
             (vec![part(&reader, Some(&beyond), None)], &query),
             (vec![part(&reader, None, None)], &wide),
@@ -306,15 +306,12 @@ fn what_does_not_fit_is_refused() {
                 &query,
             ),
         ] {
-            assert_eq!(
-                nearest(&parts, query, 5, how).unwrap_err().code(),
-                "DAMAGED"
-            );
+            assert_eq!(knn(&parts, query, 5, how).unwrap_err().code(), "DAMAGED");
         }
         // Deleted rows beyond the segment hide nothing.
-        let best = nearest(&[part(&reader, None, Some(&beyond))], &query, 5, how).unwrap();
+        let best = knn(&[part(&reader, None, Some(&beyond))], &query, 5, how).unwrap();
         assert!(!best.is_empty() && best.iter().all(|near| near.row != 3));
-        assert_eq!(nearest(&[], &query, 5, how).unwrap(), []);
+        assert_eq!(knn(&[], &query, 5, how).unwrap(), []);
     }
 }
 
@@ -324,12 +321,12 @@ fn scores_of_rows_are_those_of_the_search() {
         let segment = Segment::of(codec, 192, rows(9000, 9000, 192).iter());
         let reader = segment.reader();
         let query = Query::new(&unit(4711, 192), RANGE).unwrap();
-        let part = Part {
+        let part = KnnSegment {
             reader: &reader,
             filter: None,
             deleted: None,
         };
-        let list = nearest(&[part], &query, 50, Scan::Exact).unwrap();
+        let list = knn(&[part], &query, 50, Scan::Exact).unwrap();
         assert!(list[0].score > 0.9, "{}", list[0].score);
         let rows: Vec<u32> = list.iter().map(|near| near.row).collect();
         let scores: Vec<f32> = list.iter().map(|near| near.score).collect();

@@ -8,16 +8,16 @@
 use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
-use crate::index::vector::allowed::Allowed;
-use crate::index::vector::codes::blocks;
 use crate::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
 use crate::index::vector::quantise::Query;
 use crate::index::vector::reader::Reader;
+use crate::index::vector::row_filter::RowFilter;
+use crate::index::vector::sign_bits::blocks;
 use crate::index::vector::topk::TopK;
 
 /// The rows of one segment that may answer.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
+pub struct KnnSegment<'a> {
     /// The segment.
     pub reader: &'a Reader<'a>,
     /// Only these; all without one.
@@ -35,12 +35,12 @@ pub enum Scan {
     /// All of them.
     Exact,
     /// Signs first.
-    TwoStage,
+    Rescored,
 }
 
 /// A row that is near.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Near {
+pub struct Neighbor {
     /// Its segment: an index into the parts.
     pub part: usize,
     /// The row.
@@ -51,19 +51,19 @@ pub struct Near {
 
 /// What a search looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct ScanStats {
     /// Whether signs were read first.
-    pub two_stage: bool,
+    pub rescored: bool,
     /// Rows that could answer.
     pub rows: u64,
     /// Rows whose exact product was taken.
     pub scored: u64,
 }
 
-impl Facts {
+impl ScanStats {
     /// Adds what was looked at in another file.
-    pub fn add(&mut self, other: &Facts) {
-        self.two_stage |= other.two_stage;
+    pub fn add(&mut self, other: &ScanStats) {
+        self.rescored |= other.rescored;
         self.rows += other.rows;
         self.scored += other.scored;
     }
@@ -74,7 +74,7 @@ impl Facts {
 /// Measured on 114 641 chunks of code and prose with 126 questions of people and 300 sentences of
 /// chunks. When 100 rows are wanted, 300 candidates have 0.983 and 0.973 of the ten nearest, 600
 /// have 0.994 and 0.988, and 0.957 and 0.914 of the hundred nearest.
-pub fn candidates(k: usize) -> usize {
+pub fn oversample(k: usize) -> usize {
     k.saturating_mul(4).saturating_add(200).max(400)
 }
 
@@ -83,8 +83,8 @@ const EXACT_ROWS: u64 = 4096;
 
 /// Whether [`Scan::Auto`] reads signs first when so many rows may answer: a candidate of the first
 /// stage lies anywhere and costs as much as a few rows side by side.
-pub fn in_two_stages(rows: u64, k: usize) -> bool {
-    rows > EXACT_ROWS.max(4 * candidates(k) as u64)
+pub fn uses_rescoring(rows: u64, k: usize) -> bool {
+    rows > EXACT_ROWS.max(4 * oversample(k) as u64)
 }
 
 /// One block in so many is looked at first, to learn from which sum on rows are likely.
@@ -100,78 +100,78 @@ const DENSE: u32 = 16;
 /// not near.
 ///
 /// Exact: about 20 ns a row of 192 dimensions; in two stages about 1 ns a row and 50 ns for each of
-/// [`candidates`].
+/// [`oversample`].
 ///
 /// # Errors
 /// [`Error::Damaged`] when a filter has rows beyond its segment, the query has another width than
 /// the rows, parts differ in codec, or an extent fails its checks.
-pub fn nearest(parts: &[Part<'_>], query: &Query, k: usize, how: Scan) -> Result<Vec<Near>> {
-    Ok(nearest_explained(parts, query, k, how)?.0)
+pub fn knn(parts: &[KnnSegment<'_>], query: &Query, k: usize, how: Scan) -> Result<Vec<Neighbor>> {
+    Ok(knn_with_stats(parts, query, k, how)?.0)
 }
 
-/// As [`nearest`], with what was looked at.
+/// As [`knn`], with what was looked at.
 ///
 /// # Errors
-/// As [`nearest`].
-pub fn nearest_explained(
-    parts: &[Part<'_>],
+/// As [`knn`].
+pub fn knn_with_stats(
+    parts: &[KnnSegment<'_>],
     query: &Query,
     k: usize,
     how: Scan,
-) -> Result<(Vec<Near>, Facts)> {
-    let asked = Asked::new(parts, std::slice::from_ref(query))?;
-    let two_stage = asked.reads_signs(k, how);
-    let (list, scored) = match two_stage {
-        true => asked.two_stages(query, k, candidates(k))?,
+) -> Result<(Vec<Neighbor>, ScanStats)> {
+    let asked = KnnSearch::new(parts, std::slice::from_ref(query))?;
+    let rescored = asked.reads_signs(k, how);
+    let (list, scored) = match rescored {
+        true => asked.rescored(query, k, oversample(k))?,
         false => asked.exact(query, k)?,
     };
-    let facts = Facts {
-        two_stage,
+    let facts = ScanStats {
+        rescored,
         rows: asked.rows,
         scored,
     };
     Ok((list, facts))
 }
 
-/// As [`nearest`] in two stages with another number of candidates: to measure what it costs and
+/// As [`knn`] in two stages with another number of candidates: to measure what it costs and
 /// what it finds.
 ///
 /// # Errors
-/// As [`nearest`].
-pub fn nearest_among(
-    parts: &[Part<'_>],
+/// As [`knn`].
+pub fn knn_with_oversample(
+    parts: &[KnnSegment<'_>],
     query: &Query,
     k: usize,
     candidates: usize,
-) -> Result<Vec<Near>> {
-    let asked = Asked::new(parts, std::slice::from_ref(query))?;
-    Ok(asked.two_stages(query, k, candidates)?.0)
+) -> Result<Vec<Neighbor>> {
+    let asked = KnnSearch::new(parts, std::slice::from_ref(query))?;
+    Ok(asked.rescored(query, k, candidates)?.0)
 }
 
-/// What [`nearest`] says for each query.
+/// What [`knn`] says for each query.
 ///
 /// Exact searches read each row once for sixteen queries: 0.4 ms a query instead of 2.4 on 114 641
 /// rows. In two stages nothing is shared, since each query has tables of its own: as long as one
 /// by one.
 ///
 /// # Errors
-/// As [`nearest`].
-pub fn nearest_many(
-    parts: &[Part<'_>],
+/// As [`knn`].
+pub fn knn_batch(
+    parts: &[KnnSegment<'_>],
     queries: &[Query],
     k: usize,
     how: Scan,
-) -> Result<Vec<Vec<Near>>> {
-    let asked = Asked::new(parts, queries)?;
+) -> Result<Vec<Vec<Neighbor>>> {
+    let asked = KnnSearch::new(parts, queries)?;
     let mut lists = Vec::with_capacity(queries.len());
-    let two_stages = asked.reads_signs(k, how);
+    let rescored = asked.reads_signs(k, how);
     for some in queries.chunks(LANES) {
         match some {
-            [query] if !two_stages => lists.push(asked.exact(query, k)?.0),
-            some if !two_stages => lists.extend(asked.exact_of_lanes(some, k)?),
+            [query] if !rescored => lists.push(asked.exact(query, k)?.0),
+            some if !rescored => lists.extend(asked.exact_of_lanes(some, k)?),
             some => {
                 for query in some {
-                    lists.push(asked.two_stages(query, k, candidates(k))?.0);
+                    lists.push(asked.rescored(query, k, oversample(k))?.0);
                 }
             }
         }
@@ -180,9 +180,9 @@ pub fn nearest_many(
 }
 
 /// Parts with their rows spelled out.
-struct Asked<'p> {
-    parts: &'p [Part<'p>],
-    allowed: Vec<Allowed>,
+struct KnnSearch<'p> {
+    parts: &'p [KnnSegment<'p>],
+    allowed: Vec<RowFilter>,
     /// Rows that may answer, of all parts.
     rows: u64,
     codec: u8,
@@ -191,8 +191,8 @@ struct Asked<'p> {
 /// The best of one part: product and row.
 type Kept = (i32, usize, u32);
 
-impl<'p> Asked<'p> {
-    fn new(parts: &'p [Part<'p>], queries: &[Query]) -> Result<Asked<'p>> {
+impl<'p> KnnSearch<'p> {
+    fn new(parts: &'p [KnnSegment<'p>], queries: &[Query]) -> Result<KnnSearch<'p>> {
         let codec = parts.first().map_or(0, |part| part.reader.codec());
         let mut allowed = Vec::with_capacity(parts.len());
         for part in parts {
@@ -203,11 +203,11 @@ impl<'p> Asked<'p> {
                 part.reader.check_query(query)?;
             }
             let rows = part.reader.rows();
-            allowed.push(Allowed::new(rows, part.filter, part.deleted)?);
+            allowed.push(RowFilter::new(rows, part.filter, part.deleted)?);
         }
-        Ok(Asked {
+        Ok(KnnSearch {
             parts,
-            rows: allowed.iter().map(Allowed::count).sum(),
+            rows: allowed.iter().map(RowFilter::count).sum(),
             allowed,
             codec,
         })
@@ -216,17 +216,17 @@ impl<'p> Asked<'p> {
     fn reads_signs(&self, k: usize, how: Scan) -> bool {
         match how {
             Scan::Exact => false,
-            Scan::TwoStage => true,
-            Scan::Auto => in_two_stages(self.rows, k),
+            Scan::Rescored => true,
+            Scan::Auto => uses_rescoring(self.rows, k),
         }
     }
 
-    fn parts(&self) -> impl Iterator<Item = (usize, &'p Reader<'p>, &Allowed)> {
+    fn parts(&self) -> impl Iterator<Item = (usize, &'p Reader<'p>, &RowFilter)> {
         let parts = self.parts.iter().zip(&self.allowed).enumerate();
         parts.map(|(number, (part, allowed))| (number, part.reader, allowed))
     }
 
-    fn exact(&self, query: &Query, k: usize) -> Result<(Vec<Near>, u64)> {
+    fn exact(&self, query: &Query, k: usize) -> Result<(Vec<Neighbor>, u64)> {
         let mut kept = Vec::new();
         let mut floor = 0;
         let mut products = [0; BLOCK_ROWS];
@@ -258,7 +258,7 @@ impl<'p> Asked<'p> {
         Ok((self.finish(query, k, kept), self.rows))
     }
 
-    fn exact_of_lanes(&self, queries: &[Query], k: usize) -> Result<Vec<Vec<Near>>> {
+    fn exact_of_lanes(&self, queries: &[Query], k: usize) -> Result<Vec<Vec<Neighbor>>> {
         let lanes = Lanes::new(queries);
         let mut kept: Vec<Vec<Kept>> = vec![Vec::new(); queries.len()];
         let mut products = [[0; LANES]; BLOCK_ROWS];
@@ -300,7 +300,7 @@ impl<'p> Asked<'p> {
             .collect())
     }
 
-    fn two_stages(&self, query: &Query, k: usize, candidates: usize) -> Result<(Vec<Near>, u64)> {
+    fn rescored(&self, query: &Query, k: usize, candidates: usize) -> Result<(Vec<Neighbor>, u64)> {
         let likely = self.likely(query, candidates)?;
         let scored = likely.len() as u64;
         let mut kept = Vec::new();
@@ -321,7 +321,7 @@ impl<'p> Asked<'p> {
     ///
     /// Some blocks are looked at first. What they promise spares most of the rows that look good as
     /// long as few were seen; where they promised too much, all blocks are looked at again.
-    fn likely(&self, query: &Query, wanted: usize) -> Result<Vec<LikelyRow>> {
+    fn likely(&self, query: &Query, wanted: usize) -> Result<Vec<Candidate>> {
         let sampled: u64 = self
             .parts()
             .map(|(_, reader, allowed)| {
@@ -333,20 +333,20 @@ impl<'p> Asked<'p> {
         let share = wanted as u64 * sampled / self.rows.max(1);
         let mut least = 0;
         if share > 0 {
-            let mut sample = Likely::new(query, 2 * share as usize + 8, 0);
+            let mut sample = Candidates::new(query, 2 * share as usize + 8, 0);
             self.offer_blocks(query, SAMPLED_EVERY, &mut sample)?;
             least = sample.threshold;
         }
-        let mut likely = Likely::new(query, wanted, least);
+        let mut likely = Candidates::new(query, wanted, least);
         self.offer_blocks(query, 1, &mut likely)?;
         if likely.reached < wanted && least > 0 {
-            likely = Likely::new(query, wanted, 0);
+            likely = Candidates::new(query, wanted, 0);
             self.offer_blocks(query, 1, &mut likely)?;
         }
         Ok(likely.finish())
     }
 
-    fn offer_blocks(&self, query: &Query, every: usize, likely: &mut Likely) -> Result<()> {
+    fn offer_blocks(&self, query: &Query, every: usize, likely: &mut Candidates) -> Result<()> {
         let tables = query.tables();
         let mut sums = [0; BLOCK_ROWS];
         for (part, reader, allowed) in self.parts() {
@@ -366,11 +366,11 @@ impl<'p> Asked<'p> {
     }
 
     /// Best first, without those that score less than the k-th.
-    fn finish(&self, query: &Query, k: usize, mut kept: Vec<Kept>) -> Vec<Near> {
+    fn finish(&self, query: &Query, k: usize, mut kept: Vec<Kept>) -> Vec<Neighbor> {
         kept.sort_unstable_by_key(|(product, part, row)| (-product, *part, *row));
-        let mut list: Vec<Near> = kept
+        let mut list: Vec<Neighbor> = kept
             .into_iter()
-            .map(|(product, part, row)| Near {
+            .map(|(product, part, row)| Neighbor {
                 part,
                 row,
                 score: query.score(self.codec, product),
@@ -410,14 +410,14 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
 
 /// A row that its signs make likely.
 #[derive(Debug, Clone, Copy)]
-struct LikelyRow {
+struct Candidate {
     sum: u16,
     part: usize,
     row: u32,
 }
 
 /// All rows whose sum reaches the c-th best so far.
-struct Likely {
+struct Candidates {
     /// c.
     wanted: usize,
     /// Rows of each sum from the threshold up.
@@ -427,20 +427,20 @@ struct Likely {
     /// Rows that reach it.
     reached: usize,
     /// Rows that reached the threshold when they came.
-    rows: Vec<LikelyRow>,
+    rows: Vec<Candidate>,
     /// How many there may be before those below the threshold are dropped.
     trim_at: usize,
 }
 
-impl Likely {
+impl Candidates {
     /// Rows whose sum is below `least` never are likely.
-    fn new(query: &Query, wanted: usize, least: u16) -> Likely {
+    fn new(query: &Query, wanted: usize, least: u16) -> Candidates {
         let tables = query.tables().as_chunks::<32>().0.iter();
         let most: usize = tables
             .map(|table| usize::from(table.iter().max().copied().unwrap_or(0)))
             .sum();
         let wanted = wanted.max(1);
-        Likely {
+        Candidates {
             wanted,
             counts: vec![0; most + 1],
             threshold: least,
@@ -462,7 +462,7 @@ impl Likely {
                 *count += 1;
             }
             let row = first + bit;
-            self.rows.push(LikelyRow { sum, part, row });
+            self.rows.push(Candidate { sum, part, row });
         }
         self.reached += rows.count_ones() as usize;
         // It only rises, so that all rises together are one walk over the counts.
@@ -495,7 +495,7 @@ impl Likely {
     }
 
     /// In the order of parts and rows.
-    fn finish(mut self) -> Vec<LikelyRow> {
+    fn finish(mut self) -> Vec<Candidate> {
         self.trim();
         self.rows
     }

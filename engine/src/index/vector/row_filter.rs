@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// Which rows of a segment may answer.
 #[derive(Debug)]
-pub struct Allowed {
+pub struct RowFilter {
     /// A bit for each row, 64 in a word, the first row lowest; none: all rows.
     words: Option<Vec<u64>>,
     /// Rows of the segment.
@@ -16,7 +16,7 @@ pub struct Allowed {
     count: u64,
 }
 
-impl Allowed {
+impl RowFilter {
     /// The rows below `rows` that are in `filter`, or all without one, and not in `deleted`.
     ///
     /// Takes about a microsecond for each 65 536 rows.
@@ -27,12 +27,12 @@ impl Allowed {
         rows: u32,
         filter: Option<&RoaringBitmap>,
         deleted: Option<&RoaringBitmap>,
-    ) -> Result<Allowed> {
+    ) -> Result<RowFilter> {
         if filter.and_then(RoaringBitmap::max) >= Some(rows) {
             return Err(Error::damaged("a filter names a row beyond the segment"));
         }
         if filter.is_none() && deleted.is_none_or(RoaringBitmap::is_empty) {
-            return Ok(Allowed {
+            return Ok(RowFilter {
                 words: None,
                 rows,
                 count: u64::from(rows),
@@ -53,7 +53,7 @@ impl Allowed {
         {
             *last &= u64::MAX >> (64 - rows % 64);
         }
-        Ok(Allowed {
+        Ok(RowFilter {
             count: words.iter().map(|word| u64::from(word.count_ones())).sum(),
             words: Some(words),
             rows,
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn rows_of(allowed: &Allowed, rows: u32) -> Vec<u32> {
+    fn rows_of(allowed: &RowFilter, rows: u32) -> Vec<u32> {
         let blocks = 0..rows.div_ceil(64) + 2;
         let bits = blocks.flat_map(|block| (0..64).map(move |bit| (block, bit)));
         bits.filter(|(block, bit)| allowed.word(*block) >> bit & 1 == 1)
@@ -211,7 +211,7 @@ mod tests {
             };
             let filter = keep.map(|share| some(share, 1, rows));
             let deleted = gone.map(|share| some(share, 2, rows + 1000));
-            let allowed = Allowed::new(rows, filter.as_ref(), deleted.as_ref()).unwrap();
+            let allowed = RowFilter::new(rows, filter.as_ref(), deleted.as_ref()).unwrap();
             let expected: Vec<u32> = (0..rows)
                 .filter(|row| filter.as_ref().is_none_or(|rows| rows.contains(*row)))
                 .filter(|row| deleted.as_ref().is_none_or(|rows| !rows.contains(*row)))
@@ -224,9 +224,9 @@ mod tests {
     #[test]
     fn a_filter_with_rows_beyond_the_segment_is_refused() {
         let filter: RoaringBitmap = [3, 10].into_iter().collect();
-        assert!(Allowed::new(10, Some(&filter), None).is_err());
-        assert_eq!(Allowed::new(11, Some(&filter), None).unwrap().count(), 2);
-        assert_eq!(Allowed::new(10, None, Some(&filter)).unwrap().count(), 9);
-        assert!(Allowed::new(0, Some(&RoaringBitmap::new()), None).is_ok());
+        assert!(RowFilter::new(10, Some(&filter), None).is_err());
+        assert_eq!(RowFilter::new(11, Some(&filter), None).unwrap().count(), 2);
+        assert_eq!(RowFilter::new(10, None, Some(&filter)).unwrap().count(), 9);
+        assert!(RowFilter::new(0, Some(&RoaringBitmap::new()), None).is_ok());
     }
 }
