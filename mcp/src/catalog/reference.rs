@@ -64,7 +64,7 @@ pub fn reference() -> String {
         "# Tools of the MCP server\n\n\
          <!-- Made by `cargo xtask docs --write`; change mcp/data or mcp/src/catalog. -->\n\n\
          `kb mcp FILE.kb` serves these tools. Those that write are offered only with `--allow-write`. \
-         The answers shown are the structured form; a text block says the same.\n",
+         The examples show the structured result, with long lists shortened; a text block says the same.\n",
     );
     for tool in super::all() {
         let name = super::name(tool);
