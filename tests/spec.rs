@@ -341,6 +341,19 @@ fn versions_and_the_signature_block_are_those_of_the_code() {
             .rev()
             .fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
     };
+    // The values that the page gives, against the bytes of that file.
+    let mut compared = 0;
+    for row in &told {
+        let (Some(value), Some(width)) = (row.get(3), row[1].strip_prefix('u')) else {
+            continue;
+        };
+        let first = value.split(' ').next().unwrap_or_default();
+        if let (Ok(value), Ok(bits)) = (first.parse::<u64>(), width.parse::<usize>()) {
+            assert_eq!(number(row[2], bits / 8), value, "{row:?}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 7, "major, minor, length, format, page, codecs");
     assert_eq!(number("major", 2), u64::from(FORMAT_VERSION.0));
     assert_eq!(number("minor", 2), u64::from(FORMAT_VERSION.1));
     assert_eq!(number("length of the block", 4), 512);
@@ -382,7 +395,7 @@ fn shell_blocks(page: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn commands_of_the_readme_exist() {
+fn commands_of_the_documentation_exist() {
     let page = read("README.md");
     let blocks = shell_blocks(&page);
     let first: Vec<&str> = blocks[0][0].split(" && ").collect();
@@ -398,6 +411,9 @@ fn commands_of_the_readme_exist() {
     assert!(read("xtask/src/main.rs").contains("\"test\" => test::run"));
 
     let folder = Folder::empty();
+    let pages = ["docs/agents.md", "docs/search.md"].map(read);
+    let mut blocks = blocks;
+    blocks.extend(pages.iter().flat_map(|page| shell_blocks(page)));
     let mut asked = 0;
     for line in blocks.iter().flatten() {
         let line = line.replace("cargo run --release -- ", "kb ");
@@ -416,5 +432,11 @@ fn commands_of_the_readme_exist() {
             asked += 1;
         }
     }
-    assert!(asked >= 9, "only {asked} commands were found");
+    assert!(asked >= 20, "only {asked} commands were found");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 130, "{lines} lines; the rest belongs in docs/");
 }
