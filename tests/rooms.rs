@@ -25,6 +25,10 @@ enum Room {
     Embed,
     /// `catalog`: the records of one commit, found once and shared by those who join the rooms.
     Catalog,
+    /// `paging`: token budgets and cursors.
+    Paging,
+    /// `resolve`: the name of a document or folder -> the document.
+    Resolve,
     Ingest,
     Search,
     Check,
@@ -32,8 +36,8 @@ enum Room {
 }
 
 use Room::{
-    Catalog, Check, Container, Embed, Index, Ingest, Kb, Keyword, Search, Store, Trigram, Vector,
-    Words,
+    Catalog, Check, Container, Embed, Index, Ingest, Kb, Keyword, Paging, Resolve, Search, Store,
+    Trigram, Vector, Words,
 };
 
 impl Room {
@@ -49,6 +53,8 @@ impl Room {
             ["index"] => Index,
             ["embed", ..] => Embed,
             ["catalog", ..] => Catalog,
+            ["paging", ..] => Paging,
+            ["resolve", ..] => Resolve,
             ["ingest", ..] => Ingest,
             ["search", ..] => Search,
             ["check", ..] => Check,
@@ -61,15 +67,16 @@ impl Room {
     fn may_use(self) -> &'static [Room] {
         match self {
             Words => &[],
-            Container | Embed => &[Words],
+            Container | Embed | Paging => &[Words],
             Store | Index | Keyword | Vector | Trigram => &[Words, Container],
             Catalog => &[Words, Container, Store, Keyword, Vector, Trigram],
+            Resolve => &[Words, Container, Store, Catalog],
             Ingest | Search | Check => &[
-                Words, Container, Store, Keyword, Vector, Trigram, Embed, Catalog,
+                Words, Container, Store, Keyword, Vector, Trigram, Embed, Catalog, Paging, Resolve,
             ],
             Kb => &[
-                Words, Container, Store, Keyword, Vector, Trigram, Embed, Catalog, Ingest, Search,
-                Check,
+                Words, Container, Store, Keyword, Vector, Trigram, Embed, Catalog, Paging, Resolve,
+                Ingest, Search, Check,
             ],
         }
     }

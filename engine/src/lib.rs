@@ -35,8 +35,9 @@
 //! # Rooms
 //! Imports point down: [`types`], [`error`], [`escape`], [`file_types`], [`progress`] know nothing of ours; [`container`] turns
 //! bytes into tables and extents; [`store`], [`index`] and [`embed`] stand on it and do not know each
-//! other; [`catalog`] holds the records of one commit; [`search`] joins them for reading and `ingest`
-//! for writing; [`kb`] is what people hold.
+//! other; [`catalog`] holds the records of one commit, [`resolve`] finds a document by name and
+//! [`paging`] splits a long answer; [`search`] joins them for reading and `ingest` for writing;
+//! [`kb`] is what people hold.
 #![deny(missing_docs)]
 
 pub mod catalog;
@@ -50,7 +51,9 @@ pub mod index;
 #[cfg(feature = "ingest")]
 pub mod ingest;
 pub mod kb;
+pub mod paging;
 pub mod progress;
+pub mod resolve;
 pub mod search;
 pub mod store;
 pub mod types;
@@ -70,8 +73,8 @@ pub use kb::{
 };
 #[cfg(feature = "ingest")]
 pub use kb::{KbWriter, Original, SealOptions, SealReport, document_of};
+pub use paging::{ANSWER_LIMIT_BYTES, Page, Paging};
 pub use progress::{Hook, Progress, Stage};
-pub use search::page::{ANSWER_LIMIT_BYTES, Page, Paging};
 pub use search::request::{
     AROUND_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,
     Scope, Sort,

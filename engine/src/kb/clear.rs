@@ -52,7 +52,7 @@ mod tests {
     use crate::index::vector::Codec;
     use crate::ingest::report::IndexOptions;
     use crate::kb::{Kb, State};
-    use crate::search::page::Page;
+    use crate::paging::Page;
     use crate::search::request::Request;
 
     fn state(kb: &Kb) -> State {

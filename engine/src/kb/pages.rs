@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry};
 use crate::kb::sections::section_span;
 use crate::kb::{Kb, texts};
-use crate::search::page::{Budget, Origin, Page, Paging};
+use crate::paging::{Budget, Origin, Page, Paging};
 use crate::store::outline::Sections;
 use crate::types::Lines;
 

@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn a_folder_that_only_holds_folders_has_no_documents_directly_in_it() {
         let (_folder, kb) = kb();
-        let page = crate::search::page::Page::default();
+        let page = crate::paging::Page::default();
         let count = |folder, is_recursive| {
             let found = kb.documents_page(folder, is_recursive, &page);
             found.map(|(documents, _)| documents.len())

@@ -7,8 +7,8 @@ use crate::kb::Kb;
 use crate::kb::facts::{DocumentInfo, DocumentText, SectionAt, Sections};
 use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
 use crate::kb::texts;
-use crate::search::page::{Budget, Origin, Page, Paging};
-use crate::search::resolve::Nearest;
+use crate::paging::{Budget, Origin, Page, Paging};
+use crate::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
 use crate::types::{DocumentId, Heading, Lines, Span};
 

@@ -8,7 +8,7 @@ use crate::kb::Kb;
 use crate::kb::facts::{DocumentInfo, PageText, Pages};
 use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
 use crate::kb::read::all_lines;
-use crate::search::page::{Budget, Page, Paging, TOKEN_BYTES};
+use crate::paging::{Budget, Page, Paging, TOKEN_BYTES};
 use crate::store::documents::DocumentRecord;
 use crate::types::Lines;
 

@@ -18,7 +18,7 @@ use crate::ingest::walk::now_ms;
 use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
 use crate::kb::merge::{Hear, merge_segments};
 use crate::kb::tags;
-use crate::search::resolve;
+use crate::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::types::{Document, DocumentId};
 

@@ -11,10 +11,10 @@ use crate::catalog::{Catalog, Listed, Segment};
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
+use crate::resolve;
 use crate::search::files::Files;
 use crate::search::glob::{Globs, folders_of};
 use crate::search::request::{Filters, shown};
-use crate::search::resolve;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
 

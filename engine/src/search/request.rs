@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::vector::Scan;
-use crate::search::page::Page;
+use crate::paging::Page;
 use crate::types::Class;
 
 /// Longest query that is read, in bytes; the rest of a longer one is ignored with a warning.

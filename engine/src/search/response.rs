@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::index::vector::ScanStats;
-use crate::search::page::Paging;
+use crate::paging::Paging;
 use crate::search::request::Mode;
 use crate::search::verdict::{Evidence, Verdict};
 use crate::types::{ChunkId, Class, Lines, Span};

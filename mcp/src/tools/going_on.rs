@@ -20,7 +20,7 @@ pub(super) fn note(tool: &str, arguments: &Object) -> Option<String> {
 
 /// The arguments in the note of a continuation, which must be of `tool`; `None`: it has no note.
 pub(super) fn noted(token: &str, tool: &str) -> Result<Option<Object>, ToolError> {
-    let Some(note) = kb_engine::search::page::note(token)? else {
+    let Some(note) = kb_engine::paging::note(token)? else {
         return Ok(None);
     };
     let note: Value = serde_json::from_str(&note).map_err(|_| malformed())?;
