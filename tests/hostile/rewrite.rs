@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 
 use kb_engine::catalog::Catalog;
 use kb_engine::container::column::{ColumnId, ExtentSink};
-use kb_engine::container::{Container, ContainerWriter, Key, Opener, Snapshot, Transaction};
+use kb_engine::container::{
+    Container, ContainerWriter, Key, Snapshot, Transaction, WriterIdentity,
+};
 use kb_engine::store::documents;
 use kb_engine::store::documents::DocumentRecord;
 use kb_engine::store::meta::{Manifest, Meta};
@@ -46,13 +48,13 @@ impl Content {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("lie.kb");
         std::fs::write(&path, golden_bytes()).expect("copy");
-        let opener = Opener {
+        let identity = WriterIdentity {
             program: "kb-tests".to_owned(),
             unix_ms: 0,
-            wait: std::time::Duration::ZERO,
+            lock_timeout: std::time::Duration::ZERO,
         };
         let right = Content::of_golden();
-        let mut writer = ContainerWriter::open(&path, &opener).expect("writer");
+        let mut writer = ContainerWriter::open(&path, &identity).expect("writer");
         let mut transaction = writer.begin().expect("transaction");
         self.write(&right, &mut transaction);
         transaction.commit().expect("commit");

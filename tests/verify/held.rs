@@ -7,7 +7,7 @@ use std::time::Duration;
 use kb_engine::Result;
 use kb_engine::catalog::Catalog;
 use kb_engine::container::column::{ColumnId, ExtentSink};
-use kb_engine::container::{Container, ContainerWriter, Opener, Snapshot, Transaction};
+use kb_engine::container::{Container, ContainerWriter, WriterIdentity, Snapshot, Transaction};
 use kb_engine::index::keyword::KeywordRecord;
 use kb_engine::index::vector::VectorRecord;
 use kb_engine::store::deleted::Deleted;
@@ -198,12 +198,12 @@ pub(super) fn told(bytes: &[u8], lie: impl FnOnce(&Held, &mut Transaction<'_>)) 
     std::fs::write(&path, bytes).expect("copy");
     let container = Container::open(&path).expect("it opens");
     let held = container.read(Held::read).expect("it reads");
-    let opener = Opener {
+    let identity = WriterIdentity {
         program: "kb-tests".to_owned(),
         unix_ms: 0,
-        wait: Duration::ZERO,
+        lock_timeout: Duration::ZERO,
     };
-    let mut writer = ContainerWriter::open(&path, &opener).expect("writer");
+    let mut writer = ContainerWriter::open(&path, &identity).expect("writer");
     let mut transaction = writer.begin().expect("transaction");
     lie(&held, &mut transaction);
     transaction.commit().expect("commit");

@@ -28,7 +28,7 @@ pub fn verify(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<VerifyReport> {
     let started = Instant::now();
-    let _hold = container.hold();
+    let _lease = container.lease();
     let file_bytes = container.len_bytes();
     let text_bytes = match deep {
         true => container.read(|snapshot| Ok(stated_text_bytes(snapshot)))?,
@@ -69,7 +69,7 @@ fn read_whole(
     let read = container.read(|snapshot| {
         last = None;
         let report = request(snapshot)?;
-        if snapshot.pages().went_beyond_map() {
+        if snapshot.btree().went_beyond_map() {
             last = Some(report);
             return Err(Error::damaged("pages beyond the end of the file"));
         }

@@ -10,7 +10,7 @@ use std::fs::{File, Permissions};
 use std::io;
 
 #[cfg(unix)]
-pub(crate) use of_unix::{Access, settle};
+pub(crate) use of_unix::{Access, apply_access};
 
 #[cfg(unix)]
 mod of_unix {
@@ -65,23 +65,23 @@ mod of_unix {
 
     /// Gives `file`, which is its owner's alone so far, the access of the file that it replaces, or
     /// without one that of a new file; but none that `source` does not give.
-    pub(crate) fn settle(
+    pub(crate) fn apply_access(
         file: &File,
         replaced: Option<&File>,
         source: Option<Access>,
     ) -> io::Result<()> {
         let replaced = replaced.map(Access::of).transpose()?;
         if let Some(replaced) = replaced {
-            give(file, replaced)?;
+            copy_owner(file, replaced)?;
         }
         let now = file.metadata()?;
         let limits = replaced.into_iter().chain(source);
         let modes = limits.map(|limit| limit.mode_for(now.uid(), now.gid()));
-        let usual = match replaced {
+        let default = match replaced {
             Some(_) => OWNER | GROUP | OTHERS,
             None => NEW_FILE & !umask(),
         };
-        let mode = modes.fold(usual, |mode, limit| mode & limit);
+        let mode = modes.fold(default, |mode, limit| mode & limit);
         if replaced.is_some() || source.is_some() {
             // A list that the folder gave it would let people in whom the bits keep out.
             drop_list(file)?;
@@ -90,7 +90,7 @@ mod of_unix {
     }
 
     /// Owner and group, or the group at least, as far as this process may.
-    fn give(file: &File, wanted: Access) -> io::Result<()> {
+    fn copy_owner(file: &File, wanted: Access) -> io::Result<()> {
         let now = file.metadata()?;
         if (now.uid(), now.gid()) != (wanted.owner, wanted.group)
             && fchown(file, Some(wanted.owner), Some(wanted.group)).is_err()
@@ -125,12 +125,12 @@ mod of_unix {
 
     /// What this process takes from the permissions of new files.
     fn umask() -> u32 {
-        told_umask().unwrap_or_else(asked_umask)
+        umask_from_proc().unwrap_or_else(umask_by_setting)
     }
 
     /// The umask, changed for a moment, because the system tells the old one only for a new one. A file
     /// that another thread makes in between has fewer permissions and never more.
-    fn asked_umask() -> u32 {
+    fn umask_by_setting() -> u32 {
         use rustix::fs::Mode;
         use rustix::process::umask;
         let own = umask(Mode::from_raw_mode(0o077));
@@ -141,7 +141,7 @@ mod of_unix {
 
     /// The umask without changing it, where the system tells it.
     #[cfg(target_os = "linux")]
-    fn told_umask() -> Option<u32> {
+    fn umask_from_proc() -> Option<u32> {
         let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
         let mask = status
             .lines()
@@ -150,7 +150,7 @@ mod of_unix {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn told_umask() -> Option<u32> {
+    fn umask_from_proc() -> Option<u32> {
         None
     }
 
@@ -191,9 +191,9 @@ mod of_unix {
 
         #[test]
         fn the_umask_is_told_and_not_changed() {
-            let before = asked_umask();
+            let before = umask_by_setting();
             assert_eq!(umask(), before);
-            assert_eq!(asked_umask(), before);
+            assert_eq!(umask_by_setting(), before);
         }
 
         #[cfg(target_os = "linux")]
@@ -223,7 +223,7 @@ mod of_unix {
             assert_eq!(replaced.metadata().unwrap().mode() & 0o777, 0o644);
             assert_eq!(Access::of(&replaced).unwrap().mode, 0o600);
             rustix::fs::fsetxattr(&file, ACCESS_LIST, &list, flags).unwrap();
-            settle(&file, Some(&replaced), None).unwrap();
+            apply_access(&file, Some(&replaced), None).unwrap();
             assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
             assert!(!has_list(&file));
         }
@@ -243,7 +243,11 @@ impl Access {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn settle(file: &File, replaced: Option<&File>, _: Option<Access>) -> io::Result<()> {
+pub(crate) fn apply_access(
+    file: &File,
+    replaced: Option<&File>,
+    _: Option<Access>,
+) -> io::Result<()> {
     match replaced {
         Some(replaced) => disk::set_permissions(file, replaced.metadata()?.permissions()),
         None => Ok(()),

@@ -2,7 +2,7 @@
 
 use crate::container::disk::announce;
 use crate::container::page_check::PageCheck;
-use crate::container::seam::Seam;
+use crate::container::panic_guard::PanicGuard;
 #[cfg(unix)]
 use redb::BackendError;
 use redb::StorageBackend;
@@ -14,7 +14,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Pages above this are extents; smaller ones replace older pages of the tree.
+/// BtreeReader above this are extents; smaller ones replace older pages of the tree.
 const LARGEST_TREE_WRITE: usize = 64 << 10;
 
 /// The length of the file by the layout in redb's header; `None` when it overflows.
@@ -68,7 +68,7 @@ pub(crate) struct FileStorage {
     /// synced and renamed to its place.
     is_new: bool,
     /// Says when redb must not write any more.
-    seam: Seam,
+    guard: PanicGuard,
     /// Checks what redb reads; `None` for a new file, of which all that is read was written before.
     pages: Option<PageCheck>,
 }
@@ -80,7 +80,7 @@ impl FileStorage {
         file: &File,
         len: u64,
         tree_bytes: Arc<AtomicU64>,
-        seam: Seam,
+        guard: PanicGuard,
         pages: PageCheck,
     ) -> io::Result<Self> {
         Ok(FileStorage {
@@ -89,20 +89,20 @@ impl FileStorage {
             len: AtomicU64::new(len),
             tree_bytes,
             is_new: false,
-            seam,
+            guard,
             pages: Some(pages),
         })
     }
 
     /// For a file that nobody else reads. redb takes it for empty, whatever its first page holds.
-    pub(crate) fn of_new_file(file: &File, seam: Seam) -> io::Result<Self> {
+    pub(crate) fn of_new_file(file: &File, guard: PanicGuard) -> io::Result<Self> {
         Ok(FileStorage {
             inner: FileBackend::new(file.try_clone()?).map_err(io::Error::other)?,
             file: file.try_clone()?,
             len: AtomicU64::new(0),
             tree_bytes: Arc::default(),
             is_new: true,
-            seam,
+            guard,
             pages: None,
         })
     }
@@ -123,7 +123,7 @@ impl StorageBackend for FileStorage {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.seam.check()?;
+        self.guard.check()?;
         // A shorter file would take mapped pages away from readers: SIGBUS.
         if self.is_new || len > self.file.metadata()?.len() {
             announce!(Op::SetLen {
@@ -137,7 +137,7 @@ impl StorageBackend for FileStorage {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.seam.check()?;
+        self.guard.check()?;
         if self.is_new {
             // A crash leaves nothing of it anyway, and redb syncs up to forty times until the file is
             // closed; it is synced once before it is renamed.
@@ -150,7 +150,7 @@ impl StorageBackend for FileStorage {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.seam.check()?;
+        self.guard.check()?;
         if data.len() <= LARGEST_TREE_WRITE {
             self.tree_bytes
                 .fetch_add(data.len() as u64, Ordering::Relaxed);
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::container::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::extent::segment_table_name;
-    use crate::container::fixture::{build, everything, fill, opener, place};
+    use crate::container::fixture::{build, dump, fill, identity, temp_path};
     use crate::container::{Container, ContainerWriter};
     use crate::types::SegmentId;
     use std::fs;
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_shrink_is_noted_and_the_file_stays_long() {
         let file = tempfile::tempfile().unwrap();
-        let mut backend = FileStorage::of_new_file(&file, Seam::default()).unwrap();
+        let mut backend = FileStorage::of_new_file(&file, PanicGuard::default()).unwrap();
         backend.is_new = false;
         backend.set_len(8192).unwrap();
         backend.set_len(4096).unwrap();
@@ -245,10 +245,10 @@ mod tests {
 
     #[test]
     fn a_file_in_place_never_shrinks_and_its_space_is_used_again() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 7));
         let write = |segment: u32, rows: u64| {
-            let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+            let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
             let mut transaction = writer.begin().unwrap();
             if segment > 2 {
                 let name = segment_table_name(SegmentId(segment - 1));
@@ -275,7 +275,7 @@ mod tests {
         // rounds nothing grows any more.
         assert_eq!(lengths[8..], [lengths[8]; 4], "{lengths:?} after {long}");
         assert!(lengths[8] <= 3 * long, "{lengths:?} after {long}");
-        let all = everything(&Container::open(&path).unwrap()).unwrap();
+        let all = dump(&Container::open(&path).unwrap()).unwrap();
         assert!(!all.is_empty());
     }
 }

@@ -157,7 +157,7 @@ impl ColumnWriter {
     }
 
     /// Last border of items at or below `limit` bytes of the tail; 0 when the first is longer.
-    fn border(&self, limit: usize) -> usize {
+    fn item_boundary(&self, limit: usize) -> usize {
         match self.width as usize {
             0 => {
                 let fitting = self.ends.partition_point(|end| *end as usize <= limit);
@@ -177,11 +177,11 @@ impl ColumnWriter {
             let filled = (0..=self.max_order)
                 .rev()
                 .filter(|order| payload_capacity(*order) <= self.tail.len())
-                .map(|order| self.border(payload_capacity(order)))
-                .find(|border| *border > 0);
+                .map(|order| self.item_boundary(payload_capacity(order)))
+                .find(|item_boundary| *item_boundary > 0);
             let smallest = (0..=MAX_ORDER)
-                .map(|order| self.border(payload_capacity(order)))
-                .find(|border| *border > 0);
+                .map(|order| self.item_boundary(payload_capacity(order)))
+                .find(|item_boundary| *item_boundary > 0);
             let len = filled.or(smallest).unwrap_or(self.tail.len());
             self.flush(sink, len)?;
         }

@@ -2,7 +2,7 @@
 //! aligned slice of the map.
 //!
 //! Where the extents lie is taken from branch pages when a segment is located; an extent itself is
-//! touched, and then checked once, when its payload is first lent.
+//! touched, and then checked once, when its payload is first read.
 
 use crate::container::codec::{array_at, u8_at, u16_at, u32_at, u64_at};
 use crate::container::column::{
@@ -35,8 +35,8 @@ const COLUMN_AT: usize = NUMBER_AT + 4;
 const FIRST_AT: usize = COLUMN_AT + 4;
 const PAYLOAD_LEN_AT: usize = FIRST_AT + 8;
 const FLAGS_AT: usize = PAYLOAD_LEN_AT + 4;
-const SUM_AT: usize = FLAGS_AT + 4;
-const HEADER_LEN: usize = SUM_AT + 8;
+const CHECKSUM_AT: usize = FLAGS_AT + 4;
+const HEADER_LEN: usize = CHECKSUM_AT + 8;
 const _: () = assert!(LEAF_HEADER_LEN + HEADER_LEN == EXTENT_OVERHEAD);
 
 /// Name of the table that holds the extents of `segment`.
@@ -78,7 +78,7 @@ pub(crate) fn write_extent(
         (COLUMN_AT, &column.0.to_le_bytes()),
         (FIRST_AT, &first.to_le_bytes()),
         (PAYLOAD_LEN_AT, &(payload.len() as u32).to_le_bytes()),
-        (SUM_AT, &xxh3_64(payload).to_le_bytes()),
+        (CHECKSUM_AT, &xxh3_64(payload).to_le_bytes()),
     ];
     for (offset, bytes) in fields {
         if let Some(target) = header.get_mut(offset..offset + bytes.len()) {
@@ -109,7 +109,7 @@ impl ExtentPage {
 
     /// XXH3-128 of the whole page.
     pub fn checksum(&self) -> u128 {
-        self.pointer.sum
+        self.pointer.checksum
     }
 
     /// Bytes of the page.
@@ -123,7 +123,7 @@ impl ExtentPage {
     /// # Errors
     /// [`Error::Damaged`] naming what is wrong.
     pub fn check(&self, snapshot: &Snapshot<'_>, segment: SegmentId) -> Result<()> {
-        let page = snapshot.pages().lend(self.pointer)?;
+        let page = snapshot.btree().slice(self.pointer)?;
         let expected = Expected {
             segment,
             column: ColumnId(u16_at(page, LEAF_HEADER_LEN + COLUMN_AT)?),
@@ -135,7 +135,7 @@ impl ExtentPage {
         let payload = page
             .get(EXTENT_OVERHEAD..EXTENT_OVERHEAD + expected.payload_len as usize)
             .ok_or_else(|| damaged("length", expected))?;
-        if xxh3_64(payload) != u64_at(page, LEAF_HEADER_LEN + SUM_AT)? {
+        if xxh3_64(payload) != u64_at(page, LEAF_HEADER_LEN + CHECKSUM_AT)? {
             return Err(damaged("checksum of the payload", expected));
         }
         Ok(())
@@ -161,7 +161,7 @@ fn damaged(what: &str, expected: Expected) -> Error {
 
 /// Checks a whole extent page against its parent and its segment record.
 fn check_extent(page: &[u8], pointer: PagePointer, expected: Expected) -> Result<()> {
-    if xxh3_128(page) != pointer.sum {
+    if xxh3_128(page) != pointer.checksum {
         return Err(damaged("checksum", expected));
     }
     let leaf_is_one_value = u8_at(page, 0)? == 1
@@ -412,7 +412,7 @@ impl ExtentSource for BoundColumn<'_> {
             ))
         };
         let extent = self.extents.get(number).ok_or_else(outside)?;
-        let page = self.snapshot.pages().lend(extent.pointer)?;
+        let page = self.snapshot.btree().slice(extent.pointer)?;
         if !extent.verified.load(Ordering::Acquire) {
             let expected = Expected {
                 segment: self.segment,
@@ -435,7 +435,7 @@ mod tests {
     use crate::container::codec::encode_record;
     use crate::container::column::{ColumnWriter, MAX_ITEM_BYTES};
     use crate::container::fixture::{
-        ITEMS, Numbers, ROWS, build, column_records, fill, opener, place, write_segment,
+        ITEMS, Numbers, ROWS, build, column_records, fill, identity, temp_path, write_segment,
     };
     use crate::container::{Container, ContainerWriter, Key};
     use std::fs;
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn a_segment_of_one_extent_has_no_branch_page_and_is_found_too() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         let mut records = Vec::new();
         build(&path, |transaction| {
             let mut writer = ColumnWriter::items(SEGMENT, ITEMS, MAX_ORDER);
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn records_that_contradict_the_table_are_damage() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let container = Container::open(&path).unwrap();
         let refused = |change: &dyn Fn(&mut Vec<ColumnRecord>)| {
@@ -505,7 +505,7 @@ mod tests {
 
     #[test]
     fn a_changed_byte_of_an_extent_is_found_when_it_is_first_read() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let mut bytes = fs::read(&path).unwrap();
         let container = Container::from_bytes(&bytes[..]).unwrap();
@@ -515,7 +515,7 @@ mod tests {
                 let page = snapshot.extent_pages(&table)?[0];
                 page.check(snapshot, SEGMENT)?;
                 assert!(page.check(snapshot, SegmentId(2)).is_err());
-                snapshot.pages().geometry().offset(page.pointer)
+                snapshot.btree().geometry().offset(page.pointer)
             })
             .unwrap();
         for at in [0, 20, 64, 4095] {
@@ -523,7 +523,7 @@ mod tests {
             let container = Container::from_bytes(&bytes[..]).unwrap();
             container
                 .read(|snapshot| {
-                    // Located without a look at the extent, refused when it is lent.
+                    // Located without a look at the extent, refused when its payload is read.
                     let segment = match locate(snapshot, &column_records(snapshot)?) {
                         Ok(segment) => segment,
                         Err(error) => {
@@ -549,12 +549,12 @@ mod tests {
 
     #[test]
     fn what_was_located_serves_later_commits_until_the_segment_changes() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let container = Container::open(&path).unwrap();
         let locate_all = |snapshot: &Snapshot<'_>| locate(snapshot, &column_records(snapshot)?);
         let first = container.read(locate_all).unwrap();
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction
             .put("numbers", Key::U64(1), b"elsewhere")

@@ -139,7 +139,7 @@ pub(crate) fn announce<'a>(op: impl FnOnce() -> io::Result<Op<'a>>) -> io::Resul
 mod tests {
     use super::*;
     use crate::container::fixture::{
-        build, everything, fill, names, opener, place_in_memory, value,
+        build, dump, fill, identity, names, temp_path_in_memory, value,
     };
     use crate::container::{Container, ContainerWriter, Key};
     use crate::error::Result;
@@ -230,7 +230,7 @@ mod tests {
     const IO_ERROR: i32 = 5;
 
     fn build_new(path: &Path, seed: u64) -> Result<()> {
-        let mut writer = ContainerWriter::create(path, &opener())?;
+        let mut writer = ContainerWriter::create(path, &identity())?;
         let mut transaction = writer.begin()?;
         fill(&mut transaction, seed)?;
         transaction.commit()?;
@@ -239,7 +239,7 @@ mod tests {
 
     /// Commits in place; `acknowledged` counts them.
     fn change(path: &Path, commits: u64, acknowledged: &mut u64) -> Result<()> {
-        let mut writer = ContainerWriter::open(path, &opener())?;
+        let mut writer = ContainerWriter::open(path, &identity())?;
         for commit in 1..=commits {
             let mut transaction = writer.begin()?;
             transaction.delete_table("seg/0000000000000001")?;
@@ -253,7 +253,7 @@ mod tests {
 
     /// A new writer finds nothing in its way.
     fn change_again(path: &Path) {
-        let mut writer = ContainerWriter::open(path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction
             .put("names", Key::Str("again"), b"alive")
@@ -272,10 +272,10 @@ mod tests {
 
     #[test]
     fn what_was_heard_and_carried_out_again_gives_the_same_files() {
-        let (folder, path) = place_in_memory();
+        let (folder, path) = temp_path_in_memory();
         let replay = Arc::new(Replay::default());
         observed(Arc::clone(&replay) as Arc<dyn Observer>, || {
-            let dropped = ContainerWriter::create(&path, &opener()).unwrap();
+            let dropped = ContainerWriter::create(&path, &identity()).unwrap();
             drop(dropped);
             build_new(&path, 1).unwrap();
             let mut acknowledged = 0;
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn nothing_is_heard_after_the_end_not_even_of_a_panic() {
-        let (_folder, path) = place_in_memory();
+        let (_folder, path) = temp_path_in_memory();
         let refuse = RefuseNth::new(usize::MAX, NO_SPACE);
         let observer = Arc::clone(&refuse) as Arc<dyn Observer>;
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -312,9 +312,9 @@ mod tests {
     fn a_new_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else() {
         for error in [NO_SPACE, IO_ERROR] {
             for nth in 1.. {
-                let (folder, path) = place_in_memory();
+                let (folder, path) = temp_path_in_memory();
                 build(&path, |transaction| fill(transaction, 1));
-                let old = everything(&Container::open(&path).unwrap()).unwrap();
+                let old = dump(&Container::open(&path).unwrap()).unwrap();
                 let refuse = RefuseNth::new(nth, error);
                 let observer = Arc::clone(&refuse) as Arc<dyn Observer>;
                 let built = observed(observer, || build_new(&path, 2));
@@ -326,7 +326,7 @@ mod tests {
                 let code = built.unwrap_err().code();
                 assert!(["IO", "STORAGE"].contains(&code), "{what}");
                 assert_eq!(names(folder.path()), ["test.kb"], "{what}");
-                let found = everything(&Container::open(&path).unwrap()).unwrap();
+                let found = dump(&Container::open(&path).unwrap()).unwrap();
                 // After the rename the file is there; only its durability is unknown.
                 assert_eq!(found == old, !refuse.refused_folder_sync(), "{what}");
                 change_again(&path);
@@ -336,18 +336,18 @@ mod tests {
 
     #[test]
     fn commits_in_place_on_a_full_or_failing_disk_keep_what_was_acknowledged() {
-        let (_folder, path) = place_in_memory();
+        let (_folder, path) = temp_path_in_memory();
         build(&path, |transaction| fill(transaction, 1));
         let first = fs::read(&path).unwrap();
         let mut states = Vec::new();
         for commits in 0..=2 {
             fs::write(&path, &first).unwrap();
             change(&path, commits, &mut 0).unwrap();
-            states.push(everything(&Container::open(&path).unwrap()).unwrap());
+            states.push(dump(&Container::open(&path).unwrap()).unwrap());
         }
         for error in [NO_SPACE, IO_ERROR] {
             for nth in 1.. {
-                let (folder, path) = place_in_memory();
+                let (folder, path) = temp_path_in_memory();
                 fs::write(&path, &first).unwrap();
                 let reader = Container::open(&path).unwrap();
                 let refuse = RefuseNth::new(nth, error);
@@ -363,7 +363,7 @@ mod tests {
                 assert!(["IO", "STORAGE", "WRITER_FAILED"].contains(&code), "{what}");
                 assert_eq!(names(folder.path()), ["test.kb"], "{what}");
                 for container in [reader, Container::open(&path).unwrap()] {
-                    let found = everything(&container).unwrap();
+                    let found = dump(&container).unwrap();
                     let state = states.iter().position(|state| *state == found);
                     let state = state.unwrap_or_else(|| panic!("a mix: {what}")) as u64;
                     assert!((acknowledged..=acknowledged + 1).contains(&state), "{what}");

@@ -4,7 +4,7 @@ use crate::container::column::{ColumnId, ColumnRecord, ColumnWriter, MAX_ORDER};
 use crate::container::extent::{SegmentExtents, segment_table_name};
 use crate::container::map::Map;
 use crate::container::page::{BRANCH, Geometry, LEAF, PagePointer};
-use crate::container::{Container, ContainerWriter, Key, Opener, Snapshot, Transaction};
+use crate::container::{Container, ContainerWriter, Key, Snapshot, Transaction, WriterIdentity};
 use crate::error::Result;
 use crate::types::SegmentId;
 use std::fs;
@@ -20,14 +20,14 @@ pub(crate) const ROWS: ColumnId = ColumnId(3);
 pub(crate) const ITEMS: ColumnId = ColumnId(9);
 
 /// A folder of its own and the path of a file in it.
-pub(crate) fn place() -> (TempDir, PathBuf) {
+pub(crate) fn temp_path() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.kb");
     (folder, path)
 }
 
 /// As [`place`], where syncing costs nothing if there is such a place.
-pub(crate) fn place_in_memory() -> (TempDir, PathBuf) {
+pub(crate) fn temp_path_in_memory() -> (TempDir, PathBuf) {
     let memory = tempfile::tempdir_in("/dev/shm");
     let folder = memory.unwrap_or_else(|_| tempfile::tempdir().unwrap());
     let path = folder.path().join("test.kb");
@@ -35,11 +35,11 @@ pub(crate) fn place_in_memory() -> (TempDir, PathBuf) {
 }
 
 /// The program under test at a fixed time.
-pub(crate) fn opener() -> Opener {
-    Opener {
+pub(crate) fn identity() -> WriterIdentity {
+    WriterIdentity {
         program: "kb test".to_owned(),
         unix_ms: 1_709_210_096_000,
-        wait: Duration::ZERO,
+        lock_timeout: Duration::ZERO,
     }
 }
 
@@ -83,7 +83,7 @@ impl Numbers {
 
 /// A new finished file that `change` filled.
 pub(crate) fn build(path: &Path, change: impl FnOnce(&mut Transaction<'_>) -> Result<()>) {
-    let mut writer = ContainerWriter::create(path, &opener()).unwrap();
+    let mut writer = ContainerWriter::create(path, &identity()).unwrap();
     let mut transaction = writer.begin().unwrap();
     change(&mut transaction).unwrap();
     transaction.commit().unwrap();
@@ -147,7 +147,7 @@ pub(crate) fn column_records(snapshot: &Snapshot<'_>) -> Result<Vec<ColumnRecord
 }
 
 /// Everything in the file, in order: names, keys, values, payloads.
-pub(crate) fn everything(container: &Container) -> Result<Vec<u8>> {
+pub(crate) fn dump(container: &Container) -> Result<Vec<u8>> {
     container.read(|snapshot| {
         let mut all = Vec::new();
         for (name, table) in snapshot.tables()? {
@@ -195,7 +195,7 @@ pub(crate) fn map_of(pages: &[[u8; 4096]]) -> Map {
 }
 
 /// A branch whose `children` all are page `child`. Its own checksum cannot be in itself, so the
-/// children hold the sum of another branch: with two such levels a walk comes back only by
+/// children hold the checksum of another branch: with two such levels a walk comes back only by
 /// reading more pages, which is what the budget is for.
 pub(crate) fn branch(children: &[PagePointer]) -> [u8; 4096] {
     let mut page = [0; 4096];
@@ -203,7 +203,7 @@ pub(crate) fn branch(children: &[PagePointer]) -> [u8; 4096] {
     page[0] = BRANCH;
     page[2..4].copy_from_slice(&(keys as u16).to_le_bytes());
     for (at, child) in children.iter().enumerate() {
-        page[8 + 16 * at..][..16].copy_from_slice(&child.sum.to_le_bytes());
+        page[8 + 16 * at..][..16].copy_from_slice(&child.checksum.to_le_bytes());
         page[8 + 16 * children.len() + 8 * at..][..8].copy_from_slice(&child.page.to_le_bytes());
     }
     page
@@ -214,7 +214,7 @@ pub(crate) fn pointer_to(page: u64, bytes: &[u8; 4096], children: usize) -> Page
     let used = 8 + 24 * children + 8 * (children - 1);
     PagePointer {
         page,
-        sum: xxh3_128(&bytes[..used]),
+        checksum: xxh3_128(&bytes[..used]),
     }
 }
 

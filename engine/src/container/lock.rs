@@ -1,8 +1,8 @@
 //! Locks on single bytes of the file, and how long to wait for them.
 
 use crate::container::disk::open_for_writing;
-use crate::container::holder::locked_by_holder;
 use crate::container::is_same_file;
+use crate::container::writer_record::locked_by_writer;
 use crate::error::{Error, Result};
 #[cfg(unix)]
 use redb::StorageBackend;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub(crate) const WRITER_BYTE: u64 = (1 << 62) + 900;
 
 /// Locked shared by readers that ask for time.
-pub(crate) const HOLD_BYTE: u64 = (1 << 62) + 901;
+pub(crate) const LEASE_BYTE: u64 = (1 << 62) + 901;
 
 /// A lock on one byte, released when it is dropped. The lock belongs to the open file, not to the
 /// process: opened twice, a file conflicts with itself.
@@ -98,24 +98,24 @@ impl ByteLock {
 }
 
 /// Between two tries to get a lock.
-const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Renames that may overtake one attempt to lock a file.
-pub(crate) const MOST_REOPENS: usize = 10;
+pub(crate) const MAX_REOPENS: usize = 10;
 
 /// How long a writer still waits for others.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
+pub(crate) struct LockTimeout {
     /// Since when.
     started: Instant,
     /// How long at most.
     most: Duration,
 }
 
-impl Waiting {
+impl LockTimeout {
     /// Waits from now on; zero: one try.
-    pub(crate) fn new(most: Duration) -> Waiting {
-        Waiting {
+    pub(crate) fn new(most: Duration) -> LockTimeout {
+        LockTimeout {
             started: Instant::now(),
             most,
         }
@@ -123,13 +123,13 @@ impl Waiting {
 
     /// Repeats `attempt` while it says that the file is locked. It must open the file anew, because
     /// the one that it finds locked may be renamed over.
-    pub(crate) fn until_free<T>(&self, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    pub(crate) fn retry<T>(&self, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
         loop {
             let result = attempt();
             let left = self.most.saturating_sub(self.started.elapsed());
             match result {
                 Err(Error::IndexLocked { .. }) if !left.is_zero() => {
-                    std::thread::sleep(left.min(BETWEEN_TRIES));
+                    std::thread::sleep(left.min(RETRY_INTERVAL));
                 }
                 result => return result,
             }
@@ -140,7 +140,7 @@ impl Waiting {
 /// Opens and locks the file that `path` names, also when another is renamed over it meanwhile.
 pub(crate) fn lock_file(path: &Path) -> Result<(File, ByteLock)> {
     let opening = |source| Error::io("open", path, source);
-    for _ in 0..MOST_REOPENS {
+    for _ in 0..MAX_REOPENS {
         if !fs::metadata(path).map_err(opening)?.is_file() {
             return Err(Error::NotAKb {
                 reason: "it is a folder or a device",
@@ -148,18 +148,18 @@ pub(crate) fn lock_file(path: &Path) -> Result<(File, ByteLock)> {
         }
         let file = open_for_writing(path)?;
         let Some(lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(opening)? else {
-            return Err(locked_by_holder(&file));
+            return Err(locked_by_writer(&file));
         };
         let named = fs::metadata(path).map_err(opening)?;
         if is_same_file(&named, &file.metadata().map_err(opening)?) {
             return Ok((file, lock));
         }
     }
-    Err(kept_replacing())
+    Err(replaced_too_often())
 }
 
 /// The error when every file that was locked had lost its name by then.
-pub(crate) fn kept_replacing() -> Error {
+pub(crate) fn replaced_too_often() -> Error {
     Error::IndexLocked {
         holder: "programs that keep replacing it".to_owned(),
     }
@@ -177,7 +177,7 @@ mod tests {
         assert!(lock.is_some());
         assert!(ByteLock::exclusive(&other, WRITER_BYTE).unwrap().is_none());
         assert!(ByteLock::is_held(&other, WRITER_BYTE).unwrap());
-        assert!(ByteLock::shared(&other, HOLD_BYTE).unwrap().is_some());
+        assert!(ByteLock::shared(&other, LEASE_BYTE).unwrap().is_some());
         drop(lock);
         assert!(!ByteLock::is_held(&other, WRITER_BYTE).unwrap());
         assert!(ByteLock::exclusive(&other, WRITER_BYTE).unwrap().is_some());

@@ -3,23 +3,23 @@
 //! A writer in another process may change mapped bytes while they are read. Two ways to read them
 //! take that into account:
 //!
-//! * [`Map::copy`] for everything that decides where to read next: pages of the tree, header, holder
+//! * [`Map::copy`] for everything that decides where to read next: pages of the tree, header, writer
 //!   record, signature. The bytes are read once each, as volatile words, into memory of this process;
 //!   what a change has torn fails the checksum that is taken over the copy.
-//! * [`Map::lend`] for extents, which are too large to copy. Their writer changes a page only after no
+//! * [`Map::slice`] for extents, which are too large to copy. Their writer changes a page only after no
 //!   commit that readers are promised refers to it, so while an answer can still count nobody does. A
 //!   reader that is overtaken, by a writer that died and another that began anew, or after the time
 //!   that commits are kept, may look at bytes that change. It notices when it has finished, because
-//!   the commit slot and the holder record then say so, and throws the answer away.
+//!   the commit slot and the writer record then say so, and throws the answer away.
 //!
 //! The second is outside of what the language promises: `&[u8]` says that nobody changes the bytes,
 //! and the compiler may read a byte twice and take both values for one. As with every program that
 //! maps files which others may write (see the documentation of `memmap2`, and ripgrep and LMDB for
 //! the same choice), this rests on what compilers do with plain bytes. What is done here to leave
-//! them little room: lent bytes are only ever numbers, and never made into types that have invalid
+//! them little room: borrowed bytes are only ever numbers, and never made into types that have invalid
 //! values without a check of a copy; an index or a length that comes from them is bounded where it is
-//! used; nothing that was found is acted upon before the snapshot stands. So a change costs a wrong
-//! number in an answer that is thrown away. The one library that reads lent bytes is zstd, whose
+//! used; nothing that was found is acted upon before the snapshot is confirmed. So a change costs a wrong
+//! number in an answer that is thrown away. The one library that reads borrowed bytes is zstd, whose
 //! decoder checks every length and offset against its buffers as it goes.
 
 use std::fs::File;
@@ -73,7 +73,7 @@ impl Map {
 
     /// `len` bytes at `offset` in place; `None` when they lie outside. See the top of this file for
     /// what may be done with them.
-    pub(crate) fn lend(&self, offset: u64, len: u64) -> Option<&[u8]> {
+    pub(crate) fn slice(&self, offset: u64, len: u64) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;
         let end = usize::try_from(offset.checked_add(len)?).ok()?;
         match self {
@@ -159,10 +159,10 @@ mod tests {
     #[test]
     fn ranges_outside_are_refused_without_overflow() {
         let map = Map::Bytes(Arc::from([1, 2, 3]));
-        assert_eq!(map.lend(1, 2), Some(&[2, 3][..]));
+        assert_eq!(map.slice(1, 2), Some(&[2, 3][..]));
         assert_eq!(map.copy(3, 0), Some(vec![]));
         for (offset, len) in [(2, 2), (4, 0), (u64::MAX, 1), (1, u64::MAX)] {
-            assert_eq!(map.lend(offset, len), None);
+            assert_eq!(map.slice(offset, len), None);
             assert_eq!(map.copy(offset, len), None);
         }
     }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_file_are_copied_and_lent_from_anywhere() {
+    fn bytes_of_a_file_are_copied_and_borrowed_from_anywhere() {
         let bytes: Vec<u8> = (0..9000u32).map(|n| (n * 7 % 251) as u8).collect();
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, &bytes).unwrap();
@@ -185,11 +185,11 @@ mod tests {
                 let expected = bytes.get(start..start + len);
                 let (at, many) = (start as u64, len as u64);
                 assert_eq!(map.copy(at, many).as_deref(), expected, "{start} {len}");
-                assert_eq!(map.lend(at, many), expected, "{start} {len}");
+                assert_eq!(map.slice(at, many), expected, "{start} {len}");
             }
         }
         for (offset, len) in [(u64::MAX, 1), (1, u64::MAX), (9000, 1)] {
-            assert_eq!(map.lend(offset, len), None);
+            assert_eq!(map.slice(offset, len), None);
             assert_eq!(map.copy(offset, len), None);
         }
     }

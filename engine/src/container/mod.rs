@@ -1,7 +1,7 @@
-//! Room: bytes <-> one file. redb writes, our walker reads.
+//! Room: bytes <-> one file. redb writes, our own B-tree reader reads.
 //!
 //! A .kb is a redb file (format 3) with a signature in its first page. [`ContainerWriter`] changes it
-//! through redb, one transaction per commit; [`Container`] reads it through a walker of redb's
+//! through redb, one transaction per commit; [`Container`] reads it through a reader of redb's
 //! B-tree, over a memory map or bytes, without a lock and without write access. Bulk data lies in
 //! page extents ([`extent`]), cut by [`mod@column`]; small things are records ([`codec`]) under keys.
 //!
@@ -14,30 +14,30 @@ pub mod extent;
 
 mod access;
 mod backend;
+mod btree_check;
+mod btree_reader;
 mod disk;
 #[cfg(all(unix, any(test, feature = "faults")))]
 pub mod faults;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod holder;
 mod lock;
 mod map;
 mod page;
 mod page_check;
-mod pins;
+mod panic_guard;
 mod redb_file;
 mod replaceable;
-mod seam;
+mod retained;
 mod signature;
 mod snapshot;
 mod temporary;
 mod transaction;
 mod verify;
-mod walk;
-mod walker;
+mod writer_record;
 
 pub use page::{Key, Table};
-pub use redb_file::{ContainerWriter, Opener};
+pub use redb_file::{ContainerWriter, WriterIdentity};
 pub use signature::{
     FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS, FORMAT_VERSION,
     OLDEST_READABLE, Signature,
@@ -47,7 +47,7 @@ pub use transaction::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Transaction};
 pub use verify::Verified;
 
 use crate::error::{Error, Result};
-use lock::{ByteLock, HOLD_BYTE};
+use lock::{ByteLock, LEASE_BYTE};
 use map::Map;
 use signature::BLOCK;
 use snapshot::CommitSlot;
@@ -58,7 +58,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Attempts at one request before it counts as overtaken.
-const MOST_ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// One .kb, open for reading. Follows commits, and the file that is renamed over its path. Clones are
 /// cheap and share what is mapped.
@@ -69,12 +69,12 @@ pub struct Container {
     /// Whether it reads what the path names, and not one file whatever its name.
     follows_path: bool,
     /// What is read now. Requests under way keep what they began with.
-    current: Arc<RwLock<Arc<Opened>>>,
+    current: Arc<RwLock<Arc<MappedFile>>>,
 }
 
 /// One file under the path, as long as it was when it was mapped.
 #[derive(Debug)]
-struct Opened {
+struct MappedFile {
     /// Its bytes.
     map: Map,
     /// Its signature.
@@ -87,20 +87,20 @@ struct Opened {
     file: Option<(File, Metadata)>,
 }
 
-impl Opened {
+impl MappedFile {
     /// Whether the signature block changed: a writer announces a new feature there before it uses it.
     fn has_other_signature(&self) -> bool {
-        let block = self.map.lend(BLOCK.start as u64, BLOCK.len() as u64);
+        let block = self.map.slice(BLOCK.start as u64, BLOCK.len() as u64);
         block.is_some_and(|block| xxh3_64(block) != self.block_hash)
     }
 
-    fn of_map(map: Map, generation: u64, file: Option<(File, Metadata)>) -> Result<Opened> {
+    fn of_map(map: Map, generation: u64, file: Option<(File, Metadata)>) -> Result<MappedFile> {
         let signature = signature::read_signature(&map)?;
         let block = map
-            .lend(BLOCK.start as u64, BLOCK.len() as u64)
+            .slice(BLOCK.start as u64, BLOCK.len() as u64)
             .unwrap_or(&[]);
         let block_hash = xxh3_64(block);
-        Ok(Opened {
+        Ok(MappedFile {
             map,
             signature,
             block_hash,
@@ -109,7 +109,7 @@ impl Opened {
         })
     }
 
-    fn of_path(path: &Path, generation: u64) -> Result<Opened> {
+    fn of_path(path: &Path, generation: u64) -> Result<MappedFile> {
         let metadata = fs::metadata(path).map_err(|source| Error::io("open", path, source))?;
         // Opening a pipe would wait for its other end.
         if !metadata.is_file() {
@@ -118,16 +118,16 @@ impl Opened {
             });
         }
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
-        Opened::of_file(file, path, generation)
+        MappedFile::of_file(file, path, generation)
     }
 
     /// `path` is for messages.
-    fn of_file(file: File, path: &Path, generation: u64) -> Result<Opened> {
+    fn of_file(file: File, path: &Path, generation: u64) -> Result<MappedFile> {
         let mapping = |source| Error::io("map", path, source);
         // Of the open file: another may have taken the name since.
         let metadata = file.metadata().map_err(mapping)?;
         let map = Map::of_file(&file).map_err(mapping)?;
-        Opened::of_map(map, generation, Some((file, metadata)))
+        MappedFile::of_map(map, generation, Some((file, metadata)))
     }
 }
 
@@ -144,7 +144,7 @@ impl Container {
     /// header or signature fail their checksums.
     pub fn open(path: &Path) -> Result<Container> {
         let path = std::path::absolute(path).map_err(|source| Error::io("open", path, source))?;
-        let opened = Opened::of_path(&path, 0)?;
+        let opened = MappedFile::of_path(&path, 0)?;
         Ok(Container::new(Some(path), true, opened))
     }
 
@@ -152,11 +152,11 @@ impl Container {
     pub(crate) fn of_file(file: &File, path: &Path) -> Result<Container> {
         let opening = |source| Error::io("open", path, source);
         let path = std::path::absolute(path).map_err(opening)?;
-        let opened = Opened::of_file(file.try_clone().map_err(opening)?, &path, 0)?;
+        let opened = MappedFile::of_file(file.try_clone().map_err(opening)?, &path, 0)?;
         Ok(Container::new(Some(path), false, opened))
     }
 
-    fn new(path: Option<PathBuf>, follows_path: bool, opened: Opened) -> Container {
+    fn new(path: Option<PathBuf>, follows_path: bool, opened: MappedFile) -> Container {
         Container {
             path,
             follows_path,
@@ -169,7 +169,7 @@ impl Container {
     /// # Errors
     /// As [`Container::open`], without those of the file system.
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Container> {
-        let opened = Opened::of_map(Map::Bytes(bytes.into()), 0, None)?;
+        let opened = MappedFile::of_map(Map::Bytes(bytes.into()), 0, None)?;
         Ok(Container::new(None, false, opened))
     }
 
@@ -188,7 +188,7 @@ impl Container {
         self.path.as_deref()
     }
 
-    /// Runs `request` on the newest commit and returns its answer once it stands, that is, once it is
+    /// Runs `request` on the newest commit and returns its result once it is
     /// certain that no page was reused while it was read. Otherwise runs it again, at most five
     /// times. `request` must have no effects that a second run would repeat.
     ///
@@ -196,7 +196,7 @@ impl Container {
     /// [`Error::SnapshotExpired`] when commits overtook every attempt; what `request` says; as
     /// [`Container::open`] when another file was renamed over the path.
     pub fn read<T>(&self, request: impl FnMut(&Snapshot<'_>) -> Result<T>) -> Result<T> {
-        self.read_unless(None, request)
+        self.read_cancellable(None, request)
     }
 
     /// As [`Container::read`], for requests that read very much: once `cancel` is set, the next page
@@ -204,25 +204,25 @@ impl Container {
     ///
     /// # Errors
     /// As [`Container::read`]; [`Error::Cancelled`].
-    pub fn read_unless<T>(
+    pub fn read_cancellable<T>(
         &self,
         cancel: Option<&AtomicBool>,
         mut request: impl FnMut(&Snapshot<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut opened = self.follow()?;
+        let mut opened = self.reopen_if_replaced()?;
         let mut attempts = 0;
-        while attempts < MOST_ATTEMPTS {
+        while attempts < MAX_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
-            let snapshot = Snapshot::new(&opened.map, slot, opened.generation).until(cancel);
+            let snapshot = Snapshot::new(&opened.map, slot, opened.generation).with_cancel(cancel);
             let answer = request(&snapshot);
             if answer.is_err()
-                && snapshot.pages().went_beyond_map()
-                && let Some(longer) = self.grown(&opened)?
+                && snapshot.btree().went_beyond_map()
+                && let Some(longer) = self.remap_if_grown(&opened)?
             {
                 opened = longer;
                 continue;
             }
-            if slot.stands(&opened.map) {
+            if slot.is_valid(&opened.map) {
                 return answer;
             }
             attempts += 1;
@@ -232,20 +232,20 @@ impl Container {
 
     /// Asks a writer in another process to keep commits readable for longer, up to 60 s, while the
     /// guard lives: for requests that read very much. Only a wish; [`Container::read`] decides.
-    pub fn hold(&self) -> Hold {
-        // Opened for itself: locks of one open file are one lock, and the first guard would end all.
+    pub fn lease(&self) -> ReadLease {
+        // MappedFile for itself: locks of one open file are one lock, and the first guard would end all.
         let path = self.path.as_ref().filter(|_| self.follows_path);
         let file = path.and_then(|path| File::open(path).ok());
-        let lock = file.and_then(|file| ByteLock::shared(&file, HOLD_BYTE).ok().flatten());
-        Hold { _lock: lock }
+        let lock = file.and_then(|file| ByteLock::shared(&file, LEASE_BYTE).ok().flatten());
+        ReadLease { _lock: lock }
     }
 
-    fn current(&self) -> Arc<Opened> {
+    fn current(&self) -> Arc<MappedFile> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&current)
     }
 
-    fn replace(&self, opened: Opened) -> Arc<Opened> {
+    fn replace(&self, opened: MappedFile) -> Arc<MappedFile> {
         let opened = Arc::new(opened);
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::clone(&opened);
@@ -254,7 +254,7 @@ impl Container {
 
     /// What is under the path now: a rebuild or a seal renames a new file over it. A path that is
     /// gone is no reason to stop reading what is mapped.
-    fn follow(&self) -> Result<Arc<Opened>> {
+    fn reopen_if_replaced(&self) -> Result<Arc<MappedFile>> {
         let opened = self.current();
         let (Some(path), Some((_, mapped)), true) = (&self.path, &opened.file, self.follows_path)
         else {
@@ -262,7 +262,7 @@ impl Container {
         };
         match fs::metadata(path) {
             Ok(named) if !is_same_file(&named, mapped) || opened.has_other_signature() => {
-                let opened = Opened::of_path(path, opened.generation + 1)?;
+                let opened = MappedFile::of_path(path, opened.generation + 1)?;
                 Ok(self.replace(opened))
             }
             _ => Ok(opened),
@@ -275,11 +275,11 @@ impl Container {
     /// # Errors
     /// [`Error::Io`].
     pub fn map_growth(&self) -> Result<()> {
-        self.grown(&self.current()).map(|_| ())
+        self.remap_if_grown(&self.current()).map(|_| ())
     }
 
     /// Maps the file again if it is longer than the map.
-    fn grown(&self, opened: &Opened) -> Result<Option<Arc<Opened>>> {
+    fn remap_if_grown(&self, opened: &MappedFile) -> Result<Option<Arc<MappedFile>>> {
         let (Some(path), Some((file, metadata))) = (&self.path, &opened.file) else {
             return Ok(None);
         };
@@ -288,7 +288,7 @@ impl Container {
         if len <= opened.map.len() {
             return Ok(None);
         }
-        let longer = Opened {
+        let longer = MappedFile {
             map: Map::of_file(file).map_err(mapping)?,
             signature: opened.signature,
             block_hash: opened.block_hash,
@@ -299,9 +299,9 @@ impl Container {
     }
 }
 
-/// While it lives, writers are asked to keep commits readable. See [`Container::hold`].
+/// While it lives, writers are asked to keep commits readable. See [`Container::lease`].
 #[derive(Debug)]
-pub struct Hold {
+pub struct ReadLease {
     /// The lock that says so, if it could be taken.
     _lock: Option<ByteLock>,
 }
@@ -324,13 +324,13 @@ mod tests {
     use super::*;
     use crate::container::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::extent::{SegmentExtents, segment_table_name};
-    use crate::container::fixture::{Numbers, build, everything, fill, opener, place};
+    use crate::container::fixture::{Numbers, build, dump, fill, identity, temp_path};
     use crate::types::SegmentId;
 
     fn sample(seed: u64) -> (Vec<u8>, Vec<u8>) {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, seed));
-        let all = everything(&Container::open(&path).unwrap()).unwrap();
+        let all = dump(&Container::open(&path).unwrap()).unwrap();
         (fs::read(&path).unwrap(), all)
     }
 
@@ -339,9 +339,9 @@ mod tests {
         let (bytes, all) = sample(1);
         assert!(all.len() > 80_000);
         let container = Container::from_bytes(bytes).unwrap();
-        assert_eq!(everything(&container).unwrap(), all);
+        assert_eq!(dump(&container).unwrap(), all);
         assert_eq!(container.path(), None);
-        assert_eq!(container.signature().created_unix_ms, opener().unix_ms);
+        assert_eq!(container.signature().created_unix_ms, identity().unix_ms);
     }
 
     #[test]
@@ -361,7 +361,7 @@ mod tests {
                 let (at, bit) = (numbers.below(limit) as usize, numbers.below(8));
                 Arc::get_mut(&mut bytes).unwrap()[at] ^= 1 << bit;
                 let container = Container::from_bytes(Arc::clone(&bytes));
-                match container.and_then(|container| everything(&container)) {
+                match container.and_then(|container| dump(&container)) {
                     Ok(found) => {
                         assert!(found == all, "byte {at} bit {bit} changed the answer");
                         same += 1;
@@ -389,7 +389,7 @@ mod tests {
                 let noise = numbers.bytes(len);
                 changed[at..at + len].copy_from_slice(&noise);
             }
-            let read = Container::from_bytes(changed).and_then(|c| everything(&c));
+            let read = Container::from_bytes(changed).and_then(|c| dump(&c));
             assert!(read.is_err() || read.is_ok_and(|found| found == all));
         }
     }
@@ -401,7 +401,7 @@ mod tests {
         let odd = [1, 8, 9, 63, 64, 319, 320, 511, 512, 1023, 1024, 4097];
         let mut refused = 0;
         for len in pages.chain(odd) {
-            match Container::from_bytes(&bytes[..len]).and_then(|c| everything(&c)) {
+            match Container::from_bytes(&bytes[..len]).and_then(|c| dump(&c)) {
                 Ok(found) => assert!(found == all, "{len} of {}", bytes.len()),
                 Err(error) => {
                     let expected = match len {
@@ -457,12 +457,12 @@ mod tests {
         bytes[BLOCK].fill(0);
         let container = Container::from_bytes(bytes).unwrap();
         assert_eq!(container.signature(), signature);
-        assert_eq!(everything(&container).unwrap(), all);
+        assert_eq!(dump(&container).unwrap(), all);
     }
 
     #[test]
     fn a_plain_redb_file_is_not_a_kb() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         let database = redb::Database::create(&path).unwrap();
         let mut changes = database.begin_write().unwrap();
         changes.set_two_phase_commit(true);
@@ -477,29 +477,29 @@ mod tests {
 
     #[test]
     fn a_file_renamed_over_the_path_is_followed() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 8));
         let container = Container::open(&path).unwrap();
-        let (first, uuid) = (everything(&container).unwrap(), container.signature().uuid);
+        let (first, uuid) = (dump(&container).unwrap(), container.signature().uuid);
         let identity = container.read(|snapshot| Ok(snapshot.identity())).unwrap();
         build(&path, |transaction| fill(transaction, 9));
-        let second = everything(&container).unwrap();
+        let second = dump(&container).unwrap();
         assert!(first != second);
         // It replaced the file of that name, so it is that file, in a new state.
         assert!(container.signature().uuid == uuid);
         assert!(container.read(|snapshot| Ok(snapshot.identity())).unwrap() != identity);
         fs::remove_file(&path).unwrap();
-        assert!(everything(&container).unwrap() == second);
+        assert!(dump(&container).unwrap() == second);
     }
 
     #[test]
     fn commits_in_place_are_seen_by_open_readers_also_when_the_file_grows() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 10));
         let container = Container::open(&path).unwrap();
         let len = container.len_bytes();
         let commit = container.read(|snapshot| Ok(snapshot.commit())).unwrap();
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         for number in 0..100u64 {
             transaction
@@ -520,7 +520,7 @@ mod tests {
 
     #[test]
     fn a_feature_added_in_place_is_noticed_by_open_readers() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 11));
         let container = Container::open(&path).unwrap();
         container.read(|_| Ok(())).unwrap();
@@ -542,12 +542,12 @@ mod tests {
 
     #[test]
     fn a_hold_is_seen_by_writers_until_the_last_guard_is_dropped() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 12));
         let container = Container::open(&path).unwrap();
         let file = disk::open_for_writing(&path).unwrap();
-        let held = || ByteLock::is_held(&file, HOLD_BYTE).unwrap();
-        let (first, second) = (container.hold(), container.hold());
+        let held = || ByteLock::is_held(&file, LEASE_BYTE).unwrap();
+        let (first, second) = (container.lease(), container.lease());
         drop(first);
         assert!(held());
         drop(second);
@@ -557,7 +557,7 @@ mod tests {
     #[test]
     #[ignore = "measures; run with --release --nocapture"]
     fn what_open_begin_and_get_cost() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         // Nanoseconds on a processor, which a busy machine does not change.
         let cpu_ns = || -> u64 {
             let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
@@ -592,8 +592,8 @@ mod tests {
             let _ = CommitSlot::read(&opened.map).unwrap();
         });
         let slot = CommitSlot::read(&opened.map).unwrap();
-        time("stands", 100_000, &mut |_| {
-            assert!(slot.stands(&opened.map))
+        time("is_valid", 100_000, &mut |_| {
+            assert!(slot.is_valid(&opened.map))
         });
         container
             .read(|snapshot| {

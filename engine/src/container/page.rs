@@ -1,6 +1,6 @@
-//! Pages of redb's B-tree as bytes: page numbers, table definitions, leaves, branches.
+//! BtreeReader of redb's B-tree as bytes: page numbers, table definitions, leaves, branches.
 //!
-//! Parsing only: whether the bytes are the right ones is checked by the walker.
+//! Parsing only: whether the bytes are the right ones is checked by the B-tree reader.
 
 use crate::container::codec::{u8_at, u16_at, u32_at, u64_at, u128_at};
 use crate::container::signature::PAGE_SIZE;
@@ -20,7 +20,7 @@ pub(crate) struct PagePointer {
     /// Packed order, region and index.
     pub(crate) page: u64,
     /// XXH3-128 of the used bytes of the page.
-    pub(crate) sum: u128,
+    pub(crate) checksum: u128,
 }
 
 impl PagePointer {
@@ -50,7 +50,7 @@ impl Root {
         Ok(Root {
             pointer: PagePointer {
                 page: u64_at(bytes, offset)?,
-                sum: u128_at(bytes, offset + 8)?,
+                checksum: u128_at(bytes, offset + 8)?,
             },
             length: u64_at(bytes, offset + 24)?,
         })
@@ -60,7 +60,7 @@ impl Root {
 /// Where regions and pages lie; fixed when the file is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Geometry {
-    /// Pages before the data of each region.
+    /// BtreeReader before the data of each region.
     pub(crate) region_header_pages: u64,
     /// Data pages of a full region.
     pub(crate) region_pages: u64,
@@ -403,7 +403,7 @@ impl Branch {
         let pages = 8 + 16 * self.children();
         Ok(PagePointer {
             page: u64_at(&self.bytes, pages + 8 * child)?,
-            sum: u128_at(&self.bytes, 8 + 16 * child)?,
+            checksum: u128_at(&self.bytes, 8 + 16 * child)?,
         })
     }
 

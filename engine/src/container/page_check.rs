@@ -15,11 +15,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::container::btree_check::named_table;
+use crate::container::btree_reader::{MAX_DEPTH, Node, too_deep};
 use crate::container::page::{Branch, Geometry, Leaf, PagePointer, Table, Widths};
 use crate::container::signature::PAGE_SIZE;
 use crate::container::snapshot::Snapshot;
-use crate::container::walk::named_table;
-use crate::container::walker::{MAX_DEPTH, Node, too_deep};
 use crate::error::{Error, Result};
 
 /// The pages of one opened file.
@@ -59,7 +59,7 @@ struct Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Expected {
     /// XXH3-128 of its used bytes, little-endian. As bytes, because a u128 would be aligned to 16.
-    sum: [u8; 16],
+    checksum: [u8; 16],
     /// Offset of the page that refers to it; 0: the commit slot.
     parent: u64,
     /// Which of the references of that page.
@@ -79,7 +79,7 @@ impl PageCheck {
     /// [`Error::Damaged`] when the commit slot contradicts itself.
     pub(crate) fn new(snapshot: &Snapshot<'_>) -> Result<PageCheck> {
         let check = PageCheck {
-            geometry: snapshot.pages().geometry(),
+            geometry: snapshot.btree().geometry(),
             state: Mutex::default(),
         };
         let slot = snapshot.slot();
@@ -165,7 +165,7 @@ impl PageCheck {
     ) -> Result<()> {
         let pointer = PagePointer {
             page: offset / u64::from(PAGE_SIZE),
-            sum: u128::from_le_bytes(expected.sum),
+            checksum: u128::from_le_bytes(expected.checksum),
         };
         if bytes.len() as u64 != u64::from(PAGE_SIZE) << expected.order {
             return Err(Error::damaged(format!(
@@ -195,7 +195,7 @@ impl PageCheck {
         for (number, child) in (0..).zip(0..branch.children()) {
             let pointer = branch.child(child)?;
             let child = Expected {
-                sum: pointer.sum.to_le_bytes(),
+                checksum: pointer.checksum.to_le_bytes(),
                 parent: offset,
                 number,
                 tree: parent.tree,
@@ -241,7 +241,7 @@ impl PageCheck {
             }
         };
         let expected = Expected {
-            sum: root.pointer.sum.to_le_bytes(),
+            checksum: root.pointer.checksum.to_le_bytes(),
             parent,
             number,
             tree: index,
@@ -320,7 +320,7 @@ mod tests {
         let page = leaf();
         let child = |number| PagePointer {
             page: number,
-            sum: xxh3_128(&page[..20]),
+            checksum: xxh3_128(&page[..20]),
         };
         let top = branch(&[child(0), child(1)]);
         let root = pointer_to(2, &top, 2);
@@ -354,7 +354,7 @@ mod tests {
         let page = leaf();
         let child = PagePointer {
             page: 0,
-            sum: xxh3_128(&page[..20]),
+            checksum: xxh3_128(&page[..20]),
         };
         let top = branch(&[child, child]);
         let root = pointer_to(1, &top, 2);
@@ -366,7 +366,7 @@ mod tests {
         for level in 1..=MAX_DEPTH as u64 {
             let other = PagePointer {
                 page: 1000 + level,
-                sum: 0,
+                checksum: 0,
             };
             let below = pointers[pointers.len() - 1];
             pages.push(branch(&[below, other]));

@@ -2,16 +2,16 @@
 //! state in it, so that a reader can trust an unchanged slot and a crash costs no repair.
 //!
 //! A new file is built under a temporary name; nobody reads it before it is renamed. A file in place
-//! is written beside its readers: through a backend that never shrinks it, behind a lock and a holder
+//! is written beside its readers: through a backend that never shrinks it, behind a lock and a writer
 //! record, with recent commits kept readable.
 
 use crate::container::backend::{FileStorage, length_for_redb};
 use crate::container::disk::{read_at, write_at};
-use crate::container::lock::{ByteLock, Waiting, lock_file};
+use crate::container::lock::{ByteLock, LockTimeout, lock_file};
 use crate::container::page::Key;
 use crate::container::page_check::PageCheck;
-use crate::container::pins::{Pins, newest_transaction};
-use crate::container::seam::Seam;
+use crate::container::panic_guard::PanicGuard;
+use crate::container::retained::{RetainedSnapshots, newest_transaction};
 use crate::container::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, Signature, new_uuid};
 use crate::container::temporary::Temporary;
 use crate::container::transaction::{Transaction, from_redb};
@@ -30,13 +30,13 @@ const CACHE_BYTES: usize = 64 << 20;
 
 /// Who opens a file for writing, and when: what others are told while it is locked.
 #[derive(Debug, Clone)]
-pub struct Opener {
+pub struct WriterIdentity {
     /// Name of the program, as a user knows it.
     pub program: String,
     /// Milliseconds since 1970-01-01 UTC.
     pub unix_ms: u64,
     /// How long to wait while another writes the file; zero: not at all.
-    pub wait: Duration,
+    pub lock_timeout: Duration,
 }
 
 /// The one writer of a file.
@@ -53,18 +53,18 @@ pub struct Opener {
 pub struct ContainerWriter {
     /// redb; `None` once closed.
     database: Option<Database>,
-    /// What surrounds it; `None` once closed.
-    place: Option<Place>,
+    /// Where it writes; `None` once closed.
+    target: Option<Target>,
     /// Set by the first failure of storage; nothing is accepted after it.
     failed: bool,
-    /// Where redb is called.
-    seam: Seam,
+    /// Contains panics of redb.
+    guard: PanicGuard,
     /// Once it is set, changes are refused.
     cancel: Option<Arc<AtomicBool>>,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Target {
     /// Under a temporary name.
     New(Box<Temporary>),
     /// Where readers are.
@@ -74,11 +74,11 @@ enum Place {
 /// A file in place.
 #[derive(Debug)]
 struct Live {
-    /// What readers are promised.
-    pins: Pins,
+    /// The recent commits that readers may still use.
+    retained: RetainedSnapshots,
     /// The name that it was opened by, absolute.
     path: PathBuf,
-    /// The last commit of this file, whatever its name, through the walker.
+    /// The last commit of this file, whatever its name, through the B-tree reader.
     reader: Container,
     /// Bytes written to pages of the tree.
     tree_bytes: Arc<AtomicU64>,
@@ -97,30 +97,31 @@ impl ContainerWriter {
     /// looked and seen nothing there must ask [`ContainerWriter::replaces`].
     ///
     /// # Errors
-    /// [`Error::IndexLocked`] naming who creates or writes the file, after the time that `opener`
+    /// [`Error::IndexLocked`] naming who creates or writes the file, after the time that `identity`
     /// waits; [`Error::NotAKb`] when something else than a .kb is there; [`Error::Io`],
     /// [`Error::Storage`].
-    pub fn create(path: &Path, opener: &Opener) -> Result<ContainerWriter> {
-        let temporary = Temporary::create(path, opener)?;
+    pub fn create(path: &Path, identity: &WriterIdentity) -> Result<ContainerWriter> {
+        let temporary = Temporary::create(path, identity)?;
         let creating = |source| Error::io("create", path, source);
-        let seam = Seam::default();
-        let storage = FileStorage::of_new_file(temporary.file(), seam.clone()).map_err(creating)?;
-        let database = seam.call(|| builder().create_with_backend(storage).map_err(from_redb))?;
+        let guard = PanicGuard::default();
+        let storage =
+            FileStorage::of_new_file(temporary.file(), guard.clone()).map_err(creating)?;
+        let database = guard.call(|| builder().create_with_backend(storage).map_err(from_redb))?;
         let signature = match temporary.replaced().and_then(Result::ok) {
             Some(replaced) => {
                 let replaced = replaced.signature();
                 Signature::new(replaced.uuid, replaced.created_unix_ms)
             }
-            None => Signature::new(new_uuid(path, opener.unix_ms), opener.unix_ms),
+            None => Signature::new(new_uuid(path, identity.unix_ms), identity.unix_ms),
         };
         let mut writer = ContainerWriter {
             database: Some(database),
-            place: Some(Place::New(Box::new(temporary))),
+            target: Some(Target::New(Box::new(temporary))),
             failed: false,
-            seam,
+            guard,
             cancel: None,
         };
-        if let Some(Place::New(temporary)) = &writer.place {
+        if let Some(Target::New(temporary)) = &writer.target {
             let block = signature.to_block();
             write_at(temporary.file(), &block, BLOCK.start as u64).map_err(creating)?;
         }
@@ -139,34 +140,34 @@ impl ContainerWriter {
     /// redb's lists of pages are.
     ///
     /// # Errors
-    /// [`Error::IndexLocked`] naming the other writer, after the time that `opener` waits; as
+    /// [`Error::IndexLocked`] naming the other writer, after the time that `identity` waits; as
     /// [`Container::open`]; [`Error::FormatUnsupported`] for a feature that a writer must know.
-    pub fn open(path: &Path, opener: &Opener) -> Result<ContainerWriter> {
+    pub fn open(path: &Path, identity: &WriterIdentity) -> Result<ContainerWriter> {
         let opening = |source| Error::io("open", path, source);
-        let (file, lock) = Waiting::new(opener.wait).until_free(|| lock_file(path))?;
+        let (file, lock) = LockTimeout::new(identity.lock_timeout).retry(|| lock_file(path))?;
         let path = std::path::absolute(path).map_err(opening)?;
         // Into a file of a format that this program does not know, nothing is written.
         let reader = Container::of_file(&file, &path)?;
         reader.signature().check_writable()?;
-        let mut pins = Pins::begin(file, opener).map_err(opening)?;
+        let mut retained = RetainedSnapshots::begin(file, identity).map_err(opening)?;
         let checked = reader.read(|snapshot| {
             snapshot.check_system()?;
             PageCheck::new(snapshot)
         });
         let pages = checked.inspect_err(|_| {
-            let _ = pins.withdraw();
+            let _ = retained.restore_previous();
         })?;
         let tree_bytes = Arc::new(AtomicU64::new(0));
-        let seam = Seam::default();
-        let opened = open_in_place(&mut pins, &tree_bytes, &seam, pages);
+        let guard = PanicGuard::default();
+        let opened = open_in_place(&mut retained, &tree_bytes, &guard, pages);
         let database = opened.inspect_err(|_| {
             // The record protects nothing, so leaving it does no harm either.
-            let _ = pins.end();
+            let _ = retained.clear_record();
         })?;
         Ok(ContainerWriter {
             database: Some(database),
-            place: Some(Place::Live(Box::new(Live {
-                pins,
+            target: Some(Target::Live(Box::new(Live {
+                retained,
                 path,
                 reader,
                 tree_bytes,
@@ -174,14 +175,14 @@ impl ContainerWriter {
                 _lock: lock,
             }))),
             failed: false,
-            seam,
+            guard,
             cancel: None,
         })
     }
 
     /// Refuses changes with [`Error::Cancelled`] once `cancel` is set, so that a long series of them
     /// can be stopped. The writer can only be dropped then.
-    pub fn stop_on(&mut self, cancel: Option<Arc<AtomicBool>>) {
+    pub fn set_cancel(&mut self, cancel: Option<Arc<AtomicBool>>) {
         self.cancel = cancel;
     }
 
@@ -191,8 +192,8 @@ impl ContainerWriter {
     /// # Errors
     /// [`Error::Io`] when the permissions of `source` cannot be read.
     pub fn limit_access(&mut self, source: &Container) -> Result<()> {
-        match (&mut self.place, &source.current().file) {
-            (Some(Place::New(temporary)), Some((file, _))) => temporary.limit_access(file),
+        match (&mut self.target, &source.current().file) {
+            (Some(Target::New(temporary)), Some((file, _))) => temporary.limit_access(file),
             _ => Ok(()),
         }
     }
@@ -204,16 +205,16 @@ impl ContainerWriter {
     /// [`Error::ForkedWriter`]; [`Error::FileReplaced`] when the file was moved, removed or replaced;
     /// [`Error::Io`] when the system does not tell.
     pub fn check(&self) -> Result<()> {
-        self.seam.check_process()?;
-        match &self.place {
-            Some(Place::Live(live)) => live.check_path(),
+        self.guard.check_process()?;
+        match &self.target {
+            Some(Target::Live(live)) => live.check_path(),
             _ => Ok(()),
         }
     }
 
     /// Whether this is a new file that will replace one which is there now.
     pub fn replaces(&self) -> bool {
-        matches!(&self.place, Some(Place::New(temporary)) if temporary.replaces())
+        matches!(&self.target, Some(Target::New(temporary)) if temporary.replaces())
     }
 
     /// The file that a new one will replace, as it was locked; `None` when there is none, or when it
@@ -222,8 +223,8 @@ impl ContainerWriter {
     /// # Errors
     /// As [`Container::open`].
     pub fn replaced(&self) -> Result<Option<Container>> {
-        match &self.place {
-            Some(Place::New(temporary)) => temporary.replaced().transpose(),
+        match &self.target {
+            Some(Target::New(temporary)) => temporary.replaced().transpose(),
             _ => Ok(None),
         }
     }
@@ -233,9 +234,9 @@ impl ContainerWriter {
     /// # Errors
     /// As [`Container::open`]; [`Error::WriterFailed`] once it is closed.
     pub fn written(&self) -> Result<Container> {
-        match &self.place {
-            Some(Place::New(temporary)) => Container::of_file(temporary.file(), temporary.path()),
-            Some(Place::Live(live)) => Ok(live.reader.clone()),
+        match &self.target {
+            Some(Target::New(temporary)) => Container::of_file(temporary.file(), temporary.path()),
+            Some(Target::Live(live)) => Ok(live.reader.clone()),
             None => Err(Error::WriterFailed),
         }
     }
@@ -243,17 +244,17 @@ impl ContainerWriter {
     /// The last commit of a file in place, as readers see it; `None` for a new file, which nobody
     /// reads before it is finished.
     pub fn reader(&self) -> Option<&Container> {
-        match &self.place {
-            Some(Place::Live(live)) => Some(&live.reader),
+        match &self.target {
+            Some(Target::Live(live)) => Some(&live.reader),
             _ => None,
         }
     }
 
     /// Where the bytes are written: for a new file its temporary name.
     pub fn path(&self) -> Option<&Path> {
-        match &self.place {
-            Some(Place::New(temporary)) => Some(temporary.path()),
-            Some(Place::Live(live)) => live.reader.path(),
+        match &self.target {
+            Some(Target::New(temporary)) => Some(temporary.path()),
+            Some(Target::Live(live)) => live.reader.path(),
             None => None,
         }
     }
@@ -268,7 +269,7 @@ impl ContainerWriter {
             Some(database) if !self.failed => database,
             _ => return Err(Error::WriterFailed),
         };
-        let begun = self.seam.call(|| {
+        let begun = self.guard.call(|| {
             let mut changes = database.begin_write().map_err(from_redb)?;
             changes.set_quick_repair(true);
             Ok(changes)
@@ -281,9 +282,9 @@ impl ContainerWriter {
         })
     }
 
-    /// Where redb is called.
-    pub(super) fn seam(&self) -> &Seam {
-        &self.seam
+    /// Contains panics of redb.
+    pub(super) fn guard(&self) -> &PanicGuard {
+        &self.guard
     }
 
     /// # Errors
@@ -302,8 +303,8 @@ impl ContainerWriter {
 
     /// Commits what a [`Transaction`] gathered.
     pub(super) fn commit(&mut self, changes: WriteTransaction, dropped_bytes: u64) -> Result<u64> {
-        let seam = self.seam.clone();
-        let committed = seam.call(|| {
+        let guard = self.guard.clone();
+        let committed = guard.call(|| {
             if self.failed {
                 return Err(Error::WriterFailed);
             }
@@ -315,82 +316,84 @@ impl ContainerWriter {
     }
 
     fn commit_or_fail(&mut self, changes: WriteTransaction, dropped_bytes: u64) -> Result<u64> {
-        let (Some(place), Some(database)) = (&mut self.place, &self.database) else {
+        let (Some(target), Some(database)) = (&mut self.target, &self.database) else {
             return Err(Error::WriterFailed);
         };
-        match place {
-            Place::New(temporary) => {
+        match target {
+            Target::New(temporary) => {
                 changes.commit().map_err(from_redb)?;
                 newest_transaction(temporary.file())
             }
-            Place::Live(live) => {
-                live.pins.announce_commit()?;
+            Target::Live(live) => {
+                live.retained.announce_commit()?;
                 changes.commit().map_err(from_redb)?;
                 live.dropped_bytes += dropped_bytes;
-                let retained = live.tree_bytes.load(Ordering::Relaxed) + live.dropped_bytes;
-                let pinned = self.seam.call(|| live.pins.committed(database, retained));
-                match pinned {
+                let replaced_bytes = live.tree_bytes.load(Ordering::Relaxed) + live.dropped_bytes;
+                let served = self
+                    .guard
+                    .call(|| live.retained.committed(database, replaced_bytes));
+                match served {
                     Ok(transaction) => Ok(transaction),
                     // What was committed stays committed; only the next commit is refused.
                     Err(_) => {
                         self.failed = true;
-                        newest_transaction(live.pins.file())
+                        newest_transaction(live.retained.file())
                     }
                 }
             }
         }
     }
 
-    /// Closes the file. A new one is trimmed, made durable and renamed to its place.
+    /// Closes the file. A new one is trimmed, made durable and renamed to its path.
     ///
     /// # Errors
     /// [`Error::WriterFailed`] after a failure; [`Error::Storage`] or [`Error::Io`] when closing
     /// fails. A new file is gone then; in a file in place every commit stays.
     pub fn finish(mut self) -> Result<()> {
-        self.seam.check_process()?;
+        self.guard.check_process()?;
         let failed = self.failed;
-        let place = self.close()?;
+        let target = self.close()?;
         if failed {
             return Err(Error::WriterFailed);
         }
-        match place {
-            Some(Place::New(temporary)) => temporary.rename(),
-            Some(Place::Live(_)) | None => Ok(()),
+        match target {
+            Some(Target::New(temporary)) => temporary.rename(),
+            Some(Target::Live(_)) | None => Ok(()),
         }
     }
 
-    /// Closes redb; afterwards only the place is left.
-    fn close(&mut self) -> Result<Option<Place>> {
-        if let Err(error) = self.seam.check_process() {
+    /// Closes redb; afterwards only the target is left.
+    fn close(&mut self) -> Result<Option<Target>> {
+        if let Err(error) = self.guard.check_process() {
             // Dropping them would write to the file, unlock it or wait for locks that threads of the
             // other process held.
-            std::mem::forget((self.database.take(), self.place.take()));
+            std::mem::forget((self.database.take(), self.target.take()));
             return Err(error);
         }
-        let mut place = self.place.take();
-        let given_up = match &mut place {
-            Some(Place::Live(live)) => self
-                .seam
-                .call(|| live.pins.give_up().map_err(Error::storage)),
+        let mut target = self.target.take();
+        let released = match &mut target {
+            Some(Target::Live(live)) => self
+                .guard
+                .call(|| live.retained.release_all().map_err(Error::storage)),
             _ => Ok(()),
         };
         let closed = match self.database.take() {
-            Some(mut database) => self.seam.call(|| {
-                // Pages of dropped branches may lie at the end of a new file, and closing trims free
+            Some(mut database) => self.guard.call(|| {
+                // BtreeReader of dropped branches may lie at the end of a new file, and closing trims free
                 // pages only there. Nobody reads the file yet, so its pages may move.
-                let compacted = match place {
-                    Some(Place::New(_)) if !self.failed => database.compact().map_err(from_redb),
+                let compacted = match target {
+                    Some(Target::New(_)) if !self.failed => database.compact().map_err(from_redb),
                     _ => Ok(false),
                 };
                 compacted.and(database.close().map_err(from_redb))
             }),
             None => Ok(()),
         };
-        let ended = match &place {
-            Some(Place::Live(live)) => live.pins.end().map_err(Error::storage),
+        let ended = match &target {
+            Some(Target::Live(live)) => live.retained.clear_record().map_err(Error::storage),
             _ => Ok(()),
         };
-        given_up.and(closed).and(ended).map(|()| place)
+        released.and(closed).and(ended).map(|()| target)
     }
 }
 
@@ -414,7 +417,7 @@ impl Live {
             path: self.path.clone(),
             is_gone,
         };
-        let open = self.pins.file().metadata().map_err(looking)?;
+        let open = self.retained.file().metadata().map_err(looking)?;
         match fs::metadata(&self.path) {
             Ok(named) if is_same_file(&named, &open) => Ok(()),
             Ok(_) => Err(replaced(false)),
@@ -428,25 +431,26 @@ impl Live {
 
 /// Gives the file to redb and publishes what is protected.
 fn open_in_place(
-    pins: &mut Pins,
+    retained: &mut RetainedSnapshots,
     tree_bytes: &Arc<AtomicU64>,
-    seam: &Seam,
+    guard: &PanicGuard,
     pages: PageCheck,
 ) -> Result<Database> {
     let mut header = [0; 64];
-    read_at(pins.file(), &mut header, 0).map_err(Error::storage)?;
+    read_at(retained.file(), &mut header, 0).map_err(Error::storage)?;
     let len = length_for_redb(
         &header,
-        pins.file().metadata().map_err(Error::storage)?.len(),
+        retained.file().metadata().map_err(Error::storage)?.len(),
     );
-    let (tree_bytes, redbs_seam) = (Arc::clone(tree_bytes), seam.clone());
-    let storage_of_redb = FileStorage::in_place(pins.file(), len, tree_bytes, redbs_seam, pages);
+    let (tree_bytes, redbs_guard) = (Arc::clone(tree_bytes), guard.clone());
+    let storage_of_redb =
+        FileStorage::in_place(retained.file(), len, tree_bytes, redbs_guard, pages);
     let storage_of_redb = storage_of_redb.map_err(Error::storage)?;
-    seam.call(|| {
+    guard.call(|| {
         let database = builder()
             .create_with_backend(storage_of_redb)
             .map_err(from_redb)?;
-        pins.serve(&database).map(|()| database)
+        retained.start_serving(&database).map(|()| database)
     })
 }
 
@@ -461,16 +465,16 @@ mod tests {
     use super::*;
     use crate::container::extent::segment_table_name;
     use crate::container::fixture::{
-        Numbers, build, everything, fill, names, opener, place, value,
+        Numbers, build, dump, fill, identity, names, temp_path, value,
     };
-    use crate::container::holder::{HOLDER, NO_HOLDER};
+    use crate::container::writer_record::{NO_WRITER, WRITER_RECORD};
     use crate::types::SegmentId;
     use std::fs;
 
     #[test]
     fn a_new_file_appears_whole_or_not_at_all() {
-        let (folder, path) = place();
-        let mut writer = ContainerWriter::create(&path, &opener()).unwrap();
+        let (folder, path) = temp_path();
+        let mut writer = ContainerWriter::create(&path, &identity()).unwrap();
         assert!(!path.exists() && writer.reader().is_none());
         let mut transaction = writer.begin().unwrap();
         fill(&mut transaction, 1).unwrap();
@@ -481,7 +485,7 @@ mod tests {
 
         build(&path, |transaction| fill(transaction, 1));
         assert_eq!(names(folder.path()), ["test.kb"]);
-        assert!(everything(&Container::open(&path).unwrap()).is_ok());
+        assert!(dump(&Container::open(&path).unwrap()).is_ok());
         // Trimmed: less than a quarter is not in some table.
         let sizes = Container::open(&path)
             .unwrap()
@@ -492,7 +496,7 @@ mod tests {
 
     #[test]
     fn both_copies_of_the_signature_agree() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let container = Container::open(&path).unwrap();
         let record = value(&container, HEADER_TABLE, Key::Str(HEADER_KEY)).unwrap();
@@ -504,10 +508,10 @@ mod tests {
 
     #[test]
     fn dropping_writer_or_transaction_keeps_the_old_state() {
-        let (folder, path) = place();
+        let (folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 2));
-        let before = everything(&Container::open(&path).unwrap()).unwrap();
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let before = dump(&Container::open(&path).unwrap()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         fill(&mut transaction, 3).unwrap();
         transaction.delete_table("names").unwrap();
@@ -516,18 +520,18 @@ mod tests {
         transaction.put("numbers", Key::U64(0), b"lost").unwrap();
         drop(transaction);
         drop(writer);
-        assert!(everything(&Container::open(&path).unwrap()).unwrap() == before);
+        assert!(dump(&Container::open(&path).unwrap()).unwrap() == before);
         assert_eq!(names(folder.path()), ["test.kb"]);
     }
 
     #[test]
     fn a_second_writer_is_refused_and_told_who_writes() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 4));
-        let writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let writer = ContainerWriter::open(&path, &identity()).unwrap();
         let attempts = [
-            ContainerWriter::open(&path, &opener()),
-            ContainerWriter::create(&path, &opener()),
+            ContainerWriter::open(&path, &identity()),
+            ContainerWriter::create(&path, &identity()),
         ];
         for attempt in attempts {
             let Err(Error::IndexLocked { holder }) = attempt else {
@@ -542,24 +546,27 @@ mod tests {
         }
         writer.finish().unwrap();
         let bytes = fs::read(&path).unwrap();
-        assert_eq!(bytes[HOLDER.start..][..NO_HOLDER.len()], NO_HOLDER);
-        ContainerWriter::open(&path, &opener())
+        assert_eq!(bytes[WRITER_RECORD.start..][..NO_WRITER.len()], NO_WRITER);
+        ContainerWriter::open(&path, &identity())
             .unwrap()
             .finish()
             .unwrap();
         // While a new file is built, the old one cannot be changed.
-        let creator = ContainerWriter::create(&path, &opener()).unwrap();
-        let refused = ContainerWriter::open(&path, &opener());
+        let creator = ContainerWriter::create(&path, &identity()).unwrap();
+        let refused = ContainerWriter::open(&path, &identity());
         assert!(matches!(refused, Err(Error::IndexLocked { .. })));
         drop(creator);
     }
 
     #[test]
     fn a_writer_waits_for_the_other_as_long_as_it_is_told() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 4));
-        let first = ContainerWriter::open(&path, &opener()).unwrap();
-        let waits = |wait: Duration| Opener { wait, ..opener() };
+        let first = ContainerWriter::open(&path, &identity()).unwrap();
+        let waits = |lock_timeout: Duration| WriterIdentity {
+            lock_timeout,
+            ..identity()
+        };
         let started = std::time::Instant::now();
         let refused = ContainerWriter::open(&path, &waits(Duration::from_millis(150)));
         assert!(matches!(refused, Err(Error::IndexLocked { .. })));
@@ -569,13 +576,13 @@ mod tests {
             let second = scope.spawn(|| {
                 let writer = ContainerWriter::open(&path, &waits(Duration::from_secs(60)))?;
                 let reader = writer.reader().ok_or(Error::WriterFailed)?;
-                everything(reader)
+                dump(reader)
             });
             first.finish().unwrap();
             build(&path, |transaction| fill(transaction, 5));
             second.join().unwrap()
         });
-        let found = everything(&Container::open(&path).unwrap()).unwrap();
+        let found = dump(&Container::open(&path).unwrap()).unwrap();
         // It came before or after the new file, and never to the one that was replaced.
         assert!(second.is_ok_and(|second| !second.is_empty()) && !found.is_empty());
     }
@@ -583,9 +590,9 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_redb_tool_cannot_write_beside_the_writer() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 5));
-        let writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let writer = ContainerWriter::open(&path, &identity()).unwrap();
         let foreign = Database::open(&path);
         assert!(
             matches!(foreign, Err(redb::DatabaseError::DatabaseAlreadyOpen)),
@@ -596,12 +603,12 @@ mod tests {
 
     #[test]
     fn changes_in_place_are_read_back_after_every_reopening() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 6));
         let reader = Container::open(&path).unwrap();
         let mut last = 0;
         for round in 0..5u64 {
-            let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+            let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
             let mut transaction = writer.begin().unwrap();
             transaction
                 .put("names", Key::Str("round"), &round.to_le_bytes())
@@ -633,7 +640,7 @@ mod tests {
             }
             Ok(())
         });
-        let mut writer = ContainerWriter::open(path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         for number in (0..4000u64).step_by(3) {
             transaction.remove("deep", Key::U64(number)).unwrap();
@@ -644,7 +651,7 @@ mod tests {
 
     /// Changes of every kind: near each other, far apart, so many that pages are merged, whole tables.
     fn change_much(path: &Path, kind: u64) -> Result<()> {
-        let mut writer = ContainerWriter::open(path, &opener())?;
+        let mut writer = ContainerWriter::open(path, &identity())?;
         for round in 0..2u64 {
             let mut transaction = writer.begin()?;
             match kind {
@@ -720,7 +727,7 @@ mod tests {
 
     #[test]
     fn damage_is_found_before_anything_is_built_on_it() {
-        let (_folder, path) = crate::container::fixture::place_in_memory();
+        let (_folder, path) = crate::container::fixture::temp_path_in_memory();
         deep_file(&path);
         let good = fs::read(&path).unwrap();
         let right: Vec<Vec<u8>> = (0..5)
@@ -795,19 +802,19 @@ mod tests {
 
     #[test]
     fn a_damaged_page_that_nobody_touches_keeps_nobody_from_the_rest() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         deep_file(&path);
         let mut bytes = fs::read(&path).unwrap();
         let container = Container::open(&path).unwrap();
         let leaf = container.read(|snapshot| {
             let deep = snapshot.table("deep")?.ok_or(Error::WriterFailed)?;
-            let (leaves, _) = snapshot.pages().leaf_pointers(&deep)?;
+            let (leaves, _) = snapshot.btree().leaf_pointers(&deep)?;
             let last = leaves.last().ok_or(Error::WriterFailed)?;
-            snapshot.pages().geometry().offset(*last)
+            snapshot.btree().geometry().offset(*last)
         });
         bytes[leaf.unwrap() as usize + 9] ^= 1;
         fs::write(&path, &bytes).unwrap();
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction.put("deep", Key::U64(1), b"changed!").unwrap();
         transaction.commit().unwrap();
@@ -823,7 +830,7 @@ mod tests {
         let damage = container.verify(&mut |_| {}).unwrap().damage;
         assert_eq!(damage.len(), 1, "{damage:?}");
         // A new writer finds the file as it was left.
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction.put("deep", Key::U64(2), b"changed!").unwrap();
         transaction.commit().unwrap();
@@ -832,9 +839,9 @@ mod tests {
 
     #[test]
     fn a_file_whose_writer_died_is_read_at_once_and_written_again() {
-        let (folder, path) = place();
+        let (folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 11));
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let mut dead = Vec::new();
         for seed in 30..34 {
             let mut transaction = writer.begin().unwrap();
@@ -848,7 +855,7 @@ mod tests {
             // What a process that ends here leaves behind, its uncommitted changes included.
             dead.push((
                 fs::read(&path).unwrap(),
-                everything(&Container::open(&path).unwrap()).unwrap(),
+                dump(&Container::open(&path).unwrap()).unwrap(),
             ));
         }
         writer.finish().unwrap();
@@ -856,9 +863,9 @@ mod tests {
             let path = folder.path().join("dead.kb");
             fs::write(&path, &bytes).unwrap();
             let container = Container::open(&path).unwrap();
-            assert!(everything(&container).unwrap() == expected);
-            let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
-            assert!(everything(&container).unwrap() == expected);
+            assert!(dump(&container).unwrap() == expected);
+            let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
+            assert!(dump(&container).unwrap() == expected);
             let mut transaction = writer.begin().unwrap();
             transaction
                 .put("names", Key::Str("again"), b"alive")

@@ -25,14 +25,14 @@ pub(crate) fn check_replaceable(path: &Path, file: &File) -> Result<()> {
         let path = path.to_owned();
         Err(Error::NotReplaceable { path, reason })
     };
-    match whose(&Map::of_file(file).map_err(opening)?) {
-        Whose::Nobodys | Whose::Ours => {}
-        Whose::Anothers => {
+    match ownership(&Map::of_file(file).map_err(opening)?) {
+        Ownership::Empty | Ownership::Kb => {}
+        Ownership::Foreign => {
             return Err(Error::NotAKb {
                 reason: "another file is where the .kb shall be, and would be lost",
             });
         }
-        Whose::Unclear => {
+        Ownership::Unclear => {
             return refused(
                 "its signature is damaged, so it may be the file of another program; if it is to go, \
                  remove it first"
@@ -40,31 +40,31 @@ pub(crate) fn check_replaceable(path: &Path, file: &File) -> Result<()> {
             );
         }
     }
-    match names_of(&metadata) {
+    match link_count(&metadata) {
         0 | 1 => Ok(()),
-        names => refused(format!(
-            "it has {names} names (hard links), and the others would keep the old content; write to \
+        links => refused(format!(
+            "it has {links} names (hard links), and the others would keep the old content; write to \
              another file, or remove this name first"
         )),
     }
 }
 
-/// Whose file it is.
+/// Ownership file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum Ownership {
     /// It is empty.
-    Nobodys,
+    Empty,
     /// A .kb, perhaps of a newer format or damaged elsewhere.
-    Ours,
+    Kb,
     /// A database with something where a .kb has its signature.
     Unclear,
     /// Anything else.
-    Anothers,
+    Foreign,
 }
 
-fn whose(map: &Map) -> Whose {
+fn ownership(map: &Map) -> Ownership {
     if map.len() == 0 {
-        return Whose::Nobodys;
+        return Ownership::Empty;
     }
     let block = map.copy(BLOCK.start as u64, BLOCK.len() as u64);
     let block = block.and_then(|block| <[u8; BLOCK.end - BLOCK.start]>::try_from(block).ok());
@@ -75,18 +75,18 @@ fn whose(map: &Map) -> Whose {
         Some(Ok(Some(_)) | Err(Error::FormatUnsupported { .. }))
     );
     if has_signature || has_header_row(map) {
-        return Whose::Ours;
+        return Ownership::Kb;
     }
     let is_redb = map
-        .lend(0, REDB_MAGIC.len() as u64)
+        .slice(0, REDB_MAGIC.len() as u64)
         .is_some_and(|magic| magic == REDB_MAGIC);
     // redb itself leaves these bytes zero.
     let has_block = block.is_some_and(|block| {
         Signature::looks_like_block(&block) || is_redb && block.iter().any(|byte| *byte != 0)
     });
     match has_block {
-        true => Whose::Unclear,
-        false => Whose::Anothers,
+        true => Ownership::Unclear,
+        false => Ownership::Foreign,
     }
 }
 
@@ -104,46 +104,46 @@ fn has_header_row(map: &Map) -> bool {
 
 /// Names of a file in its file system.
 #[cfg(unix)]
-fn names_of(metadata: &Metadata) -> u64 {
+fn link_count(metadata: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(metadata)
 }
 
 /// Not known on Windows.
 #[cfg(not(unix))]
-fn names_of(_: &Metadata) -> u64 {
+fn link_count(_: &Metadata) -> u64 {
     1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::fixture::{build, fill, place};
+    use crate::container::fixture::{build, fill, temp_path};
     use std::fs;
 
     #[test]
     fn a_kb_is_told_from_other_files() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let good = fs::read(&path).unwrap();
         let of = |change: &dyn Fn(&mut Vec<u8>)| {
             let mut bytes = good.clone();
             change(&mut bytes);
-            whose(&Map::Bytes(bytes.into()))
+            ownership(&Map::Bytes(bytes.into()))
         };
-        assert_eq!(of(&|_| {}), Whose::Ours);
-        assert_eq!(of(&Vec::clear), Whose::Nobodys);
-        assert_eq!(of(&|bytes| bytes.truncate(10)), Whose::Anothers);
+        assert_eq!(of(&|_| {}), Ownership::Kb);
+        assert_eq!(of(&Vec::clear), Ownership::Empty);
+        assert_eq!(of(&|bytes| bytes.truncate(10)), Ownership::Foreign);
         // Either copy of the signature is enough, whatever else is damaged.
-        assert_eq!(of(&|bytes| bytes[BLOCK].fill(0)), Whose::Ours);
-        assert_eq!(of(&|bytes| bytes[BLOCK.start + 70] ^= 1), Whose::Ours);
-        assert_eq!(of(&|bytes| bytes[..9].fill(0)), Whose::Ours);
-        assert_eq!(of(&|bytes| bytes[1024..].fill(7)), Whose::Ours);
+        assert_eq!(of(&|bytes| bytes[BLOCK].fill(0)), Ownership::Kb);
+        assert_eq!(of(&|bytes| bytes[BLOCK.start + 70] ^= 1), Ownership::Kb);
+        assert_eq!(of(&|bytes| bytes[..9].fill(0)), Ownership::Kb);
+        assert_eq!(of(&|bytes| bytes[1024..].fill(7)), Ownership::Kb);
         // Without either it is not clear.
         let unclear = of(&|bytes| {
             bytes[BLOCK.start + 70] ^= 1;
             bytes[4096..].fill(7);
         });
-        assert_eq!(unclear, Whose::Unclear);
+        assert_eq!(unclear, Ownership::Unclear);
         let newer = of(&|bytes| {
             let block: [u8; 512] = bytes[BLOCK].try_into().unwrap();
             let mut signature = Signature::from_block(&block).unwrap().unwrap();
@@ -151,12 +151,12 @@ mod tests {
             bytes[BLOCK].copy_from_slice(&signature.to_block());
             bytes[4096..].fill(7);
         });
-        assert_eq!(newer, Whose::Ours);
+        assert_eq!(newer, Ownership::Kb);
         let foreign = of(&|bytes| {
             bytes[BLOCK].fill(0);
             bytes[4096..].fill(7);
         });
-        assert_eq!(foreign, Whose::Anothers);
-        assert_eq!(of(&|bytes| bytes[..1024].fill(b' ')), Whose::Anothers);
+        assert_eq!(foreign, Ownership::Foreign);
+        assert_eq!(of(&|bytes| bytes[..1024].fill(b' ')), Ownership::Foreign);
     }
 }

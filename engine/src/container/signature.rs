@@ -49,7 +49,7 @@ const PAGE_SIZE_AT: usize = UNDERLYING_AT + 4;
 const CREATED_AT: usize = PAGE_SIZE_AT + 4;
 const RECORD_CODEC_AT: usize = CREATED_AT + 8;
 const TEXT_CODEC_AT: usize = RECORD_CODEC_AT + 2;
-const SUM_AT: usize = BLOCK_LEN - 8;
+const CHECKSUM_AT: usize = BLOCK_LEN - 8;
 const BLOCK_LEN: usize = 512;
 
 /// Where the signature block lies in the file.
@@ -137,8 +137,8 @@ impl Signature {
             put(&mut block, offset, bytes);
         }
         put(&mut block, TEXT_CODEC_AT, &self.text_codec.to_le_bytes());
-        let sum = xxh3_64(block.split_at(SUM_AT).0);
-        put(&mut block, SUM_AT, &sum.to_le_bytes());
+        let checksum = xxh3_64(block.split_at(CHECKSUM_AT).0);
+        put(&mut block, CHECKSUM_AT, &checksum.to_le_bytes());
         block
     }
 
@@ -151,9 +151,9 @@ impl Signature {
         if block.iter().all(|byte| *byte == 0) {
             return Ok(None);
         }
-        let sum = xxh3_64(block.split_at(SUM_AT).0);
+        let checksum = xxh3_64(block.split_at(CHECKSUM_AT).0);
         if array_at::<8>(block, 0)? != MAGIC
-            || u64_at(block, SUM_AT)? != sum
+            || u64_at(block, CHECKSUM_AT)? != checksum
             || u32_at(block, BLOCK_LEN_AT)? as usize != BLOCK_LEN
         {
             return Err(Error::damaged("the signature block at byte 512"));
@@ -284,7 +284,7 @@ pub(crate) fn put(block: &mut [u8], offset: usize, bytes: &[u8]) {
 
 /// Tells *not a .kb*, *newer than I read* and *damaged* apart, and returns the signature.
 pub(crate) fn read_signature(map: &Map) -> Result<Signature> {
-    let magic = map.lend(0, REDB_MAGIC.len() as u64).unwrap_or(&[]);
+    let magic = map.slice(0, REDB_MAGIC.len() as u64).unwrap_or(&[]);
     let block = map.copy(BLOCK.start as u64, BLOCK.len() as u64);
     if magic != REDB_MAGIC {
         return match block {
@@ -342,12 +342,12 @@ mod tests {
         Signature::new([7; 16], 1_700_000_000_000)
     }
 
-    /// The block with `bytes` at `offset` and the sum made right again.
+    /// The block with `bytes` at `offset` and the checksum made right again.
     fn patched(offset: usize, bytes: &[u8]) -> [u8; BLOCK_LEN] {
         let mut block = signature().to_block();
         put(&mut block, offset, bytes);
-        let sum = xxh3_64(&block[..SUM_AT]);
-        put(&mut block, SUM_AT, &sum.to_le_bytes());
+        let checksum = xxh3_64(&block[..CHECKSUM_AT]);
+        put(&mut block, CHECKSUM_AT, &checksum.to_le_bytes());
         block
     }
 

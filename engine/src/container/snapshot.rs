@@ -2,18 +2,18 @@
 //! it, and what can be asked in between.
 //!
 //! The writer commits in two phases: pages of the commit in the primary slot are overwritten only
-//! after a newer slot is visible, and not at all while the holder record protects them. So an answer
-//! stands when the slot is the same after the work, or when the record, read after that, still
+//! after a newer slot is visible, and not at all while the writer record protects them. So an answer
+//! is valid when the slot is the same after the work, or when the record, read after that, still
 //! protects the commit. No clock takes part, and readers take no lock.
 
 use crate::container::backend::layout_len;
+use crate::container::btree_reader::BtreeReader;
 use crate::container::codec::{array_at, u8_at, u64_at, u128_at};
 use crate::container::extent::ExtentPage;
-use crate::container::holder::{HOLDER, Holder};
 use crate::container::map::Map;
 use crate::container::page::{Geometry, Key, Root, Table};
 use crate::container::signature::PAGE_SIZE;
-use crate::container::walker::Pages;
+use crate::container::writer_record::{WRITER_RECORD, WriterRecord};
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -41,13 +41,13 @@ const ROOT_AT: usize = 8;
 const SYSTEM_ROOT_AT: usize = ROOT_AT + ROOT_LEN;
 const ROOT_LEN: usize = 32;
 const TRANSACTION_AT: usize = 104;
-const SLOT_SUM_AT: usize = 112;
+const SLOT_CHECKSUM_AT: usize = 112;
 
 /// redb's file format in byte 0 of a slot.
 const SLOT_VERSION: u8 = 3;
 
 /// Looks at a header that a writer is changing before the file counts as damaged.
-const MOST_LOOKS: usize = 100;
+const MAX_ATTEMPTS: usize = 100;
 
 /// Names one commit of one file: equal identities answer every question the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,8 +74,8 @@ impl CommitSlot {
         let primary = usize::from(flags & PRIMARY_SLOT != 0);
         let unflushed = usize::from(flags & PRIMARY_UNFLUSHED != 0);
         let slot: [u8; SLOT_LEN] = array_at(header, SLOTS_AT + SLOT_LEN * (primary ^ unflushed))?;
-        let (fields, sum) = slot.split_at(SLOT_SUM_AT);
-        if xxh3_128(fields) != u128_at(sum, 0)? {
+        let (fields, checksum) = slot.split_at(SLOT_CHECKSUM_AT);
+        if xxh3_128(fields) != u128_at(checksum, 0)? {
             return Ok(None);
         }
         if flags & TWO_PHASE == 0 {
@@ -97,7 +97,7 @@ impl CommitSlot {
     /// Reads the slot, again while a writer tears it.
     pub(crate) fn read(map: &Map) -> Result<CommitSlot> {
         let short = || Error::damaged("the file ends inside redb's header");
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_ATTEMPTS {
             let header = map.copy(0, HEADER_LEN).ok_or_else(short)?;
             let Some(slot) = CommitSlot::from_header(&header)? else {
                 continue;
@@ -130,8 +130,8 @@ impl CommitSlot {
         Ok(Table::of_names(root))
     }
 
-    /// Whether an answer worked out on this slot stands, all reads of the answer coming before.
-    pub(crate) fn stands(&self, map: &Map) -> bool {
+    /// Whether a result read through this slot is valid. All reads of the result must come before this call.
+    pub(crate) fn is_valid(&self, map: &Map) -> bool {
         if !map.is_shared() {
             return true;
         }
@@ -143,11 +143,11 @@ impl CommitSlot {
             return true;
         }
         // The record is read after the slot: lowered protection is published before it is used.
-        let holder = (0..MOST_LOOKS).find_map(|_| {
-            let record = map.copy(HOLDER.start as u64, HOLDER.len() as u64)?;
-            Holder::from_bytes(&record)
+        let record = (0..MAX_ATTEMPTS).find_map(|_| {
+            let record = map.copy(WRITER_RECORD.start as u64, WRITER_RECORD.len() as u64)?;
+            WriterRecord::from_bytes(&record)
         });
-        holder.is_some_and(|holder| holder.protects(self.transaction(), now.transaction()))
+        record.is_some_and(|record| record.protects(self.transaction(), now.transaction()))
     }
 }
 
@@ -165,8 +165,8 @@ pub(crate) fn check_resting_header(map: &Map) -> Result<()> {
     let mut transactions = [0; 2];
     for (number, transaction) in transactions.iter_mut().enumerate() {
         let slot: [u8; SLOT_LEN] = array_at(&header, SLOTS_AT + SLOT_LEN * number)?;
-        let (fields, sum) = slot.split_at(SLOT_SUM_AT);
-        if xxh3_128(fields) != u128_at(sum, 0)? {
+        let (fields, checksum) = slot.split_at(SLOT_CHECKSUM_AT);
+        if xxh3_128(fields) != u128_at(checksum, 0)? {
             return Err(Error::damaged(format!("the checksum of slot {number}")));
         }
         *transaction = u64_at(&slot, TRANSACTION_AT)?;
@@ -202,11 +202,11 @@ pub struct TableBytes {
 pub struct FileBytes {
     /// The whole file.
     pub file_bytes: u64,
-    /// redb's header, signature block, holder record: the first page.
+    /// redb's header, signature block, writer record: the first page.
     pub header_bytes: u64,
     /// Headers of regions.
     pub region_header_bytes: u64,
-    /// Pages of the tree that names the tables.
+    /// BtreeReader of the tree that names the tables.
     pub names_bytes: u64,
     /// Each table, by name.
     pub tables: Vec<TableBytes>,
@@ -222,8 +222,8 @@ pub struct Snapshot<'a> {
     slot: CommitSlot,
     /// See [`SlotIdentity`].
     generation: u64,
-    /// The pages.
-    pages: Pages<'a>,
+    /// Its pages, checked as they are read.
+    btree: BtreeReader<'a>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -231,13 +231,13 @@ impl<'a> Snapshot<'a> {
         Snapshot {
             slot,
             generation,
-            pages: Pages::new(map, slot.geometry),
+            btree: BtreeReader::new(map, slot.geometry),
         }
     }
 
     /// The same, of which no page is read any more once `cancel` is set.
-    pub(crate) fn until(mut self, cancel: Option<&'a AtomicBool>) -> Snapshot<'a> {
-        self.pages.set_cancel(cancel);
+    pub(crate) fn with_cancel(mut self, cancel: Option<&'a AtomicBool>) -> Snapshot<'a> {
+        self.btree.set_cancel(cancel);
         self
     }
 
@@ -252,9 +252,9 @@ impl<'a> Snapshot<'a> {
         &self.slot
     }
 
-    /// The pages of the snapshot.
-    pub(crate) fn pages(&self) -> &Pages<'a> {
-        &self.pages
+    /// The trees of the snapshot.
+    pub(crate) fn btree(&self) -> &BtreeReader<'a> {
+        &self.btree
     }
 
     /// Number of the commit; later commits of the same file have larger ones.
@@ -302,7 +302,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// [`Error::Damaged`] when a page on the way fails its checks, or the table has other keys.
     pub fn get(&self, table: &Table, key: Key<'_>) -> Result<Option<Vec<u8>>> {
-        let Some(leaf) = self.pages.leaf_for(table, key)? else {
+        let Some(leaf) = self.btree.leaf_for(table, key)? else {
             return Ok(None);
         };
         match leaf.lower_bound(key)? {
@@ -332,7 +332,7 @@ impl<'a> Snapshot<'a> {
         from: Option<Key<'_>>,
         mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        self.pages.leaves_from(table, from, |leaf, first| {
+        self.btree.leaves_from(table, from, |leaf, first| {
             for pair in first..leaf.pairs() {
                 if visit(leaf.key(pair)?, leaf.value(pair)?)?.is_break() {
                     return Ok(false);
@@ -348,7 +348,7 @@ impl<'a> Snapshot<'a> {
     /// # Errors
     /// [`Error::Damaged`] when a branch page fails its checks.
     pub fn extent_pages(&self, table: &Table) -> Result<Vec<ExtentPage>> {
-        let (leaves, _) = self.pages.leaf_pointers(table)?;
+        let (leaves, _) = self.btree.leaf_pointers(table)?;
         Ok(leaves.into_iter().map(ExtentPage::new).collect())
     }
 
@@ -358,7 +358,7 @@ impl<'a> Snapshot<'a> {
     /// [`Error::Damaged`] when a branch page fails its checks.
     pub fn file_bytes(&self) -> Result<FileBytes> {
         let total = |table: &Table| -> Result<(u64, u64)> {
-            let (leaves, branch_bytes) = self.pages.leaf_pointers(table)?;
+            let (leaves, branch_bytes) = self.btree.leaf_pointers(table)?;
             let leaf_bytes = leaves.iter().map(|leaf| leaf.size_bytes()).sum::<u64>();
             Ok((branch_bytes, leaf_bytes))
         };
@@ -373,11 +373,11 @@ impl<'a> Snapshot<'a> {
             });
         }
         let names = total(&self.slot.names()?)?;
-        let file_bytes = self.pages.len_bytes();
+        let file_bytes = self.btree.len_bytes();
         let mut sizes = FileBytes {
             file_bytes,
             header_bytes: u64::from(PAGE_SIZE),
-            region_header_bytes: self.pages.geometry().header_bytes(file_bytes),
+            region_header_bytes: self.btree.geometry().header_bytes(file_bytes),
             names_bytes: names.0 + names.1,
             tables,
             remainder_bytes: 0,
@@ -405,12 +405,12 @@ impl SlotIdentity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::fixture::{build, fill, place};
+    use crate::container::fixture::{build, fill, temp_path};
     use crate::container::{Container, ContainerWriter};
     use std::fs;
 
     fn header() -> Vec<u8> {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         fs::read(&path).unwrap()[..HEADER_LEN as usize].to_vec()
     }
@@ -445,15 +445,15 @@ mod tests {
         let mut bytes = header();
         let at = 64 + 128 * usize::from(bytes[9] & PRIMARY_SLOT);
         bytes[at] = 4;
-        let sum = xxh3_128(&bytes[at..at + SLOT_SUM_AT]);
-        bytes[at + SLOT_SUM_AT..at + SLOT_LEN].copy_from_slice(&sum.to_le_bytes());
+        let checksum = xxh3_128(&bytes[at..at + SLOT_CHECKSUM_AT]);
+        bytes[at + SLOT_CHECKSUM_AT..at + SLOT_LEN].copy_from_slice(&checksum.to_le_bytes());
         let error = CommitSlot::from_header(&bytes).unwrap_err();
         assert!(error.to_string().contains("redb file format 4"), "{error}");
     }
 
     #[test]
     fn every_byte_of_the_file_is_accounted_for() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 2));
         let container = Container::open(&path).unwrap();
         let sizes = container.read(|snapshot| snapshot.file_bytes()).unwrap();
@@ -499,18 +499,18 @@ mod tests {
 
     #[test]
     fn an_answer_stands_while_its_commit_is_newest_or_protected() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 3));
         let slot_now = || {
             let map = Map::of_file(&fs::File::open(&path).unwrap()).unwrap();
             (CommitSlot::read(&map).unwrap(), map)
         };
         let (before, map) = slot_now();
-        assert!(before.stands(&map));
+        assert!(before.is_valid(&map));
         let mut writer =
-            ContainerWriter::open(&path, &crate::container::fixture::opener()).unwrap();
+            ContainerWriter::open(&path, &crate::container::fixture::identity()).unwrap();
         // Opening makes no commit, so the slot is the same or protected.
-        assert!(before.stands(&map));
+        assert!(before.is_valid(&map));
         let mut transaction = writer.begin().unwrap();
         transaction
             .put("numbers", crate::container::Key::U64(1), b"new")
@@ -518,9 +518,9 @@ mod tests {
         transaction.commit().unwrap();
         let (during, _) = slot_now();
         assert!(during.transaction() > before.transaction());
-        assert!(before.stands(&map) && during.stands(&map));
+        assert!(before.is_valid(&map) && during.is_valid(&map));
         writer.finish().unwrap();
         // Closing commits once more and protects nothing.
-        assert!(!before.stands(&map) && !during.stands(&map));
+        assert!(!before.is_valid(&map) && !during.is_valid(&map));
     }
 }

@@ -7,12 +7,12 @@
 
 use crate::container::access::{self, Access};
 use crate::container::disk::{self, create_new, open_for_writing};
-use crate::container::holder::{locked_by_holder, publish_nobody, publish_opening};
 use crate::container::lock::{
-    ByteLock, MOST_REOPENS, WRITER_BYTE, Waiting, kept_replacing, lock_file,
+    ByteLock, LockTimeout, MAX_REOPENS, WRITER_BYTE, lock_file, replaced_too_often,
 };
-use crate::container::redb_file::Opener;
+use crate::container::redb_file::WriterIdentity;
 use crate::container::replaceable::check_replaceable;
+use crate::container::writer_record::{clear_record, locked_by_writer, publish_opening};
 use crate::container::{Container, is_same_file};
 use crate::error::{Error, Result};
 use std::fs::{self, File, Metadata};
@@ -20,7 +20,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Links that lead to links before nothing is believed to be at their end, as on Linux.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// A file under construction; removed when it is dropped.
 #[derive(Debug)]
@@ -42,22 +42,22 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Creates an empty file beside `target` that names `opener` as its holder, and locks the file that
+    /// Creates an empty file beside `target` that names `identity` as its holder, and locks the file that
     /// is at `target` now, if any. A link at `target` is followed, also to where nothing is yet.
-    pub(crate) fn create(target: &Path, opener: &Opener) -> Result<Temporary> {
-        let waiting = Waiting::new(opener.wait);
-        let mut temporary = waiting.until_free(|| Temporary::lock(target))?;
+    pub(crate) fn create(target: &Path, identity: &WriterIdentity) -> Result<Temporary> {
+        let waiting = LockTimeout::new(identity.lock_timeout);
+        let mut temporary = waiting.retry(|| Temporary::lock(target))?;
         let creating = |source| Error::io("create", &temporary.path, source);
         disk::set_len(&temporary.file, 0).map_err(creating)?;
-        publish_opening(&temporary.file, opener).map_err(creating)?;
+        publish_opening(&temporary.file, identity).map_err(creating)?;
         // Only now: what another creator finished until here is replaced knowingly.
-        temporary.replaced = waiting.until_free(|| lock_replaced(&temporary.target))?;
+        temporary.replaced = waiting.retry(|| lock_replaced(&temporary.target))?;
         Ok(temporary)
     }
 
     /// Makes and locks the file of the temporary name.
     fn lock(target: &Path) -> Result<Temporary> {
-        for _ in 0..MOST_REOPENS {
+        for _ in 0..MAX_REOPENS {
             let target = resolved(target).map_err(|source| Error::io("create", target, source))?;
             // Before anything is made; what is replaced is looked at again once it is locked.
             match fs::metadata(&target) {
@@ -83,7 +83,7 @@ impl Temporary {
                 created => created.map_err(creating)?,
             };
             let Some(lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(creating)? else {
-                return Err(locked_by_holder(&file));
+                return Err(locked_by_writer(&file));
             };
             // Another creator may have taken it for a leftover before it was locked.
             if is_open_file(fs::symlink_metadata(&path), &file) {
@@ -98,7 +98,7 @@ impl Temporary {
                 });
             }
         }
-        Err(kept_replacing())
+        Err(replaced_too_often())
     }
 
     /// The file, to be written.
@@ -138,9 +138,9 @@ impl Temporary {
     /// [`Error::IndexLocked`] when the target was replaced meanwhile; [`Error::Io`].
     pub(crate) fn rename(mut self) -> Result<()> {
         let path = &self.path;
-        publish_nobody(&self.file).map_err(|source| Error::io("write", path, source))?;
+        clear_record(&self.file).map_err(|source| Error::io("write", path, source))?;
         let replaced = self.replaced.as_ref().map(|(replaced, _)| replaced);
-        access::settle(&self.file, replaced, self.source)
+        access::apply_access(&self.file, replaced, self.source)
             .map_err(|source| Error::io("set permissions of", path, source))?;
         disk::sync_all(&self.file).map_err(|source| Error::io("sync", path, source))?;
         if !is_open_file(fs::symlink_metadata(path), &self.file) {
@@ -181,7 +181,7 @@ impl Drop for Temporary {
 /// Where a file made at `target` will be: at the end of links, also when nothing is there yet.
 fn resolved(target: &Path) -> io::Result<PathBuf> {
     let mut path = std::path::absolute(target)?;
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::canonicalize(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             found => return found,
@@ -224,7 +224,7 @@ fn remove_leftover(path: &Path) -> Result<bool> {
         opened => opened?,
     };
     let Some(_lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(creating)? else {
-        return Err(locked_by_holder(&file));
+        return Err(locked_by_writer(&file));
     };
     // Its creator may have renamed or removed it before the lock was free.
     if !is_open_file(fs::symlink_metadata(path), &file) {
@@ -262,18 +262,18 @@ fn lock_replaced(target: &Path) -> Result<Option<(File, ByteLock)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::fixture::{names, opener};
+    use crate::container::fixture::{identity, names};
     use std::time::Duration;
 
     #[test]
     fn a_dropped_file_is_gone_and_a_renamed_one_has_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("notes.kb");
-        let temporary = Temporary::create(&target, &opener()).unwrap();
+        let temporary = Temporary::create(&target, &identity()).unwrap();
         assert_eq!(names(folder.path()), [".notes.kb.tmp"]);
         drop(temporary);
         assert_eq!(names(folder.path()), [""; 0]);
-        let temporary = Temporary::create(&target, &opener()).unwrap();
+        let temporary = Temporary::create(&target, &identity()).unwrap();
         temporary.rename().unwrap();
         assert_eq!(names(folder.path()), ["notes.kb"]);
         // Nobody is named in what was renamed.
@@ -284,8 +284,8 @@ mod tests {
     fn the_second_of_two_creators_is_refused_at_once_and_works_after_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("notes.kb");
-        let first = Temporary::create(&target, &opener()).unwrap();
-        let Err(Error::IndexLocked { holder }) = Temporary::create(&target, &opener()) else {
+        let first = Temporary::create(&target, &identity()).unwrap();
+        let Err(Error::IndexLocked { holder }) = Temporary::create(&target, &identity()) else {
             panic!("two creators");
         };
         let process = format!("kb test, process {}", std::process::id());
@@ -293,7 +293,7 @@ mod tests {
         assert!(first.path().exists());
         first.rename().unwrap();
         fs::write(&target, b"").unwrap();
-        let second = Temporary::create(&target, &opener()).unwrap();
+        let second = Temporary::create(&target, &identity()).unwrap();
         // What the first made is not taken for nothing.
         assert!(second.replaces());
         assert!(matches!(lock_file(&target), Err(Error::IndexLocked { .. })));
@@ -303,10 +303,10 @@ mod tests {
     fn a_creator_waits_for_the_other_as_long_as_it_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("notes.kb");
-        let first = Temporary::create(&target, &opener()).unwrap();
-        let patient = Opener {
-            wait: Duration::from_secs(60),
-            ..opener()
+        let first = Temporary::create(&target, &identity()).unwrap();
+        let patient = WriterIdentity {
+            lock_timeout: Duration::from_secs(60),
+            ..identity()
         };
         let second = std::thread::scope(|scope| {
             let second = scope.spawn(|| Temporary::create(&target, &patient));
@@ -325,7 +325,7 @@ mod tests {
         let leftover = folder.path().join(".notes.kb.tmp");
         fs::write(&leftover, vec![7; 10_000]).unwrap();
         fs::write(folder.path().join(".other.kb.tmp"), b"half").unwrap();
-        let temporary = Temporary::create(&target, &opener()).unwrap();
+        let temporary = Temporary::create(&target, &identity()).unwrap();
         assert_eq!(temporary.path(), fs::canonicalize(&leftover).unwrap());
         assert!(fs::read(&leftover).unwrap().len() < 4096);
         drop(temporary);
@@ -343,14 +343,14 @@ mod tests {
         );
         fs::write(&diary, b"dear diary").unwrap();
         std::os::unix::fs::symlink(&diary, &link).unwrap();
-        let refused = Temporary::create(&target, &opener());
+        let refused = Temporary::create(&target, &identity());
         assert!(
             matches!(refused, Err(Error::NotReplaceable { .. })),
             "{refused:?}"
         );
         fs::remove_file(&link).unwrap();
         fs::hard_link(&diary, &link).unwrap();
-        drop(Temporary::create(&target, &opener()).unwrap());
+        drop(Temporary::create(&target, &identity()).unwrap());
         assert_eq!(fs::read(&diary).unwrap(), b"dear diary");
     }
 
@@ -359,9 +359,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("notes.txt");
         fs::write(&target, b"dear diary").unwrap();
-        let error = Temporary::create(&target, &opener()).unwrap_err();
+        let error = Temporary::create(&target, &identity()).unwrap_err();
         assert!(matches!(error, Error::NotAKb { .. }), "{error}");
-        let error = Temporary::create(folder.path(), &opener()).unwrap_err();
+        let error = Temporary::create(folder.path(), &identity()).unwrap_err();
         assert!(matches!(error, Error::NotAKb { .. }), "{error}");
         assert_eq!(fs::read(&target).unwrap(), b"dear diary");
     }
@@ -376,7 +376,7 @@ mod tests {
         fs::write(&target, b"").unwrap();
         fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let temporary = Temporary::create(&link, &opener()).unwrap();
+        let temporary = Temporary::create(&link, &identity()).unwrap();
         disk::write_at(temporary.file(), b"new", 0).unwrap();
         temporary.rename().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());

@@ -132,7 +132,7 @@ impl Transaction<'_> {
     /// [`Error::WriterFailed`] when it had failed before; as [`ContainerWriter::check`].
     pub fn commit(mut self) -> Result<u64> {
         self.writer.check_cancel()?;
-        self.writer.seam().check_process()?;
+        self.writer.guard().check_process()?;
         let changes = self.changes.take().ok_or(Error::WriterFailed)?;
         self.writer.commit(changes, self.dropped_bytes)
     }
@@ -140,9 +140,9 @@ impl Transaction<'_> {
     /// Runs one call into redb and remembers a failure, so that what is half done is never committed.
     fn run<T>(&mut self, call: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
         self.writer.check_cancel()?;
-        self.writer.seam().check_process()?;
+        self.writer.guard().check_process()?;
         let changes = self.changes.as_ref().ok_or(Error::WriterFailed)?;
-        let done = self.writer.seam().call(|| call(changes));
+        let done = self.writer.guard().call(|| call(changes));
         done.inspect_err(|_| self.writer.fail())
     }
 }
@@ -151,11 +151,11 @@ impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         // redb takes the changes back here.
         let changes = self.changes.take();
-        if self.writer.seam().check_process().is_err() {
+        if self.writer.guard().check_process().is_err() {
             std::mem::forget(changes);
             return;
         }
-        let dropped = self.writer.seam().call(|| {
+        let dropped = self.writer.guard().call(|| {
             drop(changes);
             Ok(())
         });
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use crate::container::column::{ColumnWriter, EXTENT_OVERHEAD, MAX_ORDER};
     use crate::container::extent::SegmentExtents;
-    use crate::container::fixture::{ITEMS, ROWS, build, opener, place, value};
+    use crate::container::fixture::{ITEMS, ROWS, build, identity, temp_path, value};
     use crate::container::{Container, ContainerWriter};
     use std::fs;
 
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_refused_without_harm() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| {
             let long = "k".repeat(MAX_KEY_BYTES + 1);
             let refused = transaction.put("names", Key::Str(&long), b"");
@@ -301,8 +301,8 @@ mod tests {
 
     #[test]
     fn after_a_failure_the_writer_refuses_and_the_last_commit_stands() {
-        let (folder, path) = place();
-        let mut writer = ContainerWriter::create(&path, &opener()).unwrap();
+        let (folder, path) = temp_path();
+        let mut writer = ContainerWriter::create(&path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();
         transaction.put("numbers", Key::U64(1), b"").unwrap();
         // A key of another type than the table has is a failure of the caller that redb reports.
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn columns_read_back_from_the_file_aligned_in_it() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         let rows: Vec<Vec<u8>> = (0..30_000u32).map(|i| vec![(i % 253) as u8; 64]).collect();
         let name = segment_table_name(SEGMENT);
         let mut records = Vec::new();

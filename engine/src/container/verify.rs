@@ -1,9 +1,9 @@
 //! Reading everything once: every page and extent of one commit against its checksum, and redb's own
 //! tables.
 
+use crate::container::btree_check::BtreeCheck;
 use crate::container::snapshot::{CommitSlot, Snapshot};
-use crate::container::walk::Walk;
-use crate::container::{Container, MOST_ATTEMPTS, Opened};
+use crate::container::{Container, MAX_ATTEMPTS, MappedFile};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -14,7 +14,7 @@ const SYSTEM_ATTEMPTS: usize = 5;
 /// What [`Container::verify`] read, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verified {
-    /// Pages of trees that were read: of tables, of the names of tables and of redb's own tables.
+    /// BtreeReader of trees that were read: of tables, of the names of tables and of redb's own tables.
     pub pages: u64,
     /// Extents that were read.
     pub extents: u64,
@@ -41,23 +41,23 @@ impl Container {
     /// commit slot itself is; as [`Container::open`] when another file was renamed over the path.
     /// Everything else is in [`Verified::damage`].
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Verified> {
-        let _hold = self.hold();
-        let mut opened = self.follow()?;
+        let _lease = self.lease();
+        let mut opened = self.reopen_if_replaced()?;
         let mut attempts = 0;
-        while attempts < MOST_ATTEMPTS {
+        while attempts < MAX_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation);
-            let mut walk = Walk::new(&snapshot, Verified::default(), progress);
-            walk.header(&opened.map);
-            walk.user_tables();
-            let verified = walk.verified;
-            if snapshot.pages().went_beyond_map()
-                && let Some(longer) = self.grown(&opened)?
+            let mut check = BtreeCheck::new(&snapshot, Verified::default(), progress);
+            check.header(&opened.map);
+            check.user_tables();
+            let verified = check.verified;
+            if snapshot.btree().went_beyond_map()
+                && let Some(longer) = self.remap_if_grown(&opened)?
             {
                 opened = longer;
                 continue;
             }
-            if slot.stands(&opened.map) {
+            if slot.is_valid(&opened.map) {
                 return self.verify_system(opened, verified, progress);
             }
             attempts += 1;
@@ -65,22 +65,22 @@ impl Container {
         Err(Error::SnapshotExpired)
     }
 
-    /// Adds redb's own tables. A writer reuses their pages right after the next commit, pins or not,
+    /// Adds redb's own tables. A writer reuses their pages right after the next commit, retained or not,
     /// so what was read counts only while the slot is the same.
     fn verify_system(
         &self,
-        mut opened: Arc<Opened>,
+        mut opened: Arc<MappedFile>,
         verified: Verified,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verified> {
         for _ in 0..SYSTEM_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation);
-            let mut walk = Walk::new(&snapshot, verified.clone(), progress);
-            walk.system_tables();
-            let mut with_system = walk.verified;
-            if snapshot.pages().went_beyond_map()
-                && let Some(longer) = self.grown(&opened)?
+            let mut check = BtreeCheck::new(&snapshot, verified.clone(), progress);
+            check.system_tables();
+            let mut with_system = check.verified;
+            if snapshot.btree().went_beyond_map()
+                && let Some(longer) = self.remap_if_grown(&opened)?
             {
                 opened = longer;
                 continue;
@@ -98,7 +98,7 @@ impl Container {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::fixture::{Numbers, build, everything, fill, opener, place};
+    use crate::container::fixture::{Numbers, build, dump, fill, identity, temp_path};
     use crate::container::map::Map;
     use crate::container::page::PagePointer;
     use crate::container::signature::{BLOCK, Signature};
@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn sample() -> Vec<u8> {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         fs::read(&path).unwrap()
     }
@@ -122,12 +122,12 @@ mod tests {
         let slot = CommitSlot::read(&map).unwrap();
         let root = slot.system_names().unwrap().root.unwrap();
         let snapshot = Snapshot::new(&map, slot, 0);
-        snapshot.pages().geometry().offset(root.pointer).unwrap() as usize
+        snapshot.btree().geometry().offset(root.pointer).unwrap() as usize
     }
 
     #[test]
     fn a_whole_file_is_read_whole_and_without_complaint() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let container = Container::open(&path).unwrap();
         let mut last = 0;
@@ -167,9 +167,9 @@ mod tests {
             for page in snapshot.extent_pages(&table)? {
                 let pointer = PagePointer {
                     page: page.page_number(),
-                    sum: 0,
+                    checksum: 0,
                 };
-                let offset = snapshot.pages().geometry().offset(pointer)?;
+                let offset = snapshot.btree().geometry().offset(pointer)?;
                 offsets.push((offset as usize, page.size_bytes() as usize));
             }
             Ok(())
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn several_damages_are_all_listed_up_to_a_hundred() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| {
             for number in 0..3000u64 {
                 let table = format!("table {}", number % 150);
@@ -209,7 +209,7 @@ mod tests {
                 if name.starts_with("table") {
                     roots.push(
                         snapshot
-                            .pages()
+                            .btree()
                             .geometry()
                             .offset(table.root.unwrap().pointer)?,
                     );
@@ -245,10 +245,10 @@ mod tests {
         assert!(verified.damage[0].contains("redb's own"), "{verified:?}");
         // No answer depends on them.
         let container = Container::from_bytes(&changed[..]).unwrap();
-        assert!(everything(&container).is_ok());
-        let (_folder, path) = place();
+        assert!(dump(&container).is_ok());
+        let (_folder, path) = temp_path();
         fs::write(&path, &changed).unwrap();
-        let refused = ContainerWriter::open(&path, &opener()).unwrap_err();
+        let refused = ContainerWriter::open(&path, &identity()).unwrap_err();
         assert!(refused.to_string().contains("redb's own"), "{refused}");
         assert!(fs::read(&path).unwrap() == changed);
     }
@@ -281,13 +281,13 @@ mod tests {
 
     #[test]
     fn a_live_file_is_verified_beside_its_writer() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 4));
         let container = Container::open(&path).unwrap();
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let mut commits = 0;
         let verified = container.verify(&mut |_| {
-            // Protected by pins, so the pages of tables stand; redb's own are read after the last.
+            // Protected as retained snapshots, so the pages of tables stand; redb's own are read after the last.
             if commits < 3 {
                 commits += 1;
                 let mut transaction = writer.begin().unwrap();

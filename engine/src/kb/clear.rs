@@ -27,7 +27,7 @@ impl KbWriter {
             return Ok(0);
         }
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
-        let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
+        let mut writer = ContainerWriter::create(&self.path, &self.identity())?;
         let Some(existing) = writer.replaced()? else {
             return Ok(0);
         };

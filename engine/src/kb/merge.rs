@@ -257,8 +257,8 @@ mod tests {
         for number in 0..7 {
             add(&path, &[(&format!("{number}.txt"), "one walrus")]);
         }
-        let opener = KbWriter::open_or_create(&path).unwrap().opener();
-        let mut writer = ContainerWriter::open(&path, &opener).unwrap();
+        let identity = KbWriter::open_or_create(&path).unwrap().identity();
+        let mut writer = ContainerWriter::open(&path, &identity).unwrap();
         let mut record = record_of(&path, "3.txt");
         record.rows = 70_000;
         let mut transaction = writer.begin().unwrap();

@@ -105,7 +105,7 @@ impl KbWriter {
 
     /// A new file that will be at `target`.
     fn beside(&self, target: &Path, may_replace: bool) -> Result<ContainerWriter> {
-        let writer = ContainerWriter::create(target, &self.opener())?;
+        let writer = ContainerWriter::create(target, &self.identity())?;
         // An empty file, as mktemp makes it, holds nothing to lose.
         if !may_replace && !matches!(writer.replaced(), Ok(None)) {
             let path = target.to_path_buf();
@@ -142,9 +142,9 @@ impl KbWriter {
             _ => source,
         };
         let bytes_before = source.len_bytes();
-        let _hold = source.hold();
+        let _lease = source.lease();
         let mut is_first = true;
-        let (root, documents) = source.read_unless(options.cancel.as_deref(), |snapshot| {
+        let (root, documents) = source.read_cancellable(options.cancel.as_deref(), |snapshot| {
             // Another file is written than the one that is read, and only its last attempt counts.
             let mut fresh = match writer.take() {
                 Some(first) if std::mem::take(&mut is_first) => first,
@@ -156,7 +156,7 @@ impl KbWriter {
                 }
             };
             fresh.limit_access(&source)?;
-            fresh.stop_on(options.cancel.clone());
+            fresh.set_cancel(options.cancel.clone());
             let mut transaction = fresh.begin()?;
             let sealed = write(
                 &mut transaction,
@@ -524,9 +524,9 @@ mod tests {
         let path = folder.path().join("a.kb");
         file(&path, 100);
         seal(&path, 12);
-        let opener = KbWriter::open_or_create(&path).unwrap().opener();
+        let identity = KbWriter::open_or_create(&path).unwrap().identity();
         let base = Container::open(&path).unwrap();
-        let mut writer = ContainerWriter::open(&path, &opener).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity).unwrap();
         let mut manifest = base.read(Catalog::load).unwrap().manifest.clone();
         // A whole segment and its documents are lost.
         manifest.segments.remove(1);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::CatalogCache;
-use crate::container::{Container, ContainerWriter, Opener};
+use crate::container::{Container, ContainerWriter, WriterIdentity};
 use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::batch::Batch;
@@ -472,7 +472,7 @@ impl KbWriter {
 
     fn lock_now(&self) -> Result<Open> {
         for _ in 0..MOST_ATTEMPTS {
-            match ContainerWriter::open(&self.path, &self.opener()) {
+            match ContainerWriter::open(&self.path, &self.identity()) {
                 Ok(writer) => {
                     // Of the file that is locked; the path may lead to another by now.
                     let base = writer.reader().cloned();
@@ -485,7 +485,7 @@ impl KbWriter {
                 Err(Error::PathNotFound { .. }) => self.check_creates()?,
                 Err(error) => return Err(error),
             }
-            let writer = ContainerWriter::create(&self.path, &self.opener())?;
+            let writer = ContainerWriter::create(&self.path, &self.identity())?;
             // Another writer may have finished the file since: then it is changed, not replaced.
             if !writer.replaces() {
                 return Ok(Open {
@@ -581,12 +581,12 @@ impl KbWriter {
         !self.pending.is_empty()
     }
 
-    pub(super) fn opener(&self) -> Opener {
+    pub(super) fn identity(&self) -> WriterIdentity {
         let unix_ms = u64::try_from(now_ms()).unwrap_or(0);
-        Opener {
+        WriterIdentity {
             program: PROGRAM.to_owned(),
             unix_ms,
-            wait: self.wait,
+            lock_timeout: self.wait,
         }
     }
 }

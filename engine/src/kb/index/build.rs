@@ -35,8 +35,8 @@ impl KbWriter {
         // A file that this writer has open would be locked against it.
         self.open = None;
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
-        let mut writer = ContainerWriter::create(&self.path, &self.opener())?;
-        writer.stop_on(options.cancel.clone());
+        let mut writer = ContainerWriter::create(&self.path, &self.identity())?;
+        writer.set_cancel(options.cancel.clone());
         let before = match writer.replaced()? {
             Some(existing) => {
                 let (identity, catalog) = existing

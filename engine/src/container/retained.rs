@@ -1,17 +1,17 @@
 //! What the writer of a live file keeps readable: read transactions over its recent commits, and the
-//! holder record that tells readers so.
+//! writer record that tells readers so.
 //!
 //! The order is everything: what is protected is published only after it is, and what is given up is
 //! published before it is.
 
 use crate::container::disk::{read_at, write_at};
-use crate::container::holder::{
-    HOLDER, Holder, HolderState, NO_HOLDER, publish_nobody, publish_opening,
-};
-use crate::container::lock::{ByteLock, HOLD_BYTE};
-use crate::container::redb_file::Opener;
+use crate::container::lock::{ByteLock, LEASE_BYTE};
+use crate::container::redb_file::WriterIdentity;
 use crate::container::snapshot::{CommitSlot, HEADER_LEN};
 use crate::container::transaction::from_redb;
+use crate::container::writer_record::{
+    NO_WRITER, WRITER_RECORD, WriterRecord, WriterState, clear_record, publish_opening,
+};
 use crate::error::{Error, Result};
 use redb::{Database, ReadTransaction, ReadableDatabase};
 use std::collections::VecDeque;
@@ -21,82 +21,82 @@ use std::time::{Duration, Instant};
 
 /// How long a replaced commit stays readable, and how many bytes may be kept for that.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct RetentionPolicy {
     keep: Duration,
     cap_bytes: u64,
 }
 
 /// Usually: longer than nearly every request.
-const USUAL: Patience = Patience {
+const DEFAULT: RetentionPolicy = RetentionPolicy {
     keep: Duration::from_secs(2),
     cap_bytes: 64 << 20,
 };
 
 /// While a reader holds the hold byte.
-const ASKED_FOR: Patience = Patience {
+const EXTENDED: RetentionPolicy = RetentionPolicy {
     keep: Duration::from_secs(60),
     cap_bytes: 256 << 20,
 };
 
 /// A read transaction protects its own and every later commit, so one per this time is enough.
-const BETWEEN_PINS: Duration = Duration::from_millis(100);
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// An open read transaction.
 #[derive(Debug)]
-struct Pin {
+struct RetainedSnapshot {
     /// Number of the commit.
     transaction: u64,
-    /// When the next commit was seen after it; the newest pin has none.
+    /// When the next commit was seen after it; the newest snapshot has none.
     replaced: Option<Instant>,
-    /// Value of the byte count when the pin was made.
-    retained_at: u64,
+    /// Value of the byte count when the snapshot was made.
+    replaced_bytes_before: u64,
     /// Keeps redb from reusing pages.
-    _read: PinnedRead,
+    _read: OpenRead,
 }
 
 /// redb's read transaction, with a `Debug` of its own.
-struct PinnedRead(#[expect(dead_code, reason = "held for its drop")] ReadTransaction);
+struct OpenRead(#[expect(dead_code, reason = "held for its drop")] ReadTransaction);
 
-impl std::fmt::Debug for PinnedRead {
+impl std::fmt::Debug for OpenRead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ReadTransaction")
     }
 }
 
-/// The pins and their publication.
+/// The retained snapshots and their publication.
 #[derive(Debug)]
-pub(crate) struct Pins {
-    /// The file, for header and holder record.
+pub(crate) struct RetainedSnapshots {
+    /// The file, for header and writer record.
     file: File,
     /// Record and text as a writer before this one left them.
-    before: [u8; NO_HOLDER.len()],
+    previous: [u8; NO_WRITER.len()],
     /// What was published last.
-    holder: Holder,
+    record: WriterRecord,
     /// Oldest first; never empty while serving.
-    pins: VecDeque<Pin>,
+    snapshots: VecDeque<RetainedSnapshot>,
 }
 
-impl Pins {
+impl RetainedSnapshots {
     /// Publishes who opens the file, and that nothing is protected. Must come before redb touches the
     /// file, because a record left by a dead writer holds until it is replaced.
-    pub(crate) fn begin(file: File, opener: &Opener) -> io::Result<Pins> {
-        let mut before = NO_HOLDER;
-        read_at(&file, &mut before, HOLDER.start as u64)?;
-        let holder = publish_opening(&file, opener).inspect_err(|_| {
-            let _ = write_at(&file, &before, HOLDER.start as u64);
+    pub(crate) fn begin(file: File, identity: &WriterIdentity) -> io::Result<RetainedSnapshots> {
+        let mut before = NO_WRITER;
+        read_at(&file, &mut before, WRITER_RECORD.start as u64)?;
+        let record = publish_opening(&file, identity).inspect_err(|_| {
+            let _ = write_at(&file, &before, WRITER_RECORD.start as u64);
         })?;
-        Ok(Pins {
+        Ok(RetainedSnapshots {
             file,
-            before,
-            holder,
-            pins: VecDeque::new(),
+            previous: before,
+            record,
+            snapshots: VecDeque::new(),
         })
     }
 
-    /// Puts back what [`Pins::begin`] found. Only while redb has not touched the file: what a dead
+    /// Puts back what [`RetainedSnapshots::begin`] found. Only while redb has not touched the file: what a dead
     /// writer protects is still there then.
-    pub(crate) fn withdraw(&self) -> io::Result<()> {
-        write_at(&self.file, &self.before, HOLDER.start as u64)
+    pub(crate) fn restore_previous(&self) -> io::Result<()> {
+        write_at(&self.file, &self.previous, WRITER_RECORD.start as u64)
     }
 
     /// The file.
@@ -105,77 +105,91 @@ impl Pins {
     }
 
     fn publish(&self) -> io::Result<()> {
-        write_at(&self.file, &self.holder.to_bytes(), HOLDER.start as u64)
+        write_at(
+            &self.file,
+            &self.record.to_bytes(),
+            WRITER_RECORD.start as u64,
+        )
     }
 
-    fn pin(&mut self, database: &Database, retained: u64) -> Result<()> {
+    fn retain(&mut self, database: &Database, replaced_bytes: u64) -> Result<()> {
         let read = database.begin_read().map_err(from_redb)?;
-        self.pins.push_back(Pin {
+        self.snapshots.push_back(RetainedSnapshot {
             transaction: newest_transaction(&self.file)?,
             replaced: None,
-            retained_at: retained,
-            _read: PinnedRead(read),
+            replaced_bytes_before: replaced_bytes,
+            _read: OpenRead(read),
         });
         Ok(())
     }
 
     /// Protects the newest commit and publishes that.
-    pub(crate) fn serve(&mut self, database: &Database) -> Result<()> {
-        self.pin(database, 0)?;
+    pub(crate) fn start_serving(&mut self, database: &Database) -> Result<()> {
+        self.retain(database, 0)?;
         let newest = newest_transaction(&self.file)?;
-        self.holder.state = HolderState::Serving;
-        self.holder.oldest = newest;
-        self.holder.upto = newest;
+        self.record.state = WriterState::Serving;
+        self.record.oldest = newest;
+        self.record.upto = newest;
         self.publish().map_err(Error::storage)
     }
 
     /// Tells readers that a newer commit is about to be seen, and that theirs is still protected.
     pub(crate) fn announce_commit(&mut self) -> Result<()> {
-        self.holder.upto = newest_transaction(&self.file)? + 1;
+        self.record.upto = newest_transaction(&self.file)? + 1;
         self.publish().map_err(Error::storage)
     }
 
     /// Protects the new commit, gives up what is old or too much, and returns the commit's number.
-    /// `retained` counts all bytes that commits replaced so far.
-    pub(crate) fn committed(&mut self, database: &Database, retained: u64) -> Result<u64> {
+    /// `replaced_bytes` counts all bytes that commits replaced so far.
+    pub(crate) fn committed(&mut self, database: &Database, replaced_bytes: u64) -> Result<u64> {
         // Aborted transactions use up numbers too, so this can be more than was announced.
         let newest = newest_transaction(&self.file)?;
-        self.holder.upto = newest;
+        self.record.upto = newest;
         let now = Instant::now();
-        let last_pinned = self.pins.iter().rev().nth(1).and_then(|pin| pin.replaced);
-        if last_pinned.is_none_or(|replaced| now - replaced >= BETWEEN_PINS) {
-            if let Some(pin) = self.pins.back_mut() {
-                pin.replaced = Some(now);
+        let last_retained = self
+            .snapshots
+            .iter()
+            .rev()
+            .nth(1)
+            .and_then(|snapshot| snapshot.replaced);
+        if last_retained.is_none_or(|replaced| now - replaced >= MIN_INTERVAL) {
+            if let Some(snapshot) = self.snapshots.back_mut() {
+                snapshot.replaced = Some(now);
             }
-            self.pin(database, retained)?;
+            self.retain(database, replaced_bytes)?;
         }
-        let asked = ByteLock::is_held(&self.file, HOLD_BYTE).unwrap_or(false);
-        let patience = if asked { ASKED_FOR } else { USUAL };
-        let spent = |pin: &&Pin| {
-            let old = pin.replaced.is_some_and(|at| now - at >= patience.keep);
-            old || retained - pin.retained_at > patience.cap_bytes
+        let is_leased = ByteLock::is_held(&self.file, LEASE_BYTE).unwrap_or(false);
+        let policy = if is_leased { EXTENDED } else { DEFAULT };
+        let expired = |snapshot: &&RetainedSnapshot| {
+            let old = snapshot.replaced.is_some_and(|at| now - at >= policy.keep);
+            old || replaced_bytes - snapshot.replaced_bytes_before > policy.cap_bytes
         };
-        let newest_pin = self.pins.len().saturating_sub(1);
-        let given_up = self.pins.iter().take(newest_pin).take_while(spent).count();
-        if let Some(pin) = self.pins.get(given_up) {
-            self.holder.oldest = pin.transaction;
+        let newest_retained = self.snapshots.len().saturating_sub(1);
+        let released = self
+            .snapshots
+            .iter()
+            .take(newest_retained)
+            .take_while(expired)
+            .count();
+        if let Some(snapshot) = self.snapshots.get(released) {
+            self.record.oldest = snapshot.transaction;
         }
         self.publish().map_err(Error::storage)?;
-        self.pins.drain(..given_up);
+        self.snapshots.drain(..released);
         Ok(newest)
     }
 
-    /// Gives everything up: closing commits once more, without pins.
-    pub(crate) fn give_up(&mut self) -> io::Result<()> {
-        self.holder.state = HolderState::Opening;
+    /// Gives everything up: closing commits once more, without retained snapshots.
+    pub(crate) fn release_all(&mut self) -> io::Result<()> {
+        self.record.state = WriterState::Opening;
         self.publish()?;
-        self.pins.clear();
+        self.snapshots.clear();
         Ok(())
     }
 
     /// Removes the record. Only after redb has closed the file.
-    pub(crate) fn end(&self) -> io::Result<()> {
-        publish_nobody(&self.file)
+    pub(crate) fn clear_record(&self) -> io::Result<()> {
+        clear_record(&self.file)
     }
 }
 
@@ -194,7 +208,7 @@ mod tests {
     use crate::container::codec::{decode_record, encode_record, u64_at};
     use crate::container::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::extent::{SegmentExtents, segment_table_name};
-    use crate::container::fixture::{build, fill, opener, place};
+    use crate::container::fixture::{build, fill, identity, temp_path};
     use crate::container::{Container, ContainerWriter, Key, Snapshot, Transaction};
     use crate::types::SegmentId;
     use std::ops::ControlFlow;
@@ -202,9 +216,9 @@ mod tests {
 
     #[test]
     fn pinned_commits_stay_readable_while_the_writer_goes_on() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 9));
-        let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
         let reader = Container::open(&path).unwrap();
         let numbers = |snapshot: &Snapshot<'_>| {
             let table = snapshot.table("numbers")?.unwrap();
@@ -236,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_request_that_outlasts_its_writer_runs_again() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 10));
         let reader = Container::open(&path).unwrap();
         let mut attempts = 0;
@@ -245,7 +259,7 @@ mod tests {
             reader.read(|_| {
                 attempts += 1;
                 if attempts <= rounds {
-                    let mut writer = ContainerWriter::open(&path, &opener())?;
+                    let mut writer = ContainerWriter::open(&path, &identity())?;
                     let mut transaction = writer.begin()?;
                     transaction.put("numbers", Key::U64(1), b"changed")?;
                     transaction.commit()?;
@@ -264,7 +278,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_holder_is_published_first_and_never_into_a_file_that_is_refused() {
+    fn the_writer_is_published_first_and_never_into_a_file_that_is_refused() {
         use crate::container::faults::{Observer, Op, observed};
         use crate::container::signature::BLOCK;
         use std::{fs, sync::Arc};
@@ -278,16 +292,17 @@ mod tests {
                 Ok(())
             }
         }
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 9));
         let mut good = fs::read(&path).unwrap();
         // Left by a writer that died.
-        good[HOLDER.start..HOLDER.start + 100].fill(b'x');
+        good[WRITER_RECORD.start..WRITER_RECORD.start + 100].fill(b'x');
         let opened = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
             let offsets = Arc::new(Offsets::default());
             let observer: Arc<dyn Observer> = Arc::clone(&offsets) as _;
-            let error = observed(observer, || ContainerWriter::open(&path, &opener())).unwrap_err();
+            let error =
+                observed(observer, || ContainerWriter::open(&path, &identity())).unwrap_err();
             assert!(fs::read(&path).unwrap() == bytes);
             let offsets = offsets.0.lock().unwrap().clone();
             (error.code(), offsets)
@@ -304,12 +319,12 @@ mod tests {
         let root = container.read(|snapshot| {
             let names = snapshot.slot().system_names()?;
             let pointer = names.root.ok_or(Error::WriterFailed)?.pointer;
-            snapshot.pages().geometry().offset(pointer)
+            snapshot.btree().geometry().offset(pointer)
         });
         let mut damaged = good.clone();
         damaged[root.unwrap() as usize + 5] ^= 1;
-        let holder = HOLDER.start as u64;
-        assert_eq!(opened(&damaged), ("DAMAGED", vec![holder, holder]));
+        let record_at = WRITER_RECORD.start as u64;
+        assert_eq!(opened(&damaged), ("DAMAGED", vec![record_at, record_at]));
     }
 
     const GENERATION: &str = "generation";
@@ -362,7 +377,7 @@ mod tests {
     #[test]
     fn readers_beside_a_writer_see_exactly_one_generation_each_time() {
         const COMMITS: u64 = 200;
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| write_generation(transaction, 0));
         let done = AtomicBool::new(false);
         let seen = std::thread::scope(|scope| {
@@ -382,7 +397,7 @@ mod tests {
                     })
                 })
                 .collect();
-            let mut writer = ContainerWriter::open(&path, &opener()).unwrap();
+            let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
             for generation in 1..=COMMITS {
                 let mut transaction = writer.begin().unwrap();
                 write_generation(&mut transaction, generation).unwrap();

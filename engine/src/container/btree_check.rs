@@ -1,5 +1,6 @@
 //! A walk over all trees of one commit that checks every page and goes on after damage.
 
+use crate::container::btree_reader::{MAX_DEPTH, Node, too_deep};
 use crate::container::codec::array_at;
 use crate::container::column::MAX_ORDER;
 use crate::container::extent::{ExtentPage, SEGMENT_TABLE_PREFIX, segment_table_name};
@@ -8,12 +9,11 @@ use crate::container::page::{Key, KeyKind, LEAF, Leaf, PagePointer, Table};
 use crate::container::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, PAGE_SIZE, Signature};
 use crate::container::snapshot::{Snapshot, check_resting_header};
 use crate::container::verify::Verified;
-use crate::container::walker::{MAX_DEPTH, Node, too_deep};
 use crate::error::{Error, Result};
 use crate::types::SegmentId;
 
 /// Problems that are listed; more only count as "and more".
-const MOST_DAMAGE: usize = 100;
+const MAX_DAMAGE: usize = 100;
 
 impl Snapshot<'_> {
     /// Reads the names of the tables, and redb's own tables whole: what redb reads when it opens the
@@ -25,10 +25,10 @@ impl Snapshot<'_> {
     /// [`Error::Damaged`] naming the first thing that is wrong.
     pub(crate) fn check_system(&self) -> Result<()> {
         let mut ignore = |_| {};
-        let mut walk = Walk::new(self, Verified::default(), &mut ignore);
-        walk.user_names();
-        walk.system_tables();
-        match walk.verified.damage.into_iter().next() {
+        let mut check = BtreeCheck::new(self, Verified::default(), &mut ignore);
+        check.user_names();
+        check.system_tables();
+        match check.verified.damage.into_iter().next() {
             Some(what) => Err(Error::Damaged { what }),
             None => Ok(()),
         }
@@ -36,7 +36,7 @@ impl Snapshot<'_> {
 }
 
 /// One walk over trees of one commit.
-pub(crate) struct Walk<'w, 'a> {
+pub(crate) struct BtreeCheck<'w, 'a> {
     /// The commit.
     snapshot: &'w Snapshot<'a>,
     /// One bit for each smallest page of the file: whether some tree uses it. Also bounds the walk
@@ -48,14 +48,14 @@ pub(crate) struct Walk<'w, 'a> {
     progress: &'w mut dyn FnMut(u64),
 }
 
-impl<'w, 'a> Walk<'w, 'a> {
+impl<'w, 'a> BtreeCheck<'w, 'a> {
     pub(crate) fn new(
         snapshot: &'w Snapshot<'a>,
         verified: Verified,
         progress: &'w mut dyn FnMut(u64),
-    ) -> Walk<'w, 'a> {
-        let pages = snapshot.pages().len_bytes() / u64::from(PAGE_SIZE);
-        Walk {
+    ) -> BtreeCheck<'w, 'a> {
+        let pages = snapshot.btree().len_bytes() / u64::from(PAGE_SIZE);
+        BtreeCheck {
             snapshot,
             used: vec![0; pages as usize / 64 + 1],
             verified,
@@ -64,7 +64,7 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     fn damaged(&mut self, place: &str, error: &Error) {
-        if self.verified.damage.len() < MOST_DAMAGE {
+        if self.verified.damage.len() < MAX_DAMAGE {
             let what = match error {
                 Error::Damaged { what } => what.clone(),
                 error => error.to_string(),
@@ -190,7 +190,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             (self.progress)(self.verified.bytes);
         }
         let whole = self.verified.damage.len() == damage_before;
-        if whole && damage_before < MOST_DAMAGE && pairs != root.length {
+        if whole && damage_before < MAX_DAMAGE && pairs != root.length {
             let error = Error::damaged(format!("{pairs} pairs instead of {}", root.length));
             self.damaged(place, &error);
         }
@@ -209,12 +209,12 @@ impl<'w, 'a> Walk<'w, 'a> {
             return Err(too_deep());
         }
         self.claim(pointer)?;
-        let pages = self.snapshot.pages();
+        let pages = self.snapshot.btree();
         if let Some(segment) = segment {
             // The first leaf tells where leaves are, so that no other must be touched for that.
             let is_extent = match leaf_depth {
                 Some(leaf_depth) => *leaf_depth == depth,
-                None => pages.lend(pointer)?.first() == Some(&LEAF),
+                None => pages.slice(pointer)?.first() == Some(&LEAF),
             };
             if is_extent {
                 check_extent(self.snapshot, pointer, segment)?;
@@ -241,8 +241,8 @@ impl<'w, 'a> Walk<'w, 'a> {
     /// Notes that a page is in use.
     fn claim(&mut self, pointer: PagePointer) -> Result<()> {
         // Lies in the file, so all its bits exist.
-        self.snapshot.pages().lend(pointer)?;
-        let first = self.snapshot.pages().geometry().offset(pointer)? / u64::from(PAGE_SIZE);
+        self.snapshot.btree().slice(pointer)?;
+        let first = self.snapshot.btree().geometry().offset(pointer)? / u64::from(PAGE_SIZE);
         for page in first..first + (1 << pointer.order()) {
             let (word, bit) = (page as usize / 64, 1 << (page % 64));
             match self.used.get_mut(word) {
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use crate::container::codec::u64_at;
     use crate::container::fixture::{
-        GEOMETRY, branch, build, fill, leaf, map_of, place, pointer_to,
+        GEOMETRY, branch, build, fill, leaf, map_of, pointer_to, temp_path,
     };
     use crate::container::page::{Root, Widths};
     use crate::container::snapshot::CommitSlot;
@@ -301,13 +301,13 @@ mod tests {
 
     #[test]
     fn a_tree_that_uses_a_page_twice_or_lies_about_its_length_is_damaged() {
-        let (_folder, path) = place();
+        let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let file = Map::Bytes(fs::read(&path).unwrap().into());
         let leaf = leaf();
         let first = PagePointer {
             page: 0,
-            sum: xxhash_rust::xxh3::xxh3_128(&leaf[..20]),
+            checksum: xxhash_rust::xxh3::xxh3_128(&leaf[..20]),
         };
         let other = PagePointer { page: 1, ..first };
         let complaint = |children: &[PagePointer], length: u64| {
@@ -325,9 +325,9 @@ mod tests {
                 key_kind: KeyKind::U64,
             };
             let mut ignore = |_| {};
-            let mut walk = Walk::new(&snapshot, Verified::default(), &mut ignore);
-            walk.tree("tree", &table, None, &mut |_| {});
-            walk.verified.damage.join("; ")
+            let mut check = BtreeCheck::new(&snapshot, Verified::default(), &mut ignore);
+            check.tree("tree", &table, None, &mut |_| {});
+            check.verified.damage.join("; ")
         };
         assert_eq!(complaint(&[first, other], 2), "");
         assert_eq!(complaint(&[first, other], 3), "tree: 2 pairs instead of 3");

@@ -1,8 +1,8 @@
-//! The holder record and text in page 0: who writes the file, and what the writer protects.
+//! The writer record and text in page 0: who writes the file, and what the writer protects.
 
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::disk::{read_at, write_at};
-use crate::container::redb_file::Opener;
+use crate::container::redb_file::WriterIdentity;
 use crate::container::signature::put;
 use crate::error::Error;
 use std::fs::File;
@@ -11,30 +11,30 @@ use std::ops::Range;
 use std::time::Duration;
 use xxhash_rust::xxh3::xxh3_64;
 
-// Layout of the holder record, at 1024 of the file.
-const HOLDER_MAGIC: [u8; 8] = *b"KBHOLDR1";
-const STATE_AT: usize = HOLDER_MAGIC.len();
+// Layout of the writer record, at 1024 of the file.
+const MAGIC: [u8; 8] = *b"KBHOLDR1";
+const STATE_AT: usize = MAGIC.len();
 const PROCESS_AT: usize = STATE_AT + 4;
 const STARTED_AT: usize = PROCESS_AT + 4;
 const OLDEST_AT: usize = STARTED_AT + 8;
 const UPTO_AT: usize = OLDEST_AT + 8;
-const HOLDER_SUM_AT: usize = HOLDER_LEN - 8;
-const HOLDER_LEN: usize = 64;
-const HOLDER_TEXT_LEN: usize = 256;
+const CHECKSUM_AT: usize = RECORD_LEN - 8;
+const RECORD_LEN: usize = 64;
+const TEXT_LEN: usize = 256;
 
 /// Looks at the record of a locked file until it names somebody.
-const LOOKS_FOR_HOLDER: usize = 4;
+const READ_ATTEMPTS: usize = 4;
 /// Between two of them.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Where the holder record lies in the file.
-pub(crate) const HOLDER: Range<usize> = 1024..1024 + HOLDER_LEN;
-/// Zeros over the record and the text, which stands right behind it.
-pub(crate) const NO_HOLDER: [u8; HOLDER_LEN + HOLDER_TEXT_LEN] = [0; HOLDER_LEN + HOLDER_TEXT_LEN];
+/// Where the writer record lies in the file.
+pub(crate) const WRITER_RECORD: Range<usize> = 1024..1024 + RECORD_LEN;
+/// Zeros over the record and the text, which follows it.
+pub(crate) const NO_WRITER: [u8; RECORD_LEN + TEXT_LEN] = [0; RECORD_LEN + TEXT_LEN];
 
 /// How far a writer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HolderState {
+pub(crate) enum WriterState {
     /// Opening or closing: nothing is protected.
     Opening = 1,
     /// The transactions `oldest..=upto` are protected.
@@ -43,9 +43,9 @@ pub(crate) enum HolderState {
 
 /// The writer's word on what it protects. Who may write is decided by the lock, not by this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Holder {
+pub(crate) struct WriterRecord {
     /// How far the writer is.
-    pub(crate) state: HolderState,
+    pub(crate) state: WriterState,
     /// Its process.
     pub(crate) process_id: u32,
     /// When it opened the file, in milliseconds since 1970-01-01 UTC.
@@ -56,31 +56,31 @@ pub(crate) struct Holder {
     pub(crate) upto: u64,
 }
 
-impl Holder {
-    /// The record as it stands in the file.
-    pub(crate) fn to_bytes(self) -> [u8; HOLDER_LEN] {
-        let mut record = [0; HOLDER_LEN];
-        put(&mut record, 0, &HOLDER_MAGIC);
+impl WriterRecord {
+    /// The record as it is stored in the file.
+    pub(crate) fn to_bytes(self) -> [u8; RECORD_LEN] {
+        let mut record = [0; RECORD_LEN];
+        put(&mut record, 0, &MAGIC);
         put(&mut record, STATE_AT, &(self.state as u32).to_le_bytes());
         put(&mut record, PROCESS_AT, &self.process_id.to_le_bytes());
         put(&mut record, STARTED_AT, &self.started_unix_ms.to_le_bytes());
         put(&mut record, OLDEST_AT, &self.oldest.to_le_bytes());
         put(&mut record, UPTO_AT, &self.upto.to_le_bytes());
-        let sum = xxh3_64(record.split_at(HOLDER_SUM_AT).0);
-        put(&mut record, HOLDER_SUM_AT, &sum.to_le_bytes());
+        let checksum = xxh3_64(record.split_at(CHECKSUM_AT).0);
+        put(&mut record, CHECKSUM_AT, &checksum.to_le_bytes());
         record
     }
 
     /// Reads the record; `None` when there is none or it is torn: then nothing is protected.
-    pub(crate) fn from_bytes(record: &[u8]) -> Option<Holder> {
-        let whole = record.starts_with(&HOLDER_MAGIC)
-            && xxh3_64(record.get(..HOLDER_SUM_AT)?) == u64_at(record, HOLDER_SUM_AT).ok()?;
+    pub(crate) fn from_bytes(record: &[u8]) -> Option<WriterRecord> {
+        let whole = record.starts_with(&MAGIC)
+            && xxh3_64(record.get(..CHECKSUM_AT)?) == u64_at(record, CHECKSUM_AT).ok()?;
         let state = match u32_at(record, STATE_AT).ok()? {
-            1 => HolderState::Opening,
-            2 => HolderState::Serving,
+            1 => WriterState::Opening,
+            2 => WriterState::Serving,
             _ => return None,
         };
-        whole.then_some(Holder {
+        whole.then_some(WriterRecord {
             state,
             process_id: u32_at(record, PROCESS_AT).ok()?,
             started_unix_ms: u64_at(record, STARTED_AT).ok()?,
@@ -91,15 +91,15 @@ impl Holder {
 
     /// Whether transaction `then` is protected while `now` is the newest.
     pub(crate) fn protects(&self, then: u64, now: u64) -> bool {
-        self.state == HolderState::Serving && self.oldest <= then && then <= now && now <= self.upto
+        self.state == WriterState::Serving && self.oldest <= then && then <= now && now <= self.upto
     }
 }
 
 /// Host and program of the writer, cut to what fits, for messages.
-fn holder_text(host: &str, program: &str) -> [u8; HOLDER_TEXT_LEN] {
-    let mut text = [0; HOLDER_TEXT_LEN];
+fn writer_text(host: &str, program: &str) -> [u8; TEXT_LEN] {
+    let mut text = [0; TEXT_LEN];
     let mut offset = 0;
-    for (word, limit) in [(host, 64), (program, HOLDER_TEXT_LEN - 66)] {
+    for (word, limit) in [(host, 64), (program, TEXT_LEN - 66)] {
         let end = (0..=limit.min(word.len()))
             .rev()
             .find(|end| word.is_char_boundary(*end));
@@ -111,8 +111,8 @@ fn holder_text(host: &str, program: &str) -> [u8; HOLDER_TEXT_LEN] {
     text
 }
 
-/// Names the holder of the writer lock for people, from the record and the text behind it.
-fn describe_holder(record: &[u8], text: &[u8]) -> String {
+/// Describes the writer for error messages, from the record and the text behind it.
+fn describe_writer(record: &[u8], text: &[u8]) -> String {
     let word = |text: &[u8]| {
         let (len, rest) = text.split_first()?;
         let (word, rest) = rest.split_at_checked(usize::from(*len))?;
@@ -121,7 +121,7 @@ fn describe_holder(record: &[u8], text: &[u8]) -> String {
     };
     let (host, rest) = word(text).unwrap_or_default();
     let (program, _) = word(&rest).unwrap_or_default();
-    let Some(holder) = Holder::from_bytes(record) else {
+    let Some(writer) = WriterRecord::from_bytes(record) else {
         return "another program".to_owned();
     };
     let program = if program.is_empty() {
@@ -136,8 +136,8 @@ fn describe_holder(record: &[u8], text: &[u8]) -> String {
     };
     format!(
         "{program}, process {}{host}, since {}",
-        holder.process_id,
-        utc_time(holder.started_unix_ms)
+        writer.process_id,
+        utc_time(writer.started_unix_ms)
     )
 }
 
@@ -167,42 +167,42 @@ fn utc_time(unix_ms: u64) -> String {
 }
 
 /// Publishes in one write that `program` is opening the file, and returns the record.
-pub(crate) fn publish_opening(file: &File, opener: &Opener) -> io::Result<Holder> {
-    let holder = Holder {
-        state: HolderState::Opening,
+pub(crate) fn publish_opening(file: &File, identity: &WriterIdentity) -> io::Result<WriterRecord> {
+    let writer = WriterRecord {
+        state: WriterState::Opening,
         process_id: std::process::id(),
-        started_unix_ms: opener.unix_ms,
+        started_unix_ms: identity.unix_ms,
         oldest: 0,
         upto: 0,
     };
-    let mut bytes = holder.to_bytes().to_vec();
-    bytes.extend(holder_text(&host_name(), &opener.program));
-    write_at(file, &bytes, HOLDER.start as u64)?;
-    Ok(holder)
+    let mut bytes = writer.to_bytes().to_vec();
+    bytes.extend(writer_text(&host_name(), &identity.program));
+    write_at(file, &bytes, WRITER_RECORD.start as u64)?;
+    Ok(writer)
 }
 
 /// Removes record and text.
-pub(crate) fn publish_nobody(file: &File) -> io::Result<()> {
-    write_at(file, &NO_HOLDER, HOLDER.start as u64)
+pub(crate) fn clear_record(file: &File) -> io::Result<()> {
+    write_at(file, &NO_WRITER, WRITER_RECORD.start as u64)
 }
 
 /// The error that names who has locked `file`. Who has just locked it may be about to say so: looked
 /// at again for a moment.
-pub(crate) fn locked_by_holder(file: &File) -> Error {
-    let mut bytes = NO_HOLDER;
-    for look in 0..LOOKS_FOR_HOLDER {
+pub(crate) fn locked_by_writer(file: &File) -> Error {
+    let mut bytes = NO_WRITER;
+    for look in 0..READ_ATTEMPTS {
         if look > 0 {
-            std::thread::sleep(BETWEEN_LOOKS);
+            std::thread::sleep(RETRY_INTERVAL);
         }
         // A file that is too short for a record names nobody.
-        let read = read_at(file, &mut bytes, HOLDER.start as u64);
-        if read.is_ok() && Holder::from_bytes(bytes.split_at(HOLDER_LEN).0).is_some() {
+        let read = read_at(file, &mut bytes, WRITER_RECORD.start as u64);
+        if read.is_ok() && WriterRecord::from_bytes(bytes.split_at(RECORD_LEN).0).is_some() {
             break;
         }
     }
-    let (record, text) = bytes.split_at(HOLDER_LEN);
+    let (record, text) = bytes.split_at(RECORD_LEN);
     Error::IndexLocked {
-        holder: describe_holder(record, text),
+        holder: describe_writer(record, text),
     }
 }
 
@@ -230,57 +230,57 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_holder_record_protects_nothing() {
-        let holder = Holder {
-            state: HolderState::Serving,
+    fn a_torn_writer_record_protects_nothing() {
+        let writer = WriterRecord {
+            state: WriterState::Serving,
             process_id: 42,
             started_unix_ms: 1_795_256_553_000,
             oldest: 5,
             upto: 9,
         };
-        let bytes = holder.to_bytes();
-        assert_eq!(Holder::from_bytes(&bytes), Some(holder));
-        for bit in 0..HOLDER_LEN * 8 {
+        let bytes = writer.to_bytes();
+        assert_eq!(WriterRecord::from_bytes(&bytes), Some(writer));
+        for bit in 0..RECORD_LEN * 8 {
             let mut torn = bytes;
             torn[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Holder::from_bytes(&torn), None, "bit {bit}");
+            assert_eq!(WriterRecord::from_bytes(&torn), None, "bit {bit}");
         }
-        assert_eq!(Holder::from_bytes(&[]), None);
-        assert_eq!(Holder::from_bytes(&[0; HOLDER_LEN]), None);
+        assert_eq!(WriterRecord::from_bytes(&[]), None);
+        assert_eq!(WriterRecord::from_bytes(&[0; RECORD_LEN]), None);
     }
 
     #[test]
     fn only_the_published_range_is_protected() {
-        let mut holder = Holder {
-            state: HolderState::Serving,
+        let mut writer = WriterRecord {
+            state: WriterState::Serving,
             process_id: 1,
             started_unix_ms: 0,
             oldest: 5,
             upto: 9,
         };
-        assert!(holder.protects(5, 9) && holder.protects(9, 9));
-        assert!(!holder.protects(4, 9) && !holder.protects(5, 10) && !holder.protects(8, 7));
-        holder.state = HolderState::Opening;
-        assert!(!holder.protects(5, 9));
+        assert!(writer.protects(5, 9) && writer.protects(9, 9));
+        assert!(!writer.protects(4, 9) && !writer.protects(5, 10) && !writer.protects(8, 7));
+        writer.state = WriterState::Opening;
+        assert!(!writer.protects(5, 9));
     }
 
     #[test]
-    fn the_holder_is_named_with_program_process_host_and_time() {
-        let holder = Holder {
-            state: HolderState::Opening,
+    fn the_writer_is_named_with_program_process_host_and_time() {
+        let writer = WriterRecord {
+            state: WriterState::Opening,
             process_id: 42,
             started_unix_ms: 1_709_210_096_000,
             oldest: 0,
             upto: 0,
         };
-        let text = holder_text("alpha", "kb watch");
+        let text = writer_text("alpha", "kb watch");
         assert_eq!(
-            describe_holder(&holder.to_bytes(), &text),
+            describe_writer(&writer.to_bytes(), &text),
             "kb watch, process 42 on alpha, since 2024-02-29 12:34:56 UTC"
         );
-        let long = holder_text(&"\u{e9}".repeat(200), &"p".repeat(500));
-        assert!(describe_holder(&holder.to_bytes(), &long).contains("ppp, process 42 on \u{e9}"));
-        assert_eq!(describe_holder(&[0; 64], &[0; 256]), "another program");
+        let long = writer_text(&"\u{e9}".repeat(200), &"p".repeat(500));
+        assert!(describe_writer(&writer.to_bytes(), &long).contains("ppp, process 42 on \u{e9}"));
+        assert_eq!(describe_writer(&[0; 64], &[0; 256]), "another program");
         assert_eq!(utc_time(0), "1970-01-01 00:00:00 UTC");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// a panic redb's memory is not to be trusted, so nothing of it may reach the disk any more, closing
 /// included.
 #[derive(Debug, Clone)]
-pub(crate) struct Seam {
+pub(crate) struct PanicGuard {
     /// Whether a call has panicked.
     broken: Arc<AtomicBool>,
     /// The process that opened the file. One that was forked from it has copies of redb's memory, and
@@ -18,16 +18,16 @@ pub(crate) struct Seam {
     process_id: u32,
 }
 
-impl Default for Seam {
-    fn default() -> Seam {
-        Seam {
+impl Default for PanicGuard {
+    fn default() -> PanicGuard {
+        PanicGuard {
             broken: Arc::default(),
             process_id: std::process::id(),
         }
     }
 }
 
-impl Seam {
+impl PanicGuard {
     /// # Errors
     /// [`Error::ForkedWriter`] in a process that was forked from the one which opened the file.
     pub(crate) fn check_process(&self) -> Result<()> {
@@ -62,7 +62,9 @@ impl Seam {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::container::fixture::{Numbers, build, fill, opener, place_in_memory, write_segment};
+    use crate::container::fixture::{
+        Numbers, build, fill, identity, temp_path_in_memory, write_segment,
+    };
     use crate::container::map::Map;
     use crate::container::page::{BRANCH, Branch, Geometry, Leaf, PagePointer, Table, Widths};
     use crate::container::snapshot::CommitSlot;
@@ -75,13 +77,13 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_damage_and_nothing_may_be_written_after_it() {
-        let seam = Seam::default();
-        assert_eq!(seam.call(|| Ok(7)).unwrap(), 7);
-        assert!(seam.call(|| Err::<(), _>(Error::WriterFailed)).is_err());
-        assert!(seam.check().is_ok());
-        let error = seam.call(|| -> Result<()> { panic!("redb") }).unwrap_err();
+        let guard = PanicGuard::default();
+        assert_eq!(guard.call(|| Ok(7)).unwrap(), 7);
+        assert!(guard.call(|| Err::<(), _>(Error::WriterFailed)).is_err());
+        assert!(guard.check().is_ok());
+        let error = guard.call(|| -> Result<()> { panic!("redb") }).unwrap_err();
         assert!(matches!(error, Error::Damaged { .. }), "{error}");
-        assert!(seam.clone().check().is_err());
+        assert!(guard.clone().check().is_err());
     }
 
     /// Puts true checksums into all that refers to the page or to pages under it, and returns its own.
@@ -94,15 +96,15 @@ mod tests {
         is_name: bool,
         values: &mut Vec<Range<usize>>,
     ) -> u128 {
-        let pointer = PagePointer { page, sum: 0 };
+        let pointer = PagePointer { page, checksum: 0 };
         let start = geometry.offset(pointer).unwrap() as usize;
         let copy = bytes[start..start + pointer.size_bytes() as usize].to_vec();
         if copy[0] == BRANCH {
             let (branch, end) = Branch::parse(copy, widths).unwrap();
             for child in 0..branch.children() {
                 let page = branch.child(child).unwrap().page;
-                let sum = settle(bytes, geometry, page, widths, is_name, values);
-                bytes[start + 8 + 16 * child..][..16].copy_from_slice(&sum.to_le_bytes());
+                let checksum = settle(bytes, geometry, page, widths, is_name, values);
+                bytes[start + 8 + 16 * child..][..16].copy_from_slice(&checksum.to_le_bytes());
             }
             return xxh3_128(&bytes[start..start + end]);
         }
@@ -113,8 +115,8 @@ mod tests {
             let table = Table::from_definition("", value).unwrap();
             if let Some(root) = table.root {
                 let page = root.pointer.page;
-                let sum = settle(bytes, geometry, page, table.widths, false, values);
-                bytes[at(value) + 18..][..16].copy_from_slice(&sum.to_le_bytes());
+                let checksum = settle(bytes, geometry, page, table.widths, false, values);
+                bytes[at(value) + 18..][..16].copy_from_slice(&checksum.to_le_bytes());
             }
         }
         if !is_name {
@@ -131,11 +133,11 @@ mod tests {
         let mut values = Vec::new();
         let page = root.unwrap().pointer.page;
         let widths = Widths::default();
-        let sum = settle(bytes, geometry, page, widths, true, &mut values);
+        let checksum = settle(bytes, geometry, page, widths, true, &mut values);
         let slot = 64 + 128 * usize::from(bytes[9] & 1);
-        bytes[slot + 48..slot + 64].copy_from_slice(&sum.to_le_bytes());
-        let sum = xxh3_128(&bytes[slot..slot + 112]);
-        bytes[slot + 112..slot + 128].copy_from_slice(&sum.to_le_bytes());
+        bytes[slot + 48..slot + 64].copy_from_slice(&checksum.to_le_bytes());
+        let checksum = xxh3_128(&bytes[slot..slot + 112]);
+        bytes[slot + 112..slot + 128].copy_from_slice(&checksum.to_le_bytes());
         values
     }
 
@@ -160,7 +162,7 @@ mod tests {
     }
 
     fn work(path: &Path) -> Result<()> {
-        let mut writer = ContainerWriter::open(path, &opener())?;
+        let mut writer = ContainerWriter::open(path, &identity())?;
         for seed in 0..3 {
             let mut transaction = writer.begin()?;
             transaction.delete_table("names")?;
@@ -178,7 +180,7 @@ mod tests {
 
     #[test]
     fn redbs_panics_over_a_file_that_contradicts_itself_reach_nobody() {
-        let (_folder, path) = place_in_memory();
+        let (_folder, path) = temp_path_in_memory();
         build(&path, |transaction| fill(transaction, 1));
         let good = fs::read(&path).unwrap();
         let mut numbers = Numbers(6);
@@ -193,7 +195,7 @@ mod tests {
                 panics += usize::from(error.to_string().contains("redb's own tables"));
             }
             // No lock is left behind, whatever happened.
-            let again = ContainerWriter::open(&path, &opener());
+            let again = ContainerWriter::open(&path, &identity());
             assert!(
                 !matches!(again, Err(Error::IndexLocked { .. })),
                 "{again:?}"

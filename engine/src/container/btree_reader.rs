@@ -37,7 +37,7 @@ impl Node {
     pub(crate) fn checked(bytes: Vec<u8>, pointer: PagePointer, widths: Widths) -> Result<Node> {
         let wrong = || Error::damaged(format!("the checksum of page {:#x}", pointer.page));
         let check = |bytes: &[u8], end: usize| match bytes.get(..end) {
-            Some(used) if xxh3_128(used) == pointer.sum => Ok(()),
+            Some(used) if xxh3_128(used) == pointer.checksum => Ok(()),
             _ => Err(wrong()),
         };
         match bytes.first() {
@@ -56,7 +56,7 @@ impl Node {
 
 /// Reads checked pages for one snapshot.
 #[derive(Debug)]
-pub(crate) struct Pages<'a> {
+pub(crate) struct BtreeReader<'a> {
     /// The bytes.
     map: &'a Map,
     /// Where pages lie.
@@ -67,9 +67,9 @@ pub(crate) struct Pages<'a> {
     cancel: Option<&'a AtomicBool>,
 }
 
-impl<'a> Pages<'a> {
-    pub(crate) fn new(map: &'a Map, geometry: Geometry) -> Pages<'a> {
-        Pages {
+impl<'a> BtreeReader<'a> {
+    pub(crate) fn new(map: &'a Map, geometry: Geometry) -> BtreeReader<'a> {
+        BtreeReader {
             map,
             geometry,
             beyond_map: AtomicBool::new(false),
@@ -106,10 +106,10 @@ impl<'a> Pages<'a> {
     }
 
     /// A whole page in place, unchecked.
-    pub(crate) fn lend(&self, pointer: PagePointer) -> Result<&'a [u8]> {
+    pub(crate) fn slice(&self, pointer: PagePointer) -> Result<&'a [u8]> {
         let offset = self.geometry.offset(pointer)?;
         self.map
-            .lend(offset, pointer.size_bytes())
+            .slice(offset, pointer.size_bytes())
             .ok_or_else(|| self.beyond(pointer))
     }
 
@@ -252,7 +252,7 @@ impl<'a> Pages<'a> {
     fn height(&self, root: PagePointer, widths: Widths) -> Result<usize> {
         let mut pointer = root;
         for height in 1..=MAX_DEPTH {
-            // The type is enough: the leaf may be an extent, which is checked when it is lent.
+            // The type is enough: the leaf may be an extent, which is checked when its payload is read.
             let offset = self.geometry.offset(pointer)?;
             let head = self
                 .map
@@ -423,7 +423,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
         #[test]
-        fn the_walker_reads_what_redb_reads(
+        fn the_reader_agrees_with_redb(
             commits in prop::collection::vec(
                 prop::collection::vec(
                     (
@@ -481,7 +481,7 @@ mod tests {
         let mut pages = vec![leaf];
         let mut pointer = PagePointer {
             page: 0,
-            sum: xxh3_128(&leaf[..20]),
+            checksum: xxh3_128(&leaf[..20]),
         };
         for level in 1..=20 {
             let page = branch(&[pointer; 100]);
@@ -489,7 +489,7 @@ mod tests {
             pages.push(page);
         }
         let map = map_of(&pages);
-        let walker = Pages::new(&map, GEOMETRY);
+        let reader = BtreeReader::new(&map, GEOMETRY);
         let root = Some(Root {
             pointer,
             length: u64::MAX,
@@ -503,15 +503,15 @@ mod tests {
             widths,
             key_kind: KeyKind::U64,
         };
-        assert!(walker.leaf_for(&table, Key::U64(0)).unwrap().is_some());
-        let error = walker.leaf_pointers(&table).unwrap_err();
+        assert!(reader.leaf_for(&table, Key::U64(0)).unwrap().is_some());
+        let error = reader.leaf_pointers(&table).unwrap_err();
         assert!(error.to_string().contains("refers to itself"), "{error}");
         let mut leaves = 0;
-        let walk = walker.leaves_from(&table, Some(Key::U64(0)), |_, _| {
+        let result = reader.leaves_from(&table, Some(Key::U64(0)), |_, _| {
             leaves += 1;
             Ok(true)
         });
-        assert!(walk.unwrap_err().to_string().contains("refers to itself"));
+        assert!(result.unwrap_err().to_string().contains("refers to itself"));
         assert!((1..=pages.len()).contains(&leaves), "{leaves}");
     }
 
@@ -521,11 +521,11 @@ mod tests {
         let leaf = leaf();
         let pointer = PagePointer {
             page: 0,
-            sum: xxh3_128(&leaf[..20]),
+            checksum: xxh3_128(&leaf[..20]),
         };
         let top = branch(&[pointer, pointer]);
         let map = map_of(&[leaf, top]);
-        let walker = Pages::new(&map, GEOMETRY);
+        let reader = BtreeReader::new(&map, GEOMETRY);
         let table = Table {
             root: Some(Root {
                 pointer: pointer_to(1, &top, 2),
@@ -540,20 +540,23 @@ mod tests {
         // Of 16 MiB each, so that the budget of that time was used up soon; none of them exists.
         let large = PagePointer {
             page: 12 << 59,
-            sum: 0,
+            checksum: 0,
         };
         for round in 0..2000 {
-            assert!(walker.read(large, table.widths).is_err());
-            let found = walker.leaf_for(&table, Key::U64(0));
+            assert!(reader.read(large, table.widths).is_err());
+            let found = reader.leaf_for(&table, Key::U64(0));
             assert!(found.is_ok_and(|leaf| leaf.is_some()), "round {round}");
-            let walk = walker.leaves_from(&table, None, |_, _| Ok(false));
-            assert!(walk.is_ok(), "round {round}");
+            let result = reader.leaves_from(&table, None, |_, _| Ok(false));
+            assert!(result.is_ok(), "round {round}");
         }
     }
 
     #[test]
     fn a_tree_that_is_too_deep_is_refused() {
-        let mut pointer = PagePointer { page: 0, sum: 0 };
+        let mut pointer = PagePointer {
+            page: 0,
+            checksum: 0,
+        };
         let mut pages = vec![[0; 4096]];
         for level in 1..=MAX_DEPTH as u64 + 1 {
             let page = branch(&[pointer; 2]);
@@ -561,7 +564,7 @@ mod tests {
             pages.push(page);
         }
         let map = map_of(&pages);
-        let walker = Pages::new(&map, GEOMETRY);
+        let reader = BtreeReader::new(&map, GEOMETRY);
         let root = Some(Root { pointer, length: 1 });
         let widths = Widths {
             key: Some(8),
@@ -574,21 +577,21 @@ mod tests {
         };
         let deep = "more than 48 levels";
         assert!(
-            walker
+            reader
                 .leaf_for(&table, Key::U64(0))
                 .unwrap_err()
                 .to_string()
                 .contains(deep)
         );
         assert!(
-            walker
+            reader
                 .leaf_pointers(&table)
                 .unwrap_err()
                 .to_string()
                 .contains(deep)
         );
-        let walk = walker.leaves_from(&table, None, |_, _| Ok(true));
-        assert!(walk.unwrap_err().to_string().contains(deep));
+        let result = reader.leaves_from(&table, None, |_, _| Ok(true));
+        assert!(result.unwrap_err().to_string().contains(deep));
     }
 
     #[test]
@@ -599,7 +602,7 @@ mod tests {
         };
         let pointer = |order: u64, region: u64, index: u64| PagePointer {
             page: order << 59 | region << 20 | index,
-            sum: 0,
+            checksum: 0,
         };
         assert_eq!(small.offset(pointer(0, 0, 0)).unwrap(), 8192);
         assert_eq!(
@@ -610,10 +613,10 @@ mod tests {
         assert!(small.offset(pointer(6, 0, 1)).is_err());
         assert!(small.offset(pointer(31, 0xF_FFFF, 0)).is_err());
         let map = map_of(&[]);
-        let walker = Pages::new(&map, GEOMETRY);
-        assert!(walker.read(pointer(0, 0, 0), Widths::default()).is_err());
-        assert!(walker.went_beyond_map());
-        let too_large = walker
+        let reader = BtreeReader::new(&map, GEOMETRY);
+        assert!(reader.read(pointer(0, 0, 0), Widths::default()).is_err());
+        assert!(reader.went_beyond_map());
+        let too_large = reader
             .read(pointer(14, 0, 0), Widths::default())
             .unwrap_err();
         assert!(too_large.to_string().contains("order 14"), "{too_large}");
