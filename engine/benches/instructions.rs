@@ -24,7 +24,7 @@ use kb_engine::index::vector::{CODEC_I4, CODEC_I8, quantise};
 use kb_engine::store::block_writer::{BlockWriter, Compression};
 use kb_engine::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader};
 use kb_engine::store::chunks::{ChunkReader, ChunkWriter};
-use kb_engine::store::decoder::Decoders;
+use kb_engine::store::decoder::DecoderPool;
 use kb_engine::store::tables;
 use kb_engine::types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
 use roaring::RoaringBitmap;
@@ -256,9 +256,9 @@ fn stored() -> BlockReader<'static> {
         columns.view(tables::BLOCKS, &blocks),
         columns.view(tables::TEXT, &text),
     );
-    let decoders: &Decoders = Box::leak(Box::default());
+    let decoders: &DecoderPool = Box::leak(Box::default());
     let dictionary = columns.view(tables::TEXT_DICTIONARY, &dictionary);
-    let decoder = decoders.lend(dictionary).expect("memory");
+    let decoder = decoders.acquire(dictionary).expect("memory");
     BlockReader::new(blocks, text, chunks, decoder, BLOCK_LIMIT_BYTES)
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::index::{keyword, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
-use crate::store::decoder::Decoders;
+use crate::store::decoder::DecoderPool;
 use crate::store::deleted::Deleted;
 use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::meta::{Manifest, Meta};
@@ -24,7 +24,7 @@ use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::types::SegmentId;
 
-pub use directory::{Directory, Listed};
+pub use directory::{Directory, DirectoryEntry};
 
 /// The records of one commit.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Catalog {
 /// what a commit changed only.
 #[derive(Debug, Default)]
 pub struct CatalogCache {
-    kept: Mutex<Option<(SlotIdentity, Arc<Catalog>)>>,
+    cached: Mutex<Option<(SlotIdentity, Arc<Catalog>)>>,
 }
 
 impl CatalogCache {
@@ -60,13 +60,13 @@ impl CatalogCache {
     /// As [`Catalog::load`].
     pub fn get(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Catalog>> {
         let identity = snapshot.identity();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = match kept.as_ref() {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match cached.as_ref() {
             Some((of, catalog)) if *of == identity => return Ok(Arc::clone(catalog)),
             before => before.map(|(_, catalog)| Arc::clone(catalog)),
         };
         let catalog = Arc::new(Catalog::load_after(snapshot, before.as_deref())?);
-        *kept = Some((identity, Arc::clone(&catalog)));
+        *cached = Some((identity, Arc::clone(&catalog)));
         Ok(catalog)
     }
 }
@@ -89,14 +89,14 @@ pub struct Segment {
 /// The records of a segment; a segment never changes.
 #[derive(Debug)]
 pub struct SegmentRecords {
-    /// Its own.
+    /// Row count, sizes and columns.
     pub segment: SegmentRecord,
-    /// That of its text index.
+    /// Header of its keyword index.
     pub text: keyword::KeywordRecord,
-    /// That of its vector index.
+    /// Header of its vector index.
     pub vectors: vector::VectorRecord,
     /// What decodes its text blocks.
-    pub decoders: Decoders,
+    pub decoders: DecoderPool,
 }
 
 impl Catalog {
@@ -124,9 +124,9 @@ impl Catalog {
         let mut statistics = keyword::Statistics::default();
         for number in &manifest.segments {
             let id = SegmentId(*number);
-            let known = before.and_then(|before| before.segment(id).ok());
+            let previous = before.and_then(|before| before.segment(id).ok());
             let chunk_limit_bytes = meta.chunker.cap_bytes;
-            let segment = Segment::load(snapshot, id, known, chunk_limit_bytes)?;
+            let segment = Segment::load(snapshot, id, previous, chunk_limit_bytes)?;
             if segment.records.vectors.codec != meta.embedder.codec {
                 return Err(Error::damaged(format!(
                     "the vectors of segment {number} are stored in another way than the file says"
@@ -171,7 +171,7 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Error::Damaged`] when the document names a segment that is not live.
-    pub fn bind_segment_of<'s>(
+    pub fn bind_document<'s>(
         &'s self,
         snapshot: &'s Snapshot<'_>,
         record: &DocumentRecord,
@@ -200,16 +200,16 @@ impl Segment {
     fn load(
         snapshot: &Snapshot<'_>,
         id: SegmentId,
-        known: Option<&Segment>,
+        previous: Option<&Segment>,
         chunk_limit_bytes: u32,
     ) -> Result<Segment> {
-        if let Some(known) = known
-            && let Some(extents) = known.extents.in_commit(snapshot)?
+        if let Some(previous) = previous
+            && let Some(extents) = previous.extents.in_commit(snapshot)?
         {
-            let deleted = Deleted::read(snapshot, id, known.records.segment.rows)?;
+            let deleted = Deleted::read(snapshot, id, previous.records.segment.rows)?;
             return Ok(Segment {
                 id,
-                records: Arc::clone(&known.records),
+                records: Arc::clone(&previous.records),
                 extents,
                 deleted,
                 chunk_limit_bytes,
@@ -240,7 +240,7 @@ impl Segment {
             segment: record,
             text,
             vectors,
-            decoders: Decoders::default(),
+            decoders: DecoderPool::default(),
         });
         Ok(Segment {
             id,
@@ -258,26 +258,35 @@ impl Segment {
 
     /// Chunk rows that are not deleted.
     pub fn live_rows(&self) -> u32 {
-        let deleted = self.deleted.as_ref().map_or(0, |gone| gone.rows.len());
+        let deleted = self
+            .deleted
+            .as_ref()
+            .map_or(0, |deleted| deleted.rows.len());
         self.rows()
             .saturating_sub(u32::try_from(deleted).unwrap_or(u32::MAX))
     }
 
     /// Sum of the lengths of these in terms.
     fn live_length(&self) -> u64 {
-        let deleted = self.deleted.as_ref().map_or(0, |gone| gone.total_length);
+        let deleted = self
+            .deleted
+            .as_ref()
+            .map_or(0, |deleted| deleted.total_length);
         self.records.text.total_length.saturating_sub(deleted)
     }
 
     /// Bytes of the text of these.
     pub fn live_text_bytes(&self) -> u64 {
-        let deleted = self.deleted.as_ref().map_or(0, |gone| gone.text_bytes);
+        let deleted = self
+            .deleted
+            .as_ref()
+            .map_or(0, |deleted| deleted.text_bytes);
         self.records.segment.text_bytes.saturating_sub(deleted)
     }
 
     /// Its deleted rows; `None` when there are none.
     pub fn deleted_rows(&self) -> Option<&RoaringBitmap> {
-        self.deleted.as_ref().map(|gone| &gone.rows)
+        self.deleted.as_ref().map(|deleted| &deleted.rows)
     }
 
     /// The columns of the segment over a snapshot.
@@ -339,7 +348,7 @@ impl BoundSegment<'_> {
     pub fn blocks(&self) -> Result<BlockReader<'_>> {
         let records = &self.segment.records;
         let dictionary = view(&self.text_dictionary);
-        let decoder = records.decoders.lend(dictionary)?;
+        let decoder = records.decoders.acquire(dictionary)?;
         let (blocks, text) = (view(&self.blocks), view(&self.text));
         Ok(BlockReader::new(
             blocks,
@@ -350,8 +359,8 @@ impl BoundSegment<'_> {
         ))
     }
 
-    /// Words.
-    pub fn words(&self) -> Result<keyword::Reader<'_>> {
+    /// The keyword index.
+    pub fn keyword_index(&self) -> Result<keyword::Reader<'_>> {
         keyword::Reader::new(
             &self.segment.records.text,
             view(&self.dictionary),
@@ -360,7 +369,7 @@ impl BoundSegment<'_> {
         )
     }
 
-    /// Vectors.
+    /// The vector index.
     pub fn vectors(&self) -> Result<vector::reader::Reader<'_>> {
         let record = &self.segment.records.vectors;
         vector::reader::Reader::new(record, view(&self.rows), view(&self.codes))

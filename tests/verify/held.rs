@@ -7,7 +7,7 @@ use std::time::Duration;
 use kb_engine::Result;
 use kb_engine::catalog::Catalog;
 use kb_engine::container::column::{ColumnId, ExtentSink};
-use kb_engine::container::{Container, ContainerWriter, WriterIdentity, Snapshot, Transaction};
+use kb_engine::container::{Container, ContainerWriter, Snapshot, Transaction, WriterIdentity};
 use kb_engine::index::keyword::KeywordRecord;
 use kb_engine::index::vector::VectorRecord;
 use kb_engine::store::deleted::Deleted;

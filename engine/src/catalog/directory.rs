@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::store::documents::{DocumentRecord, Documents};
 use crate::types::{DocumentId, SegmentId};
 
-/// What stands between tags; no tag has a control character.
-const TAG_END: char = '\n';
+/// Separates tags; no tag contains a control character.
+const TAG_SEPARATOR: char = '\n';
 
 /// The documents of one commit, by ascending number.
 ///
@@ -19,13 +19,13 @@ const TAG_END: char = '\n';
 pub struct Directory {
     /// Path, title, suffix and tags of all documents, one after the other.
     text: String,
-    /// What else is known of each.
-    entries: Vec<Entry>,
+    /// The fixed-size fields of each document.
+    entries: Vec<Record>,
 }
 
 /// One document.
 #[derive(Debug)]
-struct Entry {
+struct Record {
     /// First byte of its path in the text of the directory.
     start: usize,
     /// Bytes of path, title, suffix and tags.
@@ -44,9 +44,9 @@ struct Entry {
 
 /// A document of the directory.
 #[derive(Debug, Clone, Copy)]
-pub struct Listed<'d> {
+pub struct DirectoryEntry<'d> {
     directory: &'d Directory,
-    entry: &'d Entry,
+    entry: &'d Record,
 }
 
 impl Directory {
@@ -79,7 +79,7 @@ impl Directory {
         let mut tags = String::new();
         for tag in &record.tags {
             tags.push_str(tag);
-            tags.push(TAG_END);
+            tags.push(TAG_SEPARATOR);
         }
         let mut len_bytes = [0; 4];
         let texts = [&record.path, &record.title, &record.suffix, &tags];
@@ -99,7 +99,7 @@ impl Directory {
                 return Err(Error::damaged(what));
             }
         };
-        self.entries.push(Entry {
+        self.entries.push(Record {
             start,
             len_bytes,
             modified_ms: record.modified_ms,
@@ -112,8 +112,8 @@ impl Directory {
     }
 
     /// All documents, by ascending number.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Listed<'_>> {
-        self.entries.iter().map(|entry| Listed {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = DirectoryEntry<'_>> {
+        self.entries.iter().map(|entry| DirectoryEntry {
             directory: self,
             entry,
         })
@@ -131,7 +131,7 @@ impl Directory {
 
     /// Bytes of memory that it holds.
     pub fn memory_bytes(&self) -> usize {
-        self.text.capacity() + self.entries.capacity() * size_of::<Entry>()
+        self.text.capacity() + self.entries.capacity() * size_of::<Record>()
     }
 }
 
@@ -142,7 +142,7 @@ fn position(segments: &[Segment], id: SegmentId) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-impl<'d> Listed<'d> {
+impl<'d> DirectoryEntry<'d> {
     /// Its number.
     pub fn id(&self) -> DocumentId {
         self.entry.document
@@ -150,25 +150,25 @@ impl<'d> Listed<'d> {
 
     /// Its path.
     pub fn path(&self) -> &'d str {
-        self.part(0)
+        self.field(0)
     }
 
     /// Its title.
     pub fn title(&self) -> &'d str {
-        self.part(1)
+        self.field(1)
     }
 
     /// The last part of its handle.
     pub fn suffix(&self) -> &'d str {
-        self.part(2)
+        self.field(2)
     }
 
     /// Its tags.
     pub fn tags(&self) -> impl Iterator<Item = &'d str> + use<'d> {
-        self.part(3).split_terminator(TAG_END)
+        self.field(3).split_terminator(TAG_SEPARATOR)
     }
 
-    fn part(&self, number: usize) -> &'d str {
+    fn field(&self, number: usize) -> &'d str {
         let len_bytes = &self.entry.len_bytes;
         let before: usize = len_bytes.iter().take(number).map(|len| *len as usize).sum();
         let len = len_bytes.get(number).copied().unwrap_or(0) as usize;

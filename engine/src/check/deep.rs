@@ -121,7 +121,7 @@ impl Context<'_> {
             facets::check(self, &rows.facets, problems)?;
         }
         segments::check_totals(self, &rows, problems);
-        let words = bound.words().and_then(|words| {
+        let words = bound.keyword_index().and_then(|words| {
             segments::check_lengths(self, &words, problems)?;
             keyword::check(&words)
         });

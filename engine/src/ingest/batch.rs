@@ -85,7 +85,7 @@ impl Batch {
             tags,
             added_ms: self.now_ms,
         };
-        let id = self.manifest.take_document()?;
+        let id = self.manifest.next_document_id()?;
         self.write(transaction, id, prepared, kept)
     }
 
@@ -98,7 +98,7 @@ impl Batch {
         prepared: &Prepared,
         tags: Option<Vec<String>>,
     ) -> Result<()> {
-        let old = documents::get_changed(transaction, id)?;
+        let old = documents::get_uncommitted(transaction, id)?;
         self.leave_rows(&old);
         let kept = Kept {
             suffix: old.suffix,
@@ -137,7 +137,7 @@ impl Batch {
         let open = match &mut self.open {
             Some(open) => open,
             None => {
-                let segment = self.manifest.take_segment()?;
+                let segment = self.manifest.next_segment_id()?;
                 self.manifest.segments.push(segment.0);
                 let embedder = &self.meta.embedder;
                 self.open.insert(SegmentWriter::new(
@@ -157,7 +157,7 @@ impl Batch {
 
     /// Removes a document of an earlier commit.
     pub fn remove(&mut self, transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
-        let old = documents::get_changed(transaction, id)?;
+        let old = documents::get_uncommitted(transaction, id)?;
         self.leave_rows(&old);
         outline::remove(transaction, id)?;
         documents::remove(transaction, id, &old)
@@ -170,7 +170,7 @@ impl Batch {
         id: DocumentId,
         modified_ms: i64,
     ) -> Result<()> {
-        let mut record = documents::get_changed(transaction, id)?;
+        let mut record = documents::get_uncommitted(transaction, id)?;
         record.modified_ms = modified_ms;
         documents::put_record(transaction, id, &record)
     }
@@ -182,7 +182,7 @@ impl Batch {
         id: DocumentId,
         tags: Vec<String>,
     ) -> Result<()> {
-        let mut record = documents::get_changed(transaction, id)?;
+        let mut record = documents::get_uncommitted(transaction, id)?;
         let old = std::mem::replace(&mut record.tags, tags);
         let missing = |tag: &&String, list: &[String]| list.binary_search(tag).is_err();
         let gone = old.iter().filter(|tag| missing(tag, &record.tags));
@@ -238,7 +238,7 @@ impl Batch {
                     all.rows |= &gone.rows;
                     all.documents = all.documents.saturating_add(gone.documents);
                     all.text_bytes = all.text_bytes.saturating_add(gone.text_bytes);
-                    let length = keyword::total_length_of(&words.words()?, &gone.rows)?;
+                    let length = keyword::total_length_of(&words.keyword_index()?, &gone.rows)?;
                     all.total_length = all.total_length.saturating_add(length);
                     let is_left = all.documents < segment.records.segment.documents;
                     deleted.push((*number, all, is_left));

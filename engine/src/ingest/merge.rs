@@ -19,7 +19,7 @@ use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkWriter;
 use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
-use crate::store::facets::{self, FacetWalk};
+use crate::store::facets::{self, FacetIter};
 use crate::store::segments::SegmentRecord;
 use crate::types::{DocumentId, SegmentId};
 
@@ -352,7 +352,7 @@ impl<'b> MergeWriter<'b> {
         let mut words = Vec::with_capacity(self.sources.len());
         for source in taken {
             words.push(keyword::MergeSource {
-                reader: source.bound.words()?,
+                reader: source.bound.keyword_index()?,
                 first: source.first,
                 rows: &source.new_rows,
             });
@@ -387,7 +387,7 @@ fn merge_facets(
 ) -> Result<()> {
     let mut walks = Vec::with_capacity(sources.len());
     for source in sources.iter().filter(|source| !source.new_rows.is_empty()) {
-        let walk = FacetWalk::start(snapshot, source.bound.segment.id)?;
+        let walk = FacetIter::start(snapshot, source.bound.segment.id)?;
         walks.push((source, walk));
     }
     while let Some(least) = walks.iter().filter_map(|(_, walk)| walk.value()).min() {

@@ -7,7 +7,7 @@ use crate::index::keyword::{
 };
 use crate::index::vector::{self, quantise};
 use crate::ingest::limits;
-use crate::store::outline::Sections;
+use crate::store::outline::SectionPath;
 use crate::types::{ChunkSpan, Document, Lines, Span};
 
 /// Where a document came from.
@@ -133,7 +133,7 @@ impl<'m> Preparer<'m> {
         let mut terms = DocumentTermsBuilder::new(&mut self.analyser);
         let path = terms.field(path);
         let document_title = terms.field(&document.title);
-        let mut sections = Sections::new(&document.outline);
+        let mut sections = SectionPath::new(&document.outline);
         for (chunk, row) in chunks.iter().zip(vectors.chunks_exact_mut(stride)) {
             let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
             let text = document.text.get(start..end).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::index::vector::quantise::Query;
 use crate::index::vector::{KnnSegment, Scan, knn};
 use crate::kb::read::Kb;
-use crate::store::outline::{self, Sections};
+use crate::store::outline::{self, SectionPath};
 
 /// Words of a question that is drawn from a text.
 const WORDS: usize = 6;
@@ -140,7 +140,7 @@ fn query_of(
     let chunk = segment.chunks().get(row)?;
     if prefers_heading {
         let headings = outline::get(snapshot, chunk.document)?;
-        let nearest = Sections::new(&headings).at(chunk.at.span.start).last();
+        let nearest = SectionPath::new(&headings).at(chunk.at.span.start).last();
         if let Some(query) = nearest.and_then(first_words) {
             return Ok(Some(query));
         }

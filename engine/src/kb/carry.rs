@@ -57,7 +57,7 @@ pub(super) fn read(
 ) -> Result<Preserved> {
     let record = catalog.documents.get(snapshot, id)?;
     let (mut text, mut chunks) = (String::new(), Vec::new());
-    if let Some(segment) = catalog.bind_segment_of(snapshot, &record)? {
+    if let Some(segment) = catalog.bind_document(snapshot, &record)? {
         segment
             .blocks()?
             .append(record.first_row, record.rows, &mut text)?;

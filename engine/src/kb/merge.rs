@@ -97,7 +97,7 @@ fn merge_some(
     let text_bytes: u64 = segments().map(Segment::live_text_bytes).sum();
     let expected: u64 = segments().map(live_documents).sum();
     let mut manifest: Manifest = catalog.manifest.clone();
-    let number = manifest.take_segment()?;
+    let number = manifest.next_segment_id()?;
     manifest
         .segments
         .retain(|live| !chosen.contains(&SegmentId(*live)));

@@ -8,7 +8,7 @@ use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry};
 use crate::kb::sections::section_span;
 use crate::kb::{Kb, texts};
 use crate::paging::{Budget, Origin, Page, Paging};
-use crate::store::outline::Sections;
+use crate::store::outline::SectionPath;
 use crate::types::Lines;
 
 /// What the numbers and field names of one entry of a list take, in bytes.
@@ -132,7 +132,7 @@ impl Kb {
             let segment = catalog.segment(record.segment())?.bind(snapshot)?;
             let (chunks, mut blocks) = (segment.chunks(), segment.blocks()?);
             let headings = catalog.outlines.get(snapshot, id)?;
-            let mut sections = Sections::new(&headings);
+            let mut sections = SectionPath::new(&headings);
             let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
             if let Some(span) = span {
                 rows.start = texts::row_at(&segment, &record, u64::from(span.start))?;

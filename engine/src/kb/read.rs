@@ -163,7 +163,7 @@ impl Kb {
     pub fn chunks(&self, name: &str) -> Result<Vec<ChunkSpan>> {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let Some(segment) = catalog.bind_segment_of(snapshot, &record)? else {
+            let Some(segment) = catalog.bind_document(snapshot, &record)? else {
                 return Ok(Vec::new());
             };
             let chunks = segment.chunks();

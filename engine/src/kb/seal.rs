@@ -280,7 +280,7 @@ impl Sealing<'_, '_> {
         mut record: DocumentRecord,
         outline: &[Heading],
     ) -> Result<()> {
-        let new = self.manifest.take_document()?;
+        let new = self.manifest.next_document_id()?;
         outline::put(transaction, new, outline)?;
         if record.rows == 0 {
             (record.segment, record.first_row) = (NO_SEGMENT, 0);
@@ -290,7 +290,7 @@ impl Sealing<'_, '_> {
             self.close(transaction)?;
             let planned = self.planned.next();
             let planned = planned.ok_or_else(|| Error::damaged("a document that was not there"))?;
-            let segment = self.manifest.take_segment()?;
+            let segment = self.manifest.next_segment_id()?;
             self.manifest.segments.push(segment.0);
             self.rows_left = planned.rows;
             let sample = planned.read_sample(self.bound)?;

@@ -25,7 +25,7 @@ impl Kb {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
             let mut text = String::new();
-            if let Some(segment) = catalog.bind_segment_of(snapshot, &record)? {
+            if let Some(segment) = catalog.bind_document(snapshot, &record)? {
                 let mut blocks = segment.blocks()?;
                 let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
                 while text.len() < bytes
@@ -58,7 +58,7 @@ impl Kb {
         let asked = asked.join(",");
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let segment = catalog.bind_segment_of(snapshot, &record)?;
+            let segment = catalog.bind_document(snapshot, &record)?;
             let all = pages(segment.as_ref(), &record)?;
             let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
             let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;

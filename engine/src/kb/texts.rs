@@ -58,7 +58,7 @@ pub(super) fn from(
     }
     let (mut text, mut lines) = (String::new(), all_lines(&record));
     if bytes > 0
-        && let Some(segment) = catalog.bind_segment_of(snapshot, &record)?
+        && let Some(segment) = catalog.bind_document(snapshot, &record)?
     {
         let mut row = row_at(&segment, &record, start)?;
         let end = record.first_row.saturating_add(record.rows);
@@ -122,7 +122,7 @@ pub(super) fn span_of(
             lines: record.lines,
         });
     }
-    let Some(segment) = catalog.bind_segment_of(snapshot, record)? else {
+    let Some(segment) = catalog.bind_document(snapshot, record)? else {
         return Ok(all);
     };
     let chunks = segment.chunks();
@@ -163,7 +163,7 @@ fn bytes_of_lines(text: &str, lines: u32) -> u32 {
 
 /// Bytes of the text of a document by its chunks.
 fn chunk_bytes(snapshot: &Snapshot<'_>, catalog: &Catalog, record: &DocumentRecord) -> Result<u32> {
-    let Some(segment) = catalog.bind_segment_of(snapshot, record)? else {
+    let Some(segment) = catalog.bind_document(snapshot, record)? else {
         return Ok(0);
     };
     let last = record.first_row.saturating_add(record.rows - 1);

@@ -95,7 +95,7 @@ impl<'b> Files<'b> {
     pub fn words(&'b self) -> Result<Vec<QuerySegment<'b>>> {
         let segments = self.segments.iter().map(|bound| {
             Ok(QuerySegment {
-                reader: bound.words()?,
+                reader: bound.keyword_index()?,
                 deleted: bound.segment.deleted_rows(),
             })
         });

@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::catalog::{Catalog, Listed, Segment};
+use crate::catalog::{Catalog, DirectoryEntry, Segment};
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
@@ -238,7 +238,7 @@ fn keep_classes(
 pub(super) fn rows_of_documents(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
-    mut passes: impl FnMut(&Listed<'_>) -> bool,
+    mut passes: impl FnMut(&DirectoryEntry<'_>) -> bool,
 ) -> Result<Vec<RoaringBitmap>> {
     let mut passing = vec![RoaringBitmap::new(); catalog.segments.len()];
     for document in catalog.directory(snapshot)?.iter() {

@@ -38,7 +38,7 @@ pub(super) fn apply(
             let with = files
                 .segments
                 .iter()
-                .map(|segment| segment.words()?.rows_with(term));
+                .map(|segment| segment.keyword_index()?.rows_with(term));
             let with: Vec<RoaringBitmap> = with.collect::<Result<_>>()?;
             keep(files, rows, &with, is_excluded);
         } else if phrase.is_bare_word() || phrase.is_empty() {

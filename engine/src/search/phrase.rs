@@ -70,7 +70,11 @@ impl PhraseRows {
     ) -> Result<PhraseRows> {
         let mut segments = Vec::with_capacity(files.segments.len());
         for (segment, within) in files.segments.iter().zip(within) {
-            segments.push(candidates(&operator.phrase, segment.words()?, within)?);
+            segments.push(candidates(
+                &operator.phrase,
+                segment.keyword_index()?,
+                within,
+            )?);
         }
         let stemmed =
             (!operator.is_excluded).then(|| PhraseMatcher::new(&operator.phrase, Form::Stemmed));

@@ -10,7 +10,7 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::catalog::{Catalog, Listed};
+use crate::catalog::{Catalog, DirectoryEntry};
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::store::handles;
@@ -112,7 +112,7 @@ struct Names<'d> {
 }
 
 impl<'d> Names<'d> {
-    fn new(document: &Listed<'d>) -> Names<'d> {
+    fn new(document: &DirectoryEntry<'d>) -> Names<'d> {
         Names::of(document.title(), document.path(), document.tags().collect())
     }
 

@@ -53,7 +53,7 @@ impl Layout {
     }
 }
 
-/// What is known of the text of a segment before it is written.
+/// A sample of the text of a segment, taken before the segment is written.
 #[derive(Debug)]
 pub struct TextSample {
     /// Pieces from all over the text, [`dictionary::SAMPLE_BYTES`] in all.
@@ -78,7 +78,7 @@ impl TextSample {
 /// [`Error::Storage`] when zstd cannot be set up.
 pub fn frame_bytes(text: &str) -> Result<usize> {
     let frame = zstd::bulk::compress(text.as_bytes(), Compression::Fast.level());
-    frame.map(|frame| frame.len()).map_err(zstd_failed)
+    frame.map(|frame| frame.len()).map_err(zstd_error)
 }
 
 /// How hard text is compressed.
@@ -140,12 +140,12 @@ pub struct BlockWriter {
     /// As [`Layout::block_target_bytes`].
     block_target_bytes: usize,
     /// The first texts, until it is known whether there are enough for a dictionary.
-    waiting: Option<Waiting>,
+    buffered: Option<BufferedTexts>,
 }
 
-/// Texts, one after the other.
+/// Concatenated texts and where each ends.
 #[derive(Default)]
-struct Waiting {
+struct BufferedTexts {
     text: String,
     ends: Vec<usize>,
 }
@@ -174,7 +174,7 @@ impl BlockWriter {
             compression,
             dictionary: Vec::new(),
             block_target_bytes: 0,
-            waiting: Some(Waiting::default()),
+            buffered: Some(BufferedTexts::default()),
         }
     }
 
@@ -188,13 +188,13 @@ impl BlockWriter {
         sample: &TextSample,
     ) -> Result<BlockWriter> {
         let mut writer = BlockWriter::new(segment, compression);
-        writer.waiting = None;
-        writer.set_up(Layout::of(sample.text_bytes), sample.pieces.as_bytes())?;
+        writer.buffered = None;
+        writer.configure(Layout::of(sample.text_bytes), sample.pieces.as_bytes())?;
         Ok(writer)
     }
 
     /// Makes the dictionary of a layout from a sample, and what compresses with it.
-    fn set_up(&mut self, layout: Layout, sample: &[u8]) -> Result<()> {
+    fn configure(&mut self, layout: Layout, sample: &[u8]) -> Result<()> {
         let dictionary = match layout.dictionary_bytes {
             0 => Vec::new(),
             limit_bytes => dictionary::train(sample, limit_bytes),
@@ -207,7 +207,7 @@ impl BlockWriter {
         });
         self.compressors = compressors
             .collect::<std::io::Result<_>>()
-            .map_err(zstd_failed)?;
+            .map_err(zstd_error)?;
         // Nothing repeats in the sample: then blocks are as large as without a dictionary.
         let layout = if dictionary.is_empty() {
             Layout::of(0)
@@ -231,27 +231,27 @@ impl BlockWriter {
                 limit: BLOCK_LIMIT_BYTES as u64,
             });
         }
-        let Some(waiting) = &mut self.waiting else {
+        let Some(buffered) = &mut self.buffered else {
             return self.append(sink, text);
         };
-        waiting.text.push_str(text);
-        waiting.ends.push(waiting.text.len());
+        buffered.text.push_str(text);
+        buffered.ends.push(buffered.text.len());
         let [.., largest] = LAYOUTS;
-        match waiting.text.len() as u64 >= largest.from_bytes {
-            true => self.stop_waiting(sink),
+        match buffered.text.len() as u64 >= largest.from_bytes {
+            true => self.flush_buffered(sink),
             false => Ok(()),
         }
     }
 
-    /// Writes the texts that wait.
-    fn stop_waiting(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
-        let Some(waiting) = self.waiting.take() else {
+    /// Chooses the layout from the buffered texts and writes them.
+    fn flush_buffered(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
+        let Some(buffered) = self.buffered.take() else {
             return Ok(());
         };
-        let text = waiting.text;
-        self.set_up(Layout::of(text.len() as u64), &sample(text.as_bytes()))?;
+        let text = buffered.text;
+        self.configure(Layout::of(text.len() as u64), &sample(text.as_bytes()))?;
         let mut start = 0;
-        for end in waiting.ends {
+        for end in buffered.ends {
             self.append(sink, text.get(start..end).unwrap_or_default())?;
             start = end;
         }
@@ -262,17 +262,17 @@ impl BlockWriter {
         let full = self.open.len() + text.len() > BLOCK_LIMIT_BYTES
             || self.next_row - self.first_row >= BLOCK_LIMIT_ROWS;
         if full {
-            self.close(sink)?;
+            self.close_block(sink)?;
         }
         self.open.extend_from_slice(text.as_bytes());
         self.next_row += 1;
         if self.open.len() >= self.block_target_bytes {
-            self.close(sink)?;
+            self.close_block(sink)?;
         }
         Ok(())
     }
 
-    fn close(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
+    fn close_block(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
         if self.next_row == self.first_row {
             return Ok(());
         }
@@ -281,13 +281,13 @@ impl BlockWriter {
         self.first_row = self.next_row;
         let threads = self.compressors.len();
         match threads == 1 || self.closed.len() >= threads * BLOCKS_PER_THREAD {
-            true => self.write_closed(sink),
+            true => self.flush_closed(sink),
             false => Ok(()),
         }
     }
 
     /// Compresses the closed blocks on all threads and writes them in order.
-    fn write_closed(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
+    fn flush_closed(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
         let closed = std::mem::take(&mut self.closed);
         let each = closed.len().div_ceil(self.compressors.len().max(1)).max(1);
         let shares = closed.chunks(each).zip(&mut self.compressors);
@@ -312,7 +312,7 @@ impl BlockWriter {
         });
         let mut texts = closed.iter();
         for share in frames {
-            for frame in share.map_err(zstd_failed)? {
+            for frame in share.map_err(zstd_error)? {
                 let Some((first_row, text)) = texts.next() else {
                     break;
                 };
@@ -335,9 +335,9 @@ impl BlockWriter {
 
     /// Writes what is left: columns `blocks`, `text` and `text dictionary`.
     pub fn finish(mut self, sink: &mut dyn ExtentSink) -> Result<[ColumnRecord; 3]> {
-        self.stop_waiting(sink)?;
-        self.close(sink)?;
-        self.write_closed(sink)?;
+        self.flush_buffered(sink)?;
+        self.close_block(sink)?;
+        self.flush_closed(sink)?;
         let mut dictionary = ColumnWriter::items(self.segment, tables::TEXT_DICTIONARY, MAX_ORDER);
         if !self.dictionary.is_empty() {
             dictionary.push(sink, &self.dictionary)?;
@@ -357,7 +357,7 @@ fn sample(text: &[u8]) -> Vec<u8> {
     pieces.step_by(every).flatten().copied().collect()
 }
 
-fn zstd_failed(error: std::io::Error) -> Error {
+fn zstd_error(error: std::io::Error) -> Error {
     Error::Storage {
         reason: format!("zstd: {error}"),
         source: Some(error),
@@ -372,14 +372,14 @@ mod tests {
     use crate::store::blocks::BlockReader;
     use crate::store::chunks::ChunkReader;
     use crate::store::chunks::{self, ChunkWriter};
-    use crate::store::decoder::Decoders;
+    use crate::store::decoder::DecoderPool;
     use crate::types::{ChunkSpan, DocumentId, Lines, Span};
 
     /// A segment in memory, and where its extents start.
     struct Written {
         sink: MemoryExtents,
         starts: [Vec<u64>; 4],
-        decoders: Decoders,
+        decoders: DecoderPool,
     }
 
     impl Written {
@@ -408,7 +408,7 @@ mod tests {
             Written {
                 sink,
                 starts: [&chunk_record, &rows, &text, &dictionary].map(extent_starts),
-                decoders: Decoders::default(),
+                decoders: DecoderPool::default(),
             }
         }
 
@@ -424,7 +424,7 @@ mod tests {
                 self.view(1, ROW_BYTES, tables::BLOCKS),
                 self.view(2, 0, tables::TEXT),
                 ChunkReader::new(self.view(0, chunks::ROW_BYTES, tables::CHUNKS)),
-                self.decoders.lend(dictionary).unwrap(),
+                self.decoders.acquire(dictionary).unwrap(),
                 BLOCK_LIMIT_BYTES,
             )
         }
@@ -519,8 +519,8 @@ mod tests {
         let given = BlockWriter::with_sample(SegmentId(1), Compression::Fast, &sample).unwrap();
         let given = Written::new(&texts, given);
         let mut without = writer();
-        without.waiting = None;
-        without.set_up(Layout::of(0), b"").unwrap();
+        without.buffered = None;
+        without.configure(Layout::of(0), b"").unwrap();
         let without = Written::new(&texts, without);
         for with in [&waited, &given] {
             let dictionary_bytes = with.view(3, 0, tables::TEXT_DICTIONARY).len_bytes();
@@ -539,7 +539,7 @@ mod tests {
         // Without it the blocks do not decode, or to other bytes: their checksum says so.
         let mut lost = waited;
         lost.starts[3] = vec![0];
-        lost.decoders = Decoders::default();
+        lost.decoders = DecoderPool::default();
         assert!(lost.reader().chunk(4500).is_err());
         given
     }

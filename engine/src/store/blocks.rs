@@ -8,7 +8,7 @@ use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 use crate::store::chunks::ChunkReader;
-use crate::store::decoder::LentDecoder;
+use crate::store::decoder::PooledDecoder;
 
 /// Most text bytes of a block, and so of a chunk.
 pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
@@ -23,7 +23,7 @@ pub(super) const BLOCK_LIMIT_ROWS: u32 = 1 << 16;
 /// Bytes of a row of column `blocks`.
 pub const ROW_BYTES: u32 = 24;
 
-/// Where a block lies.
+/// A row of column `blocks`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Block {
     position: u64,
@@ -40,21 +40,21 @@ pub struct BlockReader<'a> {
     text: ColumnView<'a>,
     /// Column `chunks`.
     chunks: ChunkReader<'a>,
-    /// Has the dictionary of the segment, and the text of the last block.
-    decoder: LentDecoder<'a>,
+    /// Holds the dictionary of the segment and the text of the last block.
+    decoder: PooledDecoder<'a>,
     /// Bytes that no chunk of the file exceeds.
     chunk_limit_bytes: usize,
     /// Bytes of text decoded so far.
     decoded_bytes: u64,
     /// Number of the block whose text the decoder has.
     last: Option<u64>,
-    /// A row of a block, and where its text begins there: rows are mostly asked for in order.
-    place: Option<Place>,
+    /// The row after the last one read and its offset in the block: rows are mostly read in order.
+    cursor: Option<Cursor>,
 }
 
-/// Where the text of a row begins.
+/// Where the text of a row begins in its decoded block.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Cursor {
     /// Number of the block.
     block: u64,
     row: u32,
@@ -77,7 +77,7 @@ impl<'a> BlockReader<'a> {
         rows: ColumnView<'a>,
         text: ColumnView<'a>,
         chunks: ChunkReader<'a>,
-        decoder: LentDecoder<'a>,
+        decoder: PooledDecoder<'a>,
         chunk_limit_bytes: usize,
     ) -> BlockReader<'a> {
         BlockReader {
@@ -88,7 +88,7 @@ impl<'a> BlockReader<'a> {
             chunk_limit_bytes: chunk_limit_bytes.min(BLOCK_LIMIT_BYTES),
             decoded_bytes: 0,
             last: None,
-            place: None,
+            cursor: None,
         }
     }
 
@@ -115,13 +115,15 @@ impl<'a> BlockReader<'a> {
     /// As [`BlockReader::chunk`]; [`Error::Damaged`] when the chunks are of several documents.
     pub fn append(&mut self, first: u32, count: u32, text: &mut String) -> Result<()> {
         let mut row = first;
-        let end = first.checked_add(count).ok_or_else(|| no_block(first))?;
+        let end = first
+            .checked_add(count)
+            .ok_or_else(|| no_block_for(first))?;
         if row == end {
             return Ok(());
         }
         let document = self.chunks.document(first)?;
         while row < end {
-            let number = self.number_of(row)?;
+            let number = self.block_number(row)?;
             let block = self.block(number)?;
             let next_first = match number + 1 < self.rows.rows() {
                 true => self.block(number + 1)?.first_row,
@@ -131,10 +133,10 @@ impl<'a> BlockReader<'a> {
                 return Err(Error::damaged(format!("block {number} holds no chunk")));
             }
             let chunks = self.chunks;
-            self.read(number, block)?;
-            let (from, mut offset) = match self.place {
-                Some(place) if place.block == number && place.row <= row => {
-                    (place.row, place.offset)
+            self.decode(number, block)?;
+            let (from, mut offset) = match self.cursor {
+                Some(cursor) if cursor.block == number && cursor.row <= row => {
+                    (cursor.row, cursor.offset)
                 }
                 _ => (block.first_row, 0),
             };
@@ -160,7 +162,7 @@ impl<'a> BlockReader<'a> {
                 }
                 offset += len;
             }
-            self.place = Some(Place {
+            self.cursor = Some(Cursor {
                 block: number,
                 row: next_first.min(end),
                 offset,
@@ -168,13 +170,13 @@ impl<'a> BlockReader<'a> {
             row = next_first;
         }
         if self.decoder.shrink_if_long() {
-            (self.last, self.place) = (None, None);
+            (self.last, self.cursor) = (None, None);
         }
         Ok(())
     }
 
     /// Number of the block that holds a chunk row.
-    fn number_of(&self, row: u32) -> Result<u64> {
+    fn block_number(&self, row: u32) -> Result<u64> {
         let (mut low, mut high) = (0, self.rows.rows());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -184,9 +186,9 @@ impl<'a> BlockReader<'a> {
                 high = middle;
             }
         }
-        let number = low.checked_sub(1).ok_or_else(|| no_block(row))?;
+        let number = low.checked_sub(1).ok_or_else(|| no_block_for(row))?;
         if row - self.block(number)?.first_row > BLOCK_LIMIT_ROWS {
-            return Err(no_block(row));
+            return Err(no_block_for(row));
         }
         Ok(number)
     }
@@ -202,7 +204,7 @@ impl<'a> BlockReader<'a> {
     }
 
     /// Decodes a block, unless it is the one that was decoded last.
-    fn read(&mut self, number: u64, block: Block) -> Result<()> {
+    fn decode(&mut self, number: u64, block: Block) -> Result<()> {
         if self.last == Some(number) {
             return Ok(());
         }
@@ -226,6 +228,6 @@ impl<'a> BlockReader<'a> {
     }
 }
 
-fn no_block(row: u32) -> Error {
+fn no_block_for(row: u32) -> Error {
     Error::damaged(format!("no text block holds chunk {row}"))
 }

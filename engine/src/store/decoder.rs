@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::store::dictionary;
 
 /// Memory for more text than that is given back when a decoder is kept.
-const KEEP_LIMIT_BYTES: usize = 256 << 10;
+const MAX_KEPT_TEXT_BYTES: usize = 256 << 10;
 
-/// Most decoders that are kept for the next readers of a segment; further ones are made anew.
-const DECODERS_LIMIT: usize = 4;
+/// Idle decoders kept for a segment; further ones are dropped after use.
+const MAX_IDLE_DECODERS: usize = 4;
 
 thread_local! {
     /// Its 160 KB come from the system each time one is made and go back with it, so a thread that
@@ -94,7 +94,7 @@ impl Decoder {
 
     /// Gives back the memory of a long text and forgets it; says whether it did.
     pub fn shrink_if_long(&mut self) -> bool {
-        let keep = self.dictionary_bytes + KEEP_LIMIT_BYTES;
+        let keep = self.dictionary_bytes + MAX_KEPT_TEXT_BYTES;
         let is_long = self.memory.capacity() > keep;
         if is_long {
             self.text_bytes = 0;
@@ -105,36 +105,36 @@ impl Decoder {
     }
 }
 
-/// Decoders of one segment, kept from request to request: a new one copies the dictionary, which is up
+/// The decoders of one segment, kept from request to request: a new one copies the dictionary, which is up
 /// to forty times what a block has. Of a segment without a dictionary none is kept. As many are made as
-/// requests read the segment at once, so its dictionary is in memory up to [`DECODERS_LIMIT`] times.
+/// requests read the segment at once, so its dictionary is in memory up to [`MAX_IDLE_DECODERS`] times.
 #[derive(Default)]
-pub struct Decoders {
-    /// Those that no reader uses now: at most [`DECODERS_LIMIT`], each with the dictionary and
-    /// [`KEEP_LIMIT_BYTES`] for text.
+pub struct DecoderPool {
+    /// Those that no reader uses now: at most [`MAX_IDLE_DECODERS`], each with the dictionary and
+    /// [`MAX_KEPT_TEXT_BYTES`] for text.
     idle: Mutex<Vec<Decoder>>,
 }
 
-impl std::fmt::Debug for Decoders {
+impl std::fmt::Debug for DecoderPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decoders").finish_non_exhaustive()
+        f.debug_struct("DecoderPool").finish_non_exhaustive()
     }
 }
 
-impl Decoders {
+impl DecoderPool {
     /// A decoder for the dictionary that a column holds, that of the segment.
     ///
     /// # Errors
     /// As [`dictionary::read`].
-    pub fn lend(&self, column: ColumnView<'_>) -> Result<LentDecoder<'_>> {
+    pub fn acquire(&self, column: ColumnView<'_>) -> Result<PooledDecoder<'_>> {
         let idle = self.idle().pop();
         let decoder = match idle {
             Some(decoder) => decoder,
             None => Decoder::new(dictionary::read(column)?),
         };
-        Ok(LentDecoder {
+        Ok(PooledDecoder {
             decoder,
-            owner: self,
+            pool: self,
         })
     }
 
@@ -143,19 +143,19 @@ impl Decoders {
     }
 }
 
-/// A decoder that goes back to its [`Decoders`] when it is dropped.
-pub struct LentDecoder<'d> {
+/// A decoder that goes back to its [`DecoderPool`] when it is dropped.
+pub struct PooledDecoder<'d> {
     decoder: Decoder,
-    owner: &'d Decoders,
+    pool: &'d DecoderPool,
 }
 
-impl std::fmt::Debug for LentDecoder<'_> {
+impl std::fmt::Debug for PooledDecoder<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LentDecoder").finish_non_exhaustive()
+        f.debug_struct("PooledDecoder").finish_non_exhaustive()
     }
 }
 
-impl Deref for LentDecoder<'_> {
+impl Deref for PooledDecoder<'_> {
     type Target = Decoder;
 
     fn deref(&self) -> &Decoder {
@@ -163,21 +163,21 @@ impl Deref for LentDecoder<'_> {
     }
 }
 
-impl DerefMut for LentDecoder<'_> {
+impl DerefMut for PooledDecoder<'_> {
     fn deref_mut(&mut self) -> &mut Decoder {
         &mut self.decoder
     }
 }
 
-impl Drop for LentDecoder<'_> {
+impl Drop for PooledDecoder<'_> {
     fn drop(&mut self) {
         let mut decoder = std::mem::take(&mut self.decoder);
         if decoder.dictionary_bytes == 0 {
             return;
         }
         decoder.shrink_if_long();
-        let mut idle = self.owner.idle();
-        if idle.len() < DECODERS_LIMIT {
+        let mut idle = self.pool.idle();
+        if idle.len() < MAX_IDLE_DECODERS {
             idle.push(decoder);
         }
     }
@@ -211,7 +211,7 @@ mod tests {
                     decoder.shrink_if_long(),
                     decoder.text_bytes == 0 && text == long
                 );
-                assert!(decoder.memory.capacity() <= dictionary.len() + KEEP_LIMIT_BYTES);
+                assert!(decoder.memory.capacity() <= dictionary.len() + MAX_KEPT_TEXT_BYTES);
             }
         }
     }
@@ -243,14 +243,14 @@ mod tests {
         let extents = vec![DICTIONARY.to_vec()];
         let starts = [0, DICTIONARY.len() as u64];
         for (column, expected) in [
-            (ColumnView::new(&starts, 0, &extents), DECODERS_LIMIT),
+            (ColumnView::new(&starts, 0, &extents), MAX_IDLE_DECODERS),
             (ColumnView::new(&[0], 0, &extents), 0),
         ] {
-            let decoders = Decoders::default();
-            let lent = (0..DECODERS_LIMIT + 3).map(|_| decoders.lend(column).unwrap());
-            drop(lent.collect::<Vec<_>>());
+            let decoders = DecoderPool::default();
+            let acquired = (0..MAX_IDLE_DECODERS + 3).map(|_| decoders.acquire(column).unwrap());
+            drop(acquired.collect::<Vec<_>>());
             assert_eq!(decoders.idle().len(), expected);
-            drop(decoders.lend(column).unwrap());
+            drop(decoders.acquire(column).unwrap());
             assert_eq!(decoders.idle().len(), expected);
         }
     }

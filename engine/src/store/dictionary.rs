@@ -22,10 +22,10 @@ pub const DICTIONARY_LIMIT_BYTES: usize = 1 << 20;
 pub const SAMPLE_BYTES: usize = 2 << 20;
 
 /// Bytes of a piece of text that is chosen as a whole.
-const PIECE: usize = 256;
+const PIECE_BYTES: usize = 256;
 
 /// Bytes of a run whose repetition counts.
-const RUN: usize = 8;
+const RUN_BYTES: usize = 8;
 
 /// Runs fall into `1 << RUN_BITS` counters by their hash.
 const RUN_BITS: u32 = 20;
@@ -35,20 +35,20 @@ const RUN_BITS: u32 = 20;
 ///
 /// Cost: 40 ns a byte of the sample, and 6 MB of memory.
 pub fn train(sample: &[u8], limit_bytes: usize) -> Vec<u8> {
-    let mut runs = Runs::count(sample);
+    let mut runs = RunCounts::count(sample);
     let mut dictionary = Vec::with_capacity(limit_bytes);
     // One piece of each part of the sample, so that no place of it fills the dictionary alone.
-    let part = (sample.len() / (limit_bytes / PIECE).max(1)).max(PIECE);
+    let window = (sample.len() / (limit_bytes / PIECE_BYTES).max(1)).max(PIECE_BYTES);
     loop {
         let before = dictionary.len();
-        for part in sample.chunks(part) {
-            let Some(piece) = runs.best_piece(part) else {
+        for window in sample.chunks(window) {
+            let Some(piece) = runs.best_piece(window) else {
                 continue;
             };
             if dictionary.len() + piece.len() > limit_bytes {
                 return dictionary;
             }
-            runs.forget(piece);
+            runs.clear(piece);
             dictionary.extend_from_slice(piece);
         }
         if dictionary.len() == before {
@@ -58,26 +58,26 @@ pub fn train(sample: &[u8], limit_bytes: usize) -> Vec<u8> {
 }
 
 /// How often runs of bytes are found in a sample.
-struct Runs {
+struct RunCounts {
     /// By hash: how often more than once.
     counts: Vec<u32>,
-    /// By hash: how often within the piece that is looked at.
+    /// By hash: how often within the current piece.
     inside: Vec<u16>,
 }
 
 /// The counter of the run that `bytes` are.
 fn hash(bytes: &[u8]) -> usize {
     let run = bytes
-        .first_chunk::<RUN>()
+        .first_chunk::<RUN_BYTES>()
         .map_or(0, |run| u64::from_le_bytes(*run));
     // Knuth's multiplicative hashing: the golden ratio of 64 bits.
     (run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - RUN_BITS)) as usize
 }
 
-impl Runs {
-    fn count(sample: &[u8]) -> Runs {
+impl RunCounts {
+    fn count(sample: &[u8]) -> RunCounts {
         let mut counts = vec![0u32; 1 << RUN_BITS];
-        for run in sample.windows(RUN) {
+        for run in sample.windows(RUN_BYTES) {
             if let Some(count) = counts.get_mut(hash(run)) {
                 *count = count.saturating_add(1);
             }
@@ -86,7 +86,7 @@ impl Runs {
         counts
             .iter_mut()
             .for_each(|count| *count = count.saturating_sub(1));
-        Runs {
+        RunCounts {
             counts,
             inside: vec![0; 1 << RUN_BITS],
         }
@@ -96,30 +96,30 @@ impl Runs {
     /// without what is of no use at its ends; `None` when none of its runs is found again.
     fn best_piece<'t>(&mut self, text: &'t [u8]) -> Option<&'t [u8]> {
         let (mut score, mut best) = (0u64, (0u64, 0));
-        let runs_inside = PIECE - RUN + 1;
-        for (at, run) in text.windows(RUN).enumerate() {
-            score += self.enter(run);
+        let runs_inside = PIECE_BYTES - RUN_BYTES + 1;
+        for (at, run) in text.windows(RUN_BYTES).enumerate() {
+            score += self.slide_in(run);
             if let Some(first) = at.checked_sub(runs_inside) {
-                score -= self.leave(text.get(first..).unwrap_or_default());
+                score -= self.slide_out(text.get(first..).unwrap_or_default());
             }
             if score > best.0 {
                 best = (score, (at + 1).saturating_sub(runs_inside));
             }
         }
         // The last runs leave, so that the next text begins with none.
-        let runs = (text.len() + 1).saturating_sub(RUN);
+        let runs = (text.len() + 1).saturating_sub(RUN_BYTES);
         for first in runs.saturating_sub(runs_inside)..runs {
-            self.leave(text.get(first..).unwrap_or_default());
+            self.slide_out(text.get(first..).unwrap_or_default());
         }
-        let piece = text.get(best.1..text.len().min(best.1 + PIECE))?;
+        let piece = text.get(best.1..text.len().min(best.1 + PIECE_BYTES))?;
         let is_useful = |run: &[u8]| self.counts.get(hash(run)).is_some_and(|count| *count > 0);
-        let first = piece.windows(RUN).position(is_useful)?;
-        let last = piece.windows(RUN).rposition(is_useful)?;
-        piece.get(first..last + RUN)
+        let first = piece.windows(RUN_BYTES).position(is_useful)?;
+        let last = piece.windows(RUN_BYTES).rposition(is_useful)?;
+        piece.get(first..last + RUN_BYTES)
     }
 
-    /// What a run adds to the piece it comes into.
-    fn enter(&mut self, run: &[u8]) -> u64 {
+    /// Adds a run to the current piece and returns what its score gains.
+    fn slide_in(&mut self, run: &[u8]) -> u64 {
         let number = hash(run);
         let Some(inside) = self.inside.get_mut(number) else {
             return 0;
@@ -131,8 +131,8 @@ impl Runs {
         }
     }
 
-    /// What a run takes from the piece it leaves.
-    fn leave(&mut self, run: &[u8]) -> u64 {
+    /// Removes a run from the current piece and returns what its score loses.
+    fn slide_out(&mut self, run: &[u8]) -> u64 {
         let number = hash(run);
         let Some(inside) = self.inside.get_mut(number) else {
             return 0;
@@ -144,9 +144,9 @@ impl Runs {
         }
     }
 
-    /// Runs that the dictionary has count no more.
-    fn forget(&mut self, piece: &[u8]) {
-        for run in piece.windows(RUN) {
+    /// Runs that the dictionary contains no longer count.
+    fn clear(&mut self, piece: &[u8]) {
+        for run in piece.windows(RUN_BYTES) {
             if let Some(count) = self.counts.get_mut(hash(run)) {
                 *count = 0;
             }
@@ -210,7 +210,7 @@ mod tests {
             .collect();
         for limit in [LIMIT, 256 << 10] {
             let len = train(&text, limit).len();
-            assert!(len <= limit && len > limit - PIECE, "{len}");
+            assert!(len <= limit && len > limit - PIECE_BYTES, "{len}");
         }
     }
 

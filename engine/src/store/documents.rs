@@ -16,7 +16,7 @@ const DOCUMENT_VERSION: u8 = 1;
 pub const NO_SEGMENT: u32 = 0;
 
 /// Records in a row that are passed over on the way to the next that is wanted.
-const MOST_PASSED: usize = 16;
+const MAX_SKIPPED_ROWS: usize = 16;
 
 /// Row of table `docs`.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
@@ -143,12 +143,12 @@ impl Documents {
 
     /// The number of the document of that path.
     pub fn by_path(&self, snapshot: &Snapshot<'_>, path: &str) -> Result<Option<DocumentId>> {
-        number_under(snapshot, self.by_path.as_ref(), path)
+        lookup_id(snapshot, self.by_path.as_ref(), path)
     }
 
     /// The number of the document whose handle ends in `suffix`.
     pub fn by_suffix(&self, snapshot: &Snapshot<'_>, suffix: &str) -> Result<Option<DocumentId>> {
-        number_under(snapshot, self.by_suffix.as_ref(), suffix)
+        lookup_id(snapshot, self.by_suffix.as_ref(), suffix)
     }
 
     /// Calls `visit` with number and record of every document, by ascending number.
@@ -185,26 +185,26 @@ impl Documents {
         let mut ids = ids.iter().copied().peekable();
         while let Some(first) = ids.peek().copied() {
             let table = self.docs.as_ref().ok_or_else(|| missing(first))?;
-            let mut others = 0;
-            let mut was_found = false;
+            let mut skipped = 0;
+            let mut any = false;
             snapshot.range(table, Key::U64(u64::from(first.0)), |key, value| {
                 let id = document_id(key)?;
                 match ids.peek() {
                     Some(next) if *next == id => {
                         visit(id, decode_record("a document", DOCUMENT_VERSION, value)?)?;
                         ids.next();
-                        (others, was_found) = (0, true);
+                        (skipped, any) = (0, true);
                     }
-                    Some(next) if *next > id => others += 1,
+                    Some(next) if *next > id => skipped += 1,
                     _ => return Ok(ControlFlow::Break(())),
                 }
-                Ok(match others <= MOST_PASSED {
+                Ok(match skipped <= MAX_SKIPPED_ROWS {
                     true => ControlFlow::Continue(()),
                     // It is shorter to look the next one up.
                     false => ControlFlow::Break(()),
                 })
             })?;
-            if !was_found {
+            if !any {
                 return Err(missing(first));
             }
         }
@@ -230,7 +230,7 @@ impl Documents {
     }
 }
 
-fn number_under(
+fn lookup_id(
     snapshot: &Snapshot<'_>,
     table: Option<&Table>,
     key: &str,
@@ -268,7 +268,10 @@ pub fn put(
 ///
 /// # Errors
 /// [`Error::Damaged`] when there is none, or it does not decode.
-pub fn get_changed(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<DocumentRecord> {
+pub fn get_uncommitted(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+) -> Result<DocumentRecord> {
     let row = transaction
         .get(tables::DOCS, Key::U64(u64::from(id.0)))?
         .ok_or_else(|| Error::damaged(format!("document {} is named but missing", id.0)))?;

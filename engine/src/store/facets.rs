@@ -127,33 +127,33 @@ pub fn each(
     })
 }
 
-/// Walks over the facets of a segment in the order of their keys, one bitmap in memory.
+/// Iterates over the facets of a segment in key order, with one bitmap in memory at a time.
 #[derive(Debug)]
-pub struct FacetWalk {
+pub struct FacetIter {
     segment: SegmentId,
-    /// The facet it stands on; none after the last.
+    /// The current facet; `None` after the last.
     at: Option<(FacetValue, RoaringBitmap)>,
 }
 
 /// Number of a facet and a value of it as they stand in a key, behind the segment.
 pub type FacetValue = Vec<u8>;
 
-impl FacetWalk {
-    /// Stands on the first facet of a segment.
+impl FacetIter {
+    /// Starts at the first facet of a segment.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a bitmap does not decode.
-    pub fn start(snapshot: &Snapshot<'_>, segment: SegmentId) -> Result<FacetWalk> {
-        let at = first_from(snapshot, segment, &[])?;
-        Ok(FacetWalk { segment, at })
+    pub fn start(snapshot: &Snapshot<'_>, segment: SegmentId) -> Result<FacetIter> {
+        let at = seek(snapshot, segment, &[])?;
+        Ok(FacetIter { segment, at })
     }
 
-    /// The facet and value that it stands on.
+    /// The current facet and value.
     pub fn value(&self) -> Option<&FacetValue> {
         self.at.as_ref().map(|(value, _)| value)
     }
 
-    /// The rows that have it, deleted ones included.
+    /// The rows that have it, deleted rows included.
     pub fn rows(&self) -> &RoaringBitmap {
         static NONE: OnceLock<RoaringBitmap> = OnceLock::new();
         match &self.at {
@@ -170,14 +170,14 @@ impl FacetWalk {
         if let Some((mut value, _)) = self.at.take() {
             // The smallest key behind this one.
             value.push(0);
-            self.at = first_from(snapshot, self.segment, &value)?;
+            self.at = seek(snapshot, self.segment, &value)?;
         }
         Ok(())
     }
 }
 
 /// The first facet of a segment from a value on.
-fn first_from(
+fn seek(
     snapshot: &Snapshot<'_>,
     segment: SegmentId,
     value: &[u8],
@@ -197,7 +197,7 @@ fn first_from(
     Ok(found)
 }
 
-/// Says that `rows` of a new segment have a value that [`FacetWalk`] gave; none says nothing.
+/// Says that `rows` of a new segment have a value that [`FacetIter`] gave; none says nothing.
 ///
 /// # Errors
 /// What storage says.

@@ -35,12 +35,12 @@ pub fn slug(title: &str, path: &str) -> String {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     [title, stem]
         .into_iter()
-        .map(words)
+        .map(slug_words)
         .find(|slug| !slug.is_empty())
         .unwrap_or_else(|| "document".to_owned())
 }
 
-fn words(text: &str) -> String {
+fn slug_words(text: &str) -> String {
     let mut slug = String::new();
     // Accents become marks of their own, and go.
     for character in text

@@ -141,7 +141,7 @@ impl Meta {
     /// # Errors
     /// [`Error::Damaged`] when it is missing or does not decode.
     pub fn read(snapshot: &Snapshot<'_>) -> Result<Meta> {
-        let row = kb_row(snapshot, tables::KB_META)?;
+        let row = read_kb_record(snapshot, tables::KB_META)?;
         let meta: Meta = decode_record("row meta", META_VERSION, &row)?;
         match &meta.recall {
             Some(record) if !(0.0..=1.0).contains(&record.recall) => {
@@ -168,7 +168,7 @@ impl Manifest {
     /// [`Error::Damaged`] when it is missing, does not decode, or names segments out of order or
     /// twice.
     pub fn read(snapshot: &Snapshot<'_>) -> Result<Manifest> {
-        let row = kb_row(snapshot, tables::KB_MANIFEST)?;
+        let row = read_kb_record(snapshot, tables::KB_MANIFEST)?;
         decode_record::<Manifest>("row manifest", MANIFEST_VERSION, &row)?.checked()
     }
 
@@ -176,16 +176,16 @@ impl Manifest {
     ///
     /// # Errors
     /// [`Error::TooMany`] when all were given: numbers are never given twice.
-    pub fn take_document(&mut self) -> Result<DocumentId> {
-        take(&mut self.next_document, "documents that were ever added").map(DocumentId)
+    pub fn next_document_id(&mut self) -> Result<DocumentId> {
+        take_number(&mut self.next_document, "documents that were ever added").map(DocumentId)
     }
 
     /// A number for a new segment, the greatest so far.
     ///
     /// # Errors
-    /// As [`Manifest::take_document`].
-    pub fn take_segment(&mut self) -> Result<SegmentId> {
-        take(&mut self.next_segment, "segments that were ever written").map(SegmentId)
+    /// As [`Manifest::next_document_id`].
+    pub fn next_segment_id(&mut self) -> Result<SegmentId> {
+        take_number(&mut self.next_segment, "segments that were ever written").map(SegmentId)
     }
 
     /// Segments must ascend: one that is named again and again would be loaded as often.
@@ -235,7 +235,7 @@ impl SealRecord {
 }
 
 /// The next number; the last one is never given, so that there is always one after it.
-fn take(next: &mut u32, what: &'static str) -> Result<u32> {
+fn take_number(next: &mut u32, what: &'static str) -> Result<u32> {
     let number = *next;
     *next = number.checked_add(1).ok_or(Error::TooMany {
         what,
@@ -245,7 +245,7 @@ fn take(next: &mut u32, what: &'static str) -> Result<u32> {
     Ok(number)
 }
 
-fn kb_row(snapshot: &Snapshot<'_>, key: &str) -> Result<Vec<u8>> {
+fn read_kb_record(snapshot: &Snapshot<'_>, key: &str) -> Result<Vec<u8>> {
     let missing = || Error::damaged(format!("row {key} of table kb is missing"));
     let table = snapshot.table(tables::KB)?.ok_or_else(missing)?;
     snapshot.get(&table, Key::Str(key))?.ok_or_else(missing)

@@ -11,8 +11,8 @@ use crate::types::{DocumentId, Heading};
 const OUTLINE_VERSION: u8 = 1;
 
 /// What a heading takes at most beside its title, in a row and in the memory of a reader.
-const MOST_BYTES_BESIDE_TITLE: usize = 48;
-const _: () = assert!(size_of::<HeadingRecord<'_>>() <= MOST_BYTES_BESIDE_TITLE);
+const MAX_HEADING_OVERHEAD_BYTES: usize = 48;
+const _: () = assert!(size_of::<HeadingRecord<'_>>() <= MAX_HEADING_OVERHEAD_BYTES);
 
 #[derive(Debug, SchemaRead, SchemaWrite)]
 struct OutlineRecord<'a> {
@@ -33,7 +33,7 @@ struct HeadingRecord<'a> {
 /// # Errors
 /// [`Error::TooLarge`].
 pub fn check_size(outline: &[Heading]) -> Result<()> {
-    let most = |heading: &Heading| heading.title.len() + MOST_BYTES_BESIDE_TITLE;
+    let most = |heading: &Heading| heading.title.len() + MAX_HEADING_OVERHEAD_BYTES;
     if outline.iter().map(most).sum::<usize>() < MAX_VALUE_BYTES.min(MAX_SEQUENCE_BYTES) {
         return Ok(());
     }
@@ -85,7 +85,7 @@ pub fn get(snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
     Outlines::locate(snapshot)?.get(snapshot, id)
 }
 
-/// The table, as one commit has it.
+/// Table `outline` in one commit.
 #[derive(Debug, Clone)]
 pub struct Outlines {
     /// None before the first heading.
@@ -130,7 +130,7 @@ impl Outlines {
             if heading.start > start {
                 break;
             }
-            enter(&mut open, heading.level, heading.title);
+            open_heading(&mut open, heading.level, heading.title);
         }
         let titles = open.into_iter().map(|(_, title)| title.to_owned());
         Ok((titles.collect(), row.len()))
@@ -148,25 +148,25 @@ fn read(row: &[u8]) -> Result<OutlineRecord<'_>> {
     decode_record("an outline", OUTLINE_VERSION, row)
 }
 
-/// Goes under a heading: those of its level and below it end.
-fn enter<'h>(open: &mut Vec<(u8, &'h str)>, level: u8, title: &'h str) {
+/// Opens a heading, which closes those of its level and below.
+fn open_heading<'h>(open: &mut Vec<(u8, &'h str)>, level: u8, title: &'h str) {
     open.retain(|(above, _)| *above < level);
     open.push((level, title));
 }
 
 /// Follows the headings of a document from its start to its end.
 #[derive(Debug)]
-pub struct Sections<'o> {
+pub struct SectionPath<'o> {
     /// Headings not yet reached.
     rest: &'o [Heading],
     /// Levels and titles that the last byte lies under, outermost first.
     open: Vec<(u8, &'o str)>,
 }
 
-impl<'o> Sections<'o> {
+impl<'o> SectionPath<'o> {
     /// Before the first byte.
-    pub fn new(outline: &'o [Heading]) -> Sections<'o> {
-        Sections {
+    pub fn new(outline: &'o [Heading]) -> SectionPath<'o> {
+        SectionPath {
             rest: outline,
             open: Vec::new(),
         }
@@ -177,7 +177,7 @@ impl<'o> Sections<'o> {
         while let Some((heading, rest)) = self.rest.split_first()
             && heading.start <= start
         {
-            enter(&mut self.open, heading.level, &heading.title);
+            open_heading(&mut self.open, heading.level, &heading.title);
             self.rest = rest;
         }
         self.open.iter().map(|(_, title)| *title)
@@ -206,7 +206,7 @@ mod tests {
             heading(2, "Use", 30),
         ];
         let section_at = |outline: &[Heading], start| -> Vec<String> {
-            let mut sections = Sections::new(outline);
+            let mut sections = SectionPath::new(outline);
             sections.at(start).map(str::to_owned).collect()
         };
         assert_eq!(section_at(&outline, 5), ["Guide"]);

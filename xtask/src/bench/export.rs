@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use kb_engine::index::keyword::Analyser;
-use kb_engine::store::outline::Sections;
+use kb_engine::store::outline::SectionPath;
 use kb_engine::{DocumentInfo, Entry, Kb};
 use serde_json::json;
 
@@ -106,7 +106,7 @@ pub(crate) fn for_each_chunk(
         let path = &document.path;
         let text = kb.text(path, None)?.text;
         let outline = kb.outline(path)?.headings;
-        let mut sections = Sections::new(&outline);
+        let mut sections = SectionPath::new(&outline);
         for chunk in kb.chunks(path)? {
             let bytes = chunk.span.start as usize..chunk.span.end as usize;
             each(&Piece {
