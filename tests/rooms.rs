@@ -158,7 +158,7 @@ const CONFINED: [Confined; 13] = [
     },
     Confined {
         name: "anyhow",
-        places: &["cli/src/", "xtask/"],
+        places: &["cli/src/", "xtask/", "tools/"],
     },
 ];
 

@@ -1,8 +1,8 @@
 //! `cargo xtask check`: what a developer runs before every commit.
 
 use anyhow::{Result, bail};
+use xtask::repository::TESTED;
 
-use crate::repository::TESTED;
 use crate::steps::{self, Step};
 
 /// The quick steps; `cargo xtask test` begins with them.

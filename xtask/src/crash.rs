@@ -1,8 +1,7 @@
 //! The long form of what every test run tries in short: power loss, killed writers, flipped bits.
 
 use anyhow::{Context, Result, bail};
-
-use crate::repository;
+use xtask::repository;
 
 /// States after a power loss.
 const STATES: u64 = 10_000;

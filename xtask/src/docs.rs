@@ -1,8 +1,8 @@
 //! `cargo xtask docs`: the documentation of all crates, where a warning is an error.
 
 use anyhow::{Result, bail};
+use xtask::repository::{self, AS_TESTS, TESTED};
 
-use crate::repository::{self, AS_TESTS, TESTED};
 use crate::steps::{self, Step};
 
 /// The test that compares the page with the tools, or writes it.

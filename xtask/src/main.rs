@@ -1,14 +1,9 @@
 //! Everything a developer or CI runs, one verb per file: `cargo xtask <verb>`.
 
-#[cfg(feature = "measure")]
-mod bench;
 mod check;
 mod crash;
 mod docs;
-#[cfg(feature = "measure")]
-mod eval;
 mod mcp_clients;
-mod repository;
 mod steps;
 mod test;
 mod trials;
@@ -16,6 +11,7 @@ mod trials;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use xtask::repository::{self, Profile};
 
 const USAGE: &str = "\
 cargo xtask <verb>
@@ -31,7 +27,7 @@ cargo xtask <verb>
        --sweep          choose the constants of fusion and verdict leave-one-set-out, instead of the
                         tables
        --json FILE      all figures as one JSON object
-  bench main            speed and size on the corpus of tests/bench-peers/corpus.txt
+  bench main            speed and size on the corpus of tools/bench/corpus.txt
        --part1          only the first part of the corpus
        --no-peers       without tantivy
        --fetch          only fetch and count the corpus
@@ -75,26 +71,15 @@ fn main() -> ExitCode {
     }
 }
 
-#[cfg(feature = "measure")]
-fn measure(verb: &str, arguments: &[String]) -> Result<bool> {
-    match verb {
-        "eval" => eval::run(arguments),
-        _ => bench::run(arguments),
-    }
-}
-
-/// Figures of speed are those of a release build. Answers are the same in any, and the few
-/// collections of the quick form are judged sooner than a release is built.
-#[cfg(not(feature = "measure"))]
-fn measure(verb: &str, arguments: &[String]) -> Result<bool> {
-    use repository::Profile;
-    let is_quick = verb == "eval" && arguments.iter().any(|argument| argument == "--quick");
-    let profile = if is_quick {
+/// Answers are the same in any build, and the few collections of the quick form are judged sooner than
+/// a release is built.
+fn eval(arguments: &[String]) -> Result<bool> {
+    let profile = if arguments.iter().any(|argument| argument == "--quick") {
         Profile::Dev
     } else {
         Profile::Release
     };
-    repository::run_measuring(verb, arguments, profile)
+    repository::run_tool("kb-eval", arguments, profile)
 }
 
 /// Runs one verb; `false` when it ran and found something wrong.
@@ -106,7 +91,8 @@ fn run(arguments: &[String]) -> Result<bool> {
         "check" => check::run(rest),
         "test" => test::run(rest),
         "docs" => docs::run(rest),
-        "eval" | "bench" => measure(verb, rest),
+        "eval" => eval(rest),
+        "bench" => repository::run_tool("kb-bench", rest, Profile::Release),
         "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),
         "trials" => trials::run(rest),

@@ -5,8 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-
-use crate::repository;
+use xtask::repository;
 
 /// One command of a verb.
 pub(crate) struct Step {

@@ -1,8 +1,8 @@
 //! `cargo xtask test`: everything that must hold before a change is merged.
 
 use anyhow::{Result, bail};
+use xtask::repository::TESTED;
 
-use crate::repository::TESTED;
 use crate::steps::{self, Step};
 use crate::{check, docs};
 

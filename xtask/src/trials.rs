@@ -2,8 +2,7 @@
 //! texts, kills and attacks, from a seed.
 
 use anyhow::{Context, Result, bail};
-
-use crate::repository;
+use xtask::repository;
 
 /// A trial and how many rounds of it the long form makes.
 const TRIALS: [(&str, u64); 6] = [

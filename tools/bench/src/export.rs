@@ -1,0 +1,123 @@
+//! The chunks and queries of a bench as plain lines of JSON, so that rivals get the same input.
+//!
+//! `chunks.jsonl`: `path`, `title`, `text`, and `terms`: title, headings, path and text as one joined field,
+//! analysed by the engine, joined by spaces. `queries.jsonl`: `text` and `terms`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use kb_engine::index::keyword::Analyser;
+use kb_engine::store::outline::SectionPath;
+use kb_engine::{DocumentInfo, Entry, Kb};
+use serde_json::json;
+
+use crate::ready_terms::ready_terms;
+
+/// Where the lines are.
+#[derive(Debug, Clone)]
+pub(crate) struct Exported {
+    pub(crate) chunks: PathBuf,
+    pub(crate) queries: PathBuf,
+}
+
+/// A chunk with what stands above it.
+pub(crate) struct Piece<'p> {
+    pub(crate) document: &'p DocumentInfo,
+    /// Headings above, outermost first.
+    pub(crate) headings: Vec<&'p str>,
+    /// First byte in the text of the document.
+    pub(crate) start: u32,
+    pub(crate) text: &'p str,
+}
+
+impl Piece<'_> {
+    /// Title, headings, path and text as one joined field.
+    pub(crate) fn joined(&self) -> String {
+        let (title, path) = (&self.document.title, &self.document.path);
+        format!(
+            "{title}\n{}\n{path}\n{}",
+            self.headings.join("\n"),
+            self.text
+        )
+    }
+}
+
+/// Writes all chunks of the file, and the queries, into the folder.
+pub(crate) fn write(file: &Path, queries: &[String], folder: &Path) -> Result<Exported> {
+    let exported = Exported {
+        chunks: folder.join("chunks.jsonl"),
+        queries: folder.join("queries.jsonl"),
+    };
+    let kb = Kb::open(file)?;
+    let mut analyser = Analyser::new();
+    let mut output = create(&exported.chunks)?;
+    for_each_chunk(&kb, &mut |piece| {
+        let terms = ready_terms(&mut analyser, &piece.joined());
+        let (path, title) = (&piece.document.path, &piece.document.title);
+        let line = json!({"path": path, "title": title, "text": piece.text, "terms": terms});
+        writeln!(output, "{line}")?;
+        Ok(())
+    })?;
+    output.flush()?;
+    write_queries(queries, &exported.queries)?;
+    Ok(exported)
+}
+
+/// Writes the queries as typed and as terms.
+pub(crate) fn write_queries(queries: &[String], path: &Path) -> Result<()> {
+    let mut analyser = Analyser::new();
+    let mut output = create(path)?;
+    for query in queries {
+        let terms = ready_terms(&mut analyser, query);
+        writeln!(output, "{}", json!({"text": query, "terms": terms}))?;
+    }
+    Ok(output.flush()?)
+}
+
+/// A file to write much into.
+pub(crate) fn create(path: &Path) -> Result<BufWriter<File>> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(BufWriter::with_capacity(1 << 20, file))
+}
+
+/// Calls `each` for every document, in the order of folders, then paths.
+pub(crate) fn for_each_document(
+    kb: &Kb,
+    folder: Option<&str>,
+    each: &mut impl FnMut(&DocumentInfo) -> Result<()>,
+) -> Result<()> {
+    for entry in kb.list(folder)? {
+        match entry {
+            Entry::Folder { path, .. } => for_each_document(kb, Some(&path), each)?,
+            Entry::Document(document) => each(&document)?,
+        }
+    }
+    Ok(())
+}
+
+/// Calls `each` for every chunk of every document, in that order.
+pub(crate) fn for_each_chunk(
+    kb: &Kb,
+    each: &mut impl FnMut(&Piece<'_>) -> Result<()>,
+) -> Result<()> {
+    for_each_document(kb, None, &mut |document| {
+        let path = &document.path;
+        let text = kb.text(path, None)?.text;
+        let outline = kb.outline(path)?.headings;
+        let mut sections = SectionPath::new(&outline);
+        for chunk in kb.chunks(path)? {
+            let bytes = chunk.span.start as usize..chunk.span.end as usize;
+            each(&Piece {
+                document,
+                headings: sections.at(chunk.span.start).collect(),
+                start: chunk.span.start,
+                text: text
+                    .get(bytes)
+                    .with_context(|| format!("{path}: a chunk that is no part of the text"))?,
+            })?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,109 @@
+//! Where and when figures were made.
+
+use std::fs;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use xtask::repository;
+
+/// One line: processor, cores, memory, kernel.
+pub(crate) fn describe() -> String {
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = after(&processors, "model name").unwrap_or("unknown processor");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kilobytes: u64 = after(&memory, "MemTotal")
+        .and_then(|value| value.split_whitespace().next())
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(0);
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let gigabytes = kilobytes as f64 * 1024.0 / 1e9;
+    let (system, kernel) = (std::env::consts::OS, kernel.trim());
+    format!("{model}, {cores} cores, {gigabytes:.0} GB memory, {system} {kernel}")
+}
+
+fn after<'a>(text: &'a str, field: &str) -> Option<&'a str> {
+    let line = text.lines().find(|line| line.starts_with(field))?;
+    line.split_once(':').map(|(_, value)| value.trim())
+}
+
+/// Short commit of this repository; `+` when files differ from it.
+pub(crate) fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let output = command
+            .args(arguments)
+            .current_dir(repository::root())
+            .output()
+            .ok()?;
+        output
+            .status
+            .success()
+            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
+        return "unknown".to_owned();
+    };
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
+    let mark = if changed.is_some_and(|list| !list.is_empty()) {
+        "+"
+    } else {
+        ""
+    };
+    format!("{commit}{mark}")
+}
+
+/// Today in UTC as `2026-01-31`.
+pub(crate) fn today() -> String {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    date_of_day(since.as_secs() / 86_400)
+}
+
+/// The date of a day counted from 1970-01-01.
+fn date_of_day(mut day: u64) -> String {
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let mut year = 1970;
+    loop {
+        let days = if is_leap(year) { 366 } else { 365 };
+        if day < days {
+            break;
+        }
+        day -= days;
+        year += 1;
+    }
+    let february = if is_leap(year) { 29 } else { 28 };
+    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 1;
+    for length in lengths {
+        if day < length {
+            break;
+        }
+        day -= length;
+        month += 1;
+    }
+    format!("{year:04}-{month:02}-{:02}", day + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(date_of_day(0), "1970-01-01");
+        assert_eq!(date_of_day(59), "1970-03-01");
+        assert_eq!(date_of_day(11_016), "2000-02-29");
+        assert_eq!(date_of_day(19_722), "2023-12-31");
+        assert_eq!(date_of_day(20_148), "2025-03-01");
+    }
+
+    #[test]
+    fn fields_of_the_kernel_are_read() {
+        let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n";
+        assert_eq!(after(text, "model name"), Some("Some CPU @ 2 GHz"));
+        assert_eq!(after(text, "MemTotal"), None);
+    }
+}

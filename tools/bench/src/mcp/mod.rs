@@ -1,0 +1,309 @@
+//! `cargo xtask bench mcp`: what the server adds to the time of the engine, how soon it answers after
+//! its start, and how much memory it keeps.
+
+mod wire;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use kb_engine::{Class, Kb, Mode, Page, Request, search_files};
+use serde_json::{Value, json};
+use xtask::http_server::HttpServer;
+
+use crate::latency::Summary;
+use crate::table::Table;
+use crate::{child, corpus, release_build};
+use wire::{Http, Pipes};
+
+/// Calls of each kind that are timed.
+const CALLS: usize = 1000;
+
+/// Servers that are started to time their first answer.
+const STARTS: usize = 20;
+
+/// Clients that search at once.
+const CLIENTS: usize = 64;
+
+/// Runs the verb.
+pub(super) fn run(arguments: &[String]) -> Result<bool> {
+    if let Some(argument) = arguments.first() {
+        bail!("bench mcp takes no arguments; {argument:?} was given");
+    }
+    let parts = corpus::fetch()?;
+    release_build::build()?;
+    let part = parts.first().context("the corpus has a first part")?;
+    let file = file_of(&part.folder)?;
+    let queries = corpus::queries()?;
+    let mut table = Table::default();
+    let info = Kb::open(&file)?.info()?;
+    table.add(
+        "chunks of the file",
+        info.chunks.to_string(),
+        "10 000 or more",
+    );
+    searches(&mut table, &file, &queries)?;
+    starts(&mut table, &file)?;
+    definitions(&mut table, &file)?;
+    memory(&mut table, &file, &queries)?;
+    table.write("mcp", "The MCP server", "cargo xtask bench mcp")?;
+    Ok(true)
+}
+
+/// The file of the first part of the corpus.
+fn file_of(folder: &Path) -> Result<PathBuf> {
+    let file = corpus::bench_folder().join("mcp.kb");
+    if !file.exists() {
+        let mut command = Command::new(release_build::program());
+        command.arg("index").arg(folder).arg("-o").arg(&file);
+        child::measured(&mut command)?;
+    }
+    Ok(file)
+}
+
+fn server(file: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(release_build::program());
+    command.arg("mcp").arg(file).args(more);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+fn call(tool: &str, arguments: Value) -> Value {
+    json!({"name": tool, "arguments": arguments})
+}
+
+/// The request of `search_docs`.
+fn request(query: &str) -> Request {
+    let mut request = Request::new(query);
+    request.mode = Mode::Hybrid;
+    request.filters.classes = vec![Class::Doc, Class::Data];
+    request.page = Page {
+        max_tokens: Some(8000),
+        ..Page::default()
+    };
+    request
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1e3)
+}
+
+fn over(served: &Summary, engine: &Summary) -> String {
+    let more = |a: Duration, b: Duration| milliseconds(a.saturating_sub(b));
+    format!(
+        "{} (p95 {}); {} over the engine",
+        milliseconds(served.p50),
+        milliseconds(served.p95),
+        more(served.p50, engine.p50)
+    )
+}
+
+/// The same questions to the engine in this process and through each transport, in turns, so that a
+/// busy moment of the machine hits all of them.
+fn searches(table: &mut Table, file: &Path, queries: &[String]) -> Result<()> {
+    let kb = Kb::open(file)?;
+    let mut pipes = Pipes::start(server(file, &[]))?;
+    let http_server = HttpServer::start(server(file, &["--http", "127.0.0.1:0"]))?;
+    let mut modern = Http::connect(http_server.address, None)?;
+    let mut session = Http::connect(http_server.address, Some("2025-11-25"))?;
+    let mut times: [Vec<Duration>; 4] = Default::default();
+    let rounds = CALLS.div_ceil(queries.len());
+    for round in 0..=rounds {
+        for query in queries {
+            let params = call("search_docs", json!({"query": query}));
+            let asked = Instant::now();
+            let found = search_files(&[&kb], &request(query))?;
+            let engine = asked.elapsed();
+            let mut timed = [engine; 4];
+            let asked = Instant::now();
+            let answer = pipes.ask("tools/call", params.clone())?;
+            timed[1] = asked.elapsed();
+            let asked = Instant::now();
+            modern.ask("tools/call", params.clone())?;
+            timed[2] = asked.elapsed();
+            let asked = Instant::now();
+            session.ask("tools/call", params)?;
+            timed[3] = asked.elapsed();
+            let first = found.hits.first().map(|hit| hit.document.as_str());
+            let served = answer.pointer("/structuredContent/results/0/path");
+            if served.and_then(Value::as_str) != first {
+                bail!("{query:?}: the server finds {served:?}, the engine {first:?}");
+            }
+            // The first round fills caches.
+            if round > 0 {
+                times
+                    .iter_mut()
+                    .zip(timed)
+                    .for_each(|(all, one)| all.push(one));
+            }
+        }
+    }
+    let [engine, stdio, modern, session] = times.map(Summary::of);
+    table.add(
+        format!("engine alone, {} calls, p50", engine.runs),
+        format!(
+            "{} (p95 {})",
+            milliseconds(engine.p50),
+            milliseconds(engine.p95)
+        ),
+        "",
+    );
+    table.add(
+        "search_docs over stdio, p50",
+        over(&stdio, &engine),
+        "<= 1 ms over",
+    );
+    let name = "search_docs over HTTP, 2026-07-28, kept connection, p50";
+    table.add(name, over(&modern, &engine), "<= 2 ms over");
+    let name = "search_docs over HTTP, session of 2025-11-25 (events), p50";
+    table.add(name, over(&session, &engine), "<= 2 ms over");
+    Ok(())
+}
+
+/// From the start of the process to the first answers.
+fn starts(table: &mut Table, file: &Path) -> Result<()> {
+    let (mut discovered, mut searched) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let asked = Instant::now();
+        let mut pipes = Pipes::start(server(file, &[]))?;
+        pipes.ask("server/discover", json!({}))?;
+        discovered.push(asked.elapsed());
+        pipes.ask(
+            "tools/call",
+            call("search_docs", json!({"query": "how are files locked"})),
+        )?;
+        searched.push(asked.elapsed());
+    }
+    for (what, times) in [
+        ("the first answer", discovered),
+        ("the first search answered", searched),
+    ] {
+        let most = times.iter().max().copied().unwrap_or_default();
+        let summary = Summary::of(times);
+        let measured = format!(
+            "p50 {}, most {}",
+            milliseconds(summary.p50),
+            milliseconds(most)
+        );
+        table.add(
+            format!("start to {what}, {STARTS} processes"),
+            measured,
+            "<= 50 ms",
+        );
+    }
+    Ok(())
+}
+
+/// Characters / 4 of name, description and input schema of every tool.
+fn definitions(table: &mut Table, file: &Path) -> Result<()> {
+    for (what, more) in [
+        ("read only", &[][..]),
+        ("with --allow-write", &["--allow-write"][..]),
+    ] {
+        let mut pipes = Pipes::start(server(file, more))?;
+        let list = pipes.ask("tools/list", json!({}))?;
+        let tools = list["tools"].as_array().context("a list of tools")?;
+        let mut characters = 0;
+        for tool in tools {
+            let texts = [&tool["name"], &tool["description"]];
+            let texts = texts.map(|text| text.as_str().unwrap_or_default().chars().count());
+            characters +=
+                texts.iter().sum::<usize>() + tool["inputSchema"].to_string().chars().count();
+        }
+        let measured = format!("{} tools, {} tokens", tools.len(), characters / 4);
+        table.add(format!("definitions, {what}"), measured, "<= 4 000");
+    }
+    Ok(())
+}
+
+/// Dirty private memory of the server, as the system tells it.
+fn private_memory(pid: u32) -> Result<String> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let line = rollup
+        .lines()
+        .find_map(|line| line.strip_prefix("Private_Dirty:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    Ok(format!(
+        "{:.1} MB",
+        kilobytes.context("Private_Dirty")? * 1024.0 / 1e6
+    ))
+}
+
+fn memory(table: &mut Table, file: &Path, queries: &[String]) -> Result<()> {
+    let bar = "<= 30 MB";
+    let mut pipes = Pipes::start(server(file, &[]))?;
+    pipes.ask("server/discover", json!({}))?;
+    table.add(
+        "private memory over stdio, started",
+        private_memory(pipes.id())?,
+        bar,
+    );
+    for query in queries.iter().cycle().take(CALLS) {
+        pipes.ask("tools/call", call("search_docs", json!({"query": query})))?;
+        pipes.ask("tools/call", call("search_code", json!({"query": query})))?;
+    }
+    let name = format!("private memory after {} searches", CALLS * 2);
+    table.add(name, private_memory(pipes.id())?, bar);
+    let listening = HttpServer::start(server(file, &["--http", "127.0.0.1:0"]))?;
+    std::thread::scope(|scope| -> Result<()> {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|_| {
+                let address = listening.address;
+                scope.spawn(move || -> Result<Http> {
+                    let mut client = Http::connect(address, None)?;
+                    for query in queries.iter().take(20) {
+                        client.ask("tools/call", call("search_docs", json!({"query": query})))?;
+                    }
+                    Ok(client)
+                })
+            })
+            .collect();
+        let clients: Result<Vec<Http>> = clients
+            .into_iter()
+            .map(|client| {
+                client
+                    .join()
+                    .map_err(|_| anyhow::anyhow!("a client failed"))?
+            })
+            .collect();
+        let name = format!("private memory with {CLIENTS} HTTP clients connected");
+        table.add(name, private_memory(listening.id())?, bar);
+        drop(clients?);
+        Ok(())
+    })?;
+    let copy = corpus::bench_folder().join("mcp-written.kb");
+    fs::copy(file, &copy)?;
+    let mut pipes = Pipes::start(server(&copy, &["--allow-write"]))?;
+    let text = "Ten megabytes of one sentence, again and again.\n".repeat(210_000);
+    pipes.ask(
+        "tools/call",
+        call(
+            "upload_document",
+            json!({"fileName": "large.txt", "content": text}),
+        ),
+    )?;
+    loop {
+        let status = pipes.ask(
+            "tools/call",
+            call("get_status", json!({"document_id": "large.txt"})),
+        )?;
+        match status
+            .pointer("/structuredContent/status")
+            .and_then(Value::as_str)
+        {
+            Some("processing") => std::thread::sleep(Duration::from_millis(100)),
+            Some("ready") => break,
+            other => bail!("the upload is {other:?}: {status}"),
+        }
+    }
+    table.add(
+        "private memory after an upload of 10 MB",
+        private_memory(pipes.id())?,
+        bar,
+    );
+    drop(pipes);
+    fs::remove_file(copy)?;
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What every peer is given: chunks with ready terms and filters, their vectors, queries and their
+//! vectors. Made once from the .kb, so that all search the same.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use kb_engine::Kb;
+use kb_engine::embed::{Embedder, by_id};
+use kb_engine::index::keyword::Analyser;
+use serde_json::json;
+
+use super::facet::{self, Facet};
+use crate::export;
+use crate::ready_terms::ready_terms;
+
+/// The collection on disk, and what the bench itself needs of it.
+pub(crate) struct Collection {
+    pub(crate) folder: PathBuf,
+    /// Path and first byte of each chunk, in order: how an answer of kb names it.
+    pub(crate) places: Vec<(String, u32)>,
+    /// `[chunks, dim]`, row-major.
+    pub(crate) vectors: Vec<f32>,
+    /// `[queries, dim]`, row-major.
+    pub(crate) query_vectors: Vec<f32>,
+    pub(crate) dim: usize,
+    pub(crate) queries: usize,
+    pub(crate) facets: Vec<Facet>,
+    /// For each facet whether it lets a chunk through.
+    pub(crate) allowed: Vec<Vec<bool>>,
+    pub(crate) text_bytes: u64,
+}
+
+/// Writes the collection of a .kb into the folder, which is replaced.
+pub(crate) fn write(file: &Path, queries: &[String], folder: &Path) -> Result<Collection> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    let kb = Kb::open(file)?;
+    let id = kb.info()?.model;
+    let model = by_id(&id).with_context(|| format!("no model {id} to make vectors with"))?;
+    let facets = facet::choose(&kb)?;
+    let mut collection = Collection {
+        folder: folder.to_path_buf(),
+        places: Vec::new(),
+        vectors: Vec::new(),
+        query_vectors: vec![0.0; queries.len() * model.dim()],
+        dim: model.dim(),
+        queries: queries.len(),
+        allowed: vec![Vec::new(); facets.len()],
+        facets,
+        text_bytes: 0,
+    };
+    collection.write_chunks(&kb, model)?;
+    export::write_queries(queries, &folder.join("queries.jsonl"))?;
+    let texts: Vec<&str> = queries.iter().map(String::as_str).collect();
+    model.embed_queries(&texts, &mut collection.query_vectors)?;
+    let dim = collection.dim;
+    write_npy(&folder.join("vectors.npy"), &collection.vectors, dim)?;
+    write_npy(
+        &folder.join("query_vectors.npy"),
+        &collection.query_vectors,
+        dim,
+    )?;
+    let facets: Vec<_> = collection.facets.iter().map(Facet::to_json).collect();
+    fs::write(
+        folder.join("facets.json"),
+        serde_json::to_string_pretty(&facets)?,
+    )?;
+    Ok(collection)
+}
+
+impl Collection {
+    fn write_chunks(&mut self, kb: &Kb, model: &dyn Embedder) -> Result<()> {
+        let mut analyser = Analyser::new();
+        let mut output = export::create(&self.folder.join("chunks.jsonl"))?;
+        let mut vector = vec![0.0; self.dim];
+        export::for_each_chunk(kb, &mut |piece| {
+            let document = piece.document;
+            let mut line = json!({
+                "path": document.path,
+                "title": document.title,
+                "text": piece.text,
+                "terms": ready_terms(&mut analyser, &piece.joined()),
+            });
+            for (facet, allowed) in self.facets.iter().zip(&mut self.allowed) {
+                let lets_through = facet.value.matches(document);
+                line[facet.name] = u8::from(lets_through).into();
+                allowed.push(lets_through);
+            }
+            writeln!(output, "{line}")?;
+            // The text that the engine embeds for a chunk: a heading that is the title counts once.
+            let headings = piece.headings.iter().copied();
+            let above: Vec<&str> = headings.filter(|text| *text != document.title).collect();
+            let context = format!("{}\n{}\n{}", document.title, above.join("\n"), piece.text);
+            model.embed_documents(&[&context], &mut vector)?;
+            self.vectors.extend_from_slice(&vector);
+            self.places.push((document.path.clone(), piece.start));
+            self.text_bytes += piece.text.len() as u64;
+            Ok(())
+        })?;
+        Ok(output.flush()?)
+    }
+}
+
+/// Rows of f32 in the format of numpy, version 1.0: magic, a header padded to 64 bytes, the numbers.
+fn write_npy(path: &Path, numbers: &[f32], dim: usize) -> Result<()> {
+    let mut output = export::create(path)?;
+    output.write_all(&npy_header(numbers.len() / dim.max(1), dim))?;
+    for number in numbers {
+        output.write_all(&number.to_le_bytes())?;
+    }
+    Ok(output.flush()?)
+}
+
+fn npy_header(rows: usize, dim: usize) -> Vec<u8> {
+    let mut text =
+        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dim}), }}");
+    let fixed = 10;
+    let padding = (fixed + text.len() + 1).next_multiple_of(64) - (fixed + text.len() + 1);
+    text.push_str(&" ".repeat(padding));
+    text.push('\n');
+    let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend_from_slice(&length.to_le_bytes());
+    header.extend_from_slice(text.as_bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_numbers_begins_at_a_multiple_of_64() {
+        for (rows, dim) in [(0, 192), (3, 4), (114_641, 192), (usize::MAX, 8192)] {
+            let header = npy_header(rows, dim);
+            assert_eq!(header.len() % 64, 0);
+            assert_eq!(
+                usize::from(u16::from_le_bytes([header[8], header[9]])),
+                header.len() - 10
+            );
+            assert!(header.ends_with(b"\n"));
+        }
+    }
+}

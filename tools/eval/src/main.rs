@@ -1,0 +1,344 @@
+//! `cargo xtask eval`: answer quality of the real engine on judged collections.
+//!
+//! Five tables. *Rows*: each row one document of one uncut chunk; most bars rest on this one.
+//! *Chunked*: the same rows cut as any document. *Spans*: whole source files cut by the engine.
+//! *Vectors*: rows searched in two stages, or stored as nibbles, against all rows of signed bytes.
+//! *Verdict*: questions put to their own rows and to those of other fields.
+
+mod bootstrap;
+mod languages;
+mod metrics;
+mod reference;
+mod runner;
+mod scores;
+mod sets;
+mod spans;
+mod sweep;
+mod thresholds;
+mod vectors;
+mod verdict;
+mod verdict_sweep;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value};
+use xtask::repository;
+
+use runner::Cut;
+use vectors::{SetVectors, Together};
+
+/// What the command line asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Options {
+    folder: PathBuf,
+    /// Only these collections.
+    sets: Option<Vec<String>>,
+    tables: Tables,
+    sweep: bool,
+    json: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tables {
+    rows: bool,
+    chunked: bool,
+    spans: bool,
+    vectors: bool,
+    verdict: bool,
+}
+
+impl Tables {
+    const ALL: Tables = Tables {
+        rows: true,
+        chunked: true,
+        spans: true,
+        vectors: true,
+        verdict: true,
+    };
+    const ROWS: Tables = Tables {
+        rows: true,
+        chunked: false,
+        spans: false,
+        vectors: false,
+        verdict: false,
+    };
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Judges the collections; `false` when a threshold is missed.
+fn run(arguments: &[String]) -> Result<bool> {
+    let options = parse(arguments)?;
+    if !options.folder.is_dir() {
+        println!(
+            "eval: skipped, there are no collections at {}",
+            options.folder.display()
+        );
+        return Ok(true);
+    }
+    let names = choose(sets::names(&options.folder)?, options.sets.as_deref())?;
+    if names.is_empty() {
+        println!(
+            "eval: skipped, {} holds no collection",
+            options.folder.display()
+        );
+        return Ok(true);
+    }
+    let mut figures = Map::new();
+    let good = if options.sweep {
+        figures.insert("sweep".to_owned(), sweep::run(&options.folder, &names)?);
+        let verdict = verdict_sweep::run(&options.folder, &names)?;
+        figures.insert("verdict_sweep".to_owned(), verdict);
+        true
+    } else {
+        run_tables(&options, &names, &mut figures)?
+    };
+    if let Some(path) = &options.json {
+        let text = serde_json::to_string(&Value::Object(figures))? + "\n";
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(good)
+}
+
+fn run_tables(
+    options: &Options,
+    names: &[String],
+    figures: &mut Map<String, Value>,
+) -> Result<bool> {
+    let mut rows = Vec::new();
+    let mut chunked = Vec::new();
+    let mut found = Vec::new();
+    let (mut own, mut together) = (Vec::new(), Together::default());
+    let mut kept = Vec::new();
+    for name in names {
+        let set = sets::load(&options.folder, name)?;
+        let start = Instant::now();
+        let tables = &options.tables;
+        if tables.rows || tables.vectors || tables.verdict {
+            let built = runner::build_rows(&set, Cut::Uncut)?;
+            if options.tables.rows {
+                rows.push(scores::measure(&built.kb, &set, Cut::Uncut)?);
+            }
+            if options.tables.vectors {
+                own.push(vectors::measure(&set, &built)?);
+                together.add(&set)?;
+            }
+            if options.tables.verdict {
+                kept.push(verdict::Built::new(&set, built));
+            }
+        }
+        if options.tables.chunked {
+            let built = runner::build_rows(&set, Cut::Chunked)?;
+            chunked.push(scores::measure(&built.kb, &set, Cut::Chunked)?);
+        }
+        if options.tables.spans {
+            found.extend(spans::measure(&set)?);
+        }
+        eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f64());
+    }
+    let mut good = true;
+    if options.tables.rows {
+        scores::print_table(
+            "Rows as they are, nDCG@10 (reference figures in brackets)",
+            &rows,
+        );
+        let judged = thresholds::judge(&rows);
+        good = thresholds::print(&judged);
+        figures.insert("rows".to_owned(), scores::to_json(&rows));
+        figures.insert("bars".to_owned(), thresholds::to_json(&judged));
+    }
+    if options.tables.chunked {
+        scores::print_table(
+            "Rows cut by the engine, best chunk counts, nDCG@10",
+            &chunked,
+        );
+        figures.insert("chunked".to_owned(), scores::to_json(&chunked));
+    }
+    if options.tables.spans {
+        spans::print_table(&found);
+        figures.insert("spans".to_owned(), spans::to_json(&found));
+    }
+    if options.tables.vectors {
+        let start = Instant::now();
+        good &= run_vectors(&own, &together.measure()?, figures);
+        eprintln!("vectors: {:.1} s", start.elapsed().as_secs_f64());
+    }
+    if options.tables.verdict {
+        let start = Instant::now();
+        let verdicts = verdict::measure(&kept)?;
+        eprintln!("verdict: {:.1} s", start.elapsed().as_secs_f64());
+        if verdicts.is_empty() {
+            println!("\nverdict: skipped, no two of these collections are of different fields");
+        } else {
+            verdict::print_table(&verdicts);
+            let judged = thresholds::judge_verdicts(&verdicts);
+            good &= thresholds::print(&judged);
+            figures.insert("verdict".to_owned(), verdict::to_json(&verdicts));
+            figures.insert("verdict_bars".to_owned(), thresholds::to_json(&judged));
+        }
+    }
+    Ok(good)
+}
+
+/// Prints and judges the two tables of vectors; whether all bars were reached.
+fn run_vectors(
+    own: &[SetVectors],
+    together: &[SetVectors],
+    figures: &mut Map<String, Value>,
+) -> bool {
+    let places = [
+        ("own rows", "Vectors, each collection a file", own),
+        ("one file", "Vectors, one file of all rows", together),
+    ];
+    let mut judged = Vec::new();
+    for (place, title, sets) in places {
+        vectors::print_table(title, sets);
+        judged.extend(thresholds::judge_vectors(place, sets));
+    }
+    figures.insert("vectors".to_owned(), vectors::to_json(own));
+    figures.insert("vectors_one_file".to_owned(), vectors::to_json(together));
+    figures.insert("vectors_bars".to_owned(), thresholds::to_json(&judged));
+    thresholds::print(&judged)
+}
+
+/// The collections asked for, all of which must exist.
+fn choose(names: Vec<String>, wanted: Option<&[String]>) -> Result<Vec<String>> {
+    let Some(wanted) = wanted else {
+        return Ok(names);
+    };
+    if let Some(missing) = wanted.iter().find(|name| !names.contains(name)) {
+        bail!("no collection {missing:?}; there are: {}", names.join(", "));
+    }
+    Ok(names
+        .into_iter()
+        .filter(|name| wanted.contains(name))
+        .collect())
+}
+
+fn parse(arguments: &[String]) -> Result<Options> {
+    let mut options = Options {
+        folder: default_folder(),
+        sets: None,
+        tables: Tables::ALL,
+        sweep: false,
+        json: None,
+    };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let mut value = || {
+            arguments
+                .next()
+                .with_context(|| format!("{argument} needs a value"))
+        };
+        match argument.as_str() {
+            "--sets" => options.sets = Some(split(value()?)),
+            "--tables" => options.tables = parse_tables(&split(value()?))?,
+            "--json" => options.json = Some(PathBuf::from(value()?)),
+            "--sweep" => options.sweep = true,
+            "--quick" => {
+                options.sets = Some(reference::QUICK.map(str::to_owned).to_vec());
+                options.tables = Tables::ROWS;
+            }
+            flag if flag.starts_with('-') => bail!("eval does not know {flag}"),
+            folder => options.folder = PathBuf::from(folder),
+        }
+    }
+    Ok(options)
+}
+
+fn parse_tables(names: &[String]) -> Result<Tables> {
+    let mut tables = Tables {
+        rows: false,
+        chunked: false,
+        spans: false,
+        vectors: false,
+        verdict: false,
+    };
+    for name in names {
+        match name.as_str() {
+            "rows" => tables.rows = true,
+            "chunked" => tables.chunked = true,
+            "spans" => tables.spans = true,
+            "vectors" => tables.vectors = true,
+            "verdict" => tables.verdict = true,
+            other => bail!("no table {other:?}; there are rows, chunked, spans, vectors, verdict"),
+        }
+    }
+    Ok(tables)
+}
+
+fn split(list: &str) -> Vec<String> {
+    list.split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn default_folder() -> PathBuf {
+    repository::root()
+        .parent()
+        .unwrap_or(Path::new("/"))
+        .join("shared/eval/dev")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(line: &str) -> Result<Options> {
+        parse(
+            &line
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn options_are_read() {
+        let read = options("some/folder --sets a,b --tables spans,rows --json out.json").unwrap();
+        assert_eq!(read.folder, PathBuf::from("some/folder"));
+        assert_eq!(read.sets, Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(
+            read.tables,
+            Tables {
+                rows: true,
+                chunked: false,
+                spans: true,
+                vectors: false,
+                verdict: false
+            }
+        );
+        assert_eq!(read.json, Some(PathBuf::from("out.json")));
+    }
+
+    #[test]
+    fn a_quick_run_judges_rows_only() {
+        let read = options("--quick").unwrap();
+        assert_eq!(read.tables, Tables::ROWS);
+        assert_eq!(read.sets.unwrap().len(), reference::QUICK.len());
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        assert!(options("--fast").is_err());
+        assert!(options("--tables lines").is_err());
+        assert!(options("--sets").is_err());
+        assert!(choose(vec!["a".to_owned()], Some(&["b".to_owned()])).is_err());
+    }
+}

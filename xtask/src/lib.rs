@@ -1,0 +1,6 @@
+//! What the tools of this repository share: where its files are, cargo started on it, and a server
+//! under test. The verbs are in `main.rs`; benchmarks are in `tools/bench`, judged collections in
+//! `tools/eval`.
+
+pub mod http_server;
+pub mod repository;
