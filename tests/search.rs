@@ -491,7 +491,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
             ..lamp()
         },
         Request {
-            preview: Some(0),
+            max_text_chars: Some(0),
             ..lamp()
         },
     ];

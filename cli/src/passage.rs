@@ -46,15 +46,15 @@ pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
     let (range, first_line) = match layout.full {
         true => (0..hit.text.len(), hit.lines.first),
         false => (
-            hit.best_lines.clone(),
-            hit.best_first_line.unwrap_or(hit.lines.first),
+            hit.snippet.clone(),
+            hit.snippet_first_line.unwrap_or(hit.lines.first),
         ),
     };
     let last_number = hit.lines.last.saturating_add(line_count(&hit.after));
     let margin = Margin {
         layout,
         digits: last_number.to_string().len(),
-        is_numbered: hit.best_first_line.is_some(),
+        is_numbered: hit.snippet_first_line.is_some(),
     };
     // A chunk that begins within a line shares it with what is before, and likewise at its end.
     let shares = |text: &str| u32::from(!text.is_empty() && !text.ends_with('\n'));
@@ -68,7 +68,7 @@ pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
         margin.push(&mut block, &hit.before, lines, &[]);
     }
     let lines = lines_of(&hit.text, range, first_line, hit.lines.last);
-    margin.push(&mut block, &hit.text, lines, &hit.marks);
+    margin.push(&mut block, &hit.text, lines, &hit.highlights);
     if layout.full {
         let lines = around(&hit.after, first_after);
         margin.push(&mut block, &hit.after, lines, &[]);
@@ -95,7 +95,7 @@ impl Margin<'_> {
         block: &mut String,
         text: &str,
         lines: Vec<(u32, Range<usize>)>,
-        marks: &[Range<usize>],
+        highlights: &[Range<usize>],
     ) {
         let (style, digits) = (self.layout.style, self.digits);
         for (line_number, line) in lines {
@@ -106,7 +106,7 @@ impl Margin<'_> {
             let columns = self.layout.columns;
             let columns = columns.map(|columns| columns.saturating_sub(digits + 4));
             block.push_str(&format!("  {}  ", style.line_number(&number)));
-            block.push_str(&marked_line(text, line, marks, style, columns));
+            block.push_str(&marked_line(text, line, highlights, style, columns));
             block.truncate(block.trim_end_matches(' ').len());
             block.push('\n');
         }
@@ -223,18 +223,20 @@ struct Cell {
 }
 
 /// One line, its marked words coloured; with `columns`, harmless to a terminal and clipped to
-/// where the marks are.
+/// where the highlights are.
 fn marked_line(
     text: &str,
     line: Range<usize>,
-    marks: &[Range<usize>],
+    highlights: &[Range<usize>],
     style: Style,
     columns: Option<usize>,
 ) -> String {
     let body = text.get(line.clone()).unwrap_or_default();
     let marked = |position: usize| {
-        let after = marks.partition_point(|mark| mark.end <= position);
-        marks.get(after).is_some_and(|mark| mark.start <= position)
+        let after = highlights.partition_point(|highlight| highlight.end <= position);
+        highlights
+            .get(after)
+            .is_some_and(|highlight| highlight.start <= position)
     };
     let mut column = 0;
     let mut cells: Vec<Cell> = Vec::with_capacity(body.len());
@@ -258,7 +260,7 @@ fn marked_line(
     }
 }
 
-/// The part of a line that fits, begun so that as much as possible of its marks is seen.
+/// The part of a line that fits, begun so that as much as possible of its highlights is seen.
 fn clip(cells: &[Cell], columns: usize, style: Style) -> String {
     let first_mark = cells.iter().position(|cell| cell.marked);
     let mark_end = cells
@@ -268,7 +270,7 @@ fn clip(cells: &[Cell], columns: usize, style: Style) -> String {
     let columns_of = |cells: &[Cell]| cells.iter().map(|cell| cell.columns).sum::<usize>();
     let part = |range: Range<usize>| cells.get(range).unwrap_or_default();
     let mut start = 0;
-    // Leave the start of the line only when the marks do not fit together with it.
+    // Leave the start of the line only when the highlights do not fit together with it.
     if let Some(first_mark) = first_mark.filter(|_| columns_of(part(0..mark_end)) + 1 > columns) {
         // Words before a mark tell what it is about: a third of the width goes to them.
         let before = columns / 3;
@@ -341,12 +343,12 @@ mod tests {
     const PLAIN: Style = Style { color: false };
 
     fn hit(text: &str, words: &[&str]) -> Hit {
-        let marks = words.iter().flat_map(|word| {
+        let highlights = words.iter().flat_map(|word| {
             text.match_indices(word)
                 .map(|(at, word)| at..at + word.len())
         });
-        let mut marks: Vec<Range<usize>> = marks.collect();
-        marks.sort_by_key(|mark| mark.start);
+        let mut highlights: Vec<Range<usize>> = highlights.collect();
+        highlights.sort_by_key(|highlight| highlight.start);
         let lines = text.lines().count() as u32;
         Hit {
             file: 0,
@@ -377,9 +379,9 @@ mod tests {
             after: String::new(),
             after_is_cut: false,
             text: text.to_owned(),
-            marks,
-            best_lines: 0..text.len(),
-            best_first_line: Some(9),
+            highlights,
+            snippet: 0..text.len(),
+            snippet_first_line: Some(9),
             chunk: ChunkId {
                 segment: SegmentId(1),
                 row: 0,
@@ -415,7 +417,7 @@ mod tests {
     #[test]
     fn lines_that_the_original_does_not_have_get_no_number() {
         let mut hit = hit("one\ntwo\n", &[]);
-        hit.best_first_line = None;
+        hit.snippet_first_line = None;
         let shown = render(&hit, None, &layout(None));
         assert!(shown.ends_with("0.61\n      one\n      two\n"), "{shown}");
         assert!(shown.starts_with("docs/guide.md:9-10 "), "{shown}");
@@ -435,8 +437,8 @@ mod tests {
     #[test]
     fn best_lines_are_shown_unless_the_whole_chunk_is_asked_for() {
         let mut hit = hit("one\ntwo\nthree\n", &[]);
-        hit.best_lines = 4..8;
-        hit.best_first_line = Some(10);
+        hit.snippet = 4..8;
+        hit.snippet_first_line = Some(10);
         assert!(render(&hit, None, &layout(None)).ends_with("0.61\n  10  two\n"));
         let full = render(
             &hit,
@@ -567,10 +569,10 @@ mod tests {
     #[test]
     fn marks_and_lines_off_character_bounds_do_not_panic() {
         let mut hit = hit("\u{e9}\u{e9}\u{e9}", &[]);
-        hit.marks = vec![1..3, 90..99];
-        hit.best_lines = 1..5;
+        hit.highlights = vec![1..3, 90..99];
+        hit.snippet = 1..5;
         assert!(render(&hit, None, &layout(Some(30))).starts_with("docs/guide.md:9-9"));
-        hit.best_lines = 0..6;
+        hit.snippet = 0..6;
         assert!(render(&hit, None, &layout(Some(30))).contains("\u{e9}\u{e9}\u{e9}"));
     }
 }

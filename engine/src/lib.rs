@@ -75,12 +75,12 @@ pub use kb::{
 pub use kb::{KbWriter, Original, SealOptions, SealReport, document_of};
 pub use paging::{ANSWER_LIMIT_BYTES, Page, Paging};
 pub use progress::{Hook, Progress, Stage};
+pub use search::relevance::{Relevance, RelevanceSignals};
 pub use search::request::{
-    AROUND_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,
+    CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,
     Scope, Sort,
 };
 pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
-pub use search::verdict::{Evidence, Verdict};
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};
 
 /// The Rust of the README is compiled with the documentation tests.

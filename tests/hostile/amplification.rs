@@ -40,7 +40,11 @@ fn hits_of_huge_chunks_are_cut_and_their_marks_counted() {
         assert_eq!(told.hits.len(), 3);
         for hit in &told.hits {
             assert!(hit.text.len() <= 1_000_000, "{} bytes", hit.text.len());
-            assert!(hit.marks.len() <= 4096, "{} marks", hit.marks.len());
+            assert!(
+                hit.highlights.len() <= 4096,
+                "{} highlights",
+                hit.highlights.len()
+            );
             assert_eq!(hit.span.len() as usize, hit.text.len());
         }
         let cut = |warning: &String| warning.contains("3 of the hits are longer than 1000 KB");

@@ -66,7 +66,7 @@ fn lines_around_a_hit_are_those_of_the_document() {
     for (before, after) in [(0, 0), (1, 0), (0, 3), (4, 7), (1000, 1000)] {
         let request = Request {
             k: 40,
-            context: (before, after),
+            context_lines: (before, after),
             join: false,
             ..Request::new("keeper of the storm lamp")
         };
@@ -84,7 +84,7 @@ fn lines_around_a_hit_are_those_of_the_document() {
         }
     }
     let request = Request {
-        context: (0, 1001),
+        context_lines: (0, 1001),
         ..Request::new("lamp")
     };
     assert_eq!(kb.search(&request).unwrap_err().code(), "INVALID_ARGUMENT");
@@ -96,7 +96,7 @@ fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
     for characters in [1, 7, 60, 500, 100_000] {
         let request = Request {
             k: 40,
-            preview: Some(characters),
+            max_text_chars: Some(characters),
             ..Request::new("keeper of the storm lamp")
         };
         for hit in ask(&kb, &request).hits {
@@ -108,14 +108,14 @@ fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
             assert_eq!(hit.lines.first, line(start));
             let shown = hit.text.strip_suffix('\n').unwrap_or(&hit.text);
             assert_eq!(hit.lines.last, line(start + shown.len()));
-            for mark in &hit.marks {
+            for mark in &hit.highlights {
                 let marked = &hit.text[mark.clone()];
                 // At either end of the preview a word may be cut.
                 let is_part = |word: &&str| word.starts_with(marked) || word.ends_with(marked);
                 let word = ["keeper", "storm", "lamp"].into_iter().find(is_part);
                 assert!(word.is_some(), "{marked:?}");
             }
-            assert!(hit.text.get(hit.best_lines.clone()).is_some());
+            assert!(hit.text.get(hit.snippet.clone()).is_some());
         }
     }
 }
@@ -126,13 +126,13 @@ fn around_a_preview_stand_the_words_of_the_document_beside_it() {
     for (preview, around) in [(1, 0), (20, 1), (60, 40), (200, 3000), (100_000, 500)] {
         let request = Request {
             k: 40,
-            preview: Some(preview),
-            around: Some(around),
+            max_text_chars: Some(preview),
+            context_chars: Some(around),
             join: false,
             ..Request::new("keeper of the storm lamp")
         };
         let plain = Request {
-            around: None,
+            context_chars: None,
             ..request.clone()
         };
         let hits = ask(&kb, &request).hits;
@@ -162,18 +162,18 @@ fn around_a_preview_stand_the_words_of_the_document_beside_it() {
     }
     for wrong in [
         Request {
-            around: Some(10),
+            context_chars: Some(10),
             ..Request::new("lamp")
         },
         Request {
-            around: Some(10),
-            preview: Some(10),
-            context: (0, 1),
+            context_chars: Some(10),
+            max_text_chars: Some(10),
+            context_lines: (0, 1),
             ..Request::new("lamp")
         },
         Request {
-            around: Some(10_001),
-            preview: Some(10),
+            context_chars: Some(10_001),
+            max_text_chars: Some(10),
             ..Request::new("lamp")
         },
     ] {
@@ -190,7 +190,7 @@ fn lines_without_end_around_a_hit_are_cut_and_said_to_be() {
     let kb = file(&folder, "long.kb", &[("long.txt".to_owned(), text)], 1);
     for lines in [1, 2, 1000] {
         let request = Request {
-            context: (lines, lines),
+            context_lines: (lines, lines),
             k: 1,
             ..Request::new("+walrus")
         };
@@ -203,8 +203,8 @@ fn lines_without_end_around_a_hit_are_cut_and_said_to_be() {
         assert!(hit.after.contains("[...]"));
     }
     let request = Request {
-        preview: Some(20),
-        around: Some(10_000),
+        max_text_chars: Some(20),
+        context_chars: Some(10_000),
         k: 1,
         ..Request::new("+walrus")
     };

@@ -341,7 +341,7 @@ fn a_single_character_without_spaces_finds_every_chunk_that_holds_it() {
                 for hit in &told.hits {
                     let text = &hit.text;
                     let marked = hit
-                        .marks
+                        .highlights
                         .iter()
                         .filter(|mark| text[(*mark).clone()].contains(character));
                     assert_eq!(marked.count(), text.matches(character).count(), "{text}");

@@ -119,7 +119,7 @@ fn request(random: &mut Random) -> Request {
     request.explain = random.below(4) == 0;
     request.k = *random.one_of(&[1, 3, 10, 100, 10_000]);
     if random.below(4) == 0 {
-        request.context = (random.below(5) as u32, random.below(5) as u32);
+        request.context_lines = (random.below(5) as u32, random.below(5) as u32);
     }
     if random.below(3) == 0 {
         let typed = |random: &mut Random| match random.below(2) {

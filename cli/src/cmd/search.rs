@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use kb_engine::{
-    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Request, Response, Verdict,
+    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Relevance, Request, Response,
     search_files,
 };
 
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
             ..Filters::default()
         },
         min_score: arguments.min_score,
-        context: (arguments.before, arguments.after),
+        context_lines: (arguments.before, arguments.after),
         join: !arguments.no_join,
         page: arguments.page.page(),
         explain: arguments.explain,
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     for warning in &response.warnings {
         output.warning(warning);
     }
-    if response.verdict == Verdict::NothingRelevant && !response.hits.is_empty() {
+    if response.relevance == Relevance::NothingRelevant && !response.hits.is_empty() {
         output.warning("nothing here seems to speak of that; these are the nearest passages");
     }
     // Of several files each answer says which.
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         let layout = Layout {
             style: output.stdout_style(),
             columns: output.columns(),
-            full: arguments.full || request.context != (0, 0),
+            full: arguments.full || request.context_lines != (0, 0),
             explain: arguments.explain,
         };
         for (position, hit) in response.hits.iter().enumerate() {
@@ -234,7 +234,7 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
     });
     let object = Object::new()
         .field("mode", response.mode.name())
-        .field("verdict", response.verdict.name())
+        .field("verdict", response.relevance.name())
         .field("chunks", explanation.chunks)
         .field("searched_chunks", response.searched_chunks)
         .field("mean_length", score(explanation.mean_length))
@@ -292,15 +292,15 @@ fn explanation_lines(response: &Response, explanation: &Explanation) -> Vec<Stri
             explanation.model, explanation.model_words_known, explanation.model_words
         ),
     ];
-    let evidence = &explanation.evidence;
+    let signals = &explanation.signals;
     let best = |part: Option<f32>| part.map_or("none".to_owned(), |part| format!("{part:.3}"));
     lines.push(format!(
         "verdict: {} (best keyword {}, best vector {}, {:.1} of {:.1} idf in one chunk)",
-        response.verdict.name(),
-        best(evidence.keyword),
-        best(evidence.vector),
-        evidence.matched_idf,
-        evidence.query_idf
+        response.relevance.name(),
+        best(signals.keyword),
+        best(signals.vector),
+        signals.matched_idf,
+        signals.query_idf
     ));
     lines.extend(explanation.terms.iter().map(|term| {
         format!(

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::Kb;
 use crate::search;
-use crate::search::files::Parts;
 use crate::search::request::Request;
 use crate::search::response::Response;
+use crate::search::sources::Source;
 
 /// Most files that one request may ask.
 pub const FILES_LIMIT: usize = 64;
@@ -77,7 +77,7 @@ pub fn search_files(files: &[&Kb], request: &Request) -> Result<Response> {
 /// Runs `work` on one commit of each file until all of them stand.
 fn ask<T>(
     files: &[&Kb],
-    mut work: impl FnMut(&[Parts<'_>], &mut Analyser) -> Result<T>,
+    mut work: impl FnMut(&[Source<'_>], &mut Analyser) -> Result<T>,
 ) -> Result<T> {
     let Some(first) = files.first().filter(|_| files.len() <= FILES_LIMIT) else {
         return Err(Error::InvalidArgument {
@@ -94,8 +94,8 @@ fn ask<T>(
 /// A snapshot lives as long as the call that reads it, so each file is one call deeper.
 fn nested<T>(
     files: &[&Kb],
-    parts: &mut Vec<Parts<'_>>,
-    work: &mut dyn FnMut(&[Parts<'_>]) -> Result<T>,
+    parts: &mut Vec<Source<'_>>,
+    work: &mut dyn FnMut(&[Source<'_>]) -> Result<T>,
 ) -> Result<T> {
     let Some((kb, rest)) = files.split_first() else {
         return work(parts);
@@ -103,7 +103,7 @@ fn nested<T>(
     kb.container().read(|snapshot| {
         let loaded = kb.loaded(snapshot)?;
         let mut parts = parts.clone();
-        parts.push(Parts {
+        parts.push(Source {
             uuid: kb.container().signature().uuid,
             snapshot,
             catalog: &loaded.catalog,

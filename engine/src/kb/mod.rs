@@ -252,7 +252,7 @@ mod tests {
         let hits = kb.search(&Request::new("walrus")).unwrap().hits;
         let first_line = |path: &str| {
             let hit = hits.iter().find(|hit| hit.document == path).unwrap();
-            hit.best_first_line
+            hit.snippet_first_line
         };
         assert_eq!(first_line("web/page.html"), None);
         assert_eq!(first_line("notes.txt"), Some(1));
@@ -269,12 +269,12 @@ mod tests {
             let hit = hits.iter().find(|hit| hit.document == "docs/guide.md");
             let hit = hit.unwrap();
             let marked: Vec<_> = hit
-                .marks
+                .highlights
                 .iter()
                 .map(|mark| &hit.text[mark.clone()])
                 .collect();
             assert_eq!(marked, ["walrus", "sleeps"], "{mode:?}");
-            assert!(hit.text[hit.best_lines.clone()].contains("walrus sleeps"));
+            assert!(hit.text[hit.snippet.clone()].contains("walrus sleeps"));
         }
     }
 

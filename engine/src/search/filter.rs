@@ -12,9 +12,9 @@ use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
 use crate::resolve;
-use crate::search::files::Files;
 use crate::search::glob::{Globs, folders_of};
 use crate::search::request::{Filters, shown};
+use crate::search::sources::Sources;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
 
@@ -276,7 +276,7 @@ pub(super) fn live_rows(catalog: &Catalog) -> Vec<RoaringBitmap> {
 }
 
 /// The rows of all segments of all files that are not deleted.
-pub(super) fn live_rows_of(files: &Files<'_>) -> Vec<RoaringBitmap> {
+pub(super) fn live_rows_of(files: &Sources<'_>) -> Vec<RoaringBitmap> {
     let segments = files.segments.iter();
     segments.map(|bound| live(bound.segment)).collect()
 }

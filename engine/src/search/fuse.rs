@@ -1,6 +1,6 @@
 //! Candidates -> one score each.
 
-use crate::search::files::At;
+use crate::search::sources::ChunkAddress;
 
 /// Weight of the vector part in the fused score when the model knows every word of the query. Chosen
 /// on the development sets by leaving one set out at a time; `cargo xtask eval --sweep` prints the
@@ -19,7 +19,7 @@ pub fn vector_weight(known_share: f32) -> f32 {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
     /// The chunk.
-    pub at: At,
+    pub address: ChunkAddress,
     /// Keyword part.
     pub keyword: f32,
     /// Vector part.

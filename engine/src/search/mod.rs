@@ -3,43 +3,43 @@
 //! The only place where words, vectors and stored text meet for reading. It does not write, does not
 //! know files or folders, and formats nothing for a front.
 
-mod best_lines;
+mod browse;
 mod clock;
 mod context;
-pub mod files;
 pub mod filter;
 pub mod fuse;
 mod glob;
-pub mod language;
-mod listed;
 mod operators;
-pub mod order;
 pub mod passages;
 mod phrase;
 pub mod plan;
-mod preview;
+pub mod query_parser;
 mod ranked;
+pub mod relevance;
 pub mod render;
 pub mod request;
 pub mod response;
 pub mod retrieve;
+mod snippet;
+pub mod sources;
 pub mod title;
+pub mod top_k;
+mod trim;
 mod two_phase;
-pub mod verdict;
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query};
 use crate::paging::{Budget, Origin};
 use crate::search::clock::Clock;
-use crate::search::files::{At, Files, Parts};
 use crate::search::passages::Passage;
 use crate::search::plan::Plan;
 use crate::search::ranked::Ranked;
+use crate::search::relevance::{Relevance, RelevanceSignals};
 use crate::search::render::Renderer;
 use crate::search::request::Request;
 use crate::search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 use crate::search::retrieve::Candidates;
-use crate::search::verdict::{Evidence, Verdict};
+use crate::search::sources::{ChunkAddress, Source, Sources};
 
 /// Answers a request to one or several files. The scores of several files are those that one file
 /// with all their documents would give.
@@ -49,37 +49,41 @@ use crate::search::verdict::{Evidence, Verdict};
 /// [`crate::Error::InvalidContinuation`] and [`crate::Error::ContinuationStale`] for a continuation of
 /// something else, [`crate::Error::EmbeddingModelUnavailable`] for a semantic request without the
 /// model, [`crate::Error::Damaged`] for what the file gets wrong.
-pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -> Result<Response> {
+pub fn search(
+    files: &[Source<'_>],
+    request: &Request,
+    analyser: &mut Analyser,
+) -> Result<Response> {
     request.validate()?;
-    let origin = origin(parts, request);
+    let origin = origin(files, request);
     let start = origin.start(&request.page)?;
     let mut warnings = Vec::new();
     let mut clock = Clock::start();
-    let files = Files::bind(parts)?;
-    let (plan, mut filter) = plan::plan(request, &files, analyser, &mut warnings)?;
+    let sources = Sources::bind(files)?;
+    let (plan, mut filter) = plan::plan(request, &sources, analyser, &mut warnings)?;
     clock.step("plan");
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
     // One more tells whether the answer goes on.
     let wanted = request.k.saturating_add(1);
-    let (found, evidence, verdict);
-    if plan.lists_documents() {
+    let (found, signals, relevance);
+    if plan.browses_documents() {
         let end = start_at.saturating_add(wanted);
-        let passages = listed::passages(&plan, request, &files, &mut filter, end)?;
+        let passages = browse::passages(&plan, request, &sources, &mut filter, end)?;
         clock.step("documents");
-        verdict = match passages.is_empty() {
-            true => Verdict::NothingRelevant,
-            false => Verdict::Relevant,
+        relevance = match passages.is_empty() {
+            true => Relevance::NothingRelevant,
+            false => Relevance::Relevant,
         };
-        evidence = Evidence::default();
+        signals = RelevanceSignals::default();
         found = Ranked {
             passages,
             ..Ranked::default()
         };
     } else {
         let window = (start_at, wanted);
-        found = ranked::find(&plan, request, &files, &mut filter, window, &mut clock)?;
-        evidence = self::evidence(&plan, &found.first, &files)?;
-        verdict = verdict::judge(&evidence);
+        found = ranked::find(&plan, request, &sources, &mut filter, window, &mut clock)?;
+        signals = self::signals(&plan, &found.first, &sources)?;
+        relevance = relevance::judge(&signals);
     }
     warnings.extend(filter.unread_warning());
     // Nothing may be left where it was not known whether anything would be.
@@ -88,7 +92,7 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     }
     let mut budget = Budget::of_texts(&request.page);
     let hits = render(
-        &files,
+        &sources,
         request,
         &plan,
         found.passages.get(start_at..).unwrap_or_default(),
@@ -102,12 +106,12 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
     let goes_on = found.passages.len() > next || found.may_go_on;
     let explanation = request
         .explain
-        .then(|| explain(&files, &plan, &found.first, evidence, clock.steps));
+        .then(|| explain(&sources, &plan, &found.first, signals, clock.steps));
     Ok(Response {
         paging: budget.paging(&origin, goes_on.then_some(next as u64)),
         hits,
         mode: plan.mode,
-        verdict,
+        relevance,
         searched_chunks: filter.count(),
         warnings,
         explanation,
@@ -123,21 +127,21 @@ pub fn search(parts: &[Parts<'_>], request: &Request, analyser: &mut Analyser) -
 /// # Errors
 /// As [`search`], for the first that fails.
 pub fn search_many(
-    parts: &[Parts<'_>],
+    files: &[Source<'_>],
     requests: &[Request],
     analyser: &mut Analyser,
 ) -> Result<Vec<Response>> {
     let answers = requests.iter();
     answers
-        .map(|request| search(parts, request, analyser))
+        .map(|request| search(files, request, analyser))
         .collect()
 }
 
-/// What a continuation of the answer belongs to. Budget and looks may change from page to page.
-fn origin(parts: &[Parts<'_>], request: &Request) -> Origin {
-    let files: Vec<([u8; 16], u64)> = parts
+/// What a continuation of the answer belongs to. Budget and display options may change from page to page.
+fn origin(files: &[Source<'_>], request: &Request) -> Origin {
+    let commits: Vec<([u8; 16], u64)> = files
         .iter()
-        .map(|part| (part.uuid, part.catalog.manifest.generation))
+        .map(|source| (source.uuid, source.catalog.manifest.generation))
         .collect();
     let options = format!(
         "{} {:?} {:?} {:?} {:?} {} {} {} {:?}",
@@ -151,44 +155,49 @@ fn origin(parts: &[Parts<'_>], request: &Request) -> Origin {
         request.join,
         request.filters
     );
-    Origin::new("search", &files, [request.query.as_str(), &options])
+    Origin::new("search", &commits, [request.query.as_str(), &options])
 }
 
 /// What the best candidates show of the question.
-fn evidence(plan: &Plan<'_>, candidates: &Candidates, files: &Files<'_>) -> Result<Evidence> {
+fn signals(
+    plan: &Plan<'_>,
+    candidates: &Candidates,
+    sources: &Sources<'_>,
+) -> Result<RelevanceSignals> {
     let list = &candidates.list;
-    let mut evidence = Evidence {
-        chunks: files.statistics().chunks,
-        ..Evidence::default()
+    let mut signals = RelevanceSignals {
+        chunks: sources.statistics().chunks,
+        ..RelevanceSignals::default()
     };
     if plan.has_vectors() {
         let largest = list.iter().map(|scored| scored.vector).fold(0.0, f32::max);
-        evidence.vector = Some(largest);
+        signals.vector = Some(largest);
     }
-    let Some(words) = plan
-        .words
+    let Some(query) = plan
+        .keyword_query
         .as_ref()
-        .filter(|words| !words.terms().is_empty())
+        .filter(|query| !query.terms().is_empty())
     else {
-        return Ok(evidence);
+        return Ok(signals);
     };
-    evidence.query_idf = words.terms().iter().map(|term| term.idf).sum();
+    signals.query_idf = query.terms().iter().map(|term| term.idf).sum();
     let best = list.iter().map(|scored| scored.keyword).fold(0.0, f32::max);
-    evidence.keyword = Some(best);
+    signals.keyword = Some(best);
     if best > 0.0 {
         // Of several the one that has most, so that it does not matter which segment comes first.
         let tied = list.iter().filter(|scored| scored.keyword == best);
-        let mut tied: Vec<At> = tied.take(MOST_TIED).map(|scored| scored.at).collect();
+        let mut tied: Vec<ChunkAddress> =
+            tied.take(MOST_TIED).map(|scored| scored.address).collect();
         tied.sort_unstable();
         for of_segment in tied.chunk_by(|a, b| a.segment == b.segment) {
-            let rows: Vec<u32> = of_segment.iter().map(|at| at.row).collect();
+            let rows: Vec<u32> = of_segment.iter().map(|address| address.row).collect();
             if let Some(first) = of_segment.first() {
-                let most = words.most_matched_idf(first.segment, &rows)?;
-                evidence.matched_idf = evidence.matched_idf.max(most);
+                let most = query.most_matched_idf(first.segment, &rows)?;
+                signals.matched_idf = signals.matched_idf.max(most);
             }
         }
     }
-    Ok(evidence)
+    Ok(signals)
 }
 
 /// Chunks of the same largest keyword part that are looked at; copies of one text are alike.
@@ -200,7 +209,7 @@ const WORK_LIMIT_BYTES: u64 = 512 << 20;
 
 /// The first `k` passages as hits, as many as the budget lets through.
 fn render(
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     request: &Request,
     plan: &Plan<'_>,
     found: &[Passage],
@@ -209,9 +218,9 @@ fn render(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Hit>> {
     let mut terms: Vec<(String, f32)> = Vec::new();
-    match &plan.words {
-        Some(words) => {
-            let weighted = words.terms().iter();
+    match &plan.keyword_query {
+        Some(query) => {
+            let weighted = query.terms().iter();
             terms.extend(weighted.map(|term| (term.term.clone(), term.idf)));
         }
         // No keyword part, but the words of the query still show where a hit speaks of them.
@@ -219,12 +228,12 @@ fn render(
             terms.push((term.to_owned(), 1.0))
         }),
     }
-    let mut renderer = Renderer::new(files, request, plan.mode, analyser, &terms);
+    let mut renderer = Renderer::new(sources, request, plan.mode, analyser, &terms);
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;
     for passage in found.iter().take(request.k) {
-        let terms = match (&plan.words, request.explain) {
-            (Some(words), true) => term_scores(words, passage.best.at)?,
+        let terms = match (&plan.keyword_query, request.explain) {
+            (Some(query), true) => term_scores(query, passage.best.address)?,
             _ => Vec::new(),
         };
         let hit = renderer.hit(passage, terms)?;
@@ -256,35 +265,35 @@ fn render(
 }
 
 /// What each term gave to a hit, as shares of the keyword part.
-fn term_scores(words: &Query<'_>, at: At) -> Result<Vec<TermScore>> {
-    let parts = words.explain(at.segment, at.row)?;
+fn term_scores(query: &Query<'_>, address: ChunkAddress) -> Result<Vec<TermScore>> {
+    let parts = query.explain(address.segment, address.row)?;
     let scored = parts.into_iter().filter_map(|(term, frequency, score)| {
-        let term = words.terms().get(term)?.term.clone();
+        let term = query.terms().get(term)?.term.clone();
         Some(TermScore {
             term,
             frequency,
-            score: score / words.idf_sum(),
+            score: score / query.idf_sum(),
         })
     });
     Ok(scored.collect())
 }
 
 fn explain(
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     plan: &Plan<'_>,
     candidates: &Candidates,
-    evidence: Evidence,
+    signals: RelevanceSignals,
     steps: Vec<Step>,
 ) -> Explanation {
-    let statistics = files.statistics();
-    let models = files.parts.iter();
+    let statistics = sources.statistics();
+    let models = sources.files.iter();
     let mut models: Vec<&str> = models
-        .map(|part| part.catalog.meta.embedder.id.as_str())
+        .map(|source| source.catalog.meta.embedder.id.as_str())
         .collect();
     models.dedup();
     Explanation {
         terms: plan
-            .words
+            .keyword_query
             .iter()
             .flat_map(Query::terms)
             .map(|term| TermStatistics {
@@ -302,7 +311,7 @@ fn explain(
         keyword_candidates: candidates.from_keyword,
         vector_candidates: candidates.from_vector,
         vectors: candidates.vectors,
-        evidence,
+        signals,
         steps,
     }
 }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
-use crate::search::files::{At, Files};
 use crate::search::fuse::Scored;
 use crate::search::request::{Request, Scope, Sort};
+use crate::search::sources::{ChunkAddress, Sources};
 use crate::types::DocumentId;
 
 /// A neighbour joins a passage whose best chunk scores at most that much more.
@@ -32,7 +32,7 @@ pub struct Passage {
 impl Passage {
     fn of_chunk(best: Scored) -> Passage {
         Passage {
-            rows: best.at.row..best.at.row.saturating_add(1),
+            rows: best.address.row..best.address.row.saturating_add(1),
             best,
             document: None,
             matches: 1,
@@ -52,7 +52,7 @@ pub type SeenDocuments = FxHashSet<(usize, DocumentId)>;
 pub fn passages(
     ranked: &[Scored],
     request: &Request,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     wanted: usize,
     seen: &mut SeenDocuments,
 ) -> Result<Vec<Passage>> {
@@ -62,14 +62,14 @@ pub fn passages(
         Sort::Recency | Sort::Path => usize::MAX,
     };
     let mut found = match request.scope {
-        Scope::Documents => documents(ranked, files, seen)?,
-        Scope::Chunks if request.join => joined(ranked, files, enough)?,
+        Scope::Documents => documents(ranked, sources, seen)?,
+        Scope::Chunks if request.join => joined(ranked, sources, enough)?,
         Scope::Chunks => {
             let chunks = ranked.iter().take(enough);
             chunks.copied().map(Passage::of_chunk).collect()
         }
     };
-    sort(&mut found, request.sort, files)?;
+    sort(&mut found, request.sort, sources)?;
     Ok(found)
 }
 
@@ -77,18 +77,18 @@ pub fn passages(
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub fn sort(found: &mut Vec<Passage>, sort: Sort, files: &Files<'_>) -> Result<()> {
+pub fn sort(found: &mut Vec<Passage>, sort: Sort, sources: &Sources<'_>) -> Result<()> {
     if sort == Sort::Score {
         return Ok(());
     }
     let mut placed = Vec::with_capacity(found.len());
     for passage in found.drain(..) {
-        let file = files.file_of(passage.best.at.segment);
+        let file = sources.file_of(passage.best.address.segment);
         let id = match passage.document {
             Some(id) => id,
-            None => files.document_of(passage.best.at)?,
+            None => sources.document_of(passage.best.address)?,
         };
-        let record = files.document(file, id)?;
+        let record = sources.document(file, id)?;
         let newest = match sort {
             Sort::Recency => std::cmp::Reverse(record.modified_ms),
             Sort::Score | Sort::Path => std::cmp::Reverse(0),
@@ -103,20 +103,20 @@ pub fn sort(found: &mut Vec<Passage>, sort: Sort, files: &Files<'_>) -> Result<(
 /// One passage a document: its best chunk, and how many of its chunks are candidates.
 fn documents(
     ranked: &[Scored],
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     seen: &mut SeenDocuments,
 ) -> Result<Vec<Passage>> {
     let mut found: Vec<Passage> = Vec::new();
     let mut places: FxHashMap<(usize, DocumentId), usize> = FxHashMap::default();
     for scored in ranked {
-        let file = files.file_of(scored.at.segment);
-        let document = files.document_of(scored.at)?;
+        let file = sources.file_of(scored.address.segment);
+        let document = sources.document_of(scored.address)?;
         if seen.contains(&(file, document)) {
             continue;
         }
         let next = found.len();
-        let at = *places.entry((file, document)).or_insert(next);
-        match found.get_mut(at) {
+        let address = *places.entry((file, document)).or_insert(next);
+        match found.get_mut(address) {
             Some(passage) => passage.matches += 1,
             None => found.push(Passage::of_chunk(*scored)),
         }
@@ -127,27 +127,27 @@ fn documents(
 
 /// Chunks with those neighbours that are nearly as good. A chunk belongs to the first passage that
 /// takes it.
-fn joined(ranked: &[Scored], files: &Files<'_>, wanted: usize) -> Result<Vec<Passage>> {
-    let scores: FxHashMap<At, f32> = ranked
+fn joined(ranked: &[Scored], sources: &Sources<'_>, wanted: usize) -> Result<Vec<Passage>> {
+    let scores: FxHashMap<ChunkAddress, f32> = ranked
         .iter()
-        .map(|scored| (scored.at, scored.score))
+        .map(|scored| (scored.address, scored.score))
         .collect();
-    let mut taken: FxHashSet<At> = FxHashSet::default();
+    let mut taken: FxHashSet<ChunkAddress> = FxHashSet::default();
     let mut found = Vec::new();
     for scored in ranked {
         if found.len() >= wanted {
             break;
         }
-        if taken.contains(&scored.at) {
+        if taken.contains(&scored.address) {
             continue;
         }
         let mut passage = Passage::of_chunk(*scored);
         let least = scored.score * JOIN_SHARE;
-        let segment = scored.at.segment;
+        let segment = scored.address.segment;
         let joins = |row: u32| {
-            let at = At { segment, row };
-            let score = scores.get(&at).filter(|score| **score >= least)?;
-            (!taken.contains(&at)).then_some(*score)
+            let address = ChunkAddress { segment, row };
+            let score = scores.get(&address).filter(|score| **score >= least)?;
+            (!taken.contains(&address)).then_some(*score)
         };
         loop {
             let before = passage.rows.start.checked_sub(1);
@@ -159,7 +159,7 @@ fn joined(ranked: &[Scored], files: &Files<'_>, wanted: usize) -> Result<Vec<Pas
                 (before, after) => [after, before],
             };
             let mut rows = next.into_iter().flatten().map(|(_, row)| row);
-            let fits = |row: &u32| is_one_passage(files, segment, &passage.rows, *row);
+            let fits = |row: &u32| is_one_passage(sources, segment, &passage.rows, *row);
             let mut chosen = None;
             for row in rows.by_ref() {
                 if fits(&row)? {
@@ -173,15 +173,25 @@ fn joined(ranked: &[Scored], files: &Files<'_>, wanted: usize) -> Result<Vec<Pas
             passage.rows = passage.rows.start.min(row)..passage.rows.end.max(row + 1);
             passage.matches += 1;
         }
-        taken.extend(passage.rows.clone().map(|row| At { segment, row }));
+        taken.extend(
+            passage
+                .rows
+                .clone()
+                .map(|row| ChunkAddress { segment, row }),
+        );
         found.push(passage);
     }
     Ok(found)
 }
 
 /// Whether `rows` and its neighbour `row` are of one document and not too long together.
-fn is_one_passage(files: &Files<'_>, segment: usize, rows: &Range<u32>, row: u32) -> Result<bool> {
-    let chunks = files.segment(segment)?.chunks();
+fn is_one_passage(
+    sources: &Sources<'_>,
+    segment: usize,
+    rows: &Range<u32>,
+    row: u32,
+) -> Result<bool> {
+    let chunks = sources.segment(segment)?.chunks();
     let first = chunks.get(rows.start.min(row))?;
     let last = chunks.get(rows.end.saturating_sub(1).max(row))?;
     let bytes = last.at.span.end.saturating_sub(first.at.span.start);

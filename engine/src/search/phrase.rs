@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher, PhraseTerm, Reader};
-use crate::search::files::{At, Files};
+use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::blocks::BlockReader;
 
 /// A phrase that a query asks for or excludes.
@@ -65,11 +65,11 @@ impl PhraseRows {
     /// [`Error::Damaged`] when postings contradict the format.
     pub(super) fn new(
         operator: PhraseOperator,
-        files: &Files<'_>,
+        sources: &Sources<'_>,
         within: &[RoaringBitmap],
     ) -> Result<PhraseRows> {
-        let mut segments = Vec::with_capacity(files.segments.len());
-        for (segment, within) in files.segments.iter().zip(within) {
+        let mut segments = Vec::with_capacity(sources.segments.len());
+        for (segment, within) in sources.segments.iter().zip(within) {
             segments.push(candidates(
                 &operator.phrase,
                 segment.keyword_index()?,
@@ -109,10 +109,10 @@ impl PhraseRows {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub(super) fn has(&mut self, at: At, text: &mut RowText<'_>) -> Result<bool> {
-        let row = at.row;
+    pub(super) fn has(&mut self, address: ChunkAddress, text: &mut RowText<'_>) -> Result<bool> {
+        let row = address.row;
         let next = row.checked_add(1);
-        let Some(segment) = self.segments.get_mut(at.segment) else {
+        let Some(segment) = self.segments.get_mut(address.segment) else {
             return Ok(false);
         };
         let of_form = |segment: &SegmentRows, form| match form {
@@ -126,10 +126,10 @@ impl PhraseRows {
         }
         let is_single = self.operator.phrase.len() == 1;
         let mut finds = |matcher: &mut PhraseMatcher| -> Result<bool> {
-            Ok((inside && matcher.stands_in(text.of(at)?))
-                || (is_single && text.has_field(at, |field| matcher.stands_in(field))?)
-                || (head && text.crosses_from_before(at, matcher)?)
-                || (tail && text.crosses_to_after(at, matcher)?))
+            Ok((inside && matcher.stands_in(text.of(address)?))
+                || (is_single && text.has_field(address, |field| matcher.stands_in(field))?)
+                || (head && text.crosses_from_before(address, matcher)?)
+                || (tail && text.crosses_to_after(address, matcher)?))
         };
         let is_written = finds(&mut self.written)?;
         if is_written {
@@ -147,11 +147,11 @@ impl PhraseRows {
 
 /// The text of rows, read one after the other.
 pub(super) struct RowText<'f> {
-    files: &'f Files<'f>,
+    sources: &'f Sources<'f>,
     /// A reader of text for each segment seen.
     blocks: FxHashMap<usize, BlockReader<'f>>,
     /// The row whose text is at hand.
-    row: Option<At>,
+    row: Option<ChunkAddress>,
     /// Its text.
     text: String,
     /// The text of a row beside it.
@@ -167,9 +167,9 @@ impl std::fmt::Debug for RowText<'_> {
 }
 
 impl<'f> RowText<'f> {
-    pub(super) fn new(files: &'f Files<'f>) -> RowText<'f> {
+    pub(super) fn new(sources: &'f Sources<'f>) -> RowText<'f> {
         RowText {
-            files,
+            sources,
             blocks: FxHashMap::default(),
             row: None,
             text: String::new(),
@@ -183,77 +183,101 @@ impl<'f> RowText<'f> {
     }
 
     /// The text of a row.
-    fn of(&mut self, at: At) -> Result<&str> {
-        if self.row != Some(at) {
+    fn of(&mut self, address: ChunkAddress) -> Result<&str> {
+        if self.row != Some(address) {
             self.row = None;
             self.text.clear();
-            append(self.files, &mut self.blocks, at, &mut self.text)?;
-            self.row = Some(at);
+            append(self.sources, &mut self.blocks, address, &mut self.text)?;
+            self.row = Some(address);
         }
         Ok(&self.text)
     }
 
     /// Whether the phrase begins in the row before and ends in the given one.
-    fn crosses_from_before(&mut self, at: At, matcher: &mut PhraseMatcher) -> Result<bool> {
-        let Some(before) = at.row.checked_sub(1).map(|row| At { row, ..at }) else {
+    fn crosses_from_before(
+        &mut self,
+        address: ChunkAddress,
+        matcher: &mut PhraseMatcher,
+    ) -> Result<bool> {
+        let Some(before) = address
+            .row
+            .checked_sub(1)
+            .map(|row| ChunkAddress { row, ..address })
+        else {
             return Ok(false);
         };
-        if !matcher.may_end_in(self.of(at)?) || !self.read_beside(at, before)? {
+        if !matcher.may_end_in(self.of(address)?) || !self.read_beside(address, before)? {
             return Ok(false);
         }
         Ok(matcher.crosses(&self.beside, &self.text))
     }
 
     /// Whether the phrase begins in the given row and ends in the one after.
-    fn crosses_to_after(&mut self, at: At, matcher: &mut PhraseMatcher) -> Result<bool> {
-        let Some(after) = at.row.checked_add(1).map(|row| At { row, ..at }) else {
+    fn crosses_to_after(
+        &mut self,
+        address: ChunkAddress,
+        matcher: &mut PhraseMatcher,
+    ) -> Result<bool> {
+        let Some(after) = address
+            .row
+            .checked_add(1)
+            .map(|row| ChunkAddress { row, ..address })
+        else {
             return Ok(false);
         };
-        if !self.read_beside(at, after)? || !matcher.may_end_in(&self.beside) {
+        if !self.read_beside(address, after)? || !matcher.may_end_in(&self.beside) {
             return Ok(false);
         }
-        self.of(at)?;
+        self.of(address)?;
         Ok(matcher.crosses(&self.text, &self.beside))
     }
 
     /// Reads a row beside another one; false when it is of another document.
-    fn read_beside(&mut self, at: At, beside: At) -> Result<bool> {
-        let chunks = self.files.segment(at.segment)?.chunks();
-        if chunks.document(at.row)? != chunks.document(beside.row)? {
+    fn read_beside(&mut self, address: ChunkAddress, beside: ChunkAddress) -> Result<bool> {
+        let chunks = self.sources.segment(address.segment)?.chunks();
+        if chunks.document(address.row)? != chunks.document(beside.row)? {
             return Ok(false);
         }
         self.beside.clear();
-        append(self.files, &mut self.blocks, beside, &mut self.beside)?;
+        append(self.sources, &mut self.blocks, beside, &mut self.beside)?;
         Ok(true)
     }
 
     /// Whether the title or path of the document of a row, or a heading above the row, passes.
-    fn has_field(&self, at: At, mut passes: impl FnMut(&str) -> bool) -> Result<bool> {
-        let chunk = self.files.segment(at.segment)?.chunks().get(at.row)?;
-        let file = self.files.file_of(at.segment);
-        let record = self.files.document(file, chunk.document)?;
+    fn has_field(
+        &self,
+        address: ChunkAddress,
+        mut passes: impl FnMut(&str) -> bool,
+    ) -> Result<bool> {
+        let chunk = self
+            .sources
+            .segment(address.segment)?
+            .chunks()
+            .get(address.row)?;
+        let file = self.sources.file_of(address.segment);
+        let record = self.sources.document(file, chunk.document)?;
         if passes(&record.title) || passes(&record.path) {
             return Ok(true);
         }
-        let part = self.files.part(file)?;
-        let outlines = &part.catalog.outlines;
+        let source = self.sources.source(file)?;
+        let outlines = &source.catalog.outlines;
         let (titles, _) =
-            outlines.section_at(part.snapshot, chunk.document, chunk.at.span.start)?;
+            outlines.section_at(source.snapshot, chunk.document, chunk.at.span.start)?;
         Ok(titles.iter().any(|title| passes(title)))
     }
 }
 
 fn append<'f>(
-    files: &'f Files<'f>,
+    sources: &'f Sources<'f>,
     blocks: &mut FxHashMap<usize, BlockReader<'f>>,
-    at: At,
+    address: ChunkAddress,
     text: &mut String,
 ) -> Result<()> {
-    let reader = match blocks.entry(at.segment) {
+    let reader = match blocks.entry(address.segment) {
         Entry::Occupied(entry) => entry.into_mut(),
-        Entry::Vacant(entry) => entry.insert(files.segment(at.segment)?.blocks()?),
+        Entry::Vacant(entry) => entry.insert(sources.segment(address.segment)?.blocks()?),
     };
-    reader.append(at.row, 1, text)
+    reader.append(address.row, 1, text)
 }
 
 /// The rows of one segment that may have the phrase, for the rows `within`.

@@ -4,15 +4,15 @@ use roaring::RoaringBitmap;
 
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
-use crate::index::keyword::{Analyser, Query as WordQuery};
+use crate::index::keyword::{Analyser, Query as KeywordQuery};
 use crate::index::vector::Scan;
 use crate::index::vector::quantise::Query as VectorQuery;
-use crate::search::files::Files;
 use crate::search::filter::{self, Rows};
 use crate::search::fuse::vector_weight;
-use crate::search::language::{self, Parsed};
 use crate::search::operators;
+use crate::search::query_parser::{self, ParsedQuery};
 use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request, Scope};
+use crate::search::sources::Sources;
 use crate::search::two_phase::TwoPhaseFilter;
 
 /// Candidates that each index gives at least: deeper lists find what only both parts together rank
@@ -26,19 +26,19 @@ const CHUNKS_PER_DOCUMENT: usize = 4;
 #[derive(Debug)]
 pub struct Plan<'b> {
     /// The query taken apart.
-    pub parsed: Parsed,
+    pub parsed: ParsedQuery,
     /// The mode that answers; the request's, or keyword when there is no vector to ask with.
     pub mode: Mode,
     /// Candidates wanted from each index at first.
     pub candidates: usize,
     /// The query as words; none when the mode has no such part.
-    pub words: Option<WordQuery<'b>>,
+    pub keyword_query: Option<KeywordQuery<'b>>,
     /// The query as a vector of the model of each file.
     vectors: Vec<FileVector>,
     /// Words of the query that the model knows, and all.
     pub model_words: (usize, usize),
     /// Whether documents are listed because there is nothing to rank by.
-    pub is_list: bool,
+    pub is_browse: bool,
     /// How vectors are searched.
     pub scan: Scan,
 }
@@ -60,8 +60,8 @@ static NO_VECTOR: FileVector = FileVector {
 
 impl Plan<'_> {
     /// Whether documents are found by what is known of them; nothing is ranked by its text.
-    pub fn lists_documents(&self) -> bool {
-        self.mode == Mode::Title || self.is_list
+    pub fn browses_documents(&self) -> bool {
+        self.mode == Mode::Title || self.is_browse
     }
 
     /// The query in the model of a file.
@@ -76,8 +76,8 @@ impl Plan<'_> {
 
     /// The keyword part of a BM25 score: its share of the most that the query could reach, 0..1.
     pub fn keyword_share(&self, score: f32) -> f32 {
-        match &self.words {
-            Some(words) if words.idf_sum() > 0.0 => (score / words.idf_sum()).min(1.0),
+        match &self.keyword_query {
+            Some(query) if query.idf_sum() > 0.0 => (score / query.idf_sum()).min(1.0),
             _ => 0.0,
         }
     }
@@ -90,19 +90,19 @@ impl Plan<'_> {
 /// filter errors as in [`filter::apply`].
 pub fn plan<'b>(
     request: &'b Request,
-    files: &'b Files<'b>,
+    sources: &'b Sources<'b>,
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
 ) -> Result<(Plan<'b>, TwoPhaseFilter<'b>)> {
     let query = searched_part(&request.query, warnings);
     let parsed = match request.plain {
-        true => Parsed::words(query),
-        false => language::parse(query),
+        true => ParsedQuery::plain(query),
+        false => query_parser::parse(query),
     };
-    let mut rows = filtered(files, request, warnings)?;
-    let phrases = operators::apply(&parsed, files, &mut rows, warnings)?;
+    let mut rows = filtered(sources, request, warnings)?;
+    let phrases = operators::apply(&parsed, sources, &mut rows, warnings)?;
     warnings.dedup();
-    let filter = TwoPhaseFilter::new(files, rows, phrases, analyser, warnings)?;
+    let filter = TwoPhaseFilter::new(sources, rows, phrases, analyser, warnings)?;
     let wanted = match request.scope {
         Scope::Chunks => request.k,
         Scope::Documents => request.k.saturating_mul(CHUNKS_PER_DOCUMENT),
@@ -111,41 +111,46 @@ pub fn plan<'b>(
         parsed,
         mode: request.mode,
         candidates: wanted.max(MIN_CANDIDATES),
-        words: None,
+        keyword_query: None,
         vectors: Vec::new(),
         model_words: (0, 0),
-        is_list: false,
+        is_browse: false,
         scan: request.scan,
     };
-    plan.is_list = plan.parsed.is_list();
-    if plan.lists_documents() {
+    plan.is_browse = plan.parsed.is_browse();
+    if plan.browses_documents() {
         return Ok((plan, filter));
     }
     if request.mode != Mode::Semantic {
-        let segments = files.words()?;
-        let words = WordQuery::new(analyser, &plan.parsed.plain, &segments, files.statistics())?;
-        plan.words = Some(words);
+        let segments = sources.keyword_segments()?;
+        let query = KeywordQuery::new(
+            analyser,
+            &plan.parsed.plain,
+            &segments,
+            sources.statistics(),
+        )?;
+        plan.keyword_query = Some(query);
     }
     if request.mode != Mode::Keyword {
-        add_vectors(&mut plan, files, warnings)?;
+        add_vectors(&mut plan, sources, warnings)?;
     }
     // `"to be or not to be"`: the index and perhaps the model know no word of it, the texts do. What is
     // only left out or filtered says nothing of the words beside it.
     let has_terms = plan
-        .words
+        .keyword_query
         .as_ref()
-        .is_some_and(|words| !words.terms().is_empty());
-    plan.is_list = !plan.parsed.required.is_empty() && !has_terms && !plan.has_vectors();
+        .is_some_and(|query| !query.terms().is_empty());
+    plan.is_browse = !plan.parsed.required.is_empty() && !has_terms && !plan.has_vectors();
     Ok((plan, filter))
 }
 
 /// The rows of all files that pass the filters of the request. A file that does not know a value keeps none,
 /// unless no file knows it.
-fn filtered(files: &Files<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
-    let mut all = Vec::with_capacity(files.segments.len());
+fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
+    let mut all = Vec::with_capacity(sources.segments.len());
     let (mut refused, mut is_filtered) = (None, false);
-    for part in files.parts {
-        let (snapshot, catalog) = (part.snapshot, part.catalog);
+    for source in sources.files {
+        let (snapshot, catalog) = (source.snapshot, source.catalog);
         match filter::apply(snapshot, catalog, &request.filters, warnings) {
             Ok(None) => return Ok(None),
             Ok(Some(rows)) => {
@@ -179,11 +184,15 @@ fn searched_part<'q>(query: &'q str, warnings: &mut Vec<String>) -> &'q str {
         .unwrap_or_default()
 }
 
-fn add_vectors(plan: &mut Plan<'_>, files: &Files<'_>, warnings: &mut Vec<String>) -> Result<()> {
-    let mut numbers: Option<(&str, Vec<f32>)> = None;
-    for part in files.parts {
-        let record = &part.catalog.meta.embedder;
-        let Some(model) = part.model else {
+fn add_vectors(
+    plan: &mut Plan<'_>,
+    sources: &Sources<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    let mut embedding: Option<(&str, Vec<f32>)> = None;
+    for source in sources.files {
+        let record = &source.catalog.meta.embedder;
+        let Some(model) = source.model else {
             if plan.mode == Mode::Semantic {
                 return Err(Error::EmbeddingModelUnavailable {
                     needs: record.id.clone(),
@@ -196,7 +205,7 @@ fn add_vectors(plan: &mut Plan<'_>, files: &Files<'_>, warnings: &mut Vec<String
             plan.vectors.push(FileVector::default());
             continue;
         };
-        let vector = match &numbers {
+        let vector = match &embedding {
             Some((id, vector)) if *id == record.id => vector.clone(),
             _ => embedded(model, &plan.parsed.plain)?,
         };
@@ -218,9 +227,9 @@ fn add_vectors(plan: &mut Plan<'_>, files: &Files<'_>, warnings: &mut Vec<String
             query: asked,
             weight,
         });
-        numbers = Some((&record.id, vector));
+        embedding = Some((&record.id, vector));
     }
-    if plan.mode == Mode::Hybrid && files.parts.iter().all(|part| part.model.is_none()) {
+    if plan.mode == Mode::Hybrid && sources.files.iter().all(|source| source.model.is_none()) {
         plan.mode = Mode::Keyword;
     }
     Ok(())

@@ -10,13 +10,13 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Result;
 use crate::search::clock::Clock;
-use crate::search::files::{At, Files};
 use crate::search::fuse::Scored;
-use crate::search::order;
 use crate::search::passages::{self, Passage, SeenDocuments};
 use crate::search::plan::Plan;
 use crate::search::request::{Request, Scope};
 use crate::search::retrieve::{self, Candidates};
+use crate::search::sources::{ChunkAddress, Sources};
+use crate::search::top_k;
 use crate::search::two_phase::TwoPhaseFilter;
 
 /// How many times as deep as the one before a layer goes.
@@ -43,26 +43,29 @@ pub(super) struct Ranked {
 pub(super) fn find(
     plan: &Plan<'_>,
     request: &Request,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     (start, wanted): (usize, usize),
     clock: &mut Clock,
 ) -> Result<Ranked> {
     let mut found = Ranked::default();
-    let (mut seen, mut seen_documents) = (FxHashSet::<At>::default(), SeenDocuments::default());
+    let (mut seen, mut seen_documents) = (
+        FxHashSet::<ChunkAddress>::default(),
+        SeenDocuments::default(),
+    );
     let mut depth = plan.candidates;
     for layer in 0.. {
-        let mut candidates = retrieve::retrieve(plan, files, filter, depth, clock)?;
+        let mut candidates = retrieve::retrieve(plan, sources, filter, depth, clock)?;
         let bound = candidates.bound;
         found.may_go_on = bound > 0.0 && bound >= request.min_score && !filter.is_spent();
         let list = std::mem::take(&mut candidates.list);
-        let new = list.iter().filter(|scored| !seen.contains(&scored.at));
-        let ranked = fused(new.copied().collect(), request, files)?;
-        seen.extend(list.iter().map(|scored| scored.at));
+        let new = list.iter().filter(|scored| !seen.contains(&scored.address));
+        let ranked = fused(new.copied().collect(), request, sources)?;
+        seen.extend(list.iter().map(|scored| scored.address));
         let left = start
             .saturating_add(wanted)
             .saturating_sub(found.passages.len());
-        let more = passages::passages(&ranked, request, files, left, &mut seen_documents)?;
+        let more = passages::passages(&ranked, request, sources, left, &mut seen_documents)?;
         clock.step("fuse");
         found.passages.extend(more);
         if layer == 0 {
@@ -70,10 +73,10 @@ pub(super) fn find(
             found.first = candidates;
         }
         if request.scope == Scope::Documents && filter.is_none() {
-            let all: u64 = files
-                .parts
+            let all: u64 = sources
+                .files
                 .iter()
-                .map(|part| part.catalog.meta.documents)
+                .map(|source| source.catalog.meta.documents)
                 .sum();
             found.may_go_on &= (seen_documents.len() as u64) < all;
         }
@@ -88,16 +91,16 @@ pub(super) fn find(
 }
 
 /// The candidates with a score, best first.
-fn fused(list: Vec<Scored>, request: &Request, files: &Files<'_>) -> Result<Vec<Scored>> {
+fn fused(list: Vec<Scored>, request: &Request, sources: &Sources<'_>) -> Result<Vec<Scored>> {
     let hits = list
         .into_iter()
         .filter(|scored| scored.score > 0.0 && scored.score >= request.min_score)
         .collect();
-    order::best(
+    top_k::top_k(
         hits,
         usize::MAX,
         |scored: &Scored| scored.score,
-        |scored| scored.at,
-        |at| files.place(at),
+        |scored| scored.address,
+        |address| sources.tie_break_key(address),
     )
 }

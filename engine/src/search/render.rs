@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, TermSet};
-use crate::search::best_lines::{Mark, best_lines};
 use crate::search::context::{self, Pieces, Side};
-use crate::search::files::Files;
 use crate::search::passages::Passage;
-use crate::search::preview::{cut, first_words, last_words};
 use crate::search::request::{Mode, Request};
 use crate::search::response::{Hit, TermScore};
+use crate::search::snippet::{Highlight, snippet};
+use crate::search::sources::Sources;
+use crate::search::trim::{cut, first_words, last_words};
 use crate::store::blocks::BlockReader;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
@@ -21,13 +21,13 @@ use crate::types::{ChunkId, DocumentId, Lines, Span, line_ends};
 /// can have a longer one, which is cut around its best lines.
 pub const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
 
-/// Most marks of a hit. A passage of the usual length cannot have so many.
-const MARKS_LIMIT: usize = 4096;
+/// Most highlights of a hit. A passage of the usual length cannot have so many.
+const HIGHLIGHTS_LIMIT: usize = 4096;
 
 /// Turns passages into hits; keeps documents and blocks that several hits share.
 pub struct Renderer<'r> {
     /// What is asked.
-    files: &'r Files<'r>,
+    sources: &'r Sources<'r>,
     /// How hits are to look.
     request: &'r Request,
     /// Which scores they have.
@@ -59,14 +59,14 @@ impl std::fmt::Debug for Renderer<'_> {
 impl<'r> Renderer<'r> {
     /// `terms`: the distinct analysed words of the query, each with its idf.
     pub fn new(
-        files: &'r Files<'r>,
+        sources: &'r Sources<'r>,
         request: &'r Request,
         mode: Mode,
         analyser: &'r mut Analyser,
         terms: &[(String, f32)],
     ) -> Renderer<'r> {
         Renderer {
-            files,
+            sources,
             request,
             mode,
             analyser,
@@ -95,23 +95,23 @@ impl<'r> Renderer<'r> {
     /// # Errors
     /// [`Error::Damaged`].
     pub fn hit(&mut self, passage: &Passage, terms: Vec<TermScore>) -> Result<Hit> {
-        let at = passage.best.at;
-        let segment = self.files.segment(at.segment)?.segment.id;
+        let address = passage.best.address;
+        let segment = self.sources.segment(address.segment)?.segment.id;
         let stored = self.stored(passage)?;
-        let file = self.files.file_of(at.segment);
-        let whole = self.text(at.segment, passage.rows.clone())?;
+        let file = self.sources.file_of(address.segment);
+        let whole = self.text(address.segment, passage.rows.clone())?;
         if whole.len() as u64 != u64::from(stored.span.len()) {
             return Err(Error::damaged("a passage and its text differ in length"));
         }
-        let (before, after) = self.around(&stored, at.segment, &passage.rows)?;
-        let marks = self.marks(&whole);
-        let best_lines = best_lines(&whole, &marks);
+        let (before, after) = self.context_lines(&stored, address.segment, &passage.rows)?;
+        let highlights = self.highlights(&whole);
+        let snippet = snippet(&whole, &highlights);
         let request = self.request;
         let mode = self.mode;
-        let part = self.files.part(file)?;
-        let outlines = &part.catalog.outlines;
+        let source = self.sources.source(file)?;
+        let outlines = &source.catalog.outlines;
         let (section, outline_bytes) =
-            outlines.section_at(part.snapshot, stored.document, stored.best_start)?;
+            outlines.section_at(source.snapshot, stored.document, stored.best_start)?;
         self.outline_bytes += outline_bytes as u64;
         let document = self.document(file, stored.document)?;
         let mut hit = Hit {
@@ -139,14 +139,17 @@ impl<'r> Renderer<'r> {
             after_is_cut: after.is_cut,
             before: before.text,
             after: after.text,
-            marks: marks.into_iter().map(|mark| mark.range).collect(),
-            best_lines,
-            best_first_line: None,
+            highlights: highlights
+                .into_iter()
+                .map(|highlight| highlight.range)
+                .collect(),
+            snippet,
+            snippet_first_line: None,
             chunk: ChunkId {
                 segment,
-                row: at.row,
+                row: address.row,
             },
-            chunk_index: at.row.saturating_sub(document.first_row),
+            chunk_index: address.row.saturating_sub(document.first_row),
             chunks: passage.rows.end.saturating_sub(passage.rows.start),
             matches: passage.matches,
             terms,
@@ -157,21 +160,24 @@ impl<'r> Renderer<'r> {
         self.cut_hits += usize::from(is_too_long);
         // A character has at most four bytes.
         let longest = is_too_long.then_some(HIT_TEXT_LIMIT_BYTES / 4);
-        if let Some(characters) = request.preview.into_iter().chain(longest).min() {
-            let whole = request.around.map(|around| (around, hit.text.clone()));
+        if let Some(characters) = request.max_text_chars.into_iter().chain(longest).min() {
+            let whole = request
+                .context_chars
+                .map(|around| (around, hit.text.clone()));
             let shown = cut(&mut hit, characters, has_line_map);
             if let Some((around, whole)) = whole {
                 let sides = (
                     whole.get(..shown.start).unwrap_or_default(),
                     whole.get(shown.end..).unwrap_or_default(),
                 );
-                let sides = self.beside(&stored, at.segment, &passage.rows, sides, around)?;
+                let sides =
+                    self.context_chars(&stored, address.segment, &passage.rows, sides, around)?;
                 (hit.before, hit.after) = sides;
                 (hit.before_is_cut, hit.after_is_cut) = (false, false);
             }
         }
-        hit.best_first_line = (!has_line_map).then(|| {
-            let before = hit.text.get(..hit.best_lines.start).unwrap_or_default();
+        hit.snippet_first_line = (!has_line_map).then(|| {
+            let before = hit.text.get(..hit.snippet.start).unwrap_or_default();
             let line = hit.lines.first.saturating_add(line_ends(before));
             line.min(hit.lines.last)
         });
@@ -189,10 +195,10 @@ impl<'r> Renderer<'r> {
                 best_start: 0,
             });
         }
-        let chunks = self.files.segment(passage.best.at.segment)?.chunks();
+        let chunks = self.sources.segment(passage.best.address.segment)?.chunks();
         let first = chunks.get(rows.start)?;
         let last = chunks.get(rows.end.saturating_sub(1))?;
-        let best = chunks.get(passage.best.at.row)?;
+        let best = chunks.get(passage.best.address.row)?;
         Ok(Stored {
             document: first.document,
             span: Span {
@@ -214,7 +220,7 @@ impl<'r> Renderer<'r> {
             return Ok(text);
         }
         if !self.blocks.contains_key(&segment) {
-            let reader = self.files.segment(segment)?.blocks()?;
+            let reader = self.sources.segment(segment)?.blocks()?;
             self.blocks.insert(segment, reader);
         }
         let count = rows.end - rows.start;
@@ -226,17 +232,17 @@ impl<'r> Renderer<'r> {
     }
 
     /// The lines asked for before and after a passage, as far as its document has them.
-    fn around(
+    fn context_lines(
         &mut self,
         stored: &Stored,
         segment: usize,
         rows: &Range<u32>,
     ) -> Result<(Side, Side)> {
-        let (lines_before, lines_after) = self.request.context;
+        let (lines_before, lines_after) = self.request.context_lines;
         if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
             return Ok(Default::default());
         }
-        let (mut row, mut end) = self.rows_beside(stored, segment, rows)?;
+        let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
         let (mut before, mut after) = (Pieces::default(), Pieces::default());
         // One line end more than lines: the one that ends the line before them.
         while lines_before > 0 && row.start < row.end && !before.has_lines(lines_before + 1) {
@@ -255,7 +261,7 @@ impl<'r> Renderer<'r> {
 
     /// So many characters before and after a preview: `sides` is what the passage has there, and the
     /// document goes on with other chunks.
-    fn beside(
+    fn context_chars(
         &mut self,
         stored: &Stored,
         segment: usize,
@@ -266,7 +272,7 @@ impl<'r> Renderer<'r> {
         if rows.is_empty() || characters == 0 {
             return Ok(Default::default());
         }
-        let (mut row, mut end) = self.rows_beside(stored, segment, rows)?;
+        let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
         let (mut before, mut after) = (Pieces::default(), Pieces::default());
         before.push(sides.0.to_owned());
         after.push(sides.1.to_owned());
@@ -286,13 +292,13 @@ impl<'r> Renderer<'r> {
     }
 
     /// The rows of the document before and after those of a passage.
-    fn rows_beside(
+    fn neighbouring_rows(
         &mut self,
         stored: &Stored,
         segment: usize,
         rows: &Range<u32>,
     ) -> Result<(Range<u32>, Range<u32>)> {
-        let file = self.files.file_of(segment);
+        let file = self.sources.file_of(segment);
         let document = self.document(file, stored.document)?;
         let end_row = document.first_row.saturating_add(document.rows);
         Ok((document.first_row..rows.start, rows.end..end_row))
@@ -301,7 +307,7 @@ impl<'r> Renderer<'r> {
     fn document(&mut self, file: usize, id: DocumentId) -> Result<&DocumentRecord> {
         let key = (file, id);
         if !self.documents.contains_key(&key) {
-            let record = self.files.document(file, id)?;
+            let record = self.sources.document(file, id)?;
             self.documents.insert(key, record);
         }
         self.documents
@@ -310,36 +316,41 @@ impl<'r> Renderer<'r> {
     }
 
     /// Places where words of the query stand, in order, not overlapping. A part of an identifier
-    /// marks only itself.
-    fn marks(&mut self, text: &str) -> Vec<Mark> {
-        let mut marks: Vec<Mark> = Vec::new();
+    /// is highlighted alone.
+    fn highlights(&mut self, text: &str) -> Vec<Highlight> {
+        let mut highlights: Vec<Highlight> = Vec::new();
         if self.terms.is_empty() {
-            return marks;
+            return highlights;
         }
         let weights = &self.weights;
-        let mut mark = |term: usize, range: Range<usize>| {
-            if marks.len() < MARKS_LIMIT {
+        let mut highlight = |term: usize, range: Range<usize>| {
+            if highlights.len() < HIGHLIGHTS_LIMIT {
                 let weight = weights.get(term).copied().unwrap_or(0.0);
-                marks.push(Mark {
+                highlights.push(Highlight {
                     range,
                     weight,
                     term,
                 });
             }
         };
-        self.analyser.highlights(text, &self.terms, &mut mark);
-        self.terms.characters_in(text, &mut mark);
+        self.analyser.highlights(text, &self.terms, &mut highlight);
+        self.terms.characters_in(text, &mut highlight);
         // A whole identifier and its parts mark the same bytes: the widest range wins.
-        marks.sort_by_key(|mark| (mark.range.start, std::cmp::Reverse(mark.range.end)));
+        highlights.sort_by_key(|highlight| {
+            (
+                highlight.range.start,
+                std::cmp::Reverse(highlight.range.end),
+            )
+        });
         let mut end = 0;
-        marks.retain(|mark| {
-            let keep = mark.range.start >= end;
+        highlights.retain(|highlight| {
+            let keep = highlight.range.start >= end;
             if keep {
-                end = mark.range.end;
+                end = highlight.range.end;
             }
             keep
         });
-        marks
+        highlights
     }
 }
 

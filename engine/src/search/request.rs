@@ -15,7 +15,7 @@ pub const K_LIMIT: usize = 10_000;
 pub const CONTEXT_LIMIT_LINES: u32 = 1000;
 
 /// Most characters shown before a preview, and after it.
-pub const AROUND_LIMIT_CHARS: usize = 10_000;
+pub const CONTEXT_LIMIT_CHARS: usize = 10_000;
 
 /// Characters of something typed that a message shows.
 const SHOWN_CHARS: usize = 60;
@@ -177,14 +177,14 @@ pub struct Request {
     /// Hits below this score, 0..1, are left out.
     pub min_score: f32,
     /// Lines of the document to show before and after each hit, at most [`CONTEXT_LIMIT_LINES`].
-    pub context: (u32, u32),
+    pub context_lines: (u32, u32),
     /// Whether neighbouring chunks that are about equally good make one hit.
     pub join: bool,
     /// Cut the text of a hit to that many characters around its best lines.
-    pub preview: Option<usize>,
+    pub max_text_chars: Option<usize>,
     /// Characters of the document to show before and after each preview, at most
-    /// [`AROUND_LIMIT_CHARS`], in the place of lines: as many whole words as fit.
-    pub around: Option<usize>,
+    /// [`CONTEXT_LIMIT_CHARS`], in the place of lines: as many whole words as fit.
+    pub context_chars: Option<usize>,
     /// How vectors are searched; for comparisons.
     pub scan: Scan,
     /// How much of the answer is wanted at once, and where to go on.
@@ -205,10 +205,10 @@ impl Request {
             sort: Sort::default(),
             filters: Filters::default(),
             min_score: 0.0,
-            context: (0, 0),
+            context_lines: (0, 0),
             join: true,
-            preview: None,
-            around: None,
+            max_text_chars: None,
+            context_chars: None,
             scan: Scan::Auto,
             page: Page::default(),
             explain: false,
@@ -233,23 +233,23 @@ impl Request {
             let reason = format!("{} given; allowed are 0 to 1", self.min_score);
             return invalid("min_score", reason);
         }
-        let (before, after) = self.context;
+        let (before, after) = self.context_lines;
         if before.max(after) > CONTEXT_LIMIT_LINES {
             let given = before.max(after);
             let reason = format!("{given} lines given; allowed are 0 to {CONTEXT_LIMIT_LINES}");
             return invalid("context", reason);
         }
-        if self.preview == Some(0) {
+        if self.max_text_chars == Some(0) {
             let reason = "0 characters given; at least 1".to_owned();
             return invalid("preview", reason);
         }
-        match self.around {
-            Some(given) if given > AROUND_LIMIT_CHARS => {
+        match self.context_chars {
+            Some(given) if given > CONTEXT_LIMIT_CHARS => {
                 let reason =
-                    format!("{given} characters given; allowed are 0 to {AROUND_LIMIT_CHARS}");
+                    format!("{given} characters given; allowed are 0 to {CONTEXT_LIMIT_CHARS}");
                 return invalid("around", reason);
             }
-            Some(_) if self.preview.is_none() || self.context != (0, 0) => {
+            Some(_) if self.max_text_chars.is_none() || self.context_lines != (0, 0) => {
                 let reason = "it goes with a preview, and not with lines of context".to_owned();
                 return invalid("around", reason);
             }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::index::vector::ScanStats;
 use crate::paging::Paging;
+use crate::search::relevance::{Relevance, RelevanceSignals};
 use crate::search::request::Mode;
-use crate::search::verdict::{Evidence, Verdict};
 use crate::types::{ChunkId, Class, Lines, Span};
 
 /// The answer to one request, best hit first.
@@ -17,8 +17,8 @@ pub struct Response {
     pub paging: Paging,
     /// The mode that answered; keyword when a semantic part was impossible.
     pub mode: Mode,
-    /// Whether the file speaks of what was asked.
-    pub verdict: Verdict,
+    /// Whether the files contain anything relevant to the query.
+    pub relevance: Relevance,
     /// How many chunks the filters let through.
     pub searched_chunks: u64,
     /// What the caller should know, one sentence each.
@@ -77,12 +77,12 @@ pub struct Hit {
     /// Whether a line of `after` was cut.
     pub after_is_cut: bool,
     /// Byte ranges of `text` that match words of the query, in order, not overlapping.
-    pub marks: Vec<Range<usize>>,
+    pub highlights: Vec<Range<usize>>,
     /// Byte range of `text`: the few whole lines that show best why it was found.
-    pub best_lines: Range<usize>,
+    pub snippet: Range<usize>,
     /// Original line number of the first of the best lines; `None` where the text has other lines
     /// than the original (HTML), so that only `lines` says where the chunk stands.
-    pub best_first_line: Option<u32>,
+    pub snippet_first_line: Option<u32>,
     /// The best chunk of it; valid for this state of the file.
     pub chunk: ChunkId,
     /// Number of that chunk in its document, from 0.
@@ -125,7 +125,7 @@ impl Hit {
         let strings = names.into_iter().chain(&self.tags);
         let others: usize = strings.map(String::len).sum();
         let terms: usize = self.terms.iter().map(|term| term.term.len()).sum();
-        let lists = self.marks.len() * size_of::<Range<usize>>()
+        let lists = self.highlights.len() * size_of::<Range<usize>>()
             + self.terms.len() * size_of::<TermScore>()
             + (self.tags.len() + self.section.len() + 2 * self.metadata.len())
                 * size_of::<String>();
@@ -159,8 +159,8 @@ pub struct Explanation {
     pub vector_candidates: usize,
     /// How the vector index found them.
     pub vectors: ScanStats,
-    /// What the verdict rests on.
-    pub evidence: Evidence,
+    /// The scores that relevance was judged by.
+    pub signals: RelevanceSignals,
     /// The steps taken, with what each cost, in the order taken.
     pub steps: Vec<Step>,
 }

@@ -6,10 +6,10 @@ use crate::catalog::BoundSegment;
 use crate::error::Result;
 use crate::index::vector::{KnnSegment, ScanStats, knn_with_stats};
 use crate::search::clock::Clock;
-use crate::search::files::{At, Files};
 use crate::search::fuse::{Scored, fused};
-use crate::search::order;
 use crate::search::plan::Plan;
+use crate::search::sources::{ChunkAddress, Sources};
+use crate::search::top_k;
 use crate::search::two_phase::{BATCH_GROWTH, TwoPhaseFilter};
 
 /// The candidates of one request.
@@ -31,30 +31,30 @@ pub struct Candidates {
 /// because a chunk was missing from the other list.
 pub(super) fn retrieve(
     plan: &Plan<'_>,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
     clock: &mut Clock,
 ) -> Result<Candidates> {
     let by_keyword = verified(filter, wanted, |filter, most| {
-        by_keyword(plan, files, filter, most)
+        by_keyword(plan, sources, filter, most)
     })?;
     clock.step("keyword");
     let mut vectors = ScanStats::default();
     let by_vector = verified(filter, wanted, |filter, most| {
-        let (found, facts) = by_vector(plan, files, filter, most)?;
+        let (found, facts) = by_vector(plan, sources, filter, most)?;
         vectors = facts;
         Ok(found)
     })?;
     clock.step("vector");
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
-    let list = match (&plan.words, plan.has_vectors()) {
+    let list = match (&plan.keyword_query, plan.has_vectors()) {
         (Some(_), false) => alone(&by_keyword, |score| (plan.keyword_share(score), 0.0)),
         (None, _) => alone(&by_vector, |score| (0.0, score)),
-        (Some(_), true) => complete(plan, files, &by_keyword, &by_vector)?,
+        (Some(_), true) => rescore_union(plan, sources, &by_keyword, &by_vector)?,
     };
     Ok(Candidates {
-        bound: bound(plan, files, wanted, &by_keyword, &by_vector),
+        bound: bound(plan, sources, wanted, &by_keyword, &by_vector),
         list,
         from_keyword,
         from_vector,
@@ -66,7 +66,7 @@ pub(super) fn retrieve(
 /// last of a list that is full (Fagin, Lotem and Naor 2001, threshold algorithm).
 fn bound(
     plan: &Plan<'_>,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     wanted: usize,
     by_keyword: &List,
     by_vector: &List,
@@ -76,7 +76,7 @@ fn bound(
         _ => 0.0,
     };
     let (keyword, vector) = (plan.keyword_share(last(by_keyword)), last(by_vector));
-    let of_files = (0..files.parts.len()).map(|file| {
+    let of_files = (0..sources.files.len()).map(|file| {
         let weight = plan.vector(file).weight;
         fused(keyword, vector, weight)
     });
@@ -97,8 +97,8 @@ fn verified(
             return Ok(found);
         }
         let is_all = found.len() < most;
-        filter.verify(found.iter().map(|(_, at)| *at))?;
-        found.retain(|(_, at)| filter.is_verified(*at));
+        filter.verify(found.iter().map(|(_, address)| *address))?;
+        found.retain(|(_, address)| filter.is_verified(*address));
         if found.len() >= wanted || is_all || filter.is_spent() {
             found.truncate(wanted);
             return Ok(found);
@@ -109,10 +109,10 @@ fn verified(
 
 /// A list where the other part does not exist.
 fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
-    let scored = list.iter().map(|(score, at)| {
+    let scored = list.iter().map(|(score, address)| {
         let (keyword, vector) = parts(*score);
         Scored {
-            at: *at,
+            address: *address,
             keyword,
             vector,
             score: keyword.max(vector),
@@ -121,50 +121,50 @@ fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
     scored.collect()
 }
 
-type List = Vec<(f32, At)>;
+type List = Vec<(f32, ChunkAddress)>;
 
 /// The union of both lists, both parts of every chunk: what its list does not say is computed.
-fn complete(
+fn rescore_union(
     plan: &Plan<'_>,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     by_keyword: &List,
     by_vector: &List,
 ) -> Result<Vec<Scored>> {
-    let mut union: BTreeMap<At, Parts> = BTreeMap::new();
-    for (score, at) in by_keyword {
-        union.entry(*at).or_default().keyword = Some(*score);
+    let mut union: BTreeMap<ChunkAddress, PartialScores> = BTreeMap::new();
+    for (score, address) in by_keyword {
+        union.entry(*address).or_default().keyword = Some(*score);
     }
-    for (score, at) in by_vector {
-        union.entry(*at).or_default().vector = Some(*score);
+    for (score, address) in by_vector {
+        union.entry(*address).or_default().vector = Some(*score);
     }
-    let union: Vec<(At, Parts)> = union.into_iter().collect();
+    let union: Vec<(ChunkAddress, PartialScores)> = union.into_iter().collect();
     let mut list = Vec::with_capacity(union.len());
     for of_segment in union.chunk_by(|(a, _), (b, _)| a.segment == b.segment) {
-        let Some(position) = of_segment.first().map(|(at, _)| at.segment) else {
+        let Some(position) = of_segment.first().map(|(address, _)| address.segment) else {
             continue;
         };
-        let rows_without = |has: fn(&Parts) -> Option<f32>| -> Vec<u32> {
+        let rows_without = |has: fn(&PartialScores) -> Option<f32>| -> Vec<u32> {
             let without = of_segment.iter().filter(|(_, parts)| has(parts).is_none());
-            without.map(|(at, _)| at.row).collect()
+            without.map(|(address, _)| address.row).collect()
         };
         let rows = rows_without(|parts| parts.keyword);
-        let keywords = match &plan.words {
-            Some(words) => words.score_rows(position, &rows)?,
+        let keywords = match &plan.keyword_query {
+            Some(query) => query.score_rows(position, &rows)?,
             None => vec![0.0; rows.len()],
         };
-        let of_file = plan.vector(files.file_of(position));
+        let of_file = plan.vector(sources.file_of(position));
         let rows = rows_without(|parts| parts.vector);
         let vectors = match &of_file.query {
-            Some(query) => files.segment(position)?.vectors()?.scores(query, &rows)?,
+            Some(query) => sources.segment(position)?.vectors()?.scores(query, &rows)?,
             None => vec![0.0; rows.len()],
         };
         let (mut keywords, mut vectors) = (keywords.into_iter(), vectors.into_iter());
-        for (at, parts) in of_segment {
+        for (address, parts) in of_segment {
             let keyword = parts.keyword.or_else(|| keywords.next()).unwrap_or(0.0);
             let vector = parts.vector.or_else(|| vectors.next()).unwrap_or(0.0);
             let keyword = plan.keyword_share(keyword);
             list.push(Scored {
-                at: *at,
+                address: *address,
                 keyword,
                 vector,
                 score: fused(keyword, vector, of_file.weight),
@@ -176,7 +176,7 @@ fn complete(
 
 /// What the lists say of a chunk.
 #[derive(Debug, Default)]
-struct Parts {
+struct PartialScores {
     keyword: Option<f32>,
     vector: Option<f32>,
 }
@@ -184,45 +184,45 @@ struct Parts {
 /// The best rows of all segments by words. What a segment found raises the floor for the next.
 fn by_keyword(
     plan: &Plan<'_>,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     filter: &TwoPhaseFilter<'_>,
     most: usize,
 ) -> Result<List> {
     let mut found: List = Vec::new();
-    let Some(words) = &plan.words else {
+    let Some(query) = &plan.keyword_query else {
         return Ok(found);
     };
     let mut floor = 0.0;
-    for position in 0..files.segments.len() {
-        let top = words.top_k(position, most, filter.rows(position), floor)?;
+    for position in 0..sources.segments.len() {
+        let top = query.top_k(position, most, filter.rows(position), floor)?;
         if let Some(last) = most.checked_sub(1).and_then(|last| top.get(last)) {
             floor = last.score.max(floor);
         }
-        let at = |row| At {
+        let address = |row| ChunkAddress {
             segment: position,
             row,
         };
-        found.extend(top.into_iter().map(|hit| (hit.score, at(hit.row))));
+        found.extend(top.into_iter().map(|hit| (hit.score, address(hit.row))));
     }
-    best(files, found, most)
+    best(sources, found, most)
 }
 
 /// The nearest rows of all segments, and how they were found.
 fn by_vector(
     plan: &Plan<'_>,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     filter: &TwoPhaseFilter<'_>,
     most: usize,
 ) -> Result<(List, ScanStats)> {
     let (mut found, mut facts) = (List::new(), ScanStats::default());
-    for file in 0..files.parts.len() {
+    for file in 0..sources.files.len() {
         let Some(query) = &plan.vector(file).query else {
             continue;
         };
-        let bound = files.of_file(file);
+        let bound = sources.of_file(file);
         let readers = bound.iter().map(BoundSegment::vectors);
         let readers = readers.collect::<Result<Vec<_>>>()?;
-        let first = files.positions(file).start;
+        let first = sources.positions(file).start;
         let parts: Vec<KnnSegment<'_>> = readers
             .iter()
             .zip(bound)
@@ -236,22 +236,22 @@ fn by_vector(
         let (near, of_file) = knn_with_stats(&parts, query, most, plan.scan)?;
         facts.add(&of_file);
         found.extend(near.into_iter().map(|near| {
-            let at = At {
+            let address = ChunkAddress {
                 segment: first + near.part,
                 row: near.row,
             };
-            (near.score, at)
+            (near.score, address)
         }));
     }
-    Ok((best(files, found, most)?, facts))
+    Ok((best(sources, found, most)?, facts))
 }
 
-fn best(files: &Files<'_>, found: List, most: usize) -> Result<List> {
-    order::best(
+fn best(sources: &Sources<'_>, found: List, most: usize) -> Result<List> {
+    top_k::top_k(
         found,
         most,
         |(score, _)| *score,
-        |(_, at)| *at,
-        |at| files.place(at),
+        |(_, address)| *address,
+        |address| sources.tie_break_key(address),
     )
 }

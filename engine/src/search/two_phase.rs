@@ -8,10 +8,10 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Form, Query};
-use crate::search::files::{At, Files};
 use crate::search::filter::{self, Rows};
 use crate::search::phrase::{PhraseOperator, PhraseRows, RowText};
 use crate::search::request::shown;
+use crate::search::sources::{ChunkAddress, Sources};
 
 /// Most bytes of text that one request decodes to verify phrases. A scattered row costs a block of up to
 /// 16 KB, rows in sequence what they hold: 500 000 chunks of 1 KB, or 30 000 that are far apart.
@@ -30,7 +30,7 @@ pub(super) const BATCH_GROWTH: usize = 4;
 #[derive(Debug)]
 pub struct TwoPhaseFilter<'f> {
     /// The segments.
-    files: &'f Files<'f>,
+    sources: &'f Sources<'f>,
     /// Rows that pass the bitmaps and were not refused by a phrase; `None`: all rows.
     rows: Rows,
     /// Those of them that a phrase may still refuse.
@@ -50,18 +50,18 @@ impl<'f> TwoPhaseFilter<'f> {
     /// # Errors
     /// [`crate::Error::Damaged`].
     pub(super) fn new(
-        files: &'f Files<'f>,
+        sources: &'f Sources<'f>,
         rows: Rows,
         phrases: Vec<PhraseOperator>,
         analyser: &mut Analyser,
         warnings: &mut Vec<String>,
     ) -> Result<TwoPhaseFilter<'f>> {
         let limit = READ_LIMIT_BYTES;
-        TwoPhaseFilter::with_limit(files, rows, phrases, analyser, warnings, limit)
+        TwoPhaseFilter::with_limit(sources, rows, phrases, analyser, warnings, limit)
     }
 
     fn with_limit(
-        files: &'f Files<'f>,
+        sources: &'f Sources<'f>,
         rows: Rows,
         phrases: Vec<PhraseOperator>,
         analyser: &mut Analyser,
@@ -69,11 +69,11 @@ impl<'f> TwoPhaseFilter<'f> {
         limit_bytes: u64,
     ) -> Result<TwoPhaseFilter<'f>> {
         let mut filter = TwoPhaseFilter {
-            files,
+            sources,
             rows,
             unverified: Vec::new(),
             phrases: Vec::new(),
-            text: RowText::new(files),
+            text: RowText::new(sources),
             limit_bytes,
         };
         if phrases.is_empty() {
@@ -82,17 +82,17 @@ impl<'f> TwoPhaseFilter<'f> {
         let mut rows = filter
             .rows
             .take()
-            .unwrap_or_else(|| filter::live_rows_of(files));
+            .unwrap_or_else(|| filter::live_rows_of(sources));
         for operator in phrases {
             filter
                 .phrases
-                .push(PhraseRows::new(operator, files, &rows)?);
+                .push(PhraseRows::new(operator, sources, &rows)?);
         }
         for phrase in &mut filter.phrases {
             if !phrase.operator.is_excluded {
                 choose_form(
                     phrase,
-                    files,
+                    sources,
                     &rows,
                     &mut filter.text,
                     limit_bytes / CHOICE_SHARE,
@@ -133,7 +133,7 @@ impl<'f> TwoPhaseFilter<'f> {
     pub fn count(&self) -> u64 {
         match &self.rows {
             Some(rows) => rows.iter().map(RoaringBitmap::len).sum(),
-            None => self.files.statistics().chunks,
+            None => self.sources.statistics().chunks,
         }
     }
 
@@ -148,11 +148,12 @@ impl<'f> TwoPhaseFilter<'f> {
     }
 
     /// Whether a row may answer for certain.
-    pub fn is_verified(&self, at: At) -> bool {
-        let is_in = |rows: Option<&RoaringBitmap>| rows.is_some_and(|rows| rows.contains(at.row));
-        self.rows(at.segment)
-            .is_none_or(|rows| rows.contains(at.row))
-            && !is_in(self.unverified.get(at.segment))
+    pub fn is_verified(&self, address: ChunkAddress) -> bool {
+        let is_in =
+            |rows: Option<&RoaringBitmap>| rows.is_some_and(|rows| rows.contains(address.row));
+        self.rows(address.segment)
+            .is_none_or(|rows| rows.contains(address.row))
+            && !is_in(self.unverified.get(address.segment))
     }
 
     /// Reads those of the rows that were not read before, as far as the limit lets it, and drops those
@@ -160,36 +161,36 @@ impl<'f> TwoPhaseFilter<'f> {
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
-    pub fn verify(&mut self, rows: impl IntoIterator<Item = At>) -> Result<()> {
+    pub fn verify(&mut self, rows: impl IntoIterator<Item = ChunkAddress>) -> Result<()> {
         if self.phrases.is_empty() {
             return Ok(());
         }
-        let is_unverified = |at: &At| {
-            let rows = self.unverified.get(at.segment);
-            rows.is_some_and(|rows| rows.contains(at.row))
+        let is_unverified = |address: &ChunkAddress| {
+            let rows = self.unverified.get(address.segment);
+            rows.is_some_and(|rows| rows.contains(address.row))
         };
-        let mut rows: Vec<At> = rows.into_iter().filter(is_unverified).collect();
+        let mut rows: Vec<ChunkAddress> = rows.into_iter().filter(is_unverified).collect();
         // In sequence a block is decoded once.
         rows.sort_unstable();
         rows.dedup();
-        for at in rows {
+        for address in rows {
             if self.is_spent() {
                 return Ok(());
             }
             let mut passes = true;
             for phrase in &mut self.phrases {
-                passes = phrase.has(at, &mut self.text)? != phrase.operator.is_excluded;
+                passes = phrase.has(address, &mut self.text)? != phrase.operator.is_excluded;
                 if !passes {
                     break;
                 }
             }
-            if let Some(unverified) = self.unverified.get_mut(at.segment) {
-                unverified.remove(at.row);
+            if let Some(unverified) = self.unverified.get_mut(address.segment) {
+                unverified.remove(address.row);
             }
             if let (false, Some(rows)) = (passes, &mut self.rows)
-                && let Some(rows) = rows.get_mut(at.segment)
+                && let Some(rows) = rows.get_mut(address.segment)
             {
-                rows.remove(at.row);
+                rows.remove(address.row);
             }
         }
         Ok(())
@@ -223,7 +224,7 @@ impl<'f> TwoPhaseFilter<'f> {
 /// none the phrase is asked for by its terms.
 fn choose_form(
     phrase: &mut PhraseRows,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     within: &[RoaringBitmap],
     text: &mut RowText<'_>,
     limit_bytes: u64,
@@ -236,21 +237,21 @@ fn choose_form(
         .map(|(position, rows)| phrase.may_have(position) & rows)
         .collect();
     let candidates: u64 = unread.iter().map(RoaringBitmap::len).sum();
-    let segments = files.words()?;
+    let segments = sources.keyword_segments()?;
     let words = &phrase.operator.text;
-    let ranking = Query::new(analyser, words, &segments, files.statistics())?;
+    let ranking = Query::new(analyser, words, &segments, sources.statistics())?;
     let (mut batch, mut read) = (FIRST_BATCH, 0u64);
     while read < candidates && text.decoded_bytes() <= limit_bytes {
         let mut rows = likeliest(&ranking, &unread, batch)?;
         rows.sort_unstable();
-        for at in rows {
-            phrase.has(at, text)?;
+        for address in rows {
+            phrase.has(address, text)?;
             read += 1;
             if phrase.was_found(Form::Written) {
                 return Ok(());
             }
-            if let Some(unread) = unread.get_mut(at.segment) {
-                unread.remove(at.row);
+            if let Some(unread) = unread.get_mut(address.segment) {
+                unread.remove(address.row);
             }
             if text.decoded_bytes() > limit_bytes {
                 break;
@@ -274,22 +275,27 @@ fn choose_form(
 }
 
 /// The `most` rows with the best score, filled up with rows without any scored word.
-fn likeliest(ranking: &Query<'_>, rows: &[RoaringBitmap], most: usize) -> Result<Vec<At>> {
-    let mut ranked: Vec<(f32, At)> = Vec::new();
+fn likeliest(
+    ranking: &Query<'_>,
+    rows: &[RoaringBitmap],
+    most: usize,
+) -> Result<Vec<ChunkAddress>> {
+    let mut ranked: Vec<(f32, ChunkAddress)> = Vec::new();
     for (segment, rows) in rows.iter().enumerate() {
         if rows.is_empty() {
             continue;
         }
         let top = ranking.top_k(segment, most, Some(rows), 0.0)?;
-        let at = |row| At { segment, row };
-        ranked.extend(top.into_iter().map(|hit| (hit.score, at(hit.row))));
+        let address = |row| ChunkAddress { segment, row };
+        ranked.extend(top.into_iter().map(|hit| (hit.score, address(hit.row))));
     }
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     ranked.truncate(most);
-    let mut found: Vec<At> = ranked.into_iter().map(|(_, at)| at).collect();
+    let mut found: Vec<ChunkAddress> = ranked.into_iter().map(|(_, address)| address).collect();
     if found.is_empty() {
         let all = rows.iter().enumerate();
-        let all = all.flat_map(|(segment, rows)| rows.iter().map(move |row| At { segment, row }));
+        let all = all
+            .flat_map(|(segment, rows)| rows.iter().map(move |row| ChunkAddress { segment, row }));
         found.extend(all.take(most));
     }
     Ok(found)
@@ -302,7 +308,7 @@ mod tests {
     use crate::container::Container;
     use crate::index::keyword::Phrase;
     use crate::kb::KbWriter;
-    use crate::search::files::Parts;
+    use crate::search::sources::Source;
 
     #[test]
     fn rows_that_may_not_be_read_are_left_out_with_a_warning() {
@@ -319,13 +325,13 @@ mod tests {
         writer.commit().unwrap();
         let told = Container::open(&path).unwrap().read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
-            let parts = [Parts {
+            let parts = [Source {
                 uuid: [0; 16],
                 snapshot,
                 catalog: &catalog,
                 model: None,
             }];
-            let files = Files::bind(&parts)?;
+            let sources = Sources::bind(&parts)?;
             for is_excluded in [true, false] {
                 let phrase = PhraseOperator {
                     text: "page cache".to_owned(),
@@ -336,7 +342,7 @@ mod tests {
                 let phrases = vec![phrase];
                 let limit = 100 << 10;
                 let mut filter = TwoPhaseFilter::with_limit(
-                    &files,
+                    &sources,
                     None,
                     phrases,
                     &mut analyser,
@@ -344,15 +350,16 @@ mod tests {
                     limit,
                 )?;
                 assert_eq!(warnings, Vec::<String>::new());
-                let all = (0..DOCUMENTS as u32).map(|row| At { segment: 0, row });
+                let all = (0..DOCUMENTS as u32).map(|row| ChunkAddress { segment: 0, row });
                 filter.verify(all.clone())?;
                 assert!(filter.is_spent());
                 assert!(filter.text.decoded_bytes() < 2 * limit);
-                let shown: Vec<At> = all.filter(|at| filter.is_verified(*at)).collect();
+                let shown: Vec<ChunkAddress> =
+                    all.filter(|address| filter.is_verified(*address)).collect();
                 assert!(!shown.is_empty() && shown.len() < DOCUMENTS / 2);
-                let mut blocks = files.segment(0)?.blocks()?;
-                for at in shown {
-                    let has = blocks.chunk(at.row)?.contains("page cache");
+                let mut blocks = sources.segment(0)?.blocks()?;
+                for address in shown {
+                    let has = blocks.chunk(address.row)?.contains("page cache");
                     assert_ne!(has, is_excluded);
                 }
                 let warning = filter.unread_warning().unwrap();

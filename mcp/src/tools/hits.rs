@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kb_engine::{Hit, Kb, Request, Response, Verdict, search_files};
+use kb_engine::{Hit, Kb, Relevance, Request, Response, search_files};
 
 use super::arguments::Arguments;
 use crate::indexes::{Index, Stale, is_of_file, skipped};
@@ -73,7 +73,7 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut warnings = arguments.warnings();
     warnings.extend(response.warnings.iter().cloned());
-    if response.verdict == Verdict::NothingRelevant {
+    if response.relevance == Relevance::NothingRelevant {
         let names = names(indexes);
         warnings.push(match response.hits.is_empty() {
             true => format!("NOTHING_RELEVANT: nothing in {names} seems to speak of this."),

@@ -52,8 +52,8 @@ fn request(arguments: &Arguments, budget: u32) -> Request {
     request.filters.folders = one("filters.folder");
     request.filters.types = one("filters.fileType");
     request.filters.tags = one("filters.tag");
-    request.preview = Some(PREVIEW);
-    request.around = Some(AROUND);
+    request.max_text_chars = Some(PREVIEW);
+    request.context_chars = Some(AROUND);
     request.page = arguments.page(budget);
     request
 }

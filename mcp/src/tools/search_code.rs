@@ -54,7 +54,7 @@ fn request(arguments: &Arguments) -> Request {
         _ => Mode::Hybrid,
     };
     request.scope = Scope::Chunks;
-    request.context = (
+    request.context_lines = (
         number("context_before").unwrap_or(0),
         number("context_after").unwrap_or(0),
     );

@@ -3,8 +3,8 @@
 
 use anyhow::{Context, Result, anyhow};
 use kb_engine::kb::Kb;
+use kb_engine::search::relevance::{self, Relevance, RelevanceSignals};
 use kb_engine::search::request::{Mode, Request};
-use kb_engine::search::verdict::{self, Evidence, Verdict};
 use serde_json::{Value, json};
 
 use crate::metrics::mean;
@@ -62,9 +62,9 @@ pub(crate) fn foreign(one: &str, other: &str) -> bool {
 /// What a file answers to one question in one mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judged {
-    pub(crate) evidence: Evidence,
+    pub(crate) evidence: RelevanceSignals,
     /// The judgement that the answer itself carries.
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: Relevance,
 }
 
 /// What a file answers to one question, in the order of [`RANKED`].
@@ -89,8 +89,8 @@ fn ask(kb: &Kb, question: &Question) -> Result<(Answers, bool)> {
         }
         let explanation = response.explanation.context("an answer without evidence")?;
         judged.push(Judged {
-            evidence: explanation.evidence,
-            verdict: response.verdict,
+            evidence: explanation.signals,
+            verdict: response.relevance,
         });
     }
     let answers = Answers::try_from(judged).map_err(|_| anyhow!("a mode without an answer"))?;
@@ -175,10 +175,10 @@ pub(crate) fn measure(built: &[Built]) -> Result<Vec<SetVerdicts>> {
 
 fn judge_set(set: &SetEvidence) -> SetVerdicts {
     let judge_mode = |place: usize| {
-        let rejects = |answers: &Answers| answers[place].verdict == Verdict::NothingRelevant;
+        let rejects = |answers: &Answers| answers[place].verdict == Relevance::NothingRelevant;
         let margin = |answers: &Answers| {
             let shown = &answers[place].evidence;
-            verdict::rule(shown).map_or(f32::MIN, |rule| verdict::margin(rule, shown))
+            relevance::rule(shown).map_or(f32::MIN, |rule| relevance::margin(rule, shown))
         };
         let right: Vec<f32> = set.right.iter().map(margin).collect();
         let wrong: Vec<f32> = set.wrong.iter().map(|(_, shown)| margin(shown)).collect();
@@ -317,14 +317,14 @@ mod tests {
     #[test]
     fn rejected_and_lost_are_shares_of_their_own_lists() {
         let shown = |vector| {
-            let evidence = Evidence {
+            let evidence = RelevanceSignals {
                 keyword: Some(0.0),
                 vector: Some(vector),
                 chunks: 1000,
                 query_idf: 1.0,
-                ..Evidence::default()
+                ..RelevanceSignals::default()
             };
-            let verdict = verdict::judge(&evidence);
+            let verdict = relevance::judge(&evidence);
             [Judged { evidence, verdict }; RANKED.len()]
         };
         let set = SetEvidence {

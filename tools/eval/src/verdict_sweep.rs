@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
+use kb_engine::search::relevance::{self, RelevanceSignals, Rule};
 use kb_engine::search::request::Mode;
-use kb_engine::search::verdict::{self, Evidence, Rule};
 use serde_json::{Value, json};
 
 use crate::metrics::{Judgements, mean};
@@ -27,7 +27,7 @@ const SMALL: [usize; 2] = [40, 400];
 /// One question with the collections it came from and its weight.
 struct Shown {
     /// What it shows, in the order of [`RANKED`].
-    evidence: [Evidence; RANKED.len()],
+    evidence: [RelevanceSignals; RANKED.len()],
     from: usize,
     file: usize,
     weight: f64,
@@ -47,7 +47,7 @@ impl Shown {
     fn margin(&self, rule: &Rule, mode: Mode) -> f32 {
         let place = RANKED.iter().position(|other| *other == mode);
         let evidence = place.and_then(|place| self.evidence.get(place));
-        evidence.map_or(f32::MIN, |evidence| verdict::margin(rule, evidence))
+        evidence.map_or(f32::MIN, |evidence| relevance::margin(rule, evidence))
     }
 }
 
@@ -96,7 +96,10 @@ fn rejected<'s>(rule: &Rule, mode: Mode, shown: impl Iterator<Item = &'s Shown>)
 
 /// The rule with the bar under which at most [`LOST`] of `right` are.
 fn with_bar<'s>(rule: &Rule, mode: Mode, right: impl Iterator<Item = &'s Shown>) -> Rule {
-    let flat = Rule { bar: 0.0, ..*rule };
+    let flat = Rule {
+        threshold: 0.0,
+        ..*rule
+    };
     let mut margins: Vec<(f32, f64)> = right
         .map(|shown| (shown.margin(&flat, mode), shown.weight))
         .collect();
@@ -111,7 +114,10 @@ fn with_bar<'s>(rule: &Rule, mode: Mode, right: impl Iterator<Item = &'s Shown>)
             break;
         }
     }
-    Rule { bar, ..flat }
+    Rule {
+        threshold: bar,
+        ..flat
+    }
 }
 
 /// The rules that are tried in a mode; bars are found, not listed.
@@ -129,8 +135,8 @@ fn grid(mode: Mode) -> Vec<Rule> {
                     keyword,
                     matched_idf,
                     vector,
-                    bar: 0.0,
-                    bar_per_tenfold: f32::from(step) / 100.0,
+                    threshold: 0.0,
+                    threshold_per_decade: f32::from(step) / 100.0,
                 });
             }
         }
@@ -149,7 +155,7 @@ fn choose(asked: &Asked, mode: Mode, left_out: Option<usize>) -> (Rule, f64) {
             best = Some((rule, value));
         }
     }
-    best.unwrap_or((verdict::HYBRID, 0.0))
+    best.unwrap_or((relevance::HYBRID, 0.0))
 }
 
 /// Asks, prints the choice for every mode and gives it as JSON.
@@ -186,7 +192,7 @@ pub(crate) fn run(folder: &Path, names: &[String]) -> Result<Value> {
 fn describe(rule: &Rule) -> String {
     format!(
         "vector {} + keyword {} + idf {} >= {:.3} + {:.2} log10 chunks",
-        rule.vector, rule.keyword, rule.matched_idf, rule.bar, rule.bar_per_tenfold
+        rule.vector, rule.keyword, rule.matched_idf, rule.threshold, rule.threshold_per_decade
     )
 }
 
@@ -202,9 +208,9 @@ fn print_grid(asked: &Asked, mode: Mode) {
 
 fn print_choice(asked: &Asked, mode: Mode) -> Vec<Value> {
     let shipped = match mode {
-        Mode::Keyword => verdict::KEYWORD,
-        Mode::Semantic => verdict::SEMANTIC,
-        _ => verdict::HYBRID,
+        Mode::Keyword => relevance::KEYWORD,
+        Mode::Semantic => relevance::SEMANTIC,
+        _ => relevance::HYBRID,
     };
     println!("\n## Verdict, {}: left out\n", mode.name());
     println!("| left out | chosen on the others | rejected, lost | as it is: rejected, lost |");
@@ -296,10 +302,10 @@ mod tests {
 
     fn shown(vector: f32, from: usize, file: usize) -> Shown {
         Shown {
-            evidence: [Evidence {
+            evidence: [RelevanceSignals {
                 vector: Some(vector),
                 chunks: 1,
-                ..Evidence::default()
+                ..RelevanceSignals::default()
             }; RANKED.len()],
             from,
             file,
@@ -312,8 +318,8 @@ mod tests {
         let right: Vec<Shown> = (0u8..100)
             .map(|n| shown(f32::from(n) / 100.0, 0, 0))
             .collect();
-        let rule = with_bar(&verdict::SEMANTIC, Mode::Semantic, right.iter());
-        assert!((rule.bar - 0.05).abs() < 1e-6, "{rule:?}");
+        let rule = with_bar(&relevance::SEMANTIC, Mode::Semantic, right.iter());
+        assert!((rule.threshold - 0.05).abs() < 1e-6, "{rule:?}");
         assert_eq!(rejected(&rule, Mode::Semantic, right.iter()), 0.05);
     }
 
@@ -325,7 +331,7 @@ mod tests {
             wrong: vec![shown(0.5, 0, 2), shown(0.85, 2, 1)],
         };
         let (rule, value) = choose(&asked, Mode::Semantic, Some(1));
-        assert!((rule.bar - 0.8).abs() < 1e-6, "{rule:?}");
+        assert!((rule.threshold - 0.8).abs() < 1e-6, "{rule:?}");
         assert_eq!(value, 1.0);
         assert_eq!(choose(&asked, Mode::Semantic, None).1, 0.0);
     }

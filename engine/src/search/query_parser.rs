@@ -38,25 +38,25 @@
 const QUOTES: [char; 5] = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}'];
 
 /// Signs that count; those after them are plain words. Each costs a pass over bitmaps or documents.
-const SIGNS_LIMIT: usize = 64;
+const OPERATORS_LIMIT: usize = 64;
 
 /// A query taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedQuery {
     /// What is ranked and embedded: plain words and asked words, in the order of the query; the query
     /// itself when it has no signs.
     pub plain: String,
     /// Words that must stand in a row: `"a b"`, `+a`.
-    pub required: Vec<Words>,
+    pub required: Vec<Operand>,
     /// Words that must not stand in a row: `-a`, `-"a b"`.
-    pub excluded: Vec<Words>,
+    pub excluded: Vec<Operand>,
     /// What documents must have, or not.
     pub fields: Vec<FieldTerm>,
 }
 
-/// Words that an operator stands before.
+/// The text that an operator applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words {
+pub struct Operand {
     /// As given, without quotes.
     pub text: String,
     /// Whether they stand in quotes: they must match as written.
@@ -94,44 +94,44 @@ pub struct FieldTerm {
     /// Where.
     pub field: Field,
     /// What.
-    pub words: Words,
+    pub operand: Operand,
     /// Whether documents that have it are the ones that do not pass.
     pub excluded: bool,
 }
 
-impl Parsed {
+impl ParsedQuery {
     /// All of a query as plain words.
-    pub fn words(query: &str) -> Parsed {
-        Parsed {
+    pub fn plain(query: &str) -> ParsedQuery {
+        ParsedQuery {
             plain: query.to_owned(),
-            ..Parsed::default()
+            ..ParsedQuery::default()
         }
     }
 
-    fn signs(&self) -> usize {
+    fn operators(&self) -> usize {
         self.required.len() + self.excluded.len() + self.fields.len()
     }
 
     /// Whether the query has no signs: every chunk may answer.
     pub fn is_plain(&self) -> bool {
-        self.signs() == 0
+        self.operators() == 0
     }
 
     /// Whether the query only says which documents pass: there is nothing to rank by, and the answer
     /// is the list of these documents in the order of their paths, each with score 0.
-    pub fn is_list(&self) -> bool {
+    pub fn is_browse(&self) -> bool {
         !self.is_plain() && !self.plain.contains(char::is_alphanumeric)
     }
 }
 
 /// Takes a query apart. Every text is a query; the time is linear in its length.
-pub fn parse(query: &str) -> Parsed {
-    let mut parsed = Parsed::default();
+pub fn parse(query: &str) -> ParsedQuery {
+    let mut parsed = ParsedQuery::default();
     let mut rest = query.trim_start();
     // Once a quote finds no other, none after it does.
     let mut quotes_close = true;
     while !rest.is_empty() {
-        if parsed.signs() >= SIGNS_LIMIT {
+        if parsed.operators() >= OPERATORS_LIMIT {
             parsed.add_plain(rest);
             break;
         }
@@ -143,10 +143,10 @@ pub fn parse(query: &str) -> Parsed {
         let after = if let Some((words, after)) = quoted(body, &mut quotes_close) {
             parsed.ask(words, true, excluded);
             after
-        } else if let Some((field, words, after)) = field(body, &mut quotes_close) {
+        } else if let Some((field, operand, after)) = field(body, &mut quotes_close) {
             parsed.fields.push(FieldTerm {
                 field,
-                words,
+                operand,
                 excluded,
             });
             after
@@ -172,7 +172,7 @@ pub fn parse(query: &str) -> Parsed {
     parsed
 }
 
-impl Parsed {
+impl ParsedQuery {
     fn ask(&mut self, words: &str, is_quoted: bool, excluded: bool) {
         if !excluded {
             self.add_plain(words);
@@ -181,7 +181,7 @@ impl Parsed {
             true => &mut self.excluded,
             false => &mut self.required,
         };
-        list.push(Words {
+        list.push(Operand {
             text: words.to_owned(),
             is_quoted,
         });
@@ -210,26 +210,26 @@ fn quoted<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(&'q str, &'q st
 }
 
 /// The field at the start of a text with its words, and what follows.
-fn field<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(Field, Words, &'q str)> {
+fn field<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(Field, Operand, &'q str)> {
     let (field, value) = Field::ALL.into_iter().find_map(|field| {
         let value = text.strip_prefix(field.name())?.strip_prefix(':')?;
         Some((field, value))
     })?;
     if let Some((words, after)) = quoted(value, quotes_close) {
-        let words = Words {
+        let operand = Operand {
             text: words.to_owned(),
             is_quoted: true,
         };
-        return Some((field, words, after));
+        return Some((field, operand, after));
     }
     let (word, after) = split_word(value);
     let usable = has_words(word) && !word.starts_with(':') && !word.starts_with(QUOTES);
     usable.then(|| {
-        let words = Words {
+        let operand = Operand {
             text: word.to_owned(),
             is_quoted: false,
         };
-        (field, words, after)
+        (field, operand, after)
     })
 }
 
@@ -249,7 +249,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_no_sign_is_a_plain_word() {
+    fn text_that_is_not_an_operator_is_plain() {
         for query in [
             "",
             "tide",
@@ -286,14 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_ask_and_refuse() {
+    fn operators_require_and_exclude() {
         let parsed = parse(
             "rust \"state of  the art\" +std::vec -java -\"high water\" +\"a b\" \u{201c}q r\u{201d} end",
         );
-        let told = |list: &[Words]| -> Vec<(String, bool)> {
+        let told = |list: &[Operand]| -> Vec<(String, bool)> {
             let told = list
                 .iter()
-                .map(|words| (words.text.clone(), words.is_quoted));
+                .map(|operand| (operand.text.clone(), operand.is_quoted));
             told.collect()
         };
         let expected = [
@@ -312,7 +312,7 @@ mod tests {
             expected.map(|(text, quoted)| (text.to_owned(), quoted))
         );
         assert_eq!(parsed.plain, "rust state of  the art std::vec a b q r end");
-        assert!(!parsed.is_list());
+        assert!(!parsed.is_browse());
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
         let fields: Vec<_> = parsed
             .fields
             .iter()
-            .map(|term| (term.field.name(), term.words.text.as_str(), term.excluded))
+            .map(|term| (term.field.name(), term.operand.text.as_str(), term.excluded))
             .collect();
         assert_eq!(
             fields,
@@ -332,11 +332,11 @@ mod tests {
             ]
         );
         assert_eq!(parsed.plain, "moon");
-        assert!(parse("-a tag:x").is_list() && parse("tag:x !").is_list());
+        assert!(parse("-a tag:x").is_browse() && parse("tag:x !").is_browse());
     }
 
     #[test]
-    fn long_queries_of_signs_are_taken_apart_in_one_go() {
+    fn long_queries_of_operators_parse_in_linear_time() {
         for part in [
             "\"",
             "-",
@@ -365,7 +365,7 @@ mod tests {
             let fields: usize = parsed
                 .fields
                 .iter()
-                .map(|term| words(&term.words.text) + term.field.name().len())
+                .map(|term| words(&term.operand.text) + term.field.name().len())
                 .sum();
             prop_assert_eq!(words(&parsed.plain) + asked + fields, words(&query));
         }

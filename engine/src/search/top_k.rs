@@ -2,22 +2,22 @@
 //! file.
 
 use crate::error::Result;
-use crate::search::files::At;
+use crate::search::sources::ChunkAddress;
 
 /// Sorts by descending `score`, then by place, and keeps the first `k`. Within a segment the order of
-/// rows is the order of places, so `place_of` is asked only for equal scores in several segments.
+/// rows is the order of places, so `tie_break_key` is asked only for equal scores in several segments.
 ///
 /// # Errors
-/// What `place_of` says.
-pub fn best<T: Copy, P: Ord>(
+/// What `tie_break_key` says.
+pub fn top_k<T: Copy, P: Ord>(
     mut list: Vec<T>,
     k: usize,
     score: impl Fn(&T) -> f32,
-    at: impl Fn(&T) -> At,
-    mut place_of: impl FnMut(At) -> Result<P>,
+    address: impl Fn(&T) -> ChunkAddress,
+    mut tie_break_key: impl FnMut(ChunkAddress) -> Result<P>,
 ) -> Result<Vec<T>> {
     let key = |entry: &T| score_key(score(entry));
-    list.sort_unstable_by_key(|entry| (std::cmp::Reverse(key(entry)), at(entry)));
+    list.sort_unstable_by_key(|entry| (std::cmp::Reverse(key(entry)), address(entry)));
     let mut start = 0;
     while start < list.len().min(k) {
         let rest = list.get(start..).unwrap_or_default();
@@ -26,14 +26,14 @@ pub fn best<T: Copy, P: Ord>(
         };
         let tied = rest.iter().take_while(|entry| key(entry) == first).count();
         let group = list.get_mut(start..start + tied).unwrap_or_default();
-        let mut segments = group.iter().map(|entry| at(entry).segment);
+        let mut segments = group.iter().map(|entry| address(entry).segment);
         let several = segments
             .next()
             .is_some_and(|first| segments.any(|other| other != first));
         if several {
             let mut placed = Vec::with_capacity(tied);
             for entry in group.iter() {
-                placed.push((place_of(at(entry))?, *entry));
+                placed.push((tie_break_key(address(entry))?, *entry));
             }
             placed.sort_by(|a, b| a.0.cmp(&b.0));
             for (slot, (_, entry)) in group.iter_mut().zip(placed) {
@@ -58,12 +58,16 @@ mod tests {
     type Entry = (f32, usize, u32);
     type Place = (&'static str, u32);
 
-    fn order(list: Vec<Entry>, k: usize, place: fn(At) -> Result<Place>) -> Vec<(usize, u32)> {
-        let at = |entry: &Entry| At {
+    fn order(
+        list: Vec<Entry>,
+        k: usize,
+        place: fn(ChunkAddress) -> Result<Place>,
+    ) -> Vec<(usize, u32)> {
+        let address = |entry: &Entry| ChunkAddress {
             segment: entry.1,
             row: entry.2,
         };
-        let best = best(list, k, |entry| entry.0, at, place).unwrap();
+        let best = top_k(list, k, |entry| entry.0, address, place).unwrap();
         best.into_iter()
             .map(|(_, segment, row)| (segment, row))
             .collect()
@@ -71,8 +75,8 @@ mod tests {
 
     #[test]
     fn equal_scores_are_in_the_order_of_path_then_start_also_at_the_cut() {
-        let place = |at: At| {
-            Ok(match (at.segment, at.row) {
+        let place = |address: ChunkAddress| {
+            Ok(match (address.segment, address.row) {
                 (1, 0) => ("a", 0),
                 (2, 0) => ("b", 0),
                 _ => ("b", 8),

@@ -12,7 +12,7 @@ use crate::types::DocumentId;
 
 /// One file, as a search reads it.
 #[derive(Debug, Clone, Copy)]
-pub struct Parts<'p> {
+pub struct Source<'p> {
     /// Identity of the file.
     pub uuid: [u8; 16],
     /// The commit.
@@ -25,8 +25,8 @@ pub struct Parts<'p> {
 
 /// A chunk among the segments of all files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct At {
-    /// Position of the segment in [`Files::segments`].
+pub struct ChunkAddress {
+    /// Position of the segment in [`Sources::segments`].
     pub segment: usize,
     /// Row of it.
     pub row: u32,
@@ -34,30 +34,30 @@ pub struct At {
 
 /// All segments of all files, file by file, each by ascending number.
 #[derive(Debug)]
-pub struct Files<'b> {
+pub struct Sources<'b> {
     /// The files, in the order of the request.
-    pub parts: &'b [Parts<'b>],
+    pub files: &'b [Source<'b>],
     /// Their segments.
     pub segments: Vec<BoundSegment<'b>>,
     /// Where the segments of each file end.
     ends: Vec<usize>,
 }
 
-impl<'b> Files<'b> {
+impl<'b> Sources<'b> {
     /// Locates the columns of every segment.
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub fn bind(parts: &'b [Parts<'b>]) -> Result<Files<'b>> {
+    pub fn bind(files: &'b [Source<'b>]) -> Result<Sources<'b>> {
         let (mut segments, mut ends) = (Vec::new(), Vec::new());
-        for part in parts {
-            for segment in &part.catalog.segments {
-                segments.push(segment.bind(part.snapshot)?);
+        for source in files {
+            for segment in &source.catalog.segments {
+                segments.push(segment.bind(source.snapshot)?);
             }
             ends.push(segments.len());
         }
-        Ok(Files {
-            parts,
+        Ok(Sources {
+            files,
             segments,
             ends,
         })
@@ -83,8 +83,8 @@ impl<'b> Files<'b> {
     /// Statistics of the live chunks of all files: a word weighs the same in each of them.
     pub fn statistics(&self) -> Statistics {
         let mut all = Statistics::default();
-        for part in self.parts {
-            let of_file = part.catalog.statistics;
+        for source in self.files {
+            let of_file = source.catalog.statistics;
             all.chunks = all.chunks.saturating_add(of_file.chunks);
             all.total_length = all.total_length.saturating_add(of_file.total_length);
         }
@@ -92,7 +92,7 @@ impl<'b> Files<'b> {
     }
 
     /// What the keyword index is asked with.
-    pub fn words(&'b self) -> Result<Vec<QuerySegment<'b>>> {
+    pub fn keyword_segments(&'b self) -> Result<Vec<QuerySegment<'b>>> {
         let segments = self.segments.iter().map(|bound| {
             Ok(QuerySegment {
                 reader: bound.keyword_index()?,
@@ -103,9 +103,9 @@ impl<'b> Files<'b> {
     }
 
     /// A file of the request.
-    pub fn part(&self, file: usize) -> Result<&'b Parts<'b>> {
-        let part = self.parts.get(file);
-        part.ok_or_else(|| Error::damaged("a chunk of no file"))
+    pub fn source(&self, file: usize) -> Result<&'b Source<'b>> {
+        let source = self.files.get(file);
+        source.ok_or_else(|| Error::damaged("a chunk of no file"))
     }
 
     /// A segment by its position.
@@ -115,23 +115,25 @@ impl<'b> Files<'b> {
     }
 
     /// The document of a chunk.
-    pub fn document_of(&self, at: At) -> Result<DocumentId> {
-        self.segment(at.segment)?.chunks().document(at.row)
+    pub fn document_of(&self, address: ChunkAddress) -> Result<DocumentId> {
+        self.segment(address.segment)?
+            .chunks()
+            .document(address.row)
     }
 
     /// The record of a document of a file.
     pub fn document(&self, file: usize, id: DocumentId) -> Result<DocumentRecord> {
-        let part = self.part(file)?;
-        part.catalog.documents.get(part.snapshot, id)
+        let source = self.source(file)?;
+        source.catalog.documents.get(source.snapshot, id)
     }
 
     /// What orders chunks of equal score: path of the document, first byte, file.
     ///
     /// # Errors
     /// [`Error::Damaged`] when its row or document is missing.
-    pub fn place(&self, at: At) -> Result<(String, u32, usize)> {
-        let chunk = self.segment(at.segment)?.chunks().get(at.row)?;
-        let file = self.file_of(at.segment);
+    pub fn tie_break_key(&self, address: ChunkAddress) -> Result<(String, u32, usize)> {
+        let chunk = self.segment(address.segment)?.chunks().get(address.row)?;
+        let file = self.file_of(address.segment);
         let record = self.document(file, chunk.document)?;
         Ok((record.path, chunk.at.span.start, file))
     }

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// How many lines a hit shows first.
-const BEST_LINES: usize = 4;
+const SNIPPET_LINES: usize = 4;
 
 /// A word of the query in the text of a hit.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Mark {
+pub(super) struct Highlight {
     /// Bytes of the text, within one line.
     pub range: Range<usize>,
     /// What it adds to lines that have it, once a term.
@@ -17,12 +17,12 @@ pub(super) struct Mark {
     pub term: usize,
 }
 
-/// The run of [`BEST_LINES`] whole lines whose distinct marked terms weigh most, the first of equal
-/// ones; without marks the first lines with text. Holds only the lines of one window, and passes over
+/// The run of [`SNIPPET_LINES`] whole lines whose distinct marked terms weigh most, the first of equal
+/// ones; without highlights the first lines with text. Holds only the lines of one window, and passes over
 /// lines that have no mark near.
-pub(super) fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
+pub(super) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
     let mut lines = LineRanges { text, at: 0 };
-    let mut window: VecDeque<Range<usize>> = lines.by_ref().take(BEST_LINES).collect();
+    let mut window: VecDeque<Range<usize>> = lines.by_ref().take(SNIPPET_LINES).collect();
     let blank = |line: &Range<usize>| text.get(line.clone()).is_none_or(|l| l.trim().is_empty());
     // The bytes of a window up to its last line with text.
     let shown = |window: &VecDeque<Range<usize>>| {
@@ -37,7 +37,7 @@ pub(super) fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
     let (mut best, mut has_text) = (shown(&window), false);
     let mut seen: Vec<usize> = Vec::new();
     // Marks are in order and lie within lines, so those of a window are neighbours.
-    let (mut first_mark, mut end_mark) = (0, 0);
+    let (mut first_highlight, mut end_highlight) = (0, 0);
     // A window that began with a blank line, but was better than the best.
     let mut missed = false;
     while let (Some(from), Some(to)) = (window.front().cloned(), window.back().cloned()) {
@@ -47,21 +47,26 @@ pub(super) fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
                 best = shown(&window);
             }
         }
-        let pass = |mark: &mut usize, until: usize| {
-            let rest = marks.get(*mark..).unwrap_or_default().iter();
-            let passed = rest.take_while(|mark| mark.range.start < until).count();
-            *mark += passed;
+        let pass = |highlight: &mut usize, until: usize| {
+            let rest = highlights.get(*highlight..).unwrap_or_default().iter();
+            let passed = rest
+                .take_while(|highlight| highlight.range.start < until)
+                .count();
+            *highlight += passed;
             passed
         };
-        pass(&mut first_mark, from.start);
+        pass(&mut first_highlight, from.start);
         // Without a new mark it is no better than the window before.
-        if pass(&mut end_mark, to.end) > 0 || missed {
+        if pass(&mut end_highlight, to.end) > 0 || missed {
             seen.clear();
             let mut weight = 0.0;
-            for mark in marks.get(first_mark..end_mark).unwrap_or_default() {
-                if !seen.contains(&mark.term) {
-                    seen.push(mark.term);
-                    weight += mark.weight;
+            for highlight in highlights
+                .get(first_highlight..end_highlight)
+                .unwrap_or_default()
+            {
+                if !seen.contains(&highlight.term) {
+                    seen.push(highlight.term);
+                    weight += highlight.weight;
                 }
             }
             missed = weight > best_weight && blank(&from);
@@ -71,13 +76,13 @@ pub(super) fn best_lines(text: &str, marks: &[Mark]) -> Range<usize> {
         }
         if has_text && !missed {
             // The next better one ends with the line of the next mark.
-            let Some(next) = marks.get(end_mark) else {
+            let Some(next) = highlights.get(end_highlight) else {
                 break;
             };
             let second = window.get(1).map_or(lines.at, |line| line.start);
-            lines.at = lines.before(next.range.start, BEST_LINES).max(second);
+            lines.at = lines.before(next.range.start, SNIPPET_LINES).max(second);
             window.clear();
-            window.extend(lines.by_ref().take(BEST_LINES));
+            window.extend(lines.by_ref().take(SNIPPET_LINES));
         } else {
             window.pop_front();
             window.extend(lines.next());
@@ -119,9 +124,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn mark(text: &str, word: &str, weight: f32) -> Mark {
+    fn highlight(text: &str, word: &str, weight: f32) -> Highlight {
         let start = text.find(word).unwrap();
-        Mark {
+        Highlight {
             range: start..start + word.len(),
             weight,
             term: start,
@@ -129,19 +134,19 @@ mod tests {
     }
 
     #[test]
-    fn the_best_lines_hold_the_heaviest_distinct_words() {
+    fn the_snippet_hold_the_heaviest_distinct_words() {
         let text = "one\ntwo\nthree\nfour\nfive six\nseven\neight\nnine\n";
-        let marks = [
-            mark(text, "one", 1.0),
-            mark(text, "six", 1.5),
-            mark(text, "seven", 1.0),
+        let highlights = [
+            highlight(text, "one", 1.0),
+            highlight(text, "six", 1.5),
+            highlight(text, "seven", 1.0),
         ];
-        let range = best_lines(text, &marks);
+        let range = snippet(text, &highlights);
         assert!(text[range.clone()].contains("six") && text[range].contains("seven"));
     }
 
     /// The rule as it is written, window by window.
-    fn expected_best(text: &str, marks: &[Mark]) -> Range<usize> {
+    fn expected_best(text: &str, highlights: &[Highlight]) -> Range<usize> {
         let mut start = 0;
         let split = text.split_inclusive('\n').map(|line| {
             let range = start..start + line.len();
@@ -155,21 +160,24 @@ mod tests {
             lines.iter().position(|line| !is_blank(line)).unwrap_or(0),
         );
         for first in 0..lines.len() {
-            let window = &lines[first..lines.len().min(first + BEST_LINES)];
+            let window = &lines[first..lines.len().min(first + SNIPPET_LINES)];
             let (from, to) = (window[0].start, window[window.len() - 1].end);
             let mut seen = Vec::new();
             let mut weight = 0.0;
-            for mark in marks {
-                if mark.range.start >= from && mark.range.start < to && !seen.contains(&mark.term) {
-                    seen.push(mark.term);
-                    weight += mark.weight;
+            for highlight in highlights {
+                if highlight.range.start >= from
+                    && highlight.range.start < to
+                    && !seen.contains(&highlight.term)
+                {
+                    seen.push(highlight.term);
+                    weight += highlight.weight;
                 }
             }
             if weight > best.0 && !is_blank(&window[0]) {
                 best = (weight, first);
             }
         }
-        let window = &lines[best.1..lines.len().min(best.1 + BEST_LINES)];
+        let window = &lines[best.1..lines.len().min(best.1 + SNIPPET_LINES)];
         let last = window.iter().rev().find(|line| !is_blank(line));
         let last = last.or(window.first()).map_or(0, |line| line.end);
         window.first().map_or(0, |line| line.start)..last
@@ -177,28 +185,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_best_lines_are_those_of_the_rule(
+        fn the_snippet_are_those_of_the_rule(
             lines in prop::collection::vec("( |[a-e]|  [a-e] [a-e]x?|xx?)?", 0..24),
             // Sums of eighths are exact: no order of adding makes one of two equal windows better.
             weights in prop::array::uniform5((0u8..24).prop_map(|eighths| f32::from(eighths) / 8.0)),
         ) {
             let text = lines.join("\n");
-            let marks: Vec<Mark> = text
+            let highlights: Vec<Highlight> = text
                 .char_indices()
                 .filter(|(_, c)| ('a'..='e').contains(c))
                 .map(|(at, c)| {
                     let term = (c as u8 - b'a') as usize;
-                    Mark { range: at..at + 1, weight: weights[term], term }
+                    Highlight { range: at..at + 1, weight: weights[term], term }
                 })
                 .collect();
-            prop_assert_eq!(best_lines(&text, &marks), expected_best(&text, &marks));
+            prop_assert_eq!(snippet(&text, &highlights), expected_best(&text, &highlights));
         }
     }
 
     #[test]
     fn without_marks_the_first_lines_with_text_are_best() {
         let text = "\n\n  \nfirst\nsecond\n\n\n\n";
-        assert_eq!(&text[best_lines(text, &[])], "first\nsecond\n");
-        assert_eq!(best_lines("", &[]), 0..0);
+        assert_eq!(&text[snippet(text, &[])], "first\nsecond\n");
+        assert_eq!(snippet("", &[]), 0..0);
     }
 }

@@ -1,14 +1,14 @@
-//! Candidates -> verdict: does the file speak of what was asked, or is its best merely the least bad?
+//! Decides whether the best candidates are relevant to the query or only the least bad.
 //!
-//! The evidence is what the nearest chunk of each index shows, in absolute numbers; the bar rises
+//! The signals are the absolute scores of the best chunk of each index; the threshold rises
 //! with the size of the file, because the best of many chance likenesses is a close one. Neither
 //! depends on `k`, page, `min_score` or other queries. Filters count only through the chunks that
-//! they leave to be found: the bar is that of the whole file, so the same best chunk is judged alike
+//! they leave to be found: the threshold is that of the whole file, so the same best chunk is judged alike
 //! with and without a filter.
 
-/// What the best candidates of a question show.
+/// What relevance is judged by: absolute scores of the best candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Evidence {
+pub struct RelevanceSignals {
     /// Largest keyword part of all candidates, 0..1. `None`: the mode has no keyword part, or the
     /// query no term.
     pub keyword: Option<f32>,
@@ -24,26 +24,26 @@ pub struct Evidence {
     pub chunks: u64,
 }
 
-/// Whether the file speaks of what was asked.
+/// Whether the file contains anything relevant to the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Relevance {
     /// The best hit is closer than chance makes it.
     Relevant,
     /// Nothing is: hits, if there are any, are the least bad.
     NothingRelevant,
 }
 
-impl Verdict {
+impl Relevance {
     /// The word used in output.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Relevant => "relevant",
-            Verdict::NothingRelevant => "nothing relevant",
+            Relevance::Relevant => "relevant",
+            Relevance::NothingRelevant => "nothing relevant",
         }
     }
 }
 
-/// What the evidence is weighed by, for the parts that a question has.
+/// The weights of the signals and the threshold, for one combination of keyword and vector scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rule {
     /// Weight of the largest keyword part.
@@ -53,9 +53,9 @@ pub struct Rule {
     /// Weight of the largest vector part.
     pub vector: f32,
     /// What a file of one chunk must show.
-    pub bar: f32,
+    pub threshold: f32,
     /// What it must show more for every tenfold of chunks.
-    pub bar_per_tenfold: f32,
+    pub threshold_per_decade: f32,
 }
 
 /// More matched idf than this says nothing more: long questions reach any sum.
@@ -72,8 +72,8 @@ pub const HYBRID: Rule = Rule {
     keyword: 0.75,
     matched_idf: 0.0,
     vector: 1.0,
-    bar: 0.18,
-    bar_per_tenfold: 0.10,
+    threshold: 0.18,
+    threshold_per_decade: 0.10,
 };
 
 /// Words alone: 0.66 rejected, 0.05 lost. One rare word found is little of a long question but may
@@ -82,8 +82,8 @@ pub const KEYWORD: Rule = Rule {
     keyword: 1.0,
     matched_idf: 0.0125,
     vector: 0.0,
-    bar: 0.0,
-    bar_per_tenfold: 0.08,
+    threshold: 0.0,
+    threshold_per_decade: 0.08,
 };
 
 /// Meaning alone: 0.85 rejected, 0.05 lost.
@@ -91,24 +91,24 @@ pub const SEMANTIC: Rule = Rule {
     keyword: 0.0,
     matched_idf: 0.0,
     vector: 1.0,
-    bar: 0.12,
-    bar_per_tenfold: 0.065,
+    threshold: 0.12,
+    threshold_per_decade: 0.065,
 };
 
-/// How far evidence stands above the bar of a rule; below 0: nothing relevant. Numbers that are not
-/// finite count as 0.
-pub fn margin(rule: &Rule, evidence: &Evidence) -> f32 {
+/// The weighted sum of the signals minus the threshold of a rule; below 0 nothing is relevant. Values
+/// that are not finite count as 0.
+pub fn margin(rule: &Rule, signals: &RelevanceSignals) -> f32 {
     let part = |score: f32| if score.is_finite() { score } else { 0.0 };
-    let shown = rule.keyword * part(evidence.keyword.unwrap_or(0.0))
-        + rule.matched_idf * part(evidence.matched_idf).min(MATCHED_IDF_LIMIT)
-        + rule.vector * part(evidence.vector.unwrap_or(0.0));
-    let tenfolds = (evidence.chunks.max(1) as f32).log10();
-    shown - rule.bar - rule.bar_per_tenfold * tenfolds
+    let shown = rule.keyword * part(signals.keyword.unwrap_or(0.0))
+        + rule.matched_idf * part(signals.matched_idf).min(MATCHED_IDF_LIMIT)
+        + rule.vector * part(signals.vector.unwrap_or(0.0));
+    let tenfolds = (signals.chunks.max(1) as f32).log10();
+    shown - rule.threshold - rule.threshold_per_decade * tenfolds
 }
 
 /// The rule for the parts that a question has; `None` when it has none.
-pub fn rule(evidence: &Evidence) -> Option<&'static Rule> {
-    match (evidence.keyword, evidence.vector) {
+pub fn rule(signals: &RelevanceSignals) -> Option<&'static Rule> {
+    match (signals.keyword, signals.vector) {
         (Some(_), Some(_)) => Some(&HYBRID),
         (Some(_), None) => Some(&KEYWORD),
         (None, Some(_)) => Some(&SEMANTIC),
@@ -116,24 +116,24 @@ pub fn rule(evidence: &Evidence) -> Option<&'static Rule> {
     }
 }
 
-/// The verdict on an answer. Costs nothing; [`margin`] says how close it was.
-pub fn judge(evidence: &Evidence) -> Verdict {
-    let Some(rule) = rule(evidence) else {
-        return Verdict::NothingRelevant;
+/// Judges an answer in constant time; [`margin`] says how close it was.
+pub fn judge(signals: &RelevanceSignals) -> Relevance {
+    let Some(rule) = rule(signals) else {
+        return Relevance::NothingRelevant;
     };
-    if has_every_term(evidence) || margin(rule, evidence) >= 0.0 {
-        Verdict::Relevant
+    if has_every_term(signals) || margin(rule, signals) >= 0.0 {
+        Relevance::Relevant
     } else {
-        Verdict::NothingRelevant
+        Relevance::NothingRelevant
     }
 }
 
 /// Whether one chunk has every word that was asked for: then it speaks of it, however large the
-/// file. 0.001 of the questions put to the wrong file have such a chunk and are below the bar. It
+/// file. 0.001 of the questions put to the wrong file have such a chunk and are below the threshold. It
 /// keeps names and error codes, of which a vector knows nothing.
-fn has_every_term(evidence: &Evidence) -> bool {
+fn has_every_term(signals: &RelevanceSignals) -> bool {
     // Both are sums of the same numbers in some order.
-    evidence.query_idf > 0.0 && evidence.matched_idf >= evidence.query_idf * 0.9999
+    signals.query_idf > 0.0 && signals.matched_idf >= signals.query_idf * 0.9999
 }
 
 #[cfg(test)]
@@ -141,8 +141,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn hybrid(keyword: f32, vector: f32, chunks: u64) -> Evidence {
-        Evidence {
+    fn hybrid(keyword: f32, vector: f32, chunks: u64) -> RelevanceSignals {
+        RelevanceSignals {
             keyword: Some(keyword),
             matched_idf: 6.0,
             query_idf: 20.0,
@@ -153,88 +153,88 @@ mod tests {
 
     #[test]
     fn each_part_can_carry_an_answer_alone() {
-        assert_eq!(judge(&hybrid(0.75, 0.1, 5000)), Verdict::Relevant);
-        assert_eq!(judge(&hybrid(0.0, 0.6, 5000)), Verdict::Relevant);
-        assert_eq!(judge(&hybrid(0.15, 0.35, 5000)), Verdict::NothingRelevant);
+        assert_eq!(judge(&hybrid(0.75, 0.1, 5000)), Relevance::Relevant);
+        assert_eq!(judge(&hybrid(0.0, 0.6, 5000)), Relevance::Relevant);
+        assert_eq!(judge(&hybrid(0.15, 0.35, 5000)), Relevance::NothingRelevant);
     }
 
     #[test]
     fn a_large_file_must_show_more() {
-        let evidence = |chunks| hybrid(0.2, 0.4, chunks);
-        assert_eq!(judge(&evidence(100)), Verdict::Relevant);
-        assert_eq!(judge(&evidence(100_000)), Verdict::NothingRelevant);
-        let (small, large) = (evidence(100), evidence(1000));
+        let signals = |chunks| hybrid(0.2, 0.4, chunks);
+        assert_eq!(judge(&signals(100)), Relevance::Relevant);
+        assert_eq!(judge(&signals(100_000)), Relevance::NothingRelevant);
+        let (small, large) = (signals(100), signals(1000));
         let step = margin(&HYBRID, &small) - margin(&HYBRID, &large);
-        assert!((step - HYBRID.bar_per_tenfold).abs() < 1e-5);
+        assert!((step - HYBRID.threshold_per_decade).abs() < 1e-5);
     }
 
     #[test]
     fn each_mode_has_a_rule_of_its_own() {
         let all = hybrid(0.3, 0.4, 1000);
-        let words = Evidence {
+        let words = RelevanceSignals {
             vector: None,
             ..all
         };
-        let meaning = Evidence {
+        let meaning = RelevanceSignals {
             keyword: None,
             ..all
         };
         assert_eq!(rule(&all), Some(&HYBRID));
         assert_eq!(rule(&words), Some(&KEYWORD));
         assert_eq!(rule(&meaning), Some(&SEMANTIC));
-        assert_eq!(judge(&words), Verdict::Relevant);
-        assert_eq!(judge(&meaning), Verdict::Relevant);
-        let weak = Evidence {
+        assert_eq!(judge(&words), Relevance::Relevant);
+        assert_eq!(judge(&meaning), Relevance::Relevant);
+        let weak = RelevanceSignals {
             keyword: Some(0.1),
             ..words
         };
-        assert_eq!(judge(&weak), Verdict::NothingRelevant);
-        let far = Evidence {
+        assert_eq!(judge(&weak), Relevance::NothingRelevant);
+        let far = RelevanceSignals {
             vector: Some(0.3),
             ..meaning
         };
-        assert_eq!(judge(&far), Verdict::NothingRelevant);
+        assert_eq!(judge(&far), Relevance::NothingRelevant);
     }
 
     #[test]
     fn without_any_part_nothing_is_relevant() {
-        let evidence = Evidence {
+        let signals = RelevanceSignals {
             chunks: 10,
-            ..Evidence::default()
+            ..RelevanceSignals::default()
         };
-        assert_eq!(judge(&evidence), Verdict::NothingRelevant);
+        assert_eq!(judge(&signals), Relevance::NothingRelevant);
     }
 
     #[test]
     fn a_chunk_with_every_word_is_relevant_in_any_file() {
-        let name = Evidence {
+        let name = RelevanceSignals {
             keyword: Some(0.3),
             matched_idf: 14.0,
             query_idf: 14.0,
             vector: Some(0.1),
             chunks: 1_000_000,
         };
-        assert_eq!(judge(&name), Verdict::Relevant);
-        let but_one = Evidence {
+        assert_eq!(judge(&name), Relevance::Relevant);
+        let but_one = RelevanceSignals {
             query_idf: 16.0,
             ..name
         };
-        assert_eq!(judge(&but_one), Verdict::NothingRelevant);
+        assert_eq!(judge(&but_one), Relevance::NothingRelevant);
     }
 
     #[test]
     fn terms_that_nothing_has_are_not_all_found() {
-        let nothing = Evidence {
+        let nothing = RelevanceSignals {
             keyword: Some(0.0),
             chunks: 1,
-            ..Evidence::default()
+            ..RelevanceSignals::default()
         };
         assert!(!has_every_term(&nothing));
-        let empty = Evidence {
+        let empty = RelevanceSignals {
             vector: Some(0.0),
             ..nothing
         };
-        assert_eq!(judge(&empty), Verdict::NothingRelevant);
+        assert_eq!(judge(&empty), Relevance::NothingRelevant);
     }
 
     proptest! {
@@ -246,7 +246,7 @@ mod tests {
             matched in 0f32..60.0,
             chunks in 0u64..u64::MAX,
         ) {
-            let evidence = Evidence {
+            let signals = RelevanceSignals {
                 keyword: Some(keyword),
                 matched_idf: matched,
                 query_idf: 60.0,
@@ -254,14 +254,14 @@ mod tests {
                 chunks,
             };
             let better = [
-                Evidence { keyword: Some(keyword + more), ..evidence },
-                Evidence { vector: Some(vector + more), ..evidence },
-                Evidence { chunks: chunks / 2, ..evidence },
+                RelevanceSignals { keyword: Some(keyword + more), ..signals },
+                RelevanceSignals { vector: Some(vector + more), ..signals },
+                RelevanceSignals { chunks: chunks / 2, ..signals },
             ];
             for better in better {
-                prop_assert!(margin(&HYBRID, &better) >= margin(&HYBRID, &evidence));
-                if judge(&evidence) == Verdict::Relevant {
-                    prop_assert_eq!(judge(&better), Verdict::Relevant);
+                prop_assert!(margin(&HYBRID, &better) >= margin(&HYBRID, &signals));
+                if judge(&signals) == Relevance::Relevant {
+                    prop_assert_eq!(judge(&better), Relevance::Relevant);
                 }
             }
         }
@@ -269,7 +269,7 @@ mod tests {
         #[test]
         fn no_number_breaks_the_verdict(bits in any::<[u32; 4]>(), chunks in any::<u64>()) {
             let [keyword, matched_idf, query_idf, vector] = bits.map(f32::from_bits);
-            let evidence = Evidence {
+            let signals = RelevanceSignals {
                 keyword: Some(keyword),
                 matched_idf,
                 query_idf,
@@ -277,9 +277,9 @@ mod tests {
                 chunks,
             };
             for rule in [&HYBRID, &KEYWORD, &SEMANTIC] {
-                prop_assert!(!margin(rule, &evidence).is_nan());
+                prop_assert!(!margin(rule, &signals).is_nan());
             }
-            judge(&evidence);
+            judge(&signals);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::types::line_ends;
 /// lines only where those of the text are those of the original. Returns which part of the text is
 /// left.
 pub(super) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range<usize> {
-    let range = preview(&hit.text, &hit.best_lines, characters);
+    let range = preview(&hit.text, &hit.snippet, characters);
     let before = hit.text.get(..range.start).unwrap_or_default();
     let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
     if !has_line_map {
@@ -26,8 +26,8 @@ pub(super) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range
         let (start, end) = (part.start.max(range.start), part.end.min(range.end));
         (start < end).then(|| start - range.start..end - range.start)
     };
-    hit.marks = hit.marks.iter().filter_map(inside).collect();
-    hit.best_lines = inside(&hit.best_lines).unwrap_or(0..0);
+    hit.highlights = hit.highlights.iter().filter_map(inside).collect();
+    hit.snippet = inside(&hit.snippet).unwrap_or(0..0);
     hit.text = shown;
     range
 }

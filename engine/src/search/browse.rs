@@ -6,11 +6,11 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::search::files::{At, Files};
 use crate::search::fuse::Scored;
 use crate::search::passages::{self, Passage};
 use crate::search::plan::Plan;
 use crate::search::request::{Request, Sort};
+use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::title;
 use crate::search::two_phase::TwoPhaseFilter;
 
@@ -23,27 +23,27 @@ use crate::search::two_phase::TwoPhaseFilter;
 pub(super) fn passages(
     plan: &Plan<'_>,
     request: &Request,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
 ) -> Result<Vec<Passage>> {
-    let mut found = match plan.is_list {
-        true => all(files, filter)?,
-        false => titled(plan, files, filter)?,
+    let mut found = match plan.is_browse {
+        true => all(sources, filter)?,
+        false => titled(plan, sources, filter)?,
     };
     found.retain(|passage| passage.best.score >= request.min_score);
     let sort = match request.sort {
-        Sort::Score if plan.is_list => Sort::Path,
+        Sort::Score if plan.is_browse => Sort::Path,
         sort => sort,
     };
-    passages::sort(&mut found, sort, files)?;
-    verified(found, files, filter, wanted)
+    passages::sort(&mut found, sort, sources)?;
+    verified(found, sources, filter, wanted)
 }
 
 /// The first `wanted` of the documents that have a row for which all phrases hold.
 fn verified(
     mut found: Vec<Passage>,
-    files: &Files<'_>,
+    sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
 ) -> Result<Vec<Passage>> {
@@ -56,21 +56,23 @@ fn verified(
         if kept.len() >= wanted {
             break;
         }
-        let segment = passage.best.at.segment;
+        let segment = passage.best.address.segment;
         let Some(id) = passage.document else {
             continue;
         };
-        let record = files.document(files.file_of(segment), id)?;
+        let record = sources.document(sources.file_of(segment), id)?;
         let rows = record.first_row..record.first_row.saturating_add(record.rows);
-        let may_pass: Vec<At> = match filter.rows(segment) {
+        let may_pass: Vec<ChunkAddress> = match filter.rows(segment) {
             Some(passing) => {
-                let rows = rows_within(passing, rows).map(|row| At { segment, row });
+                let rows = rows_within(passing, rows).map(|row| ChunkAddress { segment, row });
                 rows.collect()
             }
             None => Vec::new(),
         };
         filter.verify(may_pass.iter().copied())?;
-        let mut passing = may_pass.into_iter().filter(|at| filter.is_verified(*at));
+        let mut passing = may_pass
+            .into_iter()
+            .filter(|address| filter.is_verified(*address));
         let Some(first) = passing.next() else {
             continue;
         };
@@ -78,7 +80,7 @@ fn verified(
             let others = u32::try_from(passing.count()).unwrap_or(u32::MAX);
             passage.matches = others.saturating_add(1);
         }
-        passage.best.at = first;
+        passage.best.address = first;
         passage.rows = first.row..first.row.saturating_add(1);
         kept.push(passage);
     }
@@ -86,11 +88,11 @@ fn verified(
 }
 
 /// The documents with a row that may pass.
-fn all(files: &Files<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage>> {
+fn all(sources: &Sources<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage>> {
     let mut found = Vec::new();
-    for (file, part) in files.parts.iter().enumerate() {
-        let first = files.positions(file).start;
-        for document in part.catalog.directory(part.snapshot)?.iter() {
+    for (file, source) in sources.files.iter().enumerate() {
+        let first = sources.positions(file).start;
+        for document in source.catalog.directory(source.snapshot)?.iter() {
             let segment = first + document.segment();
             let Some(rows) = filter.rows(segment) else {
                 continue;
@@ -99,9 +101,9 @@ fn all(files: &Files<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage>> {
             let Some(row) = first_row(rows, document.rows().start).filter(|_| matches > 0) else {
                 continue;
             };
-            let at = At { segment, row };
+            let address = ChunkAddress { segment, row };
             found.push(Passage {
-                best: scored(at, 0.0),
+                best: scored(address, 0.0),
                 rows: row..row.saturating_add(1),
                 document: Some(document.id()),
                 matches: u32::try_from(matches).unwrap_or(u32::MAX),
@@ -123,22 +125,26 @@ fn rows_within(rows: &RoaringBitmap, range: Range<u32>) -> impl Iterator<Item = 
 
 /// The documents whose names have every word of the query, best first; equal ones newest first, then
 /// by handle, then in the order of files.
-fn titled(plan: &Plan<'_>, files: &Files<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage>> {
+fn titled(
+    plan: &Plan<'_>,
+    sources: &Sources<'_>,
+    filter: &TwoPhaseFilter<'_>,
+) -> Result<Vec<Passage>> {
     let mut found = Vec::new();
-    for (file, part) in files.parts.iter().enumerate() {
-        let positions = files.positions(file);
+    for (file, source) in sources.files.iter().enumerate() {
+        let positions = sources.positions(file);
         let first = positions.start;
         let rows = filter.rows_of(positions);
-        for hit in title::find(part.snapshot, part.catalog, &plan.parsed.plain, rows)? {
+        for hit in title::find(source.snapshot, source.catalog, &plan.parsed.plain, rows)? {
             let passes = rows.and_then(|rows| rows.get(hit.segment));
             let row = passes.and_then(|rows| first_row(rows, hit.rows.start));
             let row = row.unwrap_or(hit.rows.start);
-            let at = At {
+            let address = ChunkAddress {
                 segment: first + hit.segment,
                 row,
             };
             let passage = Passage {
-                best: scored(at, hit.score),
+                best: scored(address, hit.score),
                 rows: row..row.saturating_add(1).min(hit.rows.end.max(row)),
                 document: Some(hit.document),
                 matches: 1,
@@ -156,9 +162,9 @@ fn titled(plan: &Plan<'_>, files: &Files<'_>, filter: &TwoPhaseFilter<'_>) -> Re
         .collect())
 }
 
-fn scored(at: At, score: f32) -> Scored {
+fn scored(address: ChunkAddress, score: f32) -> Scored {
     Scored {
-        at,
+        address,
         keyword: 0.0,
         vector: 0.0,
         score,
