@@ -8,7 +8,7 @@ use roaring::RoaringBitmap;
 use crate::catalog::{Catalog, Segment};
 use crate::check::problems::Problems;
 use crate::check::rows::Rows;
-use crate::check::{documents, facets, leftovers, rows, run, seal, segments, vectors};
+use crate::check::{document_checker, documents, facets, orphans, rows, seal, segments, vectors};
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::index::keyword;
@@ -27,7 +27,7 @@ pub(super) struct Totals {
 
 /// The documents of a commit, as far as their records were read.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct DocumentIndex {
     /// Numbers of all documents.
     pub(super) all: RoaringBitmap,
     /// Numbers of those with chunks that were met where their records say, or may have been.
@@ -67,8 +67,8 @@ pub(super) fn check(
     }
     if !problems.is_full() {
         documents::check_unmet(snapshot, catalog, &(&found.with_rows - &met), problems)?;
-        run::check_outlines(snapshot, &found.all, problems)?;
-        leftovers::check(snapshot, catalog, problems)?;
+        document_checker::check_outlines(snapshot, &found.all, problems)?;
+        orphans::check(snapshot, catalog, problems)?;
         seal::check(snapshot, catalog, seal, problems)?;
     }
     documents::compare_totals(catalog, &found, problems);
@@ -98,7 +98,7 @@ pub(super) struct Context<'c> {
 
 impl Context<'_> {
     /// How problems name the segment.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn location(&self) -> String {
         format!("segment {}", self.segment.id.0)
     }
 
@@ -111,7 +111,7 @@ impl Context<'_> {
     ) -> Result<u64> {
         segments::check_record(self, problems)?;
         let bound = self.segment.bind(self.snapshot);
-        let Some(bound) = problems.unless_damaged(|| self.place(), bound)? else {
+        let Some(bound) = problems.unless_damaged(|| self.location(), bound)? else {
             met.insert_range(..);
             return Ok(0);
         };
@@ -125,7 +125,7 @@ impl Context<'_> {
             segments::check_lengths(self, &words, problems)?;
             keyword::check(&words)
         });
-        problems.unless_damaged(|| format!("keyword index of {}", self.place()), words)?;
+        problems.unless_damaged(|| format!("keyword index of {}", self.location()), words)?;
         vectors::check(self, problems)?;
         let Rows { text_bytes, .. } = rows;
         Ok(text_bytes)

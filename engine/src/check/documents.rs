@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
-use crate::check::deep::{Found, Totals, sum};
+use crate::check::deep::{DocumentIndex, Totals, sum};
 use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
@@ -23,8 +23,8 @@ pub(super) fn check(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     problems: &mut Problems,
-) -> Result<Found> {
-    let mut found = Found::default();
+) -> Result<DocumentIndex> {
+    let mut found = DocumentIndex::default();
     let mut lookup = Lookup {
         snapshot,
         catalog,
@@ -66,7 +66,7 @@ struct Lookup<'l, 's> {
     snapshot: &'l Snapshot<'s>,
     catalog: &'l Catalog,
     problems: &'l mut Problems,
-    found: &'l mut Found,
+    found: &'l mut DocumentIndex,
 }
 
 impl Lookup<'_, '_> {
@@ -262,7 +262,7 @@ pub(super) fn check_unmet(
 }
 
 /// Compares what the file states with what its documents add up to.
-pub(super) fn compare_totals(catalog: &Catalog, found: &Found, problems: &mut Problems) {
+pub(super) fn compare_totals(catalog: &Catalog, found: &DocumentIndex, problems: &mut Problems) {
     let totals = found.by_segment.values().fold(Totals::default(), sum);
     let meta = &catalog.meta;
     for (what, stated, is) in [

@@ -38,7 +38,7 @@ pub(super) fn check(
                 };
                 let (facet, name) = rest.split_first().unwrap_or((&0, &[]));
                 let name = String::from_utf8_lossy(name);
-                let place = || format!("facet {facet} {name:?} of {}", context.place());
+                let place = || format!("facet {facet} {name:?} of {}", context.location());
                 let right = missing.remove(&(*facet, name.clone().into_owned()));
                 let read = compare(context, *facet, value, right);
                 problems.unless_damaged(place, read)?;
@@ -48,11 +48,11 @@ pub(super) fn check(
                 })
             })
     });
-    problems.unless_damaged(|| format!("facets of {}", context.place()), read)?;
+    problems.unless_damaged(|| format!("facets of {}", context.location()), read)?;
     for ((facet, name), rows) in missing {
         problems.add(format!(
             "facet {facet} {name:?} of {}: {} rows have it and there is no bitmap",
-            context.place(),
+            context.location(),
             rows.len()
         ));
     }

@@ -6,17 +6,17 @@
 
 pub mod content_root;
 
+mod block_text;
 mod deep;
+mod document_checker;
 mod documents;
 mod facets;
-mod leftovers;
+mod orphans;
 mod pages;
 mod problems;
 mod rows;
-mod run;
 mod seal;
 mod segments;
-mod text;
 mod vectors;
 mod verify;
 

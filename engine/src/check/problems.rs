@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// Most problems that are listed; who has so many has enough.
-pub(super) const MOST_PROBLEMS: usize = 100;
+pub(super) const MAX_PROBLEMS: usize = 100;
 
 /// What was found to be wrong, in the order in which it was found.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ impl Problems {
 
     /// Whether no more are listed, so that looking for more is of no use.
     pub(super) fn is_full(&self) -> bool {
-        self.list.len() >= MOST_PROBLEMS
+        self.list.len() >= MAX_PROBLEMS
     }
 
     /// What was read of `place`; `None` when that is damaged, which is noted.

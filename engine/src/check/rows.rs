@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use roaring::RoaringBitmap;
 
+use crate::check::block_text::BlockTextReader;
 use crate::check::deep::Context;
+use crate::check::document_checker::{ChunkText, DocumentChecker};
 use crate::check::problems::Problems;
-use crate::check::run::{Piece, Run};
-use crate::check::text::TextWalk;
 use crate::container::codec::u32_at;
 use crate::container::column::{ColumnId, ColumnView};
 use crate::container::extent::BoundColumn;
@@ -18,7 +18,7 @@ use crate::store::{dictionary, tables};
 use crate::types::{DocumentId, Lines};
 
 /// Rows between two words about progress.
-const ROWS_PER_WORD: u32 = 256;
+const ROWS_PER_REPORT: u32 = 256;
 
 /// What the rows of a segment say.
 #[derive(Debug, Default)]
@@ -56,17 +56,17 @@ pub(super) fn check(
     let text = column(context, tables::TEXT)?;
     let dictionary = column(context, tables::TEXT_DICTIONARY)?;
     let read = dictionary::read(dictionary.view());
-    let dictionary = problems.unless_damaged(|| context.place(), read)?;
+    let dictionary = problems.unless_damaged(|| context.location(), read)?;
     let decoder = Decoder::new(dictionary.unwrap_or_default());
-    let mut text = TextWalk::new(blocks.view(), text.view(), decoder);
+    let mut text = BlockTextReader::new(blocks.view(), text.view(), decoder);
     let deleted = context.segment.deleted_rows();
-    let mut run: Option<Run> = None;
+    let mut run: Option<DocumentChecker> = None;
     let mut last_path = None;
     for row in 0..context.segment.rows() {
         if problems.is_full() {
             return Ok(found);
         }
-        let place = || format!("row {row} of {}", context.place());
+        let place = || format!("row {row} of {}", context.location());
         let Some(chunk) = problems.unless_damaged(place, chunk_row(chunks.view(), row))? else {
             // What follows cannot be told from what is missing.
             found.documents.insert_range(..);
@@ -77,9 +77,15 @@ pub(super) fn check(
             if let Some(run) = run.take() {
                 run.finish(context, row, &mut last_path, &mut found, problems);
             }
-            run = Some(Run::start(context, chunk.document, row, is_dead, problems)?);
+            run = Some(DocumentChecker::start(
+                context,
+                chunk.document,
+                row,
+                is_dead,
+                problems,
+            )?);
         }
-        problems.unless_damaged(|| context.place(), text.enter(row))?;
+        problems.unless_damaged(|| context.location(), text.enter(row))?;
         let Some(run) = &mut run else {
             continue;
         };
@@ -94,7 +100,7 @@ pub(super) fn check(
         found.text_bytes = found
             .text_bytes
             .saturating_add(u64::from(chunk.end.saturating_sub(start)));
-        let piece = Piece {
+        let piece = ChunkText {
             row,
             is_dead,
             end: chunk.end,
@@ -102,7 +108,7 @@ pub(super) fn check(
             bytes,
         };
         run.add(&piece, problems);
-        if row % ROWS_PER_WORD == 0 {
+        if row % ROWS_PER_REPORT == 0 {
             progress(found.text_bytes);
         }
     }
@@ -110,7 +116,7 @@ pub(super) fn check(
         let end = context.segment.rows();
         run.finish(context, end, &mut last_path, &mut found, problems);
     }
-    problems.unless_damaged(|| context.place(), text.finish())?;
+    problems.unless_damaged(|| context.location(), text.finish())?;
     found.is_complete = true;
     Ok(found)
 }
@@ -118,7 +124,7 @@ pub(super) fn check(
 /// A column that binding the segment found.
 pub(super) fn column<'c>(context: &'c Context<'_>, id: ColumnId) -> Result<BoundColumn<'c>> {
     let column = context.segment.extents.column(context.snapshot, id);
-    column.ok_or_else(|| Error::damaged(format!("{} has no column {}", context.place(), id.0)))
+    column.ok_or_else(|| Error::damaged(format!("{} has no column {}", context.location(), id.0)))
 }
 
 fn chunk_row(chunks: ColumnView<'_>, row: u32) -> Result<ChunkRow> {

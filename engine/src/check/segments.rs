@@ -78,7 +78,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         ));
     }
     for what in wrong {
-        problems.add(format!("{}: {what}", context.place()));
+        problems.add(format!("{}: {what}", context.location()));
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ pub(super) fn check_totals(context: &Context<'_>, rows: &Rows, problems: &mut Pr
         if stated != is {
             problems.add(format!(
                 "{}: its record states {stated} {what}, there are {is}",
-                context.place()
+                context.location()
             ));
         }
     };
@@ -130,7 +130,7 @@ pub(super) fn check_lengths(
     if deleted.documents == 0 || sum != deleted.total_length {
         problems.add(format!(
             "deleted chunks of {}: of {} documents with {} terms, the rows have {sum}",
-            context.place(),
+            context.location(),
             deleted.documents,
             deleted.total_length
         ));

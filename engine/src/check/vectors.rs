@@ -17,6 +17,6 @@ pub(super) fn check(context: &Context<'_>, problems: &mut Problems) -> Result<()
         let record = &context.segment.records.vectors;
         Reader::new(record, rows.view(), codes.view())?.check()
     });
-    let place = || format!("vectors of {}", context.place());
+    let place = || format!("vectors of {}", context.location());
     problems.unless_damaged(place, read).map(|_| ())
 }

@@ -49,7 +49,7 @@ pub fn verify(
     report.problems.splice(0..0, checked.damage);
     report
         .problems
-        .truncate(crate::check::problems::MOST_PROBLEMS);
+        .truncate(crate::check::problems::MAX_PROBLEMS);
     report.elapsed = started.elapsed();
     Ok(report)
 }

@@ -15,7 +15,7 @@ struct Block {
 }
 
 /// Gives the text of one chunk after the other.
-pub(super) struct TextWalk<'a> {
+pub(super) struct BlockTextReader<'a> {
     /// Column `blocks`.
     blocks: ColumnView<'a>,
     /// Column `text`.
@@ -32,13 +32,13 @@ pub(super) struct TextWalk<'a> {
     given: usize,
 }
 
-impl<'a> TextWalk<'a> {
+impl<'a> BlockTextReader<'a> {
     pub(super) fn new(
         blocks: ColumnView<'a>,
         text: ColumnView<'a>,
         decoder: Decoder,
-    ) -> TextWalk<'a> {
-        TextWalk {
+    ) -> BlockTextReader<'a> {
+        BlockTextReader {
             blocks,
             text,
             decoder,

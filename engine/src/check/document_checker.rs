@@ -17,7 +17,7 @@ use crate::types::{DocumentId, Heading, Lines};
 
 /// A chunk with its text.
 #[derive(Debug)]
-pub(super) struct Piece<'p> {
+pub(super) struct ChunkText<'p> {
     pub(super) row: u32,
     pub(super) is_dead: bool,
     /// End of its span.
@@ -29,7 +29,7 @@ pub(super) struct Piece<'p> {
 
 /// Consecutive rows of one document.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct DocumentChecker {
     /// The document that the rows name.
     pub(super) id: DocumentId,
     /// End of the last span.
@@ -52,7 +52,7 @@ pub(super) struct Run {
     is_whole: bool,
 }
 
-impl Run {
+impl DocumentChecker {
     /// The run of `id` that begins with `row`.
     pub(super) fn start(
         context: &Context<'_>,
@@ -60,8 +60,8 @@ impl Run {
         row: u32,
         is_dead: bool,
         problems: &mut Problems,
-    ) -> Result<Run> {
-        let place = || format!("row {row} of {}", context.place());
+    ) -> Result<DocumentChecker> {
+        let place = || format!("row {row} of {}", context.location());
         let mut record = None;
         let mut headings = Vec::new();
         if !is_dead {
@@ -73,7 +73,7 @@ impl Run {
             let read = outline::get(context.snapshot, id);
             headings = problems.unless_damaged(place, read)?.unwrap_or_default();
         }
-        Ok(Run {
+        Ok(DocumentChecker {
             id,
             end: 0,
             first_row: row,
@@ -90,7 +90,7 @@ impl Run {
         })
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         match &self.record {
             Some(record) => format!("document {:?}", record.path),
             None => format!("document {}", self.id.0),
@@ -98,31 +98,31 @@ impl Run {
     }
 
     /// Appends the next chunk.
-    pub(super) fn add(&mut self, piece: &Piece<'_>, problems: &mut Problems) {
-        self.dead_rows += u32::from(piece.is_dead);
-        let start = std::mem::replace(&mut self.end, piece.end);
-        let Some(bytes) = piece.bytes else {
+    pub(super) fn add(&mut self, chunk: &ChunkText<'_>, problems: &mut Problems) {
+        self.dead_rows += u32::from(chunk.is_dead);
+        let start = std::mem::replace(&mut self.end, chunk.end);
+        let Some(bytes) = chunk.bytes else {
             self.is_whole = false;
             return;
         };
         let Ok(text) = std::str::from_utf8(bytes) else {
-            let row = piece.row;
-            problems.add(format!("{}: row {row} is not UTF-8", self.place()));
+            let row = chunk.row;
+            problems.add(format!("{}: row {row} is not UTF-8", self.location()));
             self.is_whole = false;
             return;
         };
         if self.is_whole && self.record.is_some() {
-            self.check_lines(piece, bytes, problems);
+            self.check_lines(chunk, bytes, problems);
             self.check_headings(start, text, problems);
         }
         self.hasher.update(bytes);
         self.last_byte = bytes.last().copied().or(self.last_byte);
-        self.last_line = piece.lines.last;
+        self.last_line = chunk.lines.last;
     }
 
     /// Lines ascend; those of a text that is its original are counted.
-    fn check_lines(&mut self, piece: &Piece<'_>, bytes: &[u8], problems: &mut Problems) {
-        let Lines { first, last } = piece.lines;
+    fn check_lines(&mut self, chunk: &ChunkText<'_>, bytes: &[u8], problems: &mut Problems) {
+        let Lines { first, last } = chunk.lines;
         let before = self.line_ends;
         let here = bytes.iter().filter(|byte| **byte == b'\n').count();
         let here = u32::try_from(here).unwrap_or(u32::MAX);
@@ -137,8 +137,8 @@ impl Run {
             }
         };
         if !is_right {
-            let row = piece.row;
-            let place = self.place();
+            let row = chunk.row;
+            let place = self.location();
             problems.add(format!(
                 "{place}: row {row} cannot have lines {first} to {last}"
             ));
@@ -155,7 +155,7 @@ impl Run {
             if !offset.is_some_and(|offset| text.is_char_boundary(offset as usize)) {
                 problems.add(format!(
                     "{}: heading {:?} at byte {} is out of order or inside a character",
-                    self.place(),
+                    self.location(),
                     heading.title,
                     heading.start
                 ));
@@ -181,8 +181,12 @@ impl Run {
             let read = context.catalog.documents.get(context.snapshot, self.id);
             self.record = read.ok();
         }
-        let place = self.place();
-        let here = format!("rows {}..{end_row} of {}", self.first_row, context.place());
+        let place = self.location();
+        let here = format!(
+            "rows {}..{end_row} of {}",
+            self.first_row,
+            context.location()
+        );
         if self.dead_rows > 0 {
             problems.add(format!("{place}: {} of {here} are deleted", self.dead_rows));
             return;
@@ -281,7 +285,7 @@ pub(super) fn check_outlines(
         snapshot.range(&table, Key::U64(0), |key, _| {
             let number = u64_at(key, 0)?;
             let is_known = u32::try_from(number).is_ok_and(|id| documents.contains(id));
-            if !is_known && unknown.len() < crate::check::problems::MOST_PROBLEMS {
+            if !is_known && unknown.len() < crate::check::problems::MAX_PROBLEMS {
                 unknown.push(number);
             }
             Ok(ControlFlow::Continue(()))
