@@ -352,7 +352,7 @@ fn a_second_writer_is_told_who_writes_and_waits_if_it_may() {
     }
     let mut patient = KbWriter::open_or_create(&file)
         .expect("writer")
-        .waiting(PATIENCE);
+        .lock_timeout(PATIENCE);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || {
             patient.add_bytes("y.txt", b"y").expect("after a while");

@@ -280,7 +280,7 @@ impl<L: Listener> Follower<L> {
                     true => KbWriter::open(file),
                     false => KbWriter::open_or_create(file),
                 };
-                let mut writer = writer?.waiting(wait);
+                let mut writer = writer?.lock_timeout(wait);
                 writer.index(paths, options, &mut |progress| {
                     listener.borrow_mut().progress(progress);
                 })

@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Runs `attempt` until no other writer is in its way, `limit` at most. It is given the time that it
-/// may wait, for `KbWriter::waiting`; `tell_holder` hears once who has the file.
+/// may wait, for `KbWriter::lock_timeout`; `tell_holder` hears once who has the file.
 ///
 /// # Errors
 /// [`Error::IndexLocked`] when the time is over, [`Error::Cancelled`] once `cancel` is set, and

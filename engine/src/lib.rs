@@ -72,7 +72,7 @@ pub use kb::{
     WHOLE_TEXT_LIMIT_BYTES, search_files,
 };
 #[cfg(feature = "ingest")]
-pub use kb::{KbWriter, Original, SealOptions, SealReport, document_of};
+pub use kb::{KbWriter, SealOptions, SealReport, SourceInfo, document_of};
 pub use paging::{ANSWER_LIMIT_BYTES, Page, Paging};
 pub use progress::{Hook, Progress, Stage};
 pub use search::relevance::{Relevance, RelevanceSignals};

@@ -20,7 +20,9 @@ fn huge_chunks(documents: usize, bytes: usize) -> (tempfile::TempDir, std::path:
             ".\n".repeat(bytes / 2 - 15_000)
         );
         let document = document_of(&format!("{number}.txt"), text.as_bytes());
-        writer.add_uncut(document.expect("text")).expect("added");
+        writer
+            .add_unchunked(document.expect("text"))
+            .expect("added");
     }
     writer.commit().expect("committed");
     (folder, path)

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use kb_engine::{Document, DocumentInfo, Error, Kb, KbWriter, Original, document_of};
+use kb_engine::{Document, DocumentInfo, Error, Kb, KbWriter, SourceInfo, document_of};
 
 use crate::args::AddArguments;
 use crate::cmd::document_object;
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit,
         None,
         &mut |holder| output.note(&waiting_note(holder)),
         |wait| {
-            let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
+            let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
             let replaced = writer.add_from(document.clone(), original, arguments.replace)?;
             if !tags.is_empty() {
                 writer.tag(&path, &tags, &[])?;
@@ -64,7 +64,7 @@ fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
 }
 
 /// The document, and what is kept of its file.
-fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document, Original)> {
+fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document, SourceInfo)> {
     let source = arguments.source.as_path();
     let reading = |source_error| Error::Io {
         action: "read",
@@ -95,7 +95,7 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document
             limit: LIMIT_BYTES,
         });
     }
-    let mut original = Original::of(&content);
+    let mut original = SourceInfo::of(&content);
     if let Some(since) = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()) {
         original.modified_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
     }

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         Some(&cancel),
         &mut |holder| meter.note(&waiting_note(holder)),
         |wait| {
-            let mut writer = KbWriter::open_or_create(&target.file)?.waiting(wait);
+            let mut writer = KbWriter::open_or_create(&target.file)?.lock_timeout(wait);
             writer.index(&arguments.target.paths, &options, &mut |progress| {
                 meter.show(progress);
                 #[cfg(feature = "faults")]

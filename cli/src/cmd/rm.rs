@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
         None,
         &mut |holder| output.note(&waiting_note(holder)),
         |wait| {
-            let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
+            let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
             let names = arguments.documents.iter();
             let removed = names.map(|name| writer.remove(name));
             let removed = removed.collect::<kb_engine::Result<Vec<String>>>()?;

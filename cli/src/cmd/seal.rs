@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         Some(&cancel),
         &mut |holder| meter.note(&waiting_note(holder)),
         |wait| {
-            let mut writer = KbWriter::open_or_create(&file)?.waiting(wait);
+            let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
             let out = out.map(|out| out.as_path());
             writer.seal_as(out, &options, &mut |progress| meter.show(progress))
         },

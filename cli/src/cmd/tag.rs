@@ -51,7 +51,7 @@ fn change(
         None,
         &mut |holder| output.note(&waiting_note(holder)),
         |wait| {
-            let mut writer = KbWriter::open_or_create(file)?.waiting(wait);
+            let mut writer = KbWriter::open_or_create(file)?.lock_timeout(wait);
             for name in &arguments.documents {
                 writer.tag(name, &add, &remove)?;
             }

@@ -11,7 +11,7 @@ use crate::container::{Container, Transaction};
 use crate::error::Result;
 use crate::index::keyword;
 use crate::ingest::prepare::Prepared;
-use crate::ingest::segment::{self, Kept, SegmentWriter};
+use crate::ingest::segment::{self, PreservedFields, SegmentWriter};
 use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
@@ -31,12 +31,12 @@ pub struct Batch {
     /// The segment that takes the next document.
     open: Option<SegmentWriter>,
     /// What goes from segments of earlier commits.
-    gone: BTreeMap<u32, Gone>,
+    tombstones: BTreeMap<u32, Tombstones>,
 }
 
 /// What goes from one segment in this commit.
 #[derive(Debug, Default)]
-struct Gone {
+struct Tombstones {
     rows: RoaringBitmap,
     documents: u32,
     text_bytes: u64,
@@ -50,7 +50,7 @@ impl Batch {
             manifest,
             now_ms,
             open: None,
-            gone: BTreeMap::new(),
+            tombstones: BTreeMap::new(),
         }
     }
 
@@ -80,13 +80,13 @@ impl Batch {
         is_reserved: &mut dyn FnMut(&str) -> Result<bool>,
     ) -> Result<()> {
         let path = &prepared.document.path;
-        let kept = Kept {
+        let fields = PreservedFields {
             suffix: documents::free_suffix(transaction, path, is_reserved)?,
             tags,
             added_ms: self.now_ms,
         };
         let id = self.manifest.next_document_id()?;
-        self.write(transaction, id, prepared, kept)
+        self.write(transaction, id, prepared, fields)
     }
 
     /// Writes the new content of a document; it keeps number, handle and, unless others are given,
@@ -100,22 +100,22 @@ impl Batch {
     ) -> Result<()> {
         let old = documents::get_uncommitted(transaction, id)?;
         self.leave_rows(&old);
-        let kept = Kept {
+        let fields = PreservedFields {
             suffix: old.suffix,
             tags: tags.unwrap_or(old.tags),
             added_ms: old.added_ms,
         };
-        self.write(transaction, id, prepared, kept)
+        self.write(transaction, id, prepared, fields)
     }
 
-    /// Writes a document under a number that is its own: what is `kept` of it stays. One without
+    /// Writes a document under a number that is its own: what is `fields` of it stays. One without
     /// chunks is in no segment.
     pub fn write(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
         prepared: &Prepared,
-        kept: Kept,
+        fields: PreservedFields,
     ) -> Result<()> {
         // What a file states of itself may be a lie; `verify` tells.
         let meta = &mut self.meta;
@@ -124,7 +124,7 @@ impl Batch {
         let text_bytes = prepared.document.text.len() as u64;
         meta.text_bytes = meta.text_bytes.saturating_add(text_bytes);
         if prepared.chunks.is_empty() {
-            return segment::write_document(transaction, id, prepared, kept, None);
+            return segment::write_document(transaction, id, prepared, fields, None);
         }
         let path = &prepared.document.path;
         if self
@@ -152,7 +152,7 @@ impl Batch {
         let lens = prepared.chunks.iter().map(|chunk| chunk.span.len());
         let chunker = &mut self.meta.chunker;
         chunker.cap_bytes = lens.fold(chunker.cap_bytes, u32::max);
-        open.add(transaction, id, prepared, kept)
+        open.add(transaction, id, prepared, fields)
     }
 
     /// Removes a document of an earlier commit.
@@ -199,10 +199,10 @@ impl Batch {
 
     fn leave_rows(&mut self, record: &DocumentRecord) {
         if record.segment != NO_SEGMENT {
-            let gone = self.gone.entry(record.segment).or_default();
-            gone.rows.insert_range(rows_of(record));
-            gone.documents += 1;
-            gone.text_bytes += u64::from(record.text_bytes);
+            let tombstones = self.tombstones.entry(record.segment).or_default();
+            tombstones.rows.insert_range(rows_of(record));
+            tombstones.documents += 1;
+            tombstones.text_bytes += u64::from(record.text_bytes);
         }
         let meta = &mut self.meta;
         meta.documents = meta.documents.saturating_sub(1);
@@ -226,19 +226,20 @@ impl Batch {
         base: Option<(&Container, &CatalogCache)>,
     ) -> Result<Meta> {
         self.close(transaction)?;
-        let gone = std::mem::take(&mut self.gone);
-        if let (Some((base, catalogs)), false) = (base, gone.is_empty()) {
+        let tombstones = std::mem::take(&mut self.tombstones);
+        if let (Some((base, catalogs)), false) = (base, tombstones.is_empty()) {
             let deleted = base.read(|snapshot| {
                 let catalog = catalogs.get(snapshot)?;
                 let mut deleted = Vec::new();
-                for (number, gone) in &gone {
+                for (number, tombstones) in &tombstones {
                     let segment = catalog.segment(SegmentId(*number))?;
                     let words = segment.bind(snapshot)?;
                     let mut all = segment.deleted.clone().unwrap_or_default();
-                    all.rows |= &gone.rows;
-                    all.documents = all.documents.saturating_add(gone.documents);
-                    all.text_bytes = all.text_bytes.saturating_add(gone.text_bytes);
-                    let length = keyword::total_length_of(&words.keyword_index()?, &gone.rows)?;
+                    all.rows |= &tombstones.rows;
+                    all.documents = all.documents.saturating_add(tombstones.documents);
+                    all.text_bytes = all.text_bytes.saturating_add(tombstones.text_bytes);
+                    let length =
+                        keyword::total_length_of(&words.keyword_index()?, &tombstones.rows)?;
                     all.total_length = all.total_length.saturating_add(length);
                     let is_left = all.documents < segment.records.segment.documents;
                     deleted.push((*number, all, is_left));

@@ -12,7 +12,7 @@ use crate::ingest::coverage::{Coverage, PathRange, ancestors};
 use crate::ingest::indexed::{Base, IndexedDocument, Rows};
 use crate::ingest::report::{IndexOptions, Skipped};
 use crate::ingest::root::Root;
-use crate::ingest::walk::{Found, SourceFile, Walk, WalkOptions};
+use crate::ingest::walk::{SourceFile, Walk, WalkItem, WalkOptions};
 use crate::store::skipped::SkippedRecord;
 use crate::types::DocumentId;
 
@@ -26,18 +26,18 @@ pub struct Candidate {
     /// The file.
     pub file: SourceFile,
     /// Its document in the .kb; none for a file that the .kb does not have.
-    pub known: Option<KnownDocument>,
+    pub stored: Option<StoredDocument>,
     /// What the .kb remembers of it as left out.
     pub skipped: Option<SkippedRecord>,
     /// Whether size and time are as they were, and only the content can tell.
-    pub looks_same: bool,
+    pub same_metadata: bool,
 }
 
 impl Candidate {
     /// Whether the bytes of the file are those that the .kb knows.
     pub fn is_same(&self) -> bool {
-        let known = match (&self.known, &self.skipped) {
-            (Some(known), _) => known.hash,
+        let stored = match (&self.stored, &self.skipped) {
+            (Some(stored), _) => stored.hash,
             (None, Some(skipped)) => skipped.hash,
             (None, None) => return false,
         };
@@ -47,16 +47,16 @@ impl Candidate {
             std::io::copy(&mut bytes, &mut hasher).map_err(|_| ())
         });
         match read {
-            Ok(_) => *hasher.finalize().as_bytes() == known,
+            Ok(_) => *hasher.finalize().as_bytes() == stored,
             // What could not be read then and cannot be read now.
-            Err(()) => known == [0; 32],
+            Err(()) => stored == [0; 32],
         }
     }
 }
 
 /// What the .kb has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownDocument {
+pub struct StoredDocument {
     /// The document.
     pub id: DocumentId,
     /// blake3 of the bytes it was made from.
@@ -72,7 +72,7 @@ pub enum Change {
     Remove(String, DocumentId),
     /// A file that the .kb remembers as left out is gone.
     Forget(String),
-    /// A document that no file of these roots is, in a file that is written anew.
+    /// A document that no file of these roots is, in a file that is rebuilt.
     Preserve(IndexedDocument),
 }
 
@@ -84,7 +84,7 @@ impl Change {
                 let skipped = candidate
                     .skipped
                     .as_ref()
-                    .map_or(0, |known| known.reason.len());
+                    .map_or(0, |stored| stored.reason.len());
                 // The path stands in it twice, once as that on disk.
                 size_of::<Candidate>() + 2 * candidate.file.document_path.len() + skipped
             }
@@ -133,7 +133,7 @@ pub struct Sides<'s> {
     /// Whether this program would leave out what the file remembers as left out. What another one left
     /// out is read again.
     pub is_same_program: bool,
-    /// Whether the file is written anew: every file is read, and all documents that are none of these
+    /// Whether the file is rebuilt: every file is read, and all documents that are none of these
     /// roots are preserved.
     pub is_rebuild: bool,
 }
@@ -178,7 +178,7 @@ impl<'s> Comparison<'s> {
     }
 }
 
-impl<'s, W: Iterator<Item = Result<Found>>> Comparison<'s, W> {
+impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     /// Begins a comparison with what `walk` finds; it yields as [`Walk`] does.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl<'s, W: Iterator<Item = Result<Found>>> Comparison<'s, W> {
             true => vec![PathRange::all()],
             false => coverage.ranges(),
         };
-        // A file that is written anew remembers nothing.
+        // A file that is rebuilt remembers nothing.
         let left_out = match sides.is_rebuild {
             true => Vec::new(),
             false => ranges.clone(),
@@ -220,12 +220,12 @@ impl<'s, W: Iterator<Item = Result<Found>>> Comparison<'s, W> {
         self.file = None;
         for found in self.walk.by_ref() {
             match found? {
-                Found::Skipped(skipped) => self.walk_skipped.push(skipped),
-                Found::Unread(path) => {
+                WalkItem::Skipped(skipped) => self.walk_skipped.push(skipped),
+                WalkItem::Unread(path) => {
                     self.coverage.note_unread(&path);
                     self.unread.insert(path);
                 }
-                Found::File(file) => {
+                WalkItem::File(file) => {
                     self.coverage.note_file(file.root, &file.document_path);
                     self.file = Some(file);
                     break;
@@ -294,38 +294,38 @@ impl<'s, W: Iterator<Item = Result<Found>>> Comparison<'s, W> {
 
     /// Compares the next file with what the .kb has under its path.
     fn compare_file(&mut self, has_document: bool, has_record: bool) -> Result<Option<Change>> {
-        let known = match has_document {
+        let stored = match has_document {
             true => self.take_document()?,
             false => None,
         };
         let Some(file) = self.take_file()? else {
             return Ok(None);
         };
-        let is_covered = known
+        let is_covered = stored
             .as_ref()
-            .is_some_and(|known| self.coverage.covers(known.root, &known.path));
-        if is_covered && let Some(known) = &known {
-            self.coverage.note_document(known.root, &known.path);
+            .is_some_and(|stored| self.coverage.covers(stored.root, &stored.path));
+        if is_covered && let Some(stored) = &stored {
+            self.coverage.note_document(stored.root, &stored.path);
         }
         if self.sides.is_rebuild {
-            return Ok(Some(match known {
-                Some(known) if !is_covered => {
+            return Ok(Some(match stored {
+                Some(stored) if !is_covered => {
                     let reason = "a document from elsewhere has this path";
                     self.skip(file.document_path, reason.to_owned());
-                    Change::Preserve(known)
+                    Change::Preserve(stored)
                 }
-                known => read(file, known, None, false),
+                stored => read(file, stored, None, false),
             }));
         }
         // A document of a root whose folder belongs to another one now is that one's.
-        let is_left = known
+        let is_left = stored
             .as_ref()
-            .is_some_and(|known| self.coverage.is_superseded(known.root));
-        if let Some(known) = &known
-            && known.root != Some(file.root)
+            .is_some_and(|stored| self.coverage.is_superseded(stored.root));
+        if let Some(stored) = &stored
+            && stored.root != Some(file.root)
             && !is_left
         {
-            let reason = match known.root {
+            let reason = match stored.root {
                 Some(_) => "a document from another folder has this path",
                 None => "a document that was added by name has this path",
             };
@@ -340,28 +340,28 @@ impl<'s, W: Iterator<Item = Result<Found>>> Comparison<'s, W> {
         let indexed_ms = self.coverage.indexed_ms(file.root);
         let is_certain = !self.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
         let now = (file.size_bytes, file.modified_ms);
-        let looks_same = match (&known, &record) {
+        let same_metadata = match (&stored, &record) {
             _ if is_left => false,
-            (Some(known), _) => now == (known.size_bytes, known.modified_ms),
+            (Some(stored), _) => now == (stored.size_bytes, stored.modified_ms),
             (None, Some(record)) => {
                 self.sides.is_same_program && now == (record.size_bytes, record.modified_ms)
             }
             (None, None) => false,
         };
-        if looks_same && is_certain {
-            match (&known, record) {
+        if same_metadata && is_certain {
+            match (&stored, record) {
                 (None, Some(record)) => self.skip(file.document_path, record.reason),
                 _ => self.tally.unchanged += 1,
             }
             return Ok(None);
         }
-        let known = known.map(|known| IndexedDocument {
+        let stored = stored.map(|stored| IndexedDocument {
             // Written again, under its new root.
-            hash: if is_left { [0; 32] } else { known.hash },
-            ..known
+            hash: if is_left { [0; 32] } else { stored.hash },
+            ..stored
         });
-        let looks_same = looks_same && !self.reads_all;
-        Ok(Some(read(file, known, record, looks_same)))
+        let same_metadata = same_metadata && !self.reads_all;
+        Ok(Some(read(file, stored, record, same_metadata)))
     }
 
     fn document_without_file(&mut self) -> Result<Option<Change>> {
@@ -411,18 +411,18 @@ impl<'s, W: Iterator<Item = Result<Found>>> Comparison<'s, W> {
 
 fn read(
     file: SourceFile,
-    known: Option<IndexedDocument>,
+    stored: Option<IndexedDocument>,
     skipped: Option<SkippedRecord>,
-    looks_same: bool,
+    same_metadata: bool,
 ) -> Change {
-    let known = known.map(|known| KnownDocument {
-        id: known.id,
-        hash: known.hash,
+    let stored = stored.map(|stored| StoredDocument {
+        id: stored.id,
+        hash: stored.hash,
     });
     Change::Read(Box::new(Candidate {
         file,
-        known,
+        stored,
         skipped,
-        looks_same,
+        same_metadata,
     }))
 }

@@ -1,33 +1,33 @@
 //! Cuts the text of a document into chunks: contiguous, not overlapping, covering it exactly.
 //!
-//! Every line border has a cost (`borders.rs`): low between two functions or before a
-//! heading, high inside a statement. One pass keeps the cheapest border of every `GRID_BYTES`
+//! Every line split point has a cost (`split_costs.rs`): low between two functions or before a
+//! heading, high inside a statement. One pass keeps the cheapest split point of every `GRID_BYTES`
 //! bytes; a shortest path over them then weighs the costs of the cuts against the sizes of the
 //! chunks. Short neighbouring sections are joined and long ones divided by the same rule, and the
 //! time is linear in the text, whatever the lengths of its lines.
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::ingest::borders::{BorderCosts, Cost};
+use crate::ingest::split_costs::{Cost, SplitCosts};
 use crate::types::{ChunkSpan, Document, Lines, Span};
 
 /// The size that costs nothing, in bytes.
 pub const TARGET_BYTES: usize = 1200;
 /// No chunk has more bytes.
 pub const CAP_BYTES: usize = 2000;
-/// One border is kept in every stretch of so many bytes.
+/// One split point is kept in every stretch of so many bytes.
 pub(crate) const GRID_BYTES: usize = 128;
 /// Lines longer than this are cut inside when that is better than a chunk of the wrong size.
 pub(crate) const LONG_LINE_BYTES: usize = 256;
 
 /// Price of an empty chunk and of one at the cap; between them and the target it grows with the
-/// square of the distance. On the same scale as the costs of borders.
+/// square of the distance. On the same scale as the costs of split points.
 const SHORT_PRICE: u32 = 150;
 const LONG_PRICE: u32 = 110;
 
 /// A place where the text may be cut.
 #[derive(Debug, Clone, Copy)]
-struct Border {
+struct SplitPoint {
     /// Byte offset in the text.
     at: usize,
     /// Line of the text that holds the byte at `at`, from 0.
@@ -36,7 +36,7 @@ struct Border {
 }
 
 /// Chunks of `document`, in order; none when its text is empty. Their spans join to the whole text,
-/// none is empty or longer than [`CAP_BYTES`], and no border lies inside a character, `\r\n` or a
+/// none is empty or longer than [`CAP_BYTES`], and no split point lies inside a character, `\r\n` or a
 /// grapheme, but for graphemes that alone exceed the cap. Linear time.
 ///
 /// Only the first 4 GiB of a text can be addressed; extraction keeps far below that.
@@ -46,13 +46,13 @@ pub fn chunk(document: &Document) -> Vec<ChunkSpan> {
         return Vec::new();
     }
     let mut grid = Grid::new(text);
-    BorderCosts::new(document).visit(&mut |at, line, cost| grid.offer(at, line, cost));
-    let borders = grid.finish();
-    let cuts = cheapest_path(&borders);
+    SplitCosts::new(document).visit(&mut |at, line, cost| grid.offer(at, line, cost));
+    let points = grid.finish();
+    let cuts = cheapest_path(&points);
     let mut chunks = Vec::with_capacity(cuts.len());
-    let mut start = borders.first();
+    let mut start = points.first();
     for &cut in &cuts {
-        let end = borders.get(cut);
+        let end = points.get(cut);
         if let (Some(from), Some(to)) = (start, end) {
             chunks.push(span_between(document, from, to));
         }
@@ -61,7 +61,7 @@ pub fn chunk(document: &Document) -> Vec<ChunkSpan> {
     chunks
 }
 
-fn span_between(document: &Document, from: &Border, to: &Border) -> ChunkSpan {
+fn span_between(document: &Document, from: &SplitPoint, to: &SplitPoint) -> ChunkSpan {
     let ends_line = document.text.as_bytes().get(to.at.wrapping_sub(1)) == Some(&b'\n');
     let last = if ends_line {
         to.line.saturating_sub(1)
@@ -85,85 +85,85 @@ fn span_between(document: &Document, from: &Border, to: &Border) -> ChunkSpan {
     }
 }
 
-/// Collects borders in ascending order and keeps the cheapest of each stretch.
+/// Collects split points in ascending order and keeps the cheapest of each stretch.
 struct Grid<'a> {
     text: &'a str,
-    borders: Vec<Border>,
+    points: Vec<SplitPoint>,
     /// Line of the end of the text.
     last_line: u32,
 }
 
 impl<'a> Grid<'a> {
     fn new(text: &'a str) -> Grid<'a> {
-        let mut borders = Vec::with_capacity(text.len() / GRID_BYTES + 2);
-        borders.push(Border {
+        let mut points = Vec::with_capacity(text.len() / GRID_BYTES + 2);
+        points.push(SplitPoint {
             at: 0,
             line: 0,
             cost: 0,
         });
         Grid {
             text,
-            borders,
+            points,
             last_line: 0,
         }
     }
 
-    /// Offers a border; `at` never goes down. The last offer is the end of the text.
+    /// Offers a split point; `at` never goes down. The last offer is the end of the text.
     fn offer(&mut self, at: usize, line: u32, cost: Cost) {
         if at == 0 {
             return;
         }
-        let border = Border { at, line, cost };
+        let point = SplitPoint { at, line, cost };
         if at >= self.text.len() {
             self.last_line = line;
             return;
         }
-        match self.borders.last_mut() {
+        match self.points.last_mut() {
             Some(last) if last.at > 0 && last.at / GRID_BYTES == at / GRID_BYTES => {
                 if cost < last.cost {
-                    *last = border;
+                    *last = point;
                 }
             }
-            _ => self.push(border),
+            _ => self.push(point),
         }
     }
 
-    /// Adds a border, and before it those that are needed to reach it in steps under the cap.
-    fn push(&mut self, border: Border) {
-        // The last border may still be replaced by a later one of its stretch, so the gap before it
+    /// Adds a split point, and before it those that are needed to reach it in steps under the cap.
+    fn push(&mut self, point: SplitPoint) {
+        // The last split point may still be replaced by a later one of its stretch, so the gap before it
         // is looked at when it is final: now.
         self.close_gap_before_last();
-        self.borders.push(border);
+        self.points.push(point);
     }
 
-    fn finish(mut self) -> Vec<Border> {
-        self.push(Border {
+    fn finish(mut self) -> Vec<SplitPoint> {
+        self.push(SplitPoint {
             at: self.text.len(),
             line: self.last_line,
             cost: 0,
         });
         self.close_gap_before_last();
-        self.borders
+        self.points
     }
 
-    /// When the last two borders lie further apart than the cap, puts grapheme borders between
+    /// When the last two split points lie further apart than the cap, puts grapheme split points between
     /// them. Each stretch of text is walked at most once.
     fn close_gap_before_last(&mut self) {
-        let [.., from, to] = self.borders.as_slice() else {
+        let [.., from, to] = self.points.as_slice() else {
             return;
         };
         let (from, to) = (*from, *to);
         if to.at - from.at <= CAP_BYTES {
             return;
         }
-        self.borders.pop();
+        self.points.pop();
         let between = self.text.get(from.at..to.at).unwrap_or_default();
         let (mut placed, mut line, mut at) = (from.at, from.line, from.at);
         let mut place = |at: usize, line: u32| {
-            self.borders.push(Border {
+            self.points.push(SplitPoint {
                 at,
                 line,
-                cost: crate::ingest::borders::ANYWHERE,
+                cost: crate::ingest::split_costs::ANYWHERE,
             });
         };
         for grapheme in between.graphemes(true) {
@@ -184,35 +184,35 @@ impl<'a> Grid<'a> {
             }
             line = line.saturating_add(u32::from(grapheme.ends_with('\n')));
         }
-        self.borders.push(to);
+        self.points.push(to);
     }
 }
 
-/// Indices of the borders at which chunks end, ascending; the last one is the end of the text.
-fn cheapest_path(borders: &[Border]) -> Vec<usize> {
+/// Indices of the split points at which chunks end, ascending; the last one is the end of the text.
+fn cheapest_path(points: &[SplitPoint]) -> Vec<usize> {
     let price = |len: usize| SIZE_PRICES.get(len).copied().unwrap_or(u32::MAX);
-    // Best total up to each border, and the border before it on that way.
-    let mut totals: Vec<u64> = Vec::with_capacity(borders.len());
-    let mut previous: Vec<usize> = Vec::with_capacity(borders.len());
+    // Best total up to each split point, and the split point before it on that way.
+    let mut totals: Vec<u64> = Vec::with_capacity(points.len());
+    let mut previous: Vec<usize> = Vec::with_capacity(points.len());
     let mut reach = 0;
-    for (index, border) in borders.iter().enumerate() {
+    for (index, point) in points.iter().enumerate() {
         let within = |from: usize| {
-            let start = borders.get(from).map_or(0, |start| start.at);
-            border.at - start <= CAP_BYTES
+            let start = points.get(from).map_or(0, |start| start.at);
+            point.at - start <= CAP_BYTES
         };
         while reach < index && !within(reach) {
             reach += 1;
         }
-        let starts = borders.iter().zip(&totals).enumerate().skip(reach);
+        let starts = points.iter().zip(&totals).enumerate().skip(reach);
         let best = starts
-            .map(|(from, (start, total))| (total + u64::from(price(border.at - start.at)), from))
+            .map(|(from, (start, total))| (total + u64::from(price(point.at - start.at)), from))
             .min_by_key(|&(total, _)| total);
         let (total, from) = best.unwrap_or((0, 0));
-        totals.push(total + u64::from(border.cost));
+        totals.push(total + u64::from(point.cost));
         previous.push(from);
     }
     let mut cuts = Vec::new();
-    let mut at = borders.len().saturating_sub(1);
+    let mut at = points.len().saturating_sub(1);
     while at > 0 {
         cuts.push(at);
         at = previous.get(at).copied().unwrap_or(0);
@@ -294,7 +294,7 @@ mod tests {
         pieces
     }
 
-    fn is_grapheme_border(text: &str, at: usize) -> bool {
+    fn is_grapheme_boundary(text: &str, at: usize) -> bool {
         GraphemeCursor::new(at, text.len(), true)
             .is_boundary(text, 0)
             .unwrap()
@@ -412,7 +412,7 @@ mod tests {
             let mut at = 0;
             for piece in checked(&document) {
                 at += piece.len();
-                assert!(is_grapheme_border(&text, at), "{at}");
+                assert!(is_grapheme_boundary(&text, at), "{at}");
             }
         }
         let monster = format!("ab{}cd", "\u{301}".repeat(5000));
@@ -470,7 +470,7 @@ mod tests {
             let mut at = 0;
             for piece in checked(&document) {
                 at += piece.len();
-                prop_assert!(is_grapheme_border(&document.text, at));
+                prop_assert!(is_grapheme_boundary(&document.text, at));
             }
         }
     }

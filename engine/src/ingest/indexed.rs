@@ -1,4 +1,4 @@
-//! What a commit has of some ranges of paths, read a piece at a time in the order of paths.
+//! What a commit has of some ranges of paths, read a batch at a time in the order of paths.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -134,18 +134,18 @@ fn read_documents(
     ranges: &mut VecDeque<PathRange>,
 ) -> Result<VecDeque<IndexedDocument>> {
     let documents = Documents::locate(snapshot)?;
-    let mut found: Vec<(String, DocumentId)> = Vec::new();
-    pieces(ranges, |range, piece| {
+    let mut rows: Vec<(String, DocumentId)> = Vec::new();
+    read_ranges(ranges, |range, batch| {
         documents.each_path(snapshot, &range.from, |path, id| {
-            let goes_on = piece.take(range, path, path.len());
+            let goes_on = batch.take(range, path, path.len());
             if goes_on.is_continue() {
-                found.push((path.to_owned(), id));
+                rows.push((path.to_owned(), id));
             }
             Ok(goes_on)
         })
     })?;
     // Numbers mostly follow paths, so that records of neighbours are neighbours.
-    let mut ids: Vec<DocumentId> = found.iter().map(|(_, id)| *id).collect();
+    let mut ids: Vec<DocumentId> = rows.iter().map(|(_, id)| *id).collect();
     ids.sort_unstable();
     ids.dedup();
     let mut records: HashMap<DocumentId, IndexedDocument> = HashMap::with_capacity(ids.len());
@@ -153,8 +153,7 @@ fn read_documents(
         records.insert(id, IndexedDocument::new(id, record));
         Ok(())
     })?;
-    found
-        .into_iter()
+    rows.into_iter()
         .map(|(path, id)| match records.remove(&id) {
             Some(document) if document.path == path => Ok(document),
             _ => Err(Error::damaged(format!(
@@ -169,29 +168,29 @@ fn read_skipped(
     snapshot: &Snapshot<'_>,
     ranges: &mut VecDeque<PathRange>,
 ) -> Result<VecDeque<(String, SkippedRecord)>> {
-    let mut found = VecDeque::new();
-    pieces(ranges, |range, piece| {
+    let mut rows = VecDeque::new();
+    read_ranges(ranges, |range, batch| {
         skipped::each_from(snapshot, &range.from, |path, record| {
-            let goes_on = piece.take(range, path, path.len() + record.reason.len());
+            let goes_on = batch.take(range, path, path.len() + record.reason.len());
             if goes_on.is_continue() {
-                found.push_back((path.to_owned(), record));
+                rows.push_back((path.to_owned(), record));
             }
             Ok(goes_on)
         })
     })?;
-    Ok(found)
+    Ok(rows)
 }
 
 /// How much was read at once.
 #[derive(Debug, Default)]
-struct Piece {
+struct ReadBatch {
     rows: usize,
     bytes: usize,
-    /// Where the next piece begins, if not with the next range.
+    /// Where the next batch begins, if not with the next range.
     next: Option<String>,
 }
 
-impl Piece {
+impl ReadBatch {
     /// Whether a row belongs to the range and there is room for it.
     fn take(&mut self, range: &PathRange, path: &str, bytes: usize) -> ControlFlow<()> {
         if !range.reaches(path) {
@@ -212,14 +211,14 @@ impl Piece {
 }
 
 /// Calls `read` with range after range until enough was read, and takes away what was.
-fn pieces(
+fn read_ranges(
     ranges: &mut VecDeque<PathRange>,
-    mut read: impl FnMut(&PathRange, &mut Piece) -> Result<()>,
+    mut read: impl FnMut(&PathRange, &mut ReadBatch) -> Result<()>,
 ) -> Result<()> {
-    let mut piece = Piece::default();
+    let mut batch = ReadBatch::default();
     while let Some(range) = ranges.front_mut() {
-        read(range, &mut piece)?;
-        match piece.next.take() {
+        read(range, &mut batch)?;
+        match batch.next.take() {
             Some(next) => {
                 range.from = next;
                 break;
@@ -228,7 +227,7 @@ fn pieces(
                 ranges.pop_front();
             }
         }
-        if piece.is_full() {
+        if batch.is_full() {
             break;
         }
     }

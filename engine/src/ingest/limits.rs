@@ -185,25 +185,27 @@ mod tests {
             document.text.truncate(bytes);
             document
         };
-        let refused = writer.add_uncut(whole(2 * MAX_ITEM_BYTES)).unwrap_err();
+        let refused = writer.add_unchunked(whole(2 * MAX_ITEM_BYTES)).unwrap_err();
         assert!(
             refused
                 .to_string()
                 .contains("one of its chunks, compressed"),
             "{refused}"
         );
-        writer.add_uncut(whole(MAX_CHUNK_BYTES)).unwrap();
+        writer.add_unchunked(whole(MAX_CHUNK_BYTES)).unwrap();
         let long = |bytes: usize| {
             let mut document = document_of("long.txt", b"").unwrap();
             document.text = "sea ".repeat(bytes / 4);
             document
         };
-        let refused = writer.add_uncut(long(BLOCK_LIMIT_BYTES + 4)).unwrap_err();
+        let refused = writer
+            .add_unchunked(long(BLOCK_LIMIT_BYTES + 4))
+            .unwrap_err();
         assert!(
             refused.to_string().contains("one of its chunks has"),
             "{refused}"
         );
-        writer.add_uncut(long(BLOCK_LIMIT_BYTES)).unwrap();
+        writer.add_unchunked(long(BLOCK_LIMIT_BYTES)).unwrap();
         let tags: Vec<String> = (0..=MAX_TAGS).map(|n| format!("tag {n}")).collect();
         let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
         writer.tag("1.txt", &tags[1..], &[]).unwrap();

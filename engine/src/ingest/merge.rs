@@ -87,7 +87,7 @@ impl<'b> LiveDocuments<'b> {
             last_path: None,
         };
         for source in 0..bound.len() {
-            documents.look(source)?;
+            documents.load_head(source)?;
         }
         Ok(documents)
     }
@@ -100,7 +100,7 @@ impl<'b> LiveDocuments<'b> {
         let Some(Reverse(head)) = self.heads.pop() else {
             return Ok(None);
         };
-        self.look(head.source)?;
+        self.load_head(head.source)?;
         let path = &head.record.path;
         if self.last_path.as_ref().is_some_and(|last| last >= path) {
             return Err(Error::damaged(format!(
@@ -112,7 +112,7 @@ impl<'b> LiveDocuments<'b> {
     }
 
     /// Finds the next document of a segment.
-    fn look(&mut self, source: usize) -> Result<()> {
+    fn load_head(&mut self, source: usize) -> Result<()> {
         let (Some(bound), Some(next_row)) =
             (self.bound.get(source), self.next_rows.get_mut(source))
         else {
@@ -155,7 +155,7 @@ impl<'b> LiveDocuments<'b> {
 ///
 /// # Errors
 /// [`Error::Damaged`].
-pub fn sample_of(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample>> {
+pub fn dictionary_sample(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample>> {
     let segments = bound.iter().map(|bound| bound.segment);
     let text_bytes: u64 = segments.map(|segment| segment.live_text_bytes()).sum();
     let Some(every) = TextSample::step(text_bytes) else {
@@ -181,7 +181,7 @@ pub fn sample_of(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample>> {
 
 /// How a merged segment is stored.
 #[derive(Debug, Clone, Copy)]
-pub struct Form {
+pub struct SegmentEncoding {
     /// Of its text.
     pub compression: Compression,
     /// Of its vectors: that of the segments, or nibbles for signed bytes.
@@ -192,18 +192,18 @@ pub struct Form {
 pub struct MergeWriter<'b> {
     segment: SegmentId,
     /// By ascending number.
-    sources: Vec<Source<'b>>,
+    inputs: Vec<MergeInput<'b>>,
     chunks: ChunkWriter,
     blocks: BlockWriter,
     vectors: vector::writer::Writer,
     documents: u32,
     text_bytes: u64,
     /// Text of one chunk, kept for its memory.
-    piece: String,
+    chunk_text: String,
 }
 
 /// A segment that is merged.
-struct Source<'b> {
+struct MergeInput<'b> {
     bound: &'b BoundSegment<'b>,
     blocks: BlockReader<'b>,
     vectors: vector::reader::Reader<'b>,
@@ -213,7 +213,7 @@ struct Source<'b> {
     new_rows: Vec<u32>,
 }
 
-impl Source<'_> {
+impl MergeInput<'_> {
     /// Makes room for a document; returns false when it is not after the last or beyond the segment.
     fn enter(&mut self, first: u32, rows: u32) -> bool {
         if self.new_rows.is_empty() {
@@ -240,22 +240,22 @@ impl Source<'_> {
 
 impl<'b> MergeWriter<'b> {
     /// An empty segment, to be filled from `bound`, which ascends. `sample` is from all over its text:
-    /// [`sample_of`], or what [`TextSample::step`] says.
+    /// [`dictionary_sample`], or what [`TextSample::step`] says.
     ///
     /// # Errors
     /// [`Error::Damaged`]; [`Error::Storage`] when zstd cannot be set up.
     pub fn new(
         segment: SegmentId,
         bound: &'b [BoundSegment<'b>],
-        form: Form,
+        encoding: SegmentEncoding,
         sample: Option<&TextSample>,
     ) -> Result<MergeWriter<'b>> {
         let Some(first) = bound.first().map(|bound| &bound.segment.records.vectors) else {
             return Err(Error::damaged("a merge of no segments"));
         };
-        let mut sources = Vec::with_capacity(bound.len());
+        let mut inputs = Vec::with_capacity(bound.len());
         for bound in bound {
-            sources.push(Source {
+            inputs.push(MergeInput {
                 blocks: bound.blocks()?,
                 vectors: bound.vectors()?,
                 first: 0,
@@ -265,16 +265,16 @@ impl<'b> MergeWriter<'b> {
         }
         Ok(MergeWriter {
             segment,
-            sources,
+            inputs,
             chunks: ChunkWriter::new(segment),
             blocks: match sample {
-                Some(sample) => BlockWriter::with_sample(segment, form.compression, sample)?,
-                None => BlockWriter::new(segment, form.compression),
+                Some(sample) => BlockWriter::with_sample(segment, encoding.compression, sample)?,
+                None => BlockWriter::new(segment, encoding.compression),
             },
-            vectors: vector::writer::Writer::new(segment, form.codec, first.dim, first.range),
+            vectors: vector::writer::Writer::new(segment, encoding.codec, first.dim, first.range),
             documents: 0,
             text_bytes: 0,
-            piece: String::new(),
+            chunk_text: String::new(),
         })
     }
 
@@ -301,9 +301,9 @@ impl<'b> MergeWriter<'b> {
         }
         let id = record.segment();
         let at = self
-            .sources
+            .inputs
             .binary_search_by_key(&id, |source| source.bound.segment.id);
-        let source = at.ok().and_then(|at| self.sources.get_mut(at));
+        let source = at.ok().and_then(|at| self.inputs.get_mut(at));
         let source = source.ok_or_else(|| Error::damaged("a document of another segment"))?;
         if !source.enter(record.first_row, record.rows) {
             return Err(Error::damaged(format!(
@@ -322,9 +322,9 @@ impl<'b> MergeWriter<'b> {
             }
             source.new_rows.push(self.chunks.rows());
             self.chunks.push(transaction, new, &chunk.at)?;
-            self.piece.clear();
-            source.blocks.append(row, 1, &mut self.piece)?;
-            self.blocks.push(transaction, &self.piece)?;
+            self.chunk_text.clear();
+            source.blocks.append(row, 1, &mut self.chunk_text)?;
+            self.blocks.push(transaction, &self.chunk_text)?;
             self.vectors.copy(transaction, &source.vectors, row)?;
         }
         (record.segment, record.first_row) = (self.segment.0, first_row);
@@ -346,10 +346,10 @@ impl<'b> MergeWriter<'b> {
     ) -> Result<SegmentRecord> {
         let rows = self.chunks.rows();
         let taken = self
-            .sources
+            .inputs
             .iter()
             .filter(|source| !source.new_rows.is_empty());
-        let mut words = Vec::with_capacity(self.sources.len());
+        let mut words = Vec::with_capacity(self.inputs.len());
         for source in taken {
             words.push(keyword::MergeSource {
                 reader: source.bound.keyword_index()?,
@@ -358,7 +358,7 @@ impl<'b> MergeWriter<'b> {
             });
         }
         let words = keyword::merge(self.segment, &words, rows, transaction, check)?;
-        merge_facets(snapshot, transaction, self.segment, &self.sources)?;
+        merge_facets(snapshot, transaction, self.segment, &self.inputs)?;
         let mut columns = vec![self.chunks.finish(transaction)?];
         columns.extend(self.blocks.finish(transaction)?);
         columns.extend(words.columns().map(ColumnRecord::clone));
@@ -383,10 +383,10 @@ fn merge_facets(
     snapshot: &Snapshot<'_>,
     transaction: &mut Transaction<'_>,
     segment: SegmentId,
-    sources: &[Source<'_>],
+    inputs: &[MergeInput<'_>],
 ) -> Result<()> {
-    let mut walks = Vec::with_capacity(sources.len());
-    for source in sources.iter().filter(|source| !source.new_rows.is_empty()) {
+    let mut walks = Vec::with_capacity(inputs.len());
+    for source in inputs.iter().filter(|source| !source.new_rows.is_empty()) {
         let walk = FacetIter::start(snapshot, source.bound.segment.id)?;
         walks.push((source, walk));
     }
@@ -405,7 +405,7 @@ fn merge_facets(
 }
 
 /// Adds where `old` rows of a source go to `rows`, whole runs at a time.
-fn add_new_rows(source: &Source<'_>, old: &RoaringBitmap, rows: &mut RoaringBitmap) {
+fn add_new_rows(source: &MergeInput<'_>, old: &RoaringBitmap, rows: &mut RoaringBitmap) {
     let end = source.first.saturating_add(source.new_rows.len() as u32);
     let mut run = 0..0;
     for row in old.range(source.first..end) {

@@ -111,7 +111,7 @@ impl Limit {
 }
 
 /// The segments to be merged next, ascending, and their bytes of live text; none: all is well, or
-/// left to a larger limit. A segment of which more is deleted than left is written anew alone.
+/// left to a larger limit. A segment of which more is deleted than left is rebuilt alone.
 ///
 /// Calling it until it says none ends: each merge leaves fewer segments or none deleted.
 pub fn choose(sizes: &[Size], limit: &Limit) -> Option<(Vec<SegmentId>, u64)> {

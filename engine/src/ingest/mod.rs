@@ -3,8 +3,8 @@
 //! `walk -> extract -> chunk -> embed -> write`, each step a function with a plain struct on both
 //! sides. It ranks nothing and prints nothing.
 
+pub mod agreement;
 pub mod batch;
-mod borders;
 pub mod changes;
 pub mod chunk;
 pub mod coverage;
@@ -19,10 +19,10 @@ mod open;
 pub mod ordered;
 pub mod pipeline;
 pub mod prepare;
-pub mod recognise;
 pub mod report;
 pub mod root;
 pub mod roots;
 pub mod segment;
+mod split_costs;
 pub mod survey;
 pub mod walk;

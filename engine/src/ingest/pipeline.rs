@@ -8,9 +8,9 @@ use crate::ingest::changes::Candidate;
 use crate::ingest::extract;
 use crate::ingest::open::OpenError;
 use crate::ingest::ordered::{Job, Work, in_order};
-use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
+use crate::ingest::prepare::{Chunking, Prepared, Preparer, Source};
 use crate::ingest::report::{IndexOptions, Skipped};
-use crate::ingest::segment::Kept;
+use crate::ingest::segment::PreservedFields;
 use crate::ingest::walk::SourceFile;
 use crate::types::{Document, DocumentId};
 
@@ -19,8 +19,8 @@ use crate::types::{Document, DocumentId};
 pub enum Input {
     /// A file, to be read.
     File(Box<Candidate>),
-    /// A document of a file that is written anew.
-    Document(Box<Preserved>),
+    /// A document of a file that is rebuilt.
+    Document(Box<PreservedDocument>),
     /// The file of a document is gone.
     Remove(String, DocumentId),
     /// A file that was left out is gone.
@@ -29,15 +29,15 @@ pub enum Input {
 
 /// A document that was read and cut before.
 #[derive(Debug)]
-pub struct Preserved {
+pub struct PreservedDocument {
     /// Its number.
     pub id: DocumentId,
     /// What stays of it.
-    pub kept: Kept,
+    pub fields: PreservedFields,
     /// Its path.
     pub path: String,
     /// It, until it is prepared.
-    pub parts: Option<(Document, Source, Cut)>,
+    pub parts: Option<(Document, Source, Chunking)>,
 }
 
 impl Input {
@@ -68,7 +68,7 @@ pub enum Outcome {
     /// It could not be read now; nothing is known of it. What is known from before stays.
     Unread(Skipped),
     /// It is gone, and was not prepared.
-    Gone,
+    Removed,
 }
 
 /// How files are prepared.
@@ -100,7 +100,7 @@ impl Preparation<'_> {
             || {
                 self.options.check_cancel()?;
                 Ok(inputs()?.map(|input| match input {
-                    Input::Remove(..) | Input::Forget(_) => Job::Done(input, Outcome::Gone),
+                    Input::Remove(..) | Input::Forget(_) => Job::Done(input, Outcome::Removed),
                     _ => {
                         let bytes = input.size_bytes();
                         Job::Work(input, bytes)
@@ -128,15 +128,15 @@ impl<'p> Work<Input, Outcome> for Prepare<'p> {
         match input {
             Input::File(candidate) => prepare(preparer, candidate, self.0.options),
             Input::Document(preserved) => {
-                let Some((document, source, cut)) = preserved.parts.take() else {
+                let Some((document, source, chunking)) = preserved.parts.take() else {
                     return unread(preserved.path.clone(), "prepared before".to_owned());
                 };
-                match preparer.prepare(document, source, cut) {
+                match preparer.prepare(document, source, chunking) {
                     Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
                     Err(error) => unread(preserved.path.clone(), error.to_string()),
                 }
             }
-            Input::Remove(..) | Input::Forget(_) => Outcome::Gone,
+            Input::Remove(..) | Input::Forget(_) => Outcome::Removed,
         }
     }
 
@@ -153,19 +153,19 @@ impl<'p> Work<Input, Outcome> for Prepare<'p> {
     fn panicked(&self, input: &Input) -> Outcome {
         let reason = "extraction failed inside; please report this file".to_owned();
         match input {
-            Input::File(candidate) if candidate.known.is_none() => {
+            Input::File(candidate) if candidate.stored.is_none() => {
                 skipped(&candidate.file, reason, [0; 32])
             }
             Input::File(candidate) => unread(candidate.file.document_path.clone(), reason),
             Input::Document(preserved) => unread(preserved.path.clone(), reason),
-            Input::Remove(..) | Input::Forget(_) => Outcome::Gone,
+            Input::Remove(..) | Input::Forget(_) => Outcome::Removed,
         }
     }
 }
 
 fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOptions) -> Outcome {
     let file = &candidate.file;
-    if candidate.looks_same && candidate.is_same() {
+    if candidate.same_metadata && candidate.is_same() {
         return Outcome::Unchanged;
     }
     let limit = options.max_file_bytes;
@@ -177,7 +177,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
         Err(error) => return unread(file.document_path.clone(), error.to_string()),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
-    if !options.rebuild && candidate.known.is_some_and(|known| known.hash == hash) {
+    if !options.rebuild && candidate.stored.is_some_and(|stored| stored.hash == hash) {
         return Outcome::Same;
     }
     let document = match extract::extract(&file.document_path, &bytes) {
@@ -190,7 +190,7 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
         modified_ms: file.modified_ms,
         hash,
     };
-    match preparer.prepare(document, source, Cut::Chunks) {
+    match preparer.prepare(document, source, Chunking::Auto) {
         Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
         Err(error) => skipped(file, error.to_string(), hash),
     }
@@ -219,9 +219,9 @@ mod tests {
 
     use super::*;
     use crate::embed::{Coverage, built_in};
-    use crate::ingest::changes::KnownDocument;
+    use crate::ingest::changes::StoredDocument;
     use crate::ingest::root::{Root, Scope};
-    use crate::ingest::walk::{Found, Walk, WalkOptions};
+    use crate::ingest::walk::{Walk, WalkItem, WalkOptions};
 
     /// A model with a defect that one word brings out.
     #[derive(Debug)]
@@ -284,15 +284,15 @@ mod tests {
         };
         let walk = Walk::new(&[root], walk_options).unwrap();
         let mut files = walk.map(|found| match found.unwrap() {
-            Found::File(file) => {
+            WalkItem::File(file) => {
                 let known = file.document_path.starts_with("known");
                 Input::File(Box::new(Candidate {
-                    known: known.then_some(KnownDocument {
+                    stored: known.then_some(StoredDocument {
                         id: DocumentId(7),
                         hash: [1; 32],
                     }),
                     skipped: None,
-                    looks_same: false,
+                    same_metadata: false,
                     file,
                 }))
             }

@@ -25,13 +25,13 @@ pub struct Source {
 
 /// How a document is cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cut {
+pub enum Chunking {
     /// At headings, paragraphs and blank lines, as [`crate::ingest::chunk`] does.
-    Chunks,
+    Auto,
     /// Not at all: one chunk, and its path is not searched. To measure ranking alone.
     Whole,
     /// Where it was cut before, when the lines of its original were still known.
-    At {
+    Existing {
         /// Its chunks.
         chunks: Vec<ChunkSpan>,
         /// Lines of the original.
@@ -94,18 +94,23 @@ impl<'m> Preparer<'m> {
     /// # Errors
     /// [`crate::Error::TooLarge`] and [`crate::Error::TooMany`] for a document that no .kb can hold:
     /// what is prepared can be written.
-    pub fn prepare(&mut self, document: Document, source: Source, cut: Cut) -> Result<Prepared> {
+    pub fn prepare(
+        &mut self,
+        document: Document,
+        source: Source,
+        chunking: Chunking,
+    ) -> Result<Prepared> {
         // What was in a file fits again.
-        let is_new = !matches!(cut, Cut::At { .. });
+        let is_new = !matches!(chunking, Chunking::Existing { .. });
         if is_new {
             limits::check(&document)?;
         }
         let mut lines = lines_of(&document);
         let mut line_map = !document.line_numbers.is_empty();
-        let whole = cut == Cut::Whole;
-        let chunks = match cut {
-            Cut::Chunks => crate::ingest::chunk::chunk(&document),
-            Cut::At {
+        let whole = chunking == Chunking::Whole;
+        let chunks = match chunking {
+            Chunking::Auto => crate::ingest::chunk::chunk(&document),
+            Chunking::Existing {
                 chunks,
                 lines: known,
                 line_map: known_map,
@@ -113,7 +118,7 @@ impl<'m> Preparer<'m> {
                 (lines, line_map) = (known, known_map);
                 chunks
             }
-            Cut::Whole => vec![ChunkSpan {
+            Chunking::Whole => vec![ChunkSpan {
                 span: Span {
                     start: 0,
                     end: document.text.len() as u32,

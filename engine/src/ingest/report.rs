@@ -30,7 +30,7 @@ pub struct IndexOptions {
     /// it is compared, as late as it is looked at, and what is read of it is opened through no link, also
     /// a file that is named. None: any path.
     pub within: Option<Vec<PathBuf>>,
-    /// Read every file and write the whole .kb anew.
+    /// Read every file and rebuild the whole .kb.
     pub rebuild: bool,
     /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
     /// few; the text of all of them may be copied. Without it at most as much is merged as after any

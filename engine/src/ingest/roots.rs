@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
+use crate::ingest::agreement::{Agreement, Sample};
 use crate::ingest::git;
-use crate::ingest::recognise::{Agreement, Sample};
 use crate::ingest::report::{FolderRelation, SimilarRoot};
 use crate::ingest::root::{Root, Scope};
 use crate::ingest::walk::escaped;
@@ -26,7 +26,7 @@ use crate::store::meta::RootRecord;
 
 /// Tells whether the path of a document is, or begins with, one or several parts. Asked about names of
 /// new roots, and about folders that may be a root of a sealed file.
-pub type IsFirstPart<'a> = dyn Fn(&str) -> Result<bool> + 'a;
+pub type IsPathPrefix<'a> = dyn Fn(&str) -> Result<bool> + 'a;
 
 /// What the file knows when paths are resolved.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ pub struct Known<'a> {
     /// Number of the next root.
     pub next_root: u32,
     /// First parts of the paths of its documents; `None`: it holds nothing yet.
-    pub is_first_part: Option<&'a IsFirstPart<'a>>,
+    pub is_path_prefix: Option<&'a IsPathPrefix<'a>>,
 }
 
 /// What is asked of the given paths beside being read.
@@ -116,7 +116,7 @@ pub fn resolve(
     };
     if let Some(name) = asked.root {
         table.claim(paths, name, asked)?;
-        table.place_nested(known.is_first_part, asked.cancel)?;
+        table.place_nested(known.is_path_prefix, asked.cancel)?;
         return Ok(table.finish());
     }
     for path in paths {
@@ -130,8 +130,8 @@ pub fn resolve(
             }
         }
     }
-    table.give_prefixes(known.is_first_part)?;
-    table.place_nested(known.is_first_part, asked.cancel)?;
+    table.give_prefixes(known.is_path_prefix)?;
+    table.place_nested(known.is_path_prefix, asked.cancel)?;
     Ok(table.finish())
 }
 
@@ -141,7 +141,7 @@ pub fn resolve(
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] when a folder belongs to no root, or two to one; as [`resolve`].
-pub fn assume(
+pub fn relocate(
     folders: &[PathBuf],
     known: Known<'_>,
     asked: Asked<'_>,
@@ -196,7 +196,7 @@ pub fn assume(
         samples,
         similar: Vec::new(),
     };
-    table.place_nested(known.is_first_part, asked.cancel)?;
+    table.place_nested(known.is_path_prefix, asked.cancel)?;
     Ok(table.finish())
 }
 
@@ -554,11 +554,11 @@ impl Table<'_, '_> {
 
     /// None to the only root of a new file, else the name of the folder, with -2, -3 until it is
     /// unlike the first parts of all paths and all other prefixes.
-    fn give_prefixes(&mut self, is_first_part: Option<&IsFirstPart<'_>>) -> Result<()> {
-        if is_first_part.is_none() && self.entries.len() == 1 {
+    fn give_prefixes(&mut self, is_path_prefix: Option<&IsPathPrefix<'_>>) -> Result<()> {
+        if is_path_prefix.is_none() && self.entries.len() == 1 {
             return Ok(());
         }
-        let is_first_part = is_first_part.unwrap_or(&|_| Ok(false));
+        let is_path_prefix = is_path_prefix.unwrap_or(&|_| Ok(false));
         let old = self.entries.iter().filter(|entry| !entry.is_new);
         let mut taken: BTreeSet<String> = old.map(|entry| entry.record.prefix.clone()).collect();
         for entry in self.entries.iter_mut().filter(|entry| entry.is_new) {
@@ -566,7 +566,7 @@ impl Table<'_, '_> {
             let name: String = escaped(name).nfc().collect();
             let mut prefix = name.clone();
             let mut number = 2;
-            while taken.contains(&prefix) || is_first_part(&prefix)? {
+            while taken.contains(&prefix) || is_path_prefix(&prefix)? {
                 prefix = format!("{name}-{number}");
                 number += 1;
             }

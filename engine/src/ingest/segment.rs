@@ -23,7 +23,7 @@ const ROWS_LIMIT: u32 = 4_000_000;
 
 /// What stays of a document when its content changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct PreservedFields {
     /// Last part of its handle.
     pub suffix: String,
     /// Its tags, ascending.
@@ -95,7 +95,7 @@ impl SegmentWriter {
         transaction: &mut Transaction<'_>,
         id: DocumentId,
         prepared: &Prepared,
-        kept: Kept,
+        fields: PreservedFields,
     ) -> Result<()> {
         let document = &prepared.document;
         if self
@@ -125,11 +125,11 @@ impl SegmentWriter {
             .add(Facet::Language, &document.language, rows.clone());
         self.facets
             .add(Facet::Class, document.class.name(), rows.clone());
-        for tag in &kept.tags {
+        for tag in &fields.tags {
             self.facets.add(Facet::Tag, tag, rows.clone());
         }
         let place = Some((self.segment, rows));
-        write_document(transaction, id, prepared, kept, place)?;
+        write_document(transaction, id, prepared, fields, place)?;
         self.documents += 1;
         self.text_bytes += document.text.len() as u64;
         self.last_path = Some(document.path.clone());
@@ -169,7 +169,7 @@ pub fn write_document(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
     prepared: &Prepared,
-    kept: Kept,
+    fields: PreservedFields,
     place: Option<(SegmentId, Range<u32>)>,
 ) -> Result<()> {
     let document = &prepared.document;
@@ -179,17 +179,17 @@ pub fn write_document(
         path: document.path.clone(),
         root: prepared.source.root,
         title: document.title.clone(),
-        suffix: kept.suffix,
+        suffix: fields.suffix,
         file_type: document.file_type.clone(),
         language: document.language.clone(),
         class: document.class as u8,
         size_bytes: prepared.source.size_bytes,
         modified_ms: prepared.source.modified_ms,
-        added_ms: kept.added_ms,
+        added_ms: fields.added_ms,
         hash: prepared.source.hash,
         text_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
         metadata: document.metadata.clone(),
-        tags: kept.tags,
+        tags: fields.tags,
         text_bytes: document.text.len() as u32,
         lines: prepared.lines,
         line_map: prepared.line_map,

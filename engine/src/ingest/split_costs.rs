@@ -1,7 +1,7 @@
-//! What it costs to cut a text at a border: one pass over its lines, a few rules per kind of text.
+//! What it costs to cut a text at a split point: one pass over its lines, a few rules per kind of text.
 //!
 //! Costs are small numbers on one scale: 0 is a perfect place (between functions, before a title),
-//! [`ANYWHERE`] the last resort. A border belongs to the line that follows it; blank lines stay
+//! [`ANYWHERE`] the last resort. A split point belongs to the line that follows it; blank lines stay
 //! with what they follow.
 
 use crate::ingest::chunk::{GRID_BYTES, LONG_LINE_BYTES};
@@ -10,7 +10,7 @@ use crate::types::{Class, Document, Heading};
 /// Price of a cut, from 0.
 pub(crate) type Cost = u32;
 
-/// The price of a border that nothing speaks for.
+/// The price of a split point that nothing speaks for.
 pub(crate) const ANYWHERE: Cost = 400;
 
 // Code. Depth is counted in steps of indentation.
@@ -51,15 +51,15 @@ enum Kind {
     Rows,
 }
 
-/// The borders of one document.
-pub(crate) struct BorderCosts<'a> {
+/// The split points of one document.
+pub(crate) struct SplitCosts<'a> {
     document: &'a Document,
     kind: Kind,
     /// Columns of one step of indentation.
     step: usize,
 }
 
-/// What earlier lines leave behind for the next border.
+/// What earlier lines leave behind for the next split point.
 #[derive(Default)]
 struct Before<'a> {
     /// The last line that is not blank, trimmed.
@@ -77,21 +77,21 @@ struct Before<'a> {
     quoted: bool,
 }
 
-impl<'a> BorderCosts<'a> {
-    pub(crate) fn new(document: &'a Document) -> BorderCosts<'a> {
+impl<'a> SplitCosts<'a> {
+    pub(crate) fn new(document: &'a Document) -> SplitCosts<'a> {
         let kind = match (document.class, document.file_type.as_str()) {
             (_, "csv" | "tsv" | "jsonl" | "log" | "lock") => Kind::Rows,
             (Class::Code | Class::Data, name) if name != "text" => Kind::Code,
             _ => Kind::Prose,
         };
-        BorderCosts {
+        SplitCosts {
             document,
             kind,
             step: indent_step(&document.text),
         }
     }
 
-    /// Calls `offer(byte offset, line from 0, cost)` for every border worth a look, in ascending
+    /// Calls `offer(byte offset, line from 0, cost)` for every split point worth a look, in ascending
     /// order, and last for the end of the text.
     pub(crate) fn visit(&self, offer: &mut dyn FnMut(usize, u32, Cost)) {
         let text = self.document.text.as_str();
@@ -345,7 +345,7 @@ fn ends_sentence(line: &str) -> bool {
     line.ends_with(['.', '!', '?', '\u{3002}', '\u{ff01}', '\u{ff1f}', '\u{964}'])
 }
 
-/// Borders inside a long line: the cheapest certain ones, at most a few in every stretch.
+/// Split points inside a long line: the cheapest certain ones, at most a few in every stretch.
 fn inside_line(line: &str, offer: &mut dyn FnMut(usize, Cost)) {
     let mut characters = line.char_indices();
     let Some((_, mut previous)) = characters.next() else {

@@ -1,7 +1,7 @@
 //! A first look at all differences: whether there are any and how much is to be read, before a file is
 //! locked and written.
 //!
-//! The differences are kept up to a bound of memory. When there are more, they are found again, one by
+//! The differences are buffered up to a bound of memory. When there are more, they are found again, one by
 //! one, while they are applied.
 
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::ingest::ordered::{Job, Work, in_order};
 use crate::ingest::report::{IndexOptions, Skipped};
 
 /// Memory that differences may take until they are applied: about 40 000 of them.
-pub const KEPT_LIMIT_BYTES: usize = 16 << 20;
+pub const BUFFER_LIMIT_BYTES: usize = 16 << 20;
 
 /// Memory of a thread that compares content.
 const COMPARED_BYTES: u64 = 64 << 10;
@@ -26,31 +26,31 @@ pub struct Survey {
     pub bytes: u64,
     /// Documents and remembered files that are gone.
     pub gone: u64,
-    /// The differences; `None`: more than are kept.
-    kept: Option<Vec<Change>>,
+    /// The differences; `None`: more than are buffered.
+    buffered: Option<Vec<Change>>,
 }
 
 impl Survey {
     /// Compares both sides. The content of files whose size and time are as they were is compared on
     /// all cores where these prove nothing, so that a run without changes writes nothing.
-    /// `limit_bytes`: see [`KEPT_LIMIT_BYTES`].
+    /// `limit_bytes`: see [`BUFFER_LIMIT_BYTES`].
     ///
     /// # Errors
     /// Those of [`Comparison`]; [`crate::Error::Cancelled`] when asked to stop.
-    pub fn take(sides: Sides<'_>, options: &IndexOptions, limit_bytes: usize) -> Result<Survey> {
+    pub fn new(sides: Sides<'_>, options: &IndexOptions, limit_bytes: usize) -> Result<Survey> {
         let mut comparison = Comparison::new(sides, options)?;
         let mut survey = Survey {
-            kept: Some(Vec::new()),
+            buffered: Some(Vec::new()),
             ..Survey::default()
         };
-        let (mut unchanged, mut skipped, mut kept_bytes) = (0, Vec::new(), 0);
+        let (mut unchanged, mut skipped, mut buffered_bytes) = (0, Vec::new(), 0);
         in_order(
             options.threads,
-            &Settle,
+            &CompareContent,
             || {
                 options.check_cancel()?;
                 Ok(comparison.next_change()?.map(|change| match &change {
-                    Change::Read(candidate) if candidate.looks_same => {
+                    Change::Read(candidate) if candidate.same_metadata => {
                         Job::Work(change, COMPARED_BYTES)
                     }
                     _ => Job::Done(change, false),
@@ -68,16 +68,16 @@ impl Survey {
                         }
                         return Ok(());
                     }
-                    candidate.looks_same = false;
+                    candidate.same_metadata = false;
                     survey.files += 1;
                     survey.bytes = survey.bytes.saturating_add(candidate.file.size_bytes);
                 } else if !matches!(change, Change::Preserve(_)) {
                     survey.gone += 1;
                 }
-                kept_bytes += change.memory_bytes();
-                match &mut survey.kept {
-                    Some(kept) if kept_bytes <= limit_bytes => kept.push(change),
-                    kept => *kept = None,
+                buffered_bytes += change.memory_bytes();
+                match &mut survey.buffered {
+                    Some(buffered) if buffered_bytes <= limit_bytes => buffered.push(change),
+                    buffered => *buffered = None,
                 }
                 Ok(())
             },
@@ -89,18 +89,18 @@ impl Survey {
     }
 
     /// Whether nothing must be read, removed or forgotten.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.files == 0 && self.gone == 0
     }
 
-    /// The differences, in the order of paths: those that are kept, or as both sides have them now.
+    /// The differences, in the order of paths: those that are buffered, or as both sides have them now.
     ///
     /// # Errors
     /// As [`Comparison::new`].
     pub fn into_changes<'s>(self, sides: Sides<'s>, options: &IndexOptions) -> Result<Changes<'s>> {
-        Ok(match self.kept {
-            Some(kept) => Changes::Kept(kept.into_iter(), self.tally),
-            None => Changes::Again(Box::new(Comparison::new(sides, options)?)),
+        Ok(match self.buffered {
+            Some(buffered) => Changes::Buffered(buffered.into_iter(), self.tally),
+            None => Changes::Rescan(Box::new(Comparison::new(sides, options)?)),
         })
     }
 }
@@ -109,9 +109,9 @@ impl Survey {
 #[derive(Debug)]
 pub enum Changes<'s> {
     /// Those of a survey, and what it counted.
-    Kept(std::vec::IntoIter<Change>, Tally),
+    Buffered(std::vec::IntoIter<Change>, Tally),
     /// Found again.
-    Again(Box<Comparison<'s>>),
+    Rescan(Box<Comparison<'s>>),
 }
 
 impl Changes<'_> {
@@ -121,8 +121,8 @@ impl Changes<'_> {
     /// As [`Comparison::next_change`].
     pub fn next_change(&mut self) -> Result<Option<Change>> {
         match self {
-            Changes::Kept(changes, _) => Ok(changes.next()),
-            Changes::Again(comparison) => comparison.next_change(),
+            Changes::Buffered(changes, _) => Ok(changes.next()),
+            Changes::Rescan(comparison) => comparison.next_change(),
         }
     }
 
@@ -132,16 +132,16 @@ impl Changes<'_> {
     /// As [`Comparison::finish`].
     pub fn finish(self) -> Result<Tally> {
         match self {
-            Changes::Kept(_, tally) => Ok(tally),
-            Changes::Again(comparison) => comparison.finish(),
+            Changes::Buffered(_, tally) => Ok(tally),
+            Changes::Rescan(comparison) => comparison.finish(),
         }
     }
 }
 
 /// Compares the content of files.
-struct Settle;
+struct CompareContent;
 
-impl Work<Change, bool> for Settle {
+impl Work<Change, bool> for CompareContent {
     type State = ();
 
     fn begin(&self) {}

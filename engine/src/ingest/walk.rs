@@ -11,11 +11,11 @@
 //!
 //! Files come in the order of the bytes of their document paths, whatever the disk gives first. Memory
 //! is bounded by the entries of the folders on the way to a file, about 60 bytes and its name each, and
-//! by those that are listed ahead (`ahead`), not by the number of files.
+//! by those that are listed ahead (`prefetch`), not by the number of files.
 
 mod above;
-mod ahead;
 mod listing;
+mod prefetch;
 mod selection;
 mod tree;
 
@@ -33,8 +33,8 @@ use crate::ingest::git;
 use crate::ingest::open::{self, Kind, Links, OpenError, OpenFolder, SourceFolder};
 use crate::ingest::report::Skipped;
 use crate::ingest::root::{Root, Scope};
-use crate::ingest::walk::ahead::LookAhead;
 use crate::ingest::walk::listing::{Context, DiskFolder};
+use crate::ingest::walk::prefetch::Prefetcher;
 use crate::ingest::walk::selection::Selection;
 use crate::ingest::walk::tree::{Step, TreeWalk};
 
@@ -62,31 +62,31 @@ pub struct SourceFile {
     pub modified_ms: i64,
     /// Number of its root.
     pub root: u32,
-    place: Place,
+    location: Location,
 }
 
 /// How a file is opened.
 #[derive(Debug, Clone)]
-enum Place {
+enum Location {
     /// Below the folder of a root, through no link.
     Below(Arc<SourceFolder>, PathBuf),
     /// By a name that was given, be it a link.
     Named(PathBuf),
 }
 
-impl PartialEq for Place {
-    fn eq(&self, other: &Place) -> bool {
+impl PartialEq for Location {
+    fn eq(&self, other: &Location) -> bool {
         self.path() == other.path()
     }
 }
 
-impl Eq for Place {}
+impl Eq for Location {}
 
-impl Place {
+impl Location {
     fn path(&self) -> PathBuf {
         match self {
-            Place::Below(folder, relative) => folder.path().join(relative),
-            Place::Named(path) => path.clone(),
+            Location::Below(folder, relative) => folder.path().join(relative),
+            Location::Named(path) => path.clone(),
         }
     }
 }
@@ -94,21 +94,21 @@ impl Place {
 impl SourceFile {
     /// Where it was found. To be shown: `SourceFile::open` opens it.
     pub fn disk_path(&self) -> PathBuf {
-        self.place.path()
+        self.location.path()
     }
 
     /// Opens it, if it is still a regular file, below its root and behind no link.
     pub(crate) fn open(&self) -> std::result::Result<File, OpenError> {
-        match &self.place {
-            Place::Below(folder, relative) => folder.open_file(relative),
-            Place::Named(path) => open::open_regular(path, Links::Follow),
+        match &self.location {
+            Location::Below(folder, relative) => folder.open_file(relative),
+            Location::Named(path) => open::open_regular(path, Links::Follow),
         }
     }
 }
 
 /// What a walk comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum WalkItem {
     /// A file to index. Document paths of files ascend; none comes twice.
     File(SourceFile),
     /// Something that is left out with a reason. Files under an ignore rule, hidden ones and `.kb`
@@ -123,12 +123,12 @@ pub enum Found {
 #[derive(Debug)]
 pub struct Walk {
     options: WalkOptions,
-    ahead: LookAhead,
+    ahead: Prefetcher,
     roots: Vec<RootWalk>,
     /// Where each root is that has not come to its end, the next file first.
     heads: BinaryHeap<Reverse<Head>>,
     /// What is told before the next file.
-    told: VecDeque<Found>,
+    pending: VecDeque<WalkItem>,
     /// Document path of the last file.
     last: Option<String>,
     /// Ends the threads that list ahead.
@@ -198,11 +198,11 @@ impl Walk {
     /// skipped instead.
     pub fn new(roots: &[Root], options: WalkOptions) -> Result<Walk> {
         let mut walk = Walk {
-            ahead: LookAhead::new(options.threads),
+            ahead: Prefetcher::new(options.threads),
             options,
             roots: Vec::new(),
             heads: BinaryHeap::new(),
-            told: VecDeque::new(),
+            pending: VecDeque::new(),
             last: None,
             stop: Arc::default(),
         };
@@ -228,7 +228,7 @@ impl Walk {
         if let Scope::Files(names) = &root.scope {
             let mut files = self.named_files(root, names)?;
             files.sort_by(|a, b| {
-                let on_disk = || a.place.path().cmp(&b.place.path());
+                let on_disk = || a.location.path().cmp(&b.location.path());
                 a.document_path.cmp(&b.document_path).then_with(on_disk)
             });
             self.roots.push(RootWalk::Files(files.into()));
@@ -261,7 +261,8 @@ impl Walk {
                 Ok(look) => look,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    self.told.push_back(Found::Unread(document_path.clone()));
+                    self.pending
+                        .push_back(WalkItem::Unread(document_path.clone()));
                     self.skip(document_path, format!("cannot be read: {error}"));
                     continue;
                 }
@@ -276,9 +277,11 @@ impl Walk {
                     size_bytes: look.size_bytes,
                     modified_ms: look.modified_ms,
                     root: root.id,
-                    place: match &confined {
-                        Some(confined) => Place::Below(Arc::clone(&confined.folder), name.clone()),
-                        None => Place::Named(path),
+                    location: match &confined {
+                        Some(confined) => {
+                            Location::Below(Arc::clone(&confined.folder), name.clone())
+                        }
+                        None => Location::Named(path),
                     },
                 }),
                 (Kind::File, Some(reason)) => self.skip(document_path, reason),
@@ -290,18 +293,18 @@ impl Walk {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.told
-            .push_back(Found::Skipped(Skipped { path, reason }));
+        self.pending
+            .push_back(WalkItem::Skipped(Skipped { path, reason }));
     }
 
-    fn next_found(&mut self) -> Result<Option<Found>> {
+    fn next_item(&mut self) -> Result<Option<WalkItem>> {
         loop {
             let cancel = self.options.cancel.as_deref();
             if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 return Err(Error::Cancelled);
             }
-            if let Some(told) = self.told.pop_front() {
-                return Ok(Some(told));
+            if let Some(item) = self.pending.pop_front() {
+                return Ok(Some(item));
             }
             let Some(Reverse(head)) = self.heads.pop() else {
                 return Ok(None);
@@ -310,17 +313,17 @@ impl Walk {
             self.advance(root)?;
             let Some(file) = file else { continue };
             let found = match self.last.as_ref() == Some(&path) {
-                true => Found::Skipped(Skipped {
+                true => WalkItem::Skipped(Skipped {
                     path,
                     reason: "another file has the same path".to_owned(),
                 }),
                 false => {
                     self.last = Some(path);
-                    Found::File(file)
+                    WalkItem::File(file)
                 }
             };
             // What is told while the root goes on concerns files that follow this one.
-            self.told.push_front(found);
+            self.pending.push_front(found);
         }
     }
 
@@ -408,11 +411,11 @@ impl Walk {
                         size_bytes,
                         modified_ms,
                         root: root.id,
-                        place: Place::Below(Arc::clone(tree.folder()), relative),
+                        location: Location::Below(Arc::clone(tree.folder()), relative),
                     });
                 }
                 Step::Skipped { path, reason } => self.skip(path, reason),
-                Step::Unread { path } => self.told.push_back(Found::Unread(path)),
+                Step::Unread { path } => self.pending.push_back(WalkItem::Unread(path)),
             }
         }
         for part in tree.missing_parts() {
@@ -426,10 +429,10 @@ impl Walk {
 /// Fails with [`Error::Cancelled`] when asked to stop, and with [`Error::Io`] when the folder of a root
 /// cannot be read any more.
 impl Iterator for Walk {
-    type Item = Result<Found>;
+    type Item = Result<WalkItem>;
 
-    fn next(&mut self) -> Option<Result<Found>> {
-        self.next_found().transpose()
+    fn next(&mut self) -> Option<Result<WalkItem>> {
+        self.next_item().transpose()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::container::ContainerWriter;
 use crate::error::Result;
 use crate::ingest::batch::Batch;
 use crate::ingest::walk::now_ms;
-use crate::kb::fresh::fresh_meta;
+use crate::kb::new_file::new_meta;
 use crate::kb::write::KbWriter;
 
 impl KbWriter {
@@ -32,7 +32,7 @@ impl KbWriter {
             return Ok(0);
         };
         let before = existing.read(Catalog::load)?;
-        let mut meta = fresh_meta()?;
+        let mut meta = new_meta()?;
         meta.created_ms = before.meta.created_ms;
         meta.embedder.codec = before.meta.embedder.codec;
         // Numbers go on, so that none ever means two things.

@@ -2,17 +2,17 @@
 
 /// Every n-th item of a sequence, n the smallest power of two for which there are not too many.
 #[derive(Debug)]
-pub(super) struct Spread<T> {
+pub(super) struct EvenSample<T> {
     limit: usize,
     step: usize,
     seen: usize,
     items: Vec<T>,
 }
 
-impl<T> Spread<T> {
+impl<T> EvenSample<T> {
     /// Keeps at most `limit` items, of a longer sequence at least half as many.
-    pub(super) fn new(limit: usize) -> Spread<T> {
-        Spread {
+    pub(super) fn new(limit: usize) -> EvenSample<T> {
+        EvenSample {
             limit,
             step: 1,
             seen: 0,
@@ -50,7 +50,7 @@ impl<T> Spread<T> {
 }
 
 /// `count` of the items at equal distances, or all when there are fewer.
-pub(super) fn evenly<T>(items: Vec<T>, count: usize) -> impl Iterator<Item = T> {
+pub(super) fn evenly_spaced<T>(items: Vec<T>, count: usize) -> impl Iterator<Item = T> {
     let len = items.len();
     let chosen = move |at: usize| at * count / len.max(1) != (at + 1) * count / len.max(1);
     let items = items.into_iter().enumerate();
@@ -65,13 +65,14 @@ mod tests {
 
     #[test]
     fn a_spread_keeps_every_nth_item() {
-        let mut spread = Spread::new(8);
+        let mut sample = EvenSample::new(8);
         for number in 0..100 {
-            spread.push(number);
+            sample.push(number);
         }
-        assert!(!spread.is_complete());
-        assert_eq!(spread.into_items(), [0, 16, 32, 48, 64, 80, 96]);
-        let items = |len: usize, count| evenly((0..len).collect(), count).collect::<Vec<_>>();
+        assert!(!sample.is_complete());
+        assert_eq!(sample.into_items(), [0, 16, 32, 48, 64, 80, 96]);
+        let items =
+            |len: usize, count| evenly_spaced((0..len).collect(), count).collect::<Vec<_>>();
         assert_eq!(items(3, 5), [0, 1, 2]);
         assert_eq!(items(8, 4), [1, 3, 5, 7]);
         assert_eq!(items(0, 4), [0; 0]);

@@ -1,28 +1,28 @@
 //! Folders and files -> the .kb: what changed is read and written, the rest stays.
 
-mod build;
-mod run;
+mod rebuild;
+mod recorder;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use self::run::Run;
+use self::recorder::RunRecorder;
 use crate::catalog::Catalog;
 use crate::container::{Container, SlotIdentity, Snapshot, Transaction};
 use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::batch::Batch;
-use crate::ingest::changes::{Candidate, Change, KnownDocument, Sides};
+use crate::ingest::changes::{Candidate, Change, Sides, StoredDocument};
 use crate::ingest::indexed::Base;
 use crate::ingest::merge_policy::Limit;
 use crate::ingest::pipeline::{Input, Outcome, Preparation};
 use crate::ingest::report::{IndexOptions, Report, Skipped};
 use crate::ingest::root::{Root, Scope};
-use crate::ingest::roots::{self, Asked, IsFirstPart, Known, Resolved};
-use crate::ingest::survey::{KEPT_LIMIT_BYTES, Survey};
+use crate::ingest::roots::{self, Asked, IsPathPrefix, Known, Resolved};
+use crate::ingest::survey::{BUFFER_LIMIT_BYTES, Survey};
 use crate::ingest::walk::now_ms;
-use crate::kb::carry;
-use crate::kb::fresh::{check_codec, check_model, fresh_meta};
+use crate::kb::new_file::{check_codec, check_model, new_meta};
+use crate::kb::preserved;
 use crate::kb::read::Kb;
 use crate::kb::samples;
 use crate::kb::write::{KbWriter, Open, PROGRAM};
@@ -51,11 +51,11 @@ impl KbWriter {
         options: &IndexOptions,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Report> {
-        self.index_keeping(paths, options, progress, KEPT_LIMIT_BYTES)
+        self.index_buffered(paths, options, progress, BUFFER_LIMIT_BYTES)
     }
 
-    /// The same, with another bound for the differences that are kept in memory.
-    fn index_keeping(
+    /// The same, with another bound for the differences that are buffered in memory.
+    fn index_buffered(
         &mut self,
         paths: &[PathBuf],
         options: &IndexOptions,
@@ -70,7 +70,7 @@ impl KbWriter {
         let mut report = match Container::open(&self.path) {
             Ok(base) => match base.read(Catalog::load) {
                 Ok(catalog) if options.rebuild || !can_continue(&catalog.meta) => {
-                    self.build(paths, options, progress, limit_bytes)
+                    self.rebuild(paths, options, progress, limit_bytes)
                 }
                 Ok(catalog) => {
                     check_codec(&catalog.meta, options.vectors)?;
@@ -81,7 +81,7 @@ impl KbWriter {
             },
             Err(Error::PathNotFound { .. }) => {
                 self.check_creates()?;
-                self.build(paths, options, progress, limit_bytes)
+                self.rebuild(paths, options, progress, limit_bytes)
             }
             Err(error) => Err(error),
         }?;
@@ -99,19 +99,19 @@ impl KbWriter {
         limit_bytes: usize,
     ) -> Result<Report> {
         progress(Progress::new(Stage::Walk));
-        let mut found = match Found::look(base, paths, options, limit_bytes) {
+        let mut plan = match ChangePlan::compute(base, paths, options, limit_bytes) {
             // Others write all the time: it is looked at again below, when they cannot.
             Err(Error::SnapshotExpired) => None,
-            found => Some(found?),
+            plan => Some(plan?),
         };
-        if let Some(found) = found.take_if(|found| found.is_nothing()) {
-            return found.would_be(base, options);
+        if let Some(plan) = plan.take_if(|plan| plan.is_empty()) {
+            return plan.dry_run(base, options);
         }
         if base.read(SealRecord::read)?.is_some() {
             // A sealed file knows neither where its folders are nor what was left out: only other
             // documents are worth its seal.
-            if let Some(found) = found.take() {
-                let report = found.would_be(base, options)?;
+            if let Some(plan) = plan.take() {
+                let report = plan.dry_run(base, options)?;
                 if !report.has_changes() {
                     return Ok(report);
                 }
@@ -129,12 +129,12 @@ impl KbWriter {
         };
         // Another writer may have been faster; what it wrote is not undone.
         let identity = locked.read(|snapshot| Ok(snapshot.identity()))?;
-        let found = match found.filter(|found| found.identity == identity) {
-            Some(found) => found,
-            None => Found::look(locked, paths, options, limit_bytes)?,
+        let plan = match plan.filter(|plan| plan.identity == identity) {
+            Some(plan) => plan,
+            None => ChangePlan::compute(locked, paths, options, limit_bytes)?,
         };
-        check_model(&found.catalog.meta)?;
-        let report = apply(&mut open, found, options, progress)?;
+        check_model(&plan.catalog.meta)?;
+        let report = apply(&mut open, plan, options, progress)?;
         let limit = match options.large_merges {
             true => Limit::none(),
             false => Limit::commit(),
@@ -156,9 +156,9 @@ impl Kb {
     /// As [`KbWriter::index`].
     pub fn check_sources(&self, paths: &[PathBuf], options: &IndexOptions) -> Result<Report> {
         let started = Instant::now();
-        let mut report = while_it_stands(|| {
-            let found = Found::look(self.container(), paths, options, KEPT_LIMIT_BYTES)?;
-            found.would_be(self.container(), options)
+        let mut report = retry_expired(|| {
+            let plan = ChangePlan::compute(self.container(), paths, options, BUFFER_LIMIT_BYTES)?;
+            plan.dry_run(self.container(), options)
         })?;
         report.elapsed = started.elapsed();
         Ok(report)
@@ -178,31 +178,33 @@ impl Kb {
             prune: true,
             ..options.clone()
         };
-        let mut report = while_it_stands(|| {
+        let mut report = retry_expired(|| {
             let (identity, catalog, resolved) = self.container().read(|snapshot| {
                 let catalog = Catalog::load(snapshot)?;
                 let mut samples = |root: &RootRecord| samples::samples(snapshot, &catalog, root);
-                let is_first_part = |part: &str| carry::is_first_part(snapshot, &catalog, part);
+                let is_path_prefix =
+                    |part: &str| preserved::is_path_prefix(snapshot, &catalog, part);
                 let known = Known {
                     roots: &catalog.meta.roots,
                     next_root: catalog.manifest.next_root,
-                    is_first_part: Some(&is_first_part),
+                    is_path_prefix: Some(&is_path_prefix),
                 };
                 let asked = Asked {
                     within: options.within.as_deref(),
                     cancel: options.cancel.as_ref(),
                     ..Asked::default()
                 };
-                let resolved = roots::assume(folders, known, asked, &mut samples)?;
+                let resolved = roots::relocate(folders, known, asked, &mut samples)?;
                 Ok((snapshot.identity(), catalog, resolved))
             })?;
             let base = Base {
                 container: self.container(),
                 commit: identity,
             };
-            let found = Found::of(base, catalog, resolved, &options, KEPT_LIMIT_BYTES)?;
-            found.survey.tally.refuse_unread()?;
-            found.would_be_or(self.container(), &options, |skipped| {
+            let plan =
+                ChangePlan::for_roots(base, catalog, resolved, &options, BUFFER_LIMIT_BYTES)?;
+            plan.survey.tally.refuse_unread()?;
+            plan.dry_run_with(self.container(), &options, |skipped| {
                 Err(unreadable(skipped))
             })
         })?;
@@ -230,11 +232,11 @@ fn unreadable(skipped: &Skipped) -> Error {
 }
 
 /// Commits of others that may come while a comparison is under way before it is given up.
-const MOST_LOOKS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// Compares again while others commit: what is compared with two commits belongs to none.
-fn while_it_stands(mut compare: impl FnMut() -> Result<Report>) -> Result<Report> {
-    for _ in 1..MOST_LOOKS {
+fn retry_expired(mut compare: impl FnMut() -> Result<Report>) -> Result<Report> {
+    for _ in 1..MAX_ATTEMPTS {
         match compare() {
             Err(Error::SnapshotExpired) => {}
             result => return result,
@@ -244,7 +246,7 @@ fn while_it_stands(mut compare: impl FnMut() -> Result<Report>) -> Result<Report
 }
 
 /// The roots asked for, on disk and in one commit.
-struct Found {
+struct ChangePlan {
     identity: SlotIdentity,
     catalog: Catalog,
     resolved: Resolved,
@@ -253,17 +255,17 @@ struct Found {
     at_ms: i64,
 }
 
-impl Found {
-    /// `limit_bytes`: see [`KEPT_LIMIT_BYTES`].
+impl ChangePlan {
+    /// `limit_bytes`: see [`BUFFER_LIMIT_BYTES`].
     ///
     /// # Errors
     /// [`Error::SnapshotExpired`] when another writer commits meanwhile.
-    fn look(
+    fn compute(
         base: &Container,
         paths: &[PathBuf],
         options: &IndexOptions,
         limit_bytes: usize,
-    ) -> Result<Found> {
+    ) -> Result<ChangePlan> {
         let (commit, catalog, resolved) = base.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
             let resolved = resolve(snapshot, &catalog, paths, options)?;
@@ -273,20 +275,20 @@ impl Found {
             container: base,
             commit,
         };
-        Found::of(base, catalog, resolved, options, limit_bytes)
+        ChangePlan::for_roots(base, catalog, resolved, options, limit_bytes)
     }
 
-    fn of(
+    fn for_roots(
         base: Base<'_>,
         catalog: Catalog,
         resolved: Resolved,
         options: &IndexOptions,
         limit_bytes: usize,
-    ) -> Result<Found> {
+    ) -> Result<ChangePlan> {
         let at_ms = now_ms();
         let sides = sides(base, &catalog, &resolved);
-        let survey = Survey::take(sides, options, limit_bytes)?;
-        Ok(Found {
+        let survey = Survey::new(sides, options, limit_bytes)?;
+        Ok(ChangePlan {
             identity: base.commit,
             catalog,
             resolved,
@@ -296,24 +298,24 @@ impl Found {
     }
 
     /// Whether neither documents nor what is known of the roots would change.
-    fn is_nothing(&self) -> bool {
-        self.survey.is_nothing() && self.resolved.records == self.catalog.meta.roots
+    fn is_empty(&self) -> bool {
+        self.survey.is_empty() && self.resolved.records == self.catalog.meta.roots
     }
 
     /// The report of an index run that stops before it writes. `base` is the file that was looked at.
-    fn would_be(self, base: &Container, options: &IndexOptions) -> Result<Report> {
-        self.would_be_or(base, options, |_| Ok(()))
+    fn dry_run(self, base: &Container, options: &IndexOptions) -> Result<Report> {
+        self.dry_run_with(base, options, |_| Ok(()))
     }
 
     /// The same; `unread` decides of documents whose files cannot be read.
-    fn would_be_or(
+    fn dry_run_with(
         self,
         base: &Container,
         options: &IndexOptions,
         unread: impl Fn(&Skipped) -> Result<()>,
     ) -> Result<Report> {
         let mut nobody = |_: Progress| ();
-        let mut run = Run::new(&self.survey, &self.resolved, &mut nobody);
+        let mut recorder = RunRecorder::new(&self.survey, &self.resolved, &mut nobody);
         let base = Base {
             container: base,
             commit: self.identity,
@@ -322,13 +324,13 @@ impl Found {
         let mut changes = self.survey.into_changes(sides, options)?;
         let inputs = || Ok(changes.next_change()?.and_then(input));
         preparation(options).in_order(inputs, |input, outcome| {
-            run.done(&input, &outcome);
-            match (&outcome, known_of(&input)) {
+            recorder.done(&input, &outcome);
+            match (&outcome, stored_of(&input)) {
                 (Outcome::Unread(skipped), Some(_)) => unread(skipped),
                 _ => Ok(()),
             }
         })?;
-        Ok(run.report(changes.finish()?, &self.catalog.meta))
+        Ok(recorder.report(changes.finish()?, &self.catalog.meta))
     }
 }
 
@@ -361,9 +363,9 @@ fn input(change: Change) -> Option<Input> {
     }
 }
 
-fn known_of(input: &Input) -> Option<KnownDocument> {
+fn stored_of(input: &Input) -> Option<StoredDocument> {
     match input {
-        Input::File(candidate) => candidate.known,
+        Input::File(candidate) => candidate.stored,
         _ => None,
     }
 }
@@ -375,15 +377,15 @@ fn resolve(
     paths: &[PathBuf],
     options: &IndexOptions,
 ) -> Result<Resolved> {
-    let is_first_part: &IsFirstPart<'_> =
-        &|part: &str| carry::is_first_part(snapshot, catalog, part);
+    let is_path_prefix: &IsPathPrefix<'_> =
+        &|part: &str| preserved::is_path_prefix(snapshot, catalog, part);
     // A file that was cleared is as good as a new one: a folder that is indexed again gets the paths,
     // and with them the handles, that it had.
     let is_empty = catalog.meta.roots.is_empty() && catalog.meta.documents == 0;
     let known = Known {
         roots: &catalog.meta.roots,
         next_root: catalog.manifest.next_root,
-        is_first_part: (!is_empty).then_some(is_first_part),
+        is_path_prefix: (!is_empty).then_some(is_path_prefix),
     };
     let asked = Asked {
         gone: options.prune,
@@ -403,11 +405,11 @@ fn can_continue(meta: &Meta) -> bool {
         fresh.chunker.target_bytes == meta.chunker.target_bytes
             && fresh.chunker.cap_bytes <= meta.chunker.cap_bytes
     };
-    check_model(meta).is_ok() && fresh_meta().is_ok_and(same)
+    check_model(meta).is_ok() && new_meta().is_ok_and(same)
 }
 
 /// The records of all roots, with the time at which some were looked at.
-fn looked_at(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> {
+fn touched_roots(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> {
     let records = resolved.records.iter().cloned();
     records
         .map(|mut record| {
@@ -426,10 +428,10 @@ fn looked_at(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> {
         .collect()
 }
 
-/// Writes what was found into the file, as one commit.
+/// Writes a plan into the file, as one commit.
 fn apply(
     open: &mut Open,
-    found: Found,
+    plan: ChangePlan,
     options: &IndexOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report> {
@@ -443,31 +445,31 @@ fn apply(
     };
     let base = Base {
         container,
-        commit: found.identity,
+        commit: plan.identity,
     };
-    let Found {
+    let ChangePlan {
         catalog,
         resolved,
         survey,
         at_ms,
         ..
-    } = found;
+    } = plan;
     let sides = sides(base, &catalog, &resolved);
-    let mut run = Run::new(&survey, &resolved, progress);
+    let mut recorder = RunRecorder::new(&survey, &resolved, progress);
     let mut changes = survey.into_changes(sides, options)?;
     let Catalog {
         mut meta,
         mut manifest,
         ..
     } = catalog;
-    meta.roots = looked_at(&resolved, at_ms);
+    meta.roots = touched_roots(&resolved, at_ms);
     PROGRAM.clone_into(&mut meta.writer);
     manifest.next_root = resolved.next_root;
     let mut batch = Batch::new(meta, manifest, now_ms());
     let mut transaction = writer.begin()?;
     let inputs = || Ok(changes.next_change()?.and_then(input));
     preparation(options).in_order(inputs, |input, outcome| {
-        run.done(&input, &outcome);
+        recorder.done(&input, &outcome);
         match input {
             Input::File(candidate) => write(&mut batch, &mut transaction, &candidate, outcome),
             Input::Remove(_, id) => batch.remove(&mut transaction, id),
@@ -477,10 +479,10 @@ fn apply(
     })?;
     let tally = changes.finish()?;
     options.check_cancel()?;
-    run.stage(Stage::Write);
+    recorder.stage(Stage::Write);
     let meta = batch.finish(&mut transaction, Some((&*container, &*catalogs)))?;
     transaction.commit()?;
-    Ok(run.report(tally, &meta))
+    Ok(recorder.report(tally, &meta))
 }
 
 /// Writes what became of one file.
@@ -494,17 +496,17 @@ fn write(
     if candidate.skipped.is_some() && matches!(outcome, Outcome::Prepared(_)) {
         skipped::remove(transaction, &file.document_path)?;
     }
-    match (outcome, candidate.known) {
+    match (outcome, candidate.stored) {
         (Outcome::Prepared(prepared), None) => batch.add(transaction, &prepared, Vec::new()),
-        (Outcome::Prepared(prepared), Some(known)) => {
-            batch.replace(transaction, known.id, &prepared, None)
+        (Outcome::Prepared(prepared), Some(stored)) => {
+            batch.replace(transaction, stored.id, &prepared, None)
         }
-        (Outcome::Same, Some(known)) => batch.touch(transaction, known.id, file.modified_ms),
+        (Outcome::Same, Some(stored)) => batch.touch(transaction, stored.id, file.modified_ms),
         // What cannot be read now stays as it was read last.
-        (Outcome::Same | Outcome::Unchanged | Outcome::Unread(_) | Outcome::Gone, _) => Ok(()),
-        (Outcome::Skipped(skipped, hash), known) => {
-            if let Some(known) = known {
-                batch.remove(transaction, known.id)?;
+        (Outcome::Same | Outcome::Unchanged | Outcome::Unread(_) | Outcome::Removed, _) => Ok(()),
+        (Outcome::Skipped(skipped, hash), stored) => {
+            if let Some(stored) = stored {
+                batch.remove(transaction, stored.id)?;
             }
             put_skipped(transaction, candidate, skipped, hash)
         }

@@ -4,7 +4,7 @@
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::ingest::merge::{self, Form, LiveDocuments, MergeWriter};
+use crate::ingest::merge::{self, LiveDocuments, MergeWriter, SegmentEncoding};
 use crate::ingest::merge_policy::{self, Limit, Size};
 use crate::store::block_writer::Compression;
 use crate::store::documents;
@@ -101,12 +101,12 @@ fn merge_some(
     manifest
         .segments
         .retain(|live| !chosen.contains(&SegmentId(*live)));
-    let form = Form {
+    let encoding = SegmentEncoding {
         compression: Compression::Fast,
         codec: catalog.meta.embedder.codec,
     };
-    let sample = merge::sample_of(&bound)?;
-    let mut writer = MergeWriter::new(number, &bound, form, sample.as_ref())?;
+    let sample = merge::dictionary_sample(&bound)?;
+    let mut writer = MergeWriter::new(number, &bound, encoding, sample.as_ref())?;
     let (mut merged, mut done_bytes) = (0, 0);
     let mut documents = LiveDocuments::new(snapshot, catalog, &bound)?;
     while let Some((id, mut record)) = documents.advance()? {

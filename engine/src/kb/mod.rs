@@ -5,19 +5,21 @@
 mod ask;
 mod bench;
 #[cfg(feature = "ingest")]
-mod carry;
-#[cfg(feature = "ingest")]
 mod clear;
 mod embed;
-mod facts;
 #[cfg(feature = "ingest")]
-mod fresh;
+mod even_sample;
+mod facts;
 #[cfg(feature = "ingest")]
 mod index;
 #[cfg(feature = "ingest")]
 mod merge;
+#[cfg(feature = "ingest")]
+mod new_file;
 mod pages;
 mod paths;
+#[cfg(feature = "ingest")]
+mod preserved;
 mod read;
 #[cfg(feature = "ingest")]
 mod recall;
@@ -29,8 +31,6 @@ mod samples;
 mod seal;
 mod sections;
 mod sizes;
-#[cfg(feature = "ingest")]
-mod spread;
 mod state;
 #[cfg(feature = "ingest")]
 mod tags;
@@ -51,7 +51,7 @@ pub use read::{Kb, WHOLE_TEXT_LIMIT_BYTES};
 pub use seal::{SealOptions, SealReport};
 pub use state::State;
 #[cfg(feature = "ingest")]
-pub use write::{KbWriter, Original, document_of};
+pub use write::{KbWriter, SourceInfo, document_of};
 
 #[cfg(feature = "ingest")]
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(super) fn check_codec(meta: &Meta, asked: Option<Codec>) -> Result<()> {
     }
 }
 
-pub(super) fn first_manifest() -> Manifest {
+pub(super) fn new_manifest() -> Manifest {
     Manifest {
         next_segment: 1,
         next_document: 1,
@@ -52,7 +52,7 @@ pub(super) fn first_manifest() -> Manifest {
 }
 
 /// Facts about a file that this program begins now.
-pub(super) fn fresh_meta() -> Result<Meta> {
+pub(super) fn new_meta() -> Result<Meta> {
     let model = embed::built_in();
     let probes = embed::probes(model)?
         .into_iter()

@@ -1,13 +1,13 @@
-//! Documents of other roots, or added by name, taken along when a file is written anew.
+//! Documents of other roots, or added by name, taken along when a file is rebuilt.
 
 use std::ops::ControlFlow;
 
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::Result;
-use crate::ingest::pipeline::Preserved;
-use crate::ingest::prepare::{Cut, Source};
-use crate::ingest::segment::Kept;
+use crate::ingest::pipeline::PreservedDocument;
+use crate::ingest::prepare::{Chunking, Source};
+use crate::ingest::segment::PreservedFields;
 use crate::store::outline;
 use crate::types::{Document, DocumentId};
 
@@ -15,7 +15,7 @@ use crate::types::{Document, DocumentId};
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub(super) fn is_first_part(
+pub(super) fn is_path_prefix(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     part: &str,
@@ -37,9 +37,13 @@ pub(super) fn is_first_part(
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub(super) fn kept(snapshot: &Snapshot<'_>, catalog: &Catalog, id: DocumentId) -> Result<Kept> {
+pub(super) fn fields(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    id: DocumentId,
+) -> Result<PreservedFields> {
     let record = catalog.documents.get(snapshot, id)?;
-    Ok(Kept {
+    Ok(PreservedFields {
         suffix: record.suffix,
         tags: record.tags,
         added_ms: record.added_ms,
@@ -50,11 +54,11 @@ pub(super) fn kept(snapshot: &Snapshot<'_>, catalog: &Catalog, id: DocumentId) -
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when rows and text contradict each other.
-pub(super) fn read(
+pub(super) fn document(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     id: DocumentId,
-) -> Result<Preserved> {
+) -> Result<PreservedDocument> {
     let record = catalog.documents.get(snapshot, id)?;
     let (mut text, mut chunks) = (String::new(), Vec::new());
     if let Some(segment) = catalog.bind_document(snapshot, &record)? {
@@ -82,20 +86,20 @@ pub(super) fn read(
         modified_ms: record.modified_ms,
         hash: record.hash,
     };
-    let cut = Cut::At {
+    let chunking = Chunking::Existing {
         chunks,
         lines: record.lines,
         line_map: record.line_map,
     };
-    Ok(Preserved {
+    Ok(PreservedDocument {
         id,
-        kept: Kept {
+        fields: PreservedFields {
             suffix: record.suffix,
             tags: record.tags,
             added_ms: record.added_ms,
         },
         path: document.path.clone(),
-        parts: Some((document, source, cut)),
+        parts: Some((document, source, chunking)),
     })
 }
 

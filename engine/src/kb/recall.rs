@@ -25,7 +25,7 @@ const QUESTIONS: usize = 128;
 ///
 /// # Errors
 /// [`crate::Error::Damaged`], [`crate::Error::Storage`].
-pub(super) fn certify(writer: &mut ContainerWriter) -> Result<()> {
+pub(super) fn record_recall(writer: &mut ContainerWriter) -> Result<()> {
     let measured = writer.written()?.read(|snapshot| {
         let catalog = Catalog::load(snapshot)?;
         let recall = measure(snapshot, &catalog)?;

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::Result;
-use crate::ingest::recognise::{SAMPLE_DOCUMENTS, Sample};
-use crate::kb::spread::{Spread, evenly};
+use crate::ingest::agreement::{SAMPLE_DOCUMENTS, Sample};
+use crate::kb::even_sample::{EvenSample, evenly_spaced};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::RootRecord;
 use crate::types::DocumentId;
@@ -29,7 +29,7 @@ pub(super) fn samples(
     catalog: &Catalog,
     root: &RootRecord,
 ) -> Result<Vec<Sample>> {
-    let mut candidates = Spread::new(CANDIDATES);
+    let mut candidates = EvenSample::new(CANDIDATES);
     each_path_of(snapshot, catalog, root, |id| candidates.push(id))?;
     let is_complete = candidates.is_complete();
     let mut records = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn samples(
     }
     keep_first_of_each_content(&mut records);
     if records.len() < SAMPLE_DOCUMENTS && !is_complete {
-        let mut all = Spread::new(CANDIDATES);
+        let mut all = EvenSample::new(CANDIDATES);
         catalog.documents.each(snapshot, |_, record| {
             if is_evidence(root, &record) {
                 all.push(record);
@@ -51,7 +51,7 @@ pub(super) fn samples(
         records = all.into_items();
         keep_first_of_each_content(&mut records);
     }
-    Ok(evenly(records, SAMPLE_DOCUMENTS)
+    Ok(evenly_spaced(records, SAMPLE_DOCUMENTS)
         .filter_map(|record| sample(root, record))
         .collect())
 }

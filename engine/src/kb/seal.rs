@@ -11,11 +11,11 @@ use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::index::keyword::MAX_ROWS;
 use crate::index::vector::Codec;
-use crate::ingest::merge::{Form, MergeWriter};
+use crate::ingest::merge::{MergeWriter, SegmentEncoding};
 use crate::ingest::walk::now_ms;
-use crate::kb::fresh::{check_codec, first_manifest};
+use crate::kb::even_sample::{EvenSample, evenly_spaced};
+use crate::kb::new_file::{check_codec, new_manifest};
 use crate::kb::recall;
-use crate::kb::spread::{Spread, evenly};
 use crate::kb::write::{KbWriter, PROGRAM};
 use crate::progress::{Progress, Stage};
 use crate::store::block_writer::{Compression, TextSample};
@@ -63,7 +63,7 @@ impl SealOptions {
 }
 
 impl KbWriter {
-    /// Writes the .kb anew in the form to ship: documents in the order of their paths, in as few segments
+    /// Rewrites the .kb in the form to ship: documents in the order of their paths, in as few segments
     /// as hold them (2^24 chunks each), text compressed as well as possible, nothing deleted or unused
     /// left, only the names of the indexed folders, and the content root. It replaces the file, or is
     /// written to `output`; readers go on and follow at their next request. Changes that wait for a
@@ -114,12 +114,12 @@ impl KbWriter {
         Ok(writer)
     }
 
-    /// As [`KbWriter::seal_as`], with at most `most_rows` chunks in a segment.
+    /// As [`KbWriter::seal_as`], with at most `max_rows` chunks in a segment.
     fn seal_in_segments(
         &mut self,
         output: Option<&Path>,
         options: &SealOptions,
-        most_rows: u32,
+        max_rows: u32,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<SealReport> {
         self.check_open()?;
@@ -162,11 +162,11 @@ impl KbWriter {
                 &mut transaction,
                 snapshot,
                 options.vectors,
-                most_rows,
+                max_rows,
                 progress,
             )?;
             transaction.commit()?;
-            recall::certify(&mut fresh)?;
+            recall::record_recall(&mut fresh)?;
             writer = Some(fresh);
             Ok(sealed)
         })?;
@@ -197,14 +197,14 @@ struct PlannedSegment {
     rows: u32,
     text_bytes: u64,
     /// Some of its chunks, where they lie now.
-    sample: Spread<(SegmentId, u32)>,
+    sample: EvenSample<(SegmentId, u32)>,
 }
 
 /// How documents, in the order of their paths, are put into segments: each is filled until the next
 /// document does not fit. Decided by the documents alone.
 #[derive(Debug)]
 struct SegmentPlan {
-    most_rows: u32,
+    max_rows: u32,
     segments: Vec<PlannedSegment>,
 }
 
@@ -215,11 +215,11 @@ impl SegmentPlan {
         }
         let last = self.segments.last();
         let rows = last.and_then(|planned| planned.rows.checked_add(record.rows));
-        if rows.is_none_or(|rows| rows > self.most_rows) {
+        if rows.is_none_or(|rows| rows > self.max_rows) {
             self.segments.push(PlannedSegment {
                 rows: 0,
                 text_bytes: 0,
-                sample: Spread::new(SAMPLE_ROWS),
+                sample: EvenSample::new(SAMPLE_ROWS),
             });
         }
         if let Some(planned) = self.segments.last_mut() {
@@ -245,7 +245,7 @@ impl PlannedSegment {
             readers.push((bound.segment.id, bound.blocks()?));
         }
         let mut pieces = String::with_capacity(SAMPLE_BYTES);
-        for (segment, row) in evenly(self.sample.into_items(), wanted) {
+        for (segment, row) in evenly_spaced(self.sample.into_items(), wanted) {
             let at = readers.binary_search_by_key(&segment, |(id, _)| *id);
             let reader = at.ok().and_then(|at| readers.get_mut(at));
             let (_, reader) = reader.ok_or_else(|| Error::damaged("a document of no segment"))?;
@@ -262,7 +262,7 @@ impl PlannedSegment {
 struct Sealing<'s, 'b> {
     snapshot: &'s Snapshot<'s>,
     bound: &'b [BoundSegment<'b>],
-    form: Form,
+    encoding: SegmentEncoding,
     /// Segments that are not written yet.
     planned: std::vec::IntoIter<PlannedSegment>,
     /// Rows that are still to come of the segment that is written.
@@ -294,7 +294,7 @@ impl Sealing<'_, '_> {
             self.manifest.segments.push(segment.0);
             self.rows_left = planned.rows;
             let sample = planned.read_sample(self.bound)?;
-            let writer = MergeWriter::new(segment, self.bound, self.form, sample.as_ref())?;
+            let writer = MergeWriter::new(segment, self.bound, self.encoding, sample.as_ref())?;
             self.open = Some(writer);
         }
         if let Some(open) = &mut self.open {
@@ -314,13 +314,13 @@ impl Sealing<'_, '_> {
     }
 }
 
-/// Writes the documents of a commit in sealed form. One record at a time is held, and a few thousand
+/// Writes the documents of a commit in sealed encoding. One record at a time is held, and a few thousand
 /// numbers for each segment.
 fn write(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
     vectors: Option<Codec>,
-    most_rows: u32,
+    max_rows: u32,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<([u8; 32], u64)> {
     let catalog = Catalog::load(snapshot)?;
@@ -330,7 +330,7 @@ fn write(
     }
     embedder.codec = vectors.map_or(embedder.codec, Codec::number);
     let mut plan = SegmentPlan {
-        most_rows,
+        max_rows,
         segments: Vec::new(),
     };
     let root = content_root(snapshot, &catalog, &mut |record| plan.add(record))?;
@@ -342,7 +342,7 @@ fn write(
     let mut sealing = Sealing {
         snapshot,
         bound: &bound,
-        form: Form {
+        encoding: SegmentEncoding {
             compression: Compression::Best,
             codec: embedder.codec,
         },
@@ -352,7 +352,7 @@ fn write(
         manifest: Manifest {
             generation: catalog.manifest.generation,
             next_root: catalog.manifest.next_root,
-            ..first_manifest()
+            ..new_manifest()
         },
     };
     let mut done = Progress {
@@ -421,9 +421,9 @@ mod tests {
         writer.commit().unwrap();
     }
 
-    fn seal(path: &Path, most_rows: u32) -> SealReport {
+    fn seal(path: &Path, max_rows: u32) -> SealReport {
         let mut writer = KbWriter::open_or_create(path).unwrap();
-        let report = writer.seal_in_segments(None, &SealOptions::default(), most_rows, &mut |_| ());
+        let report = writer.seal_in_segments(None, &SealOptions::default(), max_rows, &mut |_| ());
         report.unwrap()
     }
 
@@ -477,10 +477,10 @@ mod tests {
         let whole = seal(&place("one.kb"), MAX_ROWS);
         let right = answers(&place("one.kb"));
         assert!(right.len() > 100);
-        let most_rows = 12;
+        let max_rows = 12;
         for name in ["one.kb", "many.kb"] {
             let path = place(name);
-            let report = seal(&path, most_rows);
+            let report = seal(&path, max_rows);
             assert_eq!(report.content_root, whole.content_root);
             let kb = Kb::open(&path).unwrap();
             let info = kb.info().unwrap();
@@ -501,7 +501,7 @@ mod tests {
             let [(segment, first, rows), (next, next_first, next_rows)] = pair else {
                 continue;
             };
-            let is_full = first + rows + next_rows > most_rows;
+            let is_full = first + rows + next_rows > max_rows;
             let expected = match is_full {
                 true => (segment + 1, 0),
                 false => (*segment, first + rows),

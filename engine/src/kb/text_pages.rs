@@ -268,7 +268,7 @@ mod tests {
         let text = "moon ".repeat(2000);
         let document = crate::kb::document_of("long.txt", text.as_bytes()).unwrap();
         let mut writer = KbWriter::open_or_create(&file).unwrap();
-        writer.add_uncut(document).unwrap();
+        writer.add_unchunked(document).unwrap();
         writer.commit().unwrap();
         let pages = told(&Kb::open(&file).unwrap(), "long.txt", &[]).unwrap();
         assert_eq!(

@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 use crate::ingest::batch::Batch;
 use crate::ingest::extract;
 use crate::ingest::merge_policy::Limit;
-use crate::ingest::prepare::{Cut, Prepared, Preparer, Source};
+use crate::ingest::prepare::{Chunking, Prepared, Preparer, Source};
 use crate::ingest::walk::now_ms;
-use crate::kb::fresh::{check_model, first_manifest, fresh_meta};
 use crate::kb::merge::{Hear, merge_segments};
+use crate::kb::new_file::{check_model, new_manifest, new_meta};
 use crate::kb::tags;
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
@@ -26,7 +26,7 @@ use crate::types::{Document, DocumentId};
 pub(super) const PROGRAM: &str = concat!("kb ", env!("CARGO_PKG_VERSION"));
 
 /// Locks that may be lost to other writers before one is obtained.
-const MOST_ATTEMPTS: usize = 10;
+const MAX_ATTEMPTS: usize = 10;
 
 /// Makes or changes one .kb.
 ///
@@ -38,7 +38,7 @@ const MOST_ATTEMPTS: usize = 10;
 /// From the first change on the writer has one file open, whatever its name. When its path leads to
 /// another file, or to none, every call fails with [`Error::FileReplaced`]: nothing is written, neither
 /// to that file nor to this one, which keeps its last commit, and changes that wait for a commit are
-/// gone, because they were made for this file. The call after that begins anew with what is at the path.
+/// gone, because they were made for this file. The call after that starts over with what is at the path.
 ///
 /// In a process forked from the one that locked the file every call fails with
 /// [`Error::ForkedWriter`], and dropping the writer there changes and unlocks nothing.
@@ -69,7 +69,7 @@ pub struct KbWriter {
     /// Where the .kb is or will be.
     pub(super) path: PathBuf,
     /// How long to wait for another writer.
-    pub(super) wait: Duration,
+    pub(super) lock_timeout: Duration,
     /// Whether small segments are merged after a commit.
     merges: bool,
     /// Whether a file is made where there is none.
@@ -102,7 +102,7 @@ impl Open {
 
 /// What is kept of the file that a document was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Original {
+pub struct SourceInfo {
     /// Its size.
     pub size_bytes: u64,
     /// When it was changed, milliseconds since 1970.
@@ -111,10 +111,10 @@ pub struct Original {
     pub hash: [u8; 32],
 }
 
-impl Original {
+impl SourceInfo {
     /// Of these bytes, made now.
-    pub fn of(bytes: &[u8]) -> Original {
-        Original {
+    pub fn of(bytes: &[u8]) -> SourceInfo {
+        SourceInfo {
             size_bytes: bytes.len() as u64,
             modified_ms: now_ms(),
             hash: *blake3::hash(bytes).as_bytes(),
@@ -166,7 +166,7 @@ impl KbWriter {
         let model = embed::built_in();
         Ok(KbWriter {
             path,
-            wait: Duration::ZERO,
+            lock_timeout: Duration::ZERO,
             merges: true,
             creates: true,
             open: None,
@@ -203,8 +203,8 @@ impl KbWriter {
     /// Waits so long for another writer to finish before a change fails with
     /// [`Error::IndexLocked`]. Without it a change fails at once.
     #[must_use]
-    pub fn waiting(mut self, wait: Duration) -> KbWriter {
-        self.wait = wait;
+    pub fn lock_timeout(mut self, timeout: Duration) -> KbWriter {
+        self.lock_timeout = timeout;
         self
     }
 
@@ -222,8 +222,9 @@ impl KbWriter {
     /// [`Error::InvalidArgument`] when the path is empty; [`Error::IndexLocked`] while another writer
     /// has the file.
     pub fn add(&mut self, document: Document) -> Result<()> {
-        let original = Original::of(document.text.as_bytes());
-        self.put(document, original, Cut::Chunks, false).map(|_| ())
+        let source = SourceInfo::of(document.text.as_bytes());
+        self.put(document, source, Chunking::Auto, false)
+            .map(|_| ())
     }
 
     /// Adds a document, or puts it in the place of the one that has its path and keeps that one's
@@ -232,8 +233,8 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add`], without [`Error::DocumentExists`].
     pub fn replace(&mut self, document: Document) -> Result<bool> {
-        let original = Original::of(document.text.as_bytes());
-        self.put(document, original, Cut::Chunks, true)
+        let source = SourceInfo::of(document.text.as_bytes());
+        self.put(document, source, Chunking::Auto, true)
     }
 
     /// Adds the document that was made from a file, or, when `may_replace`, puts it in the place of
@@ -244,19 +245,20 @@ impl KbWriter {
     pub fn add_from(
         &mut self,
         document: Document,
-        original: Original,
+        source: SourceInfo,
         may_replace: bool,
     ) -> Result<bool> {
-        self.put(document, original, Cut::Chunks, may_replace)
+        self.put(document, source, Chunking::Auto, may_replace)
     }
 
     /// Adds a document as one chunk whose path is not searched: to measure ranking alone.
     ///
     /// # Errors
     /// As [`KbWriter::add`].
-    pub fn add_uncut(&mut self, document: Document) -> Result<()> {
-        let original = Original::of(document.text.as_bytes());
-        self.put(document, original, Cut::Whole, false).map(|_| ())
+    pub fn add_unchunked(&mut self, document: Document) -> Result<()> {
+        let source = SourceInfo::of(document.text.as_bytes());
+        self.put(document, source, Chunking::Whole, false)
+            .map(|_| ())
     }
 
     /// Adds the content of a file, read as the ending of `path` says.
@@ -264,16 +266,16 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add`]; [`Error::InvalidArgument`] when no text can be taken from the bytes.
     pub fn add_bytes(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        let original = Original::of(bytes);
-        self.put(document_of(path, bytes)?, original, Cut::Chunks, false)
+        let source = SourceInfo::of(bytes);
+        self.put(document_of(path, bytes)?, source, Chunking::Auto, false)
             .map(|_| ())
     }
 
     fn put(
         &mut self,
         document: Document,
-        original: Original,
-        cut: Cut,
+        source: SourceInfo,
+        chunking: Chunking,
         may_replace: bool,
     ) -> Result<bool> {
         self.check_open()?;
@@ -311,11 +313,11 @@ impl KbWriter {
         };
         let source = Source {
             root: None,
-            size_bytes: original.size_bytes,
-            modified_ms: original.modified_ms,
-            hash: original.hash,
+            size_bytes: source.size_bytes,
+            modified_ms: source.modified_ms,
+            hash: source.hash,
         };
-        let prepared = Box::new(self.preparer.prepare(document, source, cut)?);
+        let prepared = Box::new(self.preparer.prepare(document, source, chunking)?);
         let change = match stored {
             Some((id, record)) => Pending::Replace {
                 id,
@@ -471,7 +473,7 @@ impl KbWriter {
     }
 
     fn lock_now(&self) -> Result<Open> {
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             match ContainerWriter::open(&self.path, &self.identity()) {
                 Ok(writer) => {
                     // Of the file that is locked; the path may lead to another by now.
@@ -527,7 +529,7 @@ impl KbWriter {
                 PROGRAM.clone_into(&mut meta.writer);
                 (meta, catalog.manifest.clone())
             }
-            None => (fresh_meta()?, first_manifest()),
+            None => (new_meta()?, new_manifest()),
         };
         let mut batch = Batch::new(meta, manifest, now_ms());
         let mut transaction = open.writer.begin()?;
@@ -564,7 +566,7 @@ impl KbWriter {
             return open.writer.finish();
         };
         // What was committed stays committed: a merge that fails or is stopped is left to the next
-        // commit, and to a writer that opens the file anew.
+        // commit, and to a writer that opens the file again.
         let is_merged = !self.merges || merge_segments(writer, base, catalogs, limit, hear).is_ok();
         self.open = is_merged.then_some(open);
         Ok(())
@@ -586,7 +588,7 @@ impl KbWriter {
         WriterIdentity {
             program: PROGRAM.to_owned(),
             unix_ms,
-            lock_timeout: self.wait,
+            lock_timeout: self.lock_timeout,
         }
     }
 }

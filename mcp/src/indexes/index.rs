@@ -159,7 +159,7 @@ impl Index {
         work: impl FnOnce(&mut KbWriter) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, ToolError> {
         let _writing = self.turn(cancel)?;
-        let mut writer = self.writer()?.waiting(PATIENCE);
+        let mut writer = self.writer()?.lock_timeout(PATIENCE);
         work(&mut writer).map_err(Into::into)
     }
 
@@ -177,7 +177,7 @@ impl Index {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled.into());
             }
-            match work(&mut self.writer()?.waiting(SLICE)) {
+            match work(&mut self.writer()?.lock_timeout(SLICE)) {
                 Err(Error::IndexLocked { .. }) if asked.elapsed() < PATIENCE => {
                     thread::sleep(PAUSE)
                 }

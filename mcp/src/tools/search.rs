@@ -161,7 +161,7 @@ fn context(hit: &Hit) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::super::bench::Bench;
-    use kb_engine::{KbWriter, Original, document_of};
+    use kb_engine::{KbWriter, SourceInfo, document_of};
     use serde_json::json;
 
     #[test]
@@ -238,9 +238,9 @@ mod tests {
                 ("old.md", "sails sails sails", 1_000_000),
                 ("new.md", "one of many words about sails", 2_000_000),
             ] {
-                let original = Original {
+                let original = SourceInfo {
                     modified_ms,
-                    ..Original::of(text.as_bytes())
+                    ..SourceInfo::of(text.as_bytes())
                 };
                 writer.add_from(document_of(path, text.as_bytes())?, original, false)?;
             }

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use kb_engine::{Document, DocumentInfo, KbWriter, Original, document_of, file_types};
+use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_types};
 use serde_json::json;
 
 use super::arguments::Arguments;
@@ -74,7 +74,7 @@ fn within(
 /// A document ready to be stored.
 struct Upload {
     document: Document,
-    original: Original,
+    original: SourceInfo,
     tags: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ impl Upload {
         let mut document = document_of(&read_as, &bytes)?;
         path.clone_into(&mut document.path);
         Ok(Upload {
-            original: Original::of(&bytes),
+            original: SourceInfo::of(&bytes),
             document,
             tags: arguments
                 .texts("tags")

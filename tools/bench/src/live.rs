@@ -237,7 +237,7 @@ fn spawn_writer(file: &Path) -> Result<Child> {
 
 /// The role of the writer: one document replaced five times a second, until it is killed.
 fn write_five_times_a_second(file: &Path) -> Result<bool> {
-    let mut writer = KbWriter::open_or_create(file)?.waiting(Duration::from_secs(10));
+    let mut writer = KbWriter::open_or_create(file)?.lock_timeout(Duration::from_secs(10));
     for round in 0u64.. {
         let started = Instant::now();
         let text = format!("Round {round}. {}", "The tide comes and goes. ".repeat(60));

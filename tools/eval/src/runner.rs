@@ -99,7 +99,7 @@ pub(crate) fn build(
     for document in documents {
         let place = document.path.clone();
         let added = match cut {
-            Cut::Uncut => writer.add_uncut(document),
+            Cut::Uncut => writer.add_unchunked(document),
             Cut::Chunked => writer.add(document),
         };
         added.with_context(|| format!("{name}: cannot add {place}"))?;

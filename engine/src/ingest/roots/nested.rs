@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
-use crate::ingest::recognise::{Agreement, Sample};
+use crate::ingest::agreement::{Agreement, Sample};
 use crate::ingest::root::{Root, Scope};
-use crate::ingest::roots::{IsFirstPart, Table, best_of};
-use crate::ingest::walk::{Found, Walk, WalkOptions, escaped};
+use crate::ingest::roots::{IsPathPrefix, Table, best_of};
+use crate::ingest::walk::{Walk, WalkItem, WalkOptions, escaped};
 
 /// Samples of roots without a place, with their positions in the table, by the names of their folders.
 type Nameless = BTreeMap<String, Vec<(usize, Vec<Sample>)>>;
@@ -30,7 +30,7 @@ impl Table<'_, '_> {
     /// As [`Walk`]; what the samples and `is_used` say.
     pub(super) fn place_nested(
         &mut self,
-        is_used: Option<&IsFirstPart<'_>>,
+        is_used: Option<&IsPathPrefix<'_>>,
         cancel: Option<&Arc<AtomicBool>>,
     ) -> Result<()> {
         let nameless = self.without_place()?;
@@ -89,7 +89,7 @@ impl Table<'_, '_> {
         &self,
         root: &Root,
         folder: &Path,
-        is_used: Option<&IsFirstPart<'_>>,
+        is_used: Option<&IsPathPrefix<'_>>,
     ) -> Result<bool> {
         let Ok(relative) = folder.strip_prefix(&root.folder) else {
             return Ok(true);
@@ -126,7 +126,7 @@ fn folders_named<'r>(
         }
         let mut last = PathBuf::new();
         for found in Walk::new(std::slice::from_ref(root), options.clone())? {
-            let Found::File(file) = found? else {
+            let WalkItem::File(file) = found? else {
                 continue;
             };
             let path = file.disk_path();

@@ -35,13 +35,13 @@ impl Tree {
         samples: &[(u32, &str, &str)],
     ) -> Result<Resolved> {
         let paths: Vec<_> = names.iter().map(|name| self.at(name)).collect();
-        let is_first_part = |part: &str| Ok(part == "uploads");
-        let holds: &IsFirstPart<'_> = &is_first_part;
+        let is_path_prefix = |part: &str| Ok(part == "uploads");
+        let holds: &IsPathPrefix<'_> = &is_path_prefix;
         let holds = (!known.records.is_empty()).then_some(holds);
         let known = Known {
             roots: &known.records,
             next_root: known.next_root.max(1),
-            is_first_part: holds,
+            is_path_prefix: holds,
         };
         let mut samples_of = |root: &RootRecord| {
             let samples = samples.iter().filter(|(of, _, _)| *of == root.id);
@@ -323,7 +323,7 @@ fn a_run_over_nothing_is_refused() {
     let nothing = Known {
         roots: &[],
         next_root: 1,
-        is_first_part: None,
+        is_path_prefix: None,
     };
     let error = resolve(&[], nothing, Asked::default(), &mut |_| Ok(Vec::new()));
     assert_eq!(error.unwrap_err().code(), "INVALID_ARGUMENT");

@@ -298,7 +298,7 @@ impl Reader<'_> {
             }
         };
         let mut found: Vec<(Range<u32>, Kind)> = Vec::new();
-        let mut files = Found::default();
+        let mut files = FolderMarks::default();
         let mut checks = 0;
         let context = self.context;
         let names = &mut self.names;
@@ -334,7 +334,7 @@ impl Reader<'_> {
         folder
     }
 
-    fn rules(&mut self, folder: &DiskFolder, open: &OpenFolder, found: &Found) -> Rules {
+    fn rules(&mut self, folder: &DiskFolder, open: &OpenFolder, found: &FolderMarks) -> Rules {
         let mut files = IgnoreFiles::default();
         let [kb, git, exclude] = &mut files.bytes;
         let own = [(kb, found.has_kb), (git, found.has_git_rules)];
@@ -472,14 +472,14 @@ impl Reader<'_> {
 
 /// Which names that matter for rules a folder has.
 #[derive(Debug, Default)]
-struct Found {
+struct FolderMarks {
     has_kb: bool,
     has_git_rules: bool,
     has_git: bool,
     has_jj: bool,
 }
 
-impl Found {
+impl FolderMarks {
     fn note(&mut self, name: &OsStr) {
         match name.as_encoded_bytes() {
             b".kbignore" => self.has_kb = true,

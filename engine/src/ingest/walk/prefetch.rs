@@ -1,6 +1,6 @@
 //! Folders are listed by several threads before the walk comes to them, the next ones first.
 //!
-//! At most [`MOST_AHEAD`] entries are listed and not yet walked over, and one folder more for each thread.
+//! At most [`MAX_AHEAD_ENTRIES`] entries are listed and not yet walked over, and one folder more for each thread.
 //! The walk lists a folder itself that no thread has taken, so it never waits for room. It begins alone:
 //! a tree whose entries are in memory is walked over before threads are of use.
 
@@ -16,18 +16,18 @@ use std::time::{Duration, Instant};
 use crate::ingest::walk::listing::Listing;
 
 /// Entries that threads may be ahead of the walk: about 4 MB.
-const MOST_AHEAD: usize = 32 << 10;
+const MAX_AHEAD_ENTRIES: usize = 32 << 10;
 
 /// More threads than that wait for the same disk.
-const MOST_THREADS: usize = 12;
+const MAX_THREADS: usize = 12;
 
 /// How long the walk is alone: 466 folders whose entries are in memory take 5 to 10 ms so, and 12 to 30
 /// with threads, which wake each other. Tests are to meet the threads.
-const ALONE: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
+const PREFETCH_DELAY: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
 
 /// Threads that list ahead.
 #[derive(Debug)]
-pub(super) struct LookAhead {
+pub(super) struct Prefetcher {
     shared: Arc<Shared>,
     threads: usize,
     running: Vec<JoinHandle<()>>,
@@ -94,7 +94,7 @@ impl Ord for Next {
 impl State {
     /// Whether a thread may take folders.
     fn has_work(&self) -> bool {
-        self.ahead < MOST_AHEAD && !self.next.is_empty()
+        self.ahead < MAX_AHEAD_ENTRIES && !self.next.is_empty()
     }
 
     /// Lets the folders of a listing from entry `from` on be taken.
@@ -187,18 +187,18 @@ fn key(listing: &Arc<Listing>, folders: &Range<usize>) -> Key {
     (Arc::as_ptr(listing).addr(), folders.start)
 }
 
-impl LookAhead {
+impl Prefetcher {
     /// With so many threads, 0: one for each core. With one the walk lists every folder itself.
-    pub(super) fn new(threads: usize) -> LookAhead {
+    pub(super) fn new(threads: usize) -> Prefetcher {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        LookAhead {
+        Prefetcher {
             shared: Arc::default(),
             threads: match threads {
-                0 => cores().min(MOST_THREADS),
-                threads => threads.min(MOST_THREADS),
+                0 => cores().min(MAX_THREADS),
+                threads => threads.min(MAX_THREADS),
             },
             running: Vec::new(),
-            start_at: Instant::now() + ALONE,
+            start_at: Instant::now() + PREFETCH_DELAY,
         }
     }
 
@@ -249,7 +249,7 @@ impl LookAhead {
     }
 }
 
-impl Drop for LookAhead {
+impl Drop for Prefetcher {
     fn drop(&mut self) {
         self.shared.lock().is_stopped = true;
         self.shared.can_work.notify_all();

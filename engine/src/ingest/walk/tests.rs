@@ -23,9 +23,9 @@ fn walk(roots: &[Root], options: &WalkOptions) -> Result<Walked> {
     let mut walked = Walked::default();
     for found in Walk::new(roots, options.clone())? {
         match found? {
-            Found::File(file) => walked.files.push(file),
-            Found::Skipped(skipped) => walked.skipped.push(skipped),
-            Found::Unread(path) => walked.unread.push(path),
+            WalkItem::File(file) => walked.files.push(file),
+            WalkItem::Skipped(skipped) => walked.skipped.push(skipped),
+            WalkItem::Unread(path) => walked.unread.push(path),
         }
     }
     walked
@@ -52,7 +52,7 @@ fn roots(paths: &[PathBuf]) -> Vec<Root> {
     let known = Known {
         roots: &[],
         next_root: 1,
-        is_first_part: None,
+        is_path_prefix: None,
     };
     let resolved = resolve(paths, known, Asked::default(), &mut |_| Ok(Vec::new()));
     resolved.unwrap().roots

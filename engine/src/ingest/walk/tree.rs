@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::ingest::open::SourceFolder;
-use crate::ingest::walk::ahead::LookAhead;
 use crate::ingest::walk::listing::{Context, DiskFolder, Item, Listing, Note};
+use crate::ingest::walk::prefetch::Prefetcher;
 
 /// A walk through one folder: depth first, each folder in order.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl TreeWalk {
         context: Arc<Context>,
         path: String,
         top: DiskFolder,
-        ahead: &mut LookAhead,
+        ahead: &mut Prefetcher,
     ) -> TreeWalk {
         let mut walk = TreeWalk {
             open: Vec::new(),
@@ -59,7 +59,7 @@ impl TreeWalk {
         &self.context.folder
     }
 
-    fn enter(&mut self, mut listing: Listing, ahead: &mut LookAhead) {
+    fn enter(&mut self, mut listing: Listing, ahead: &mut Prefetcher) {
         self.notes = std::mem::take(&mut listing.notes);
         self.notes.reverse();
         let listing = Arc::new(listing);
@@ -69,7 +69,7 @@ impl TreeWalk {
 
     /// The next file, or what is told before it; `None` at the end. What is unread comes before every
     /// file that follows it.
-    pub(super) fn next(&mut self, ahead: &mut LookAhead) -> Option<Step> {
+    pub(super) fn next(&mut self, ahead: &mut Prefetcher) -> Option<Step> {
         loop {
             let (listing, at) = self.open.last_mut()?;
             if let Some(note) = self.notes.pop() {

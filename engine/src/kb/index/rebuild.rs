@@ -1,9 +1,9 @@
-//! A file that is written anew: made from nothing, or again in the place of an old one.
+//! A file built from nothing, or rebuilt to replace an older one.
 
 use std::path::PathBuf;
 
-use super::run::Run;
-use super::{input, looked_at, merging, preparation, put_skipped, resolve, unreadable};
+use super::recorder::RunRecorder;
+use super::{input, merging, preparation, put_skipped, resolve, touched_roots, unreadable};
 use crate::catalog::{Catalog, CatalogCache};
 use crate::container::{ContainerWriter, Snapshot};
 use crate::error::{Error, Result};
@@ -16,16 +16,16 @@ use crate::ingest::report::{IndexOptions, Report};
 use crate::ingest::roots::{self, Asked, Known};
 use crate::ingest::survey::Survey;
 use crate::ingest::walk::now_ms;
-use crate::kb::carry;
-use crate::kb::fresh::{first_manifest, fresh_meta};
 use crate::kb::merge::merge_segments;
+use crate::kb::new_file::{new_manifest, new_meta};
+use crate::kb::preserved;
 use crate::kb::recall;
 use crate::kb::write::KbWriter;
 use crate::progress::{Progress, Stage};
 
 impl KbWriter {
     /// Builds a new file, which takes the place of an old one.
-    pub(super) fn build(
+    pub(super) fn rebuild(
         &mut self,
         paths: &[PathBuf],
         options: &IndexOptions,
@@ -52,8 +52,8 @@ impl KbWriter {
             },
             catalog,
         });
-        let mut meta = fresh_meta()?;
-        let mut manifest = first_manifest();
+        let mut meta = new_meta()?;
+        let mut manifest = new_manifest();
         let resolved = match &before {
             Some(Before { base, catalog }) => {
                 meta.created_ms = catalog.meta.created_ms;
@@ -67,7 +67,7 @@ impl KbWriter {
                 let nothing = Known {
                     roots: &[],
                     next_root: 1,
-                    is_first_part: None,
+                    is_path_prefix: None,
                 };
                 let asked = Asked {
                     root: options.root.as_deref(),
@@ -88,15 +88,15 @@ impl KbWriter {
             is_same_program: false,
             is_rebuild: true,
         };
-        let survey = Survey::take(sides, options, limit_bytes)?;
+        let survey = Survey::new(sides, options, limit_bytes)?;
         survey.tally.refuse_unread()?;
         manifest.next_root = resolved.next_root;
-        meta.roots = looked_at(&resolved, now);
+        meta.roots = touched_roots(&resolved, now);
         let options = &IndexOptions {
             rebuild: true,
             ..options.clone()
         };
-        let mut run = Run::new(&survey, &resolved, progress);
+        let mut recorder = RunRecorder::new(&survey, &resolved, progress);
         let mut batch = Batch::new(meta, manifest, now);
         let mut transaction = writer.begin()?;
         let mut changes = survey.into_changes(sides, options)?;
@@ -106,29 +106,31 @@ impl KbWriter {
                 let Some(before) = &before else {
                     return Err(Error::WriterFailed);
                 };
-                let preserved =
-                    before.read(|snapshot, catalog| carry::read(snapshot, catalog, document.id))?;
+                let preserved = before.read(|snapshot, catalog| {
+                    preserved::document(snapshot, catalog, document.id)
+                })?;
                 Ok(Some(Input::Document(Box::new(preserved))))
             }
             Some(change) => Ok(input(change)),
         };
         preparation(options).in_order(inputs, |input, outcome| {
-            run.done(&input, &outcome);
+            recorder.done(&input, &outcome);
             let known = match &input {
-                Input::Document(preserved) => Some((preserved.id, preserved.kept.clone())),
-                Input::File(candidate) => match (&before, candidate.known) {
-                    (Some(before), Some(known)) => {
-                        let kept = before
-                            .read(|snapshot, catalog| carry::kept(snapshot, catalog, known.id))?;
-                        Some((known.id, kept))
+                Input::Document(preserved) => Some((preserved.id, preserved.fields.clone())),
+                Input::File(candidate) => match (&before, candidate.stored) {
+                    (Some(before), Some(stored)) => {
+                        let fields = before.read(|snapshot, catalog| {
+                            preserved::fields(snapshot, catalog, stored.id)
+                        })?;
+                        Some((stored.id, fields))
                     }
                     _ => None,
                 },
                 Input::Remove(..) | Input::Forget(_) => None,
             };
             match (outcome, known) {
-                (Outcome::Prepared(prepared), Some((id, kept))) => {
-                    batch.write(&mut transaction, id, &prepared, kept)
+                (Outcome::Prepared(prepared), Some((id, fields))) => {
+                    batch.write(&mut transaction, id, &prepared, fields)
                 }
                 (Outcome::Prepared(prepared), None) => {
                     // Documents of the old file that are not yet in the new one keep their handles.
@@ -146,7 +148,7 @@ impl KbWriter {
                     }
                     _ => Ok(()),
                 },
-                (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Gone, _) => {
+                (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Removed, _) => {
                     Ok(())
                 }
             }
@@ -155,29 +157,29 @@ impl KbWriter {
         tally.refuse_unread()?;
         options.check_cancel()?;
         if batch.meta().documents == 0 {
-            return Ok(run.report(tally, batch.meta()));
+            return Ok(recorder.report(tally, batch.meta()));
         }
-        run.stage(Stage::Write);
+        recorder.stage(Stage::Write);
         let meta = batch.finish(&mut transaction, None)?;
         transaction.commit()?;
         if options.large_merges {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
             let base = writer.written()?;
             let mut hear = |done, total| {
-                (run.progress)(merging(done, total));
+                (recorder.progress)(merging(done, total));
                 options.check_cancel()
             };
             let catalogs = CatalogCache::default();
             merge_segments(&mut writer, &base, &catalogs, Limit::none(), &mut hear)?;
         }
-        recall::certify(&mut writer)?;
+        recall::record_recall(&mut writer)?;
         options.check_cancel()?;
         writer.finish()?;
-        Ok(run.report(tally, &meta))
+        Ok(recorder.report(tally, &meta))
     }
 }
 
-/// A file that is written anew, as it was.
+/// A file that is rebuilt, as it was.
 struct Before<'b> {
     base: Base<'b>,
     catalog: &'b Catalog,

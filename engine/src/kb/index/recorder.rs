@@ -9,25 +9,25 @@ use crate::progress::{Progress, Stage};
 use crate::store::meta::Meta;
 
 /// Keeps count during an index run.
-pub(super) struct Run<'r> {
+pub(super) struct RunRecorder<'r> {
     pub(super) progress: &'r mut dyn FnMut(Progress),
     now: Progress,
     report: Report,
 }
 
-impl<'r> Run<'r> {
+impl<'r> RunRecorder<'r> {
     pub(super) fn new(
         survey: &Survey,
         resolved: &Resolved,
         progress: &'r mut dyn FnMut(Progress),
-    ) -> Run<'r> {
+    ) -> RunRecorder<'r> {
         let now = Progress {
             files_total: survey.files,
             bytes_total: survey.bytes,
             ..Progress::new(Stage::Index)
         };
         progress(now);
-        Run {
+        RunRecorder {
             progress,
             now,
             report: Report {
@@ -48,11 +48,11 @@ impl<'r> Run<'r> {
     fn file(&mut self, candidate: &Candidate, outcome: &Outcome) {
         let report = &mut self.report;
         let path = &candidate.file.document_path;
-        match (outcome, candidate.known) {
+        match (outcome, candidate.stored) {
             (Outcome::Prepared(prepared), known) => {
                 report.source_bytes += prepared.source.size_bytes;
                 match known {
-                    Some(known) if known.hash == prepared.source.hash => report.unchanged += 1,
+                    Some(stored) if stored.hash == prepared.source.hash => report.unchanged += 1,
                     Some(_) => report.updated.push(path.clone()),
                     None => report.added.push(path.clone()),
                 }
@@ -82,7 +82,7 @@ impl<'r> Run<'r> {
                 // Not one of those that were to be read.
                 return;
             }
-            (Outcome::Gone, _) => {}
+            (Outcome::Removed, _) => {}
         }
         self.now.files_done += 1;
         self.now.bytes_done += candidate.file.size_bytes;

@@ -54,34 +54,34 @@ fn what_cannot_be_read_now_keeps_its_document_and_is_no_proof() {
     place.index();
     let options = IndexOptions::default();
     let container = Container::open(&place.kb()).unwrap();
-    let found = Found::look(&container, &place.paths, &options, KEPT_LIMIT_BYTES).unwrap();
+    let plan = ChangePlan::compute(&container, &place.paths, &options, BUFFER_LIMIT_BYTES).unwrap();
     let base = Base {
         container: &container,
-        commit: found.identity,
+        commit: plan.identity,
     };
     // As root reads everything, the comparison is told what could not be read.
     let blind = |unread: &str, is_rebuild: bool| {
         let sides = Sides {
             is_rebuild,
-            ..sides(base, &found.catalog, &found.resolved)
+            ..sides(base, &plan.catalog, &plan.resolved)
         };
         let walk_options = WalkOptions {
             max_file_bytes: u64::MAX,
             ..WalkOptions::default()
         };
         let walk = Walk::new(sides.roots, walk_options).unwrap();
-        let is_seen = |found: &Result<walk::Found>| match found {
-            Ok(walk::Found::File(file)) => !file.document_path.starts_with(unread),
+        let is_seen = |plan: &Result<walk::WalkItem>| match plan {
+            Ok(walk::WalkItem::File(file)) => !file.document_path.starts_with(unread),
             _ => true,
         };
-        let unread = [Ok(walk::Found::Unread(unread.to_owned()))];
+        let unread = [Ok(walk::WalkItem::Unread(unread.to_owned()))];
         let walk = unread.into_iter().chain(walk.filter(is_seen));
         let mut comparison = Comparison::of(sides, walk, &options).unwrap();
         let mut changes = Vec::new();
         while let Some(change) = comparison.next_change().unwrap() {
             match change {
-                // Whether it is the same is found out later.
-                Change::Read(candidate) if candidate.looks_same => {}
+                // Whether it is the same is plan out later.
+                Change::Read(candidate) if candidate.same_metadata => {}
                 Change::Read(_) if is_rebuild => {}
                 change => changes.push(change),
             }
@@ -113,7 +113,7 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
     let options = IndexOptions::default();
     let mut reports = Vec::new();
     let mut run = |writer: &mut KbWriter, options: &IndexOptions| {
-        let ran = writer.index_keeping(&place.paths, options, &mut |_| (), limit_bytes);
+        let ran = writer.index_buffered(&place.paths, options, &mut |_| (), limit_bytes);
         reports.push(Report {
             elapsed: std::time::Duration::ZERO,
             ..ran.unwrap()
@@ -123,7 +123,7 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
     writer
         .add_bytes("b/added.md", b"# Added by name\n")
         .unwrap();
-    writer.tag("b/d.txt", &["kept"], &[]).unwrap();
+    writer.tag("b/d.txt", &["buffered"], &[]).unwrap();
     writer.commit().unwrap();
     place.write("b/added.md", "a file of that path");
     place.write("b/c.txt", "changed");
@@ -155,7 +155,7 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
 
 #[test]
 fn changes_that_are_found_again_are_applied_like_those_that_are_kept() {
-    let (reports, listed) = changed_and_built_again(KEPT_LIMIT_BYTES);
+    let (reports, listed) = changed_and_built_again(BUFFER_LIMIT_BYTES);
     assert_eq!(reports[1].added, ["new.txt"]);
     assert_eq!(reports[1].updated, ["b/c.txt"]);
     assert_eq!(reports[1].removed, ["f.txt"]);
@@ -164,7 +164,7 @@ fn changes_that_are_found_again_are_applied_like_those_that_are_kept() {
     assert!(
         listed
             .iter()
-            .any(|(path, _, tags)| path == "b/d.txt" && tags == &["kept"])
+            .any(|(path, _, tags)| path == "b/d.txt" && tags == &["buffered"])
     );
     assert_eq!(changed_and_built_again(0), (reports, listed));
 }
