@@ -3,14 +3,14 @@
 //!
 //! Imports point down: `transport` (the only room that knows tokio, rmcp and hyper) carries requests to
 //! `tools` and `content`, which are plain functions; these ask the open files in `indexes` and say
-//! what goes out in the words of `response`. `catalog` holds what is advertised, `tokens` the access
+//! what goes out in the words of `response`. `definitions` holds what is advertised, `tokens` the access
 //! tokens of HTTP clients, `hosts` the configuration of programs that start a server.
 #![deny(missing_docs)]
 
-mod catalog;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod content;
+mod definitions;
 #[cfg(feature = "faults")]
 pub mod faults;
 pub mod hosts;
@@ -21,6 +21,6 @@ pub mod tokens;
 mod tools;
 mod transport;
 
-pub use catalog::reference;
+pub use definitions::reference;
 pub use options::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
 pub use transport::{serve_http, serve_stdio};

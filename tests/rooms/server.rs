@@ -9,20 +9,20 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("hosts", &["options"]),
     ("tokens", &["options"]),
     ("response", &[]),
-    ("catalog", &["response"]),
+    ("definitions", &["response"]),
     ("indexes", &["options", "response"]),
     // `options` for its tests, which open files as the server does.
     (
         "tools",
-        &["options", "faults", "response", "catalog", "indexes"],
+        &["options", "faults", "response", "definitions", "indexes"],
     ),
-    ("content", &["response", "catalog", "indexes"]),
+    ("content", &["response", "definitions", "indexes"]),
     (
         "transport",
         &[
             "options",
             "response",
-            "catalog",
+            "definitions",
             "indexes",
             "tools",
             "content",
@@ -61,7 +61,7 @@ fn an_upward_or_sideways_use_in_the_server_is_found() {
     for (file, source) in [
         ("response/text.rs", "use crate::tools::call;"),
         ("response/text.rs", "use super::super::indexes::Index;"),
-        ("indexes/mod.rs", "use crate::catalog::definitions;"),
+        ("indexes/mod.rs", "use crate::definitions::definitions;"),
         ("tools/search.rs", "use crate::transport::work;"),
         ("tools/search.rs", "use tokio::sync::watch;"),
         ("content/mod.rs", "use crate::tools::call;"),
@@ -74,7 +74,7 @@ fn an_upward_or_sideways_use_in_the_server_is_found() {
     for (file, source) in [
         (
             "tools/search.rs",
-            "use crate::response::ToolResponse; use super::going_on;",
+            "use crate::response::ToolResponse; use super::call;",
         ),
         (
             "transport/http/gate.rs",

@@ -129,7 +129,7 @@ pub(crate) fn prompt(name: &str, arguments: &Object) -> Result<(String, &'static
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog;
+    use crate::definitions;
 
     fn given(value: serde_json::Value) -> Object {
         value.as_object().cloned().unwrap()
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_prompt_holds_its_arguments_and_names_only_tools_that_there_are() {
-        let tools: Vec<String> = catalog::definitions(false)
+        let tools: Vec<String> = definitions::definitions(false)
             .iter()
             .map(|tool| tool["name"].as_str().unwrap().to_owned())
             .collect();

@@ -7,7 +7,7 @@ use kb_engine::{DocumentInfo, Error, Lines, Page, file_types};
 use serde_json::{Value, json};
 
 use super::Refusal;
-use crate::catalog::limits;
+use crate::definitions::limits;
 use crate::indexes::{Index, Indexes, updated_ms};
 use crate::response::uri::{self, Part};
 use crate::response::{Object, time};

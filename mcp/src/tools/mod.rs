@@ -1,89 +1,59 @@
 //! The tools: a name and arguments become an answer. Plain functions; nothing here waits for a
 //! client.
 
-mod arguments;
-#[cfg(test)]
-mod bench;
-mod choose;
-mod clear;
-mod codebase;
-mod content;
-mod data;
-mod document;
-mod documents;
-mod embedding;
-mod fit;
-mod folders;
-mod going_on;
-mod hits;
-mod indexes;
-mod outline;
-mod pages;
-#[cfg(test)]
-mod parts;
-#[cfg(test)]
-pub(crate) mod schema;
+mod call;
+mod clear_index;
+mod get_document;
+mod get_document_data;
+mod get_document_outline;
+mod get_embedding;
+mod get_pages;
+mod get_status;
+mod index_codebase;
+mod index_stats;
+mod list_documents;
+mod list_folders;
+mod list_indexes;
 mod search;
 mod search_code;
 mod search_docs;
-mod stats;
-mod status;
-mod typed;
-mod upload;
+#[cfg(test)]
+pub(crate) mod testing;
+mod upload_document;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use kb_engine::Class;
-
-use crate::catalog;
-use crate::indexes::{Index, Indexes, each};
-use crate::response::{Object, ToolError, ToolResponse};
-use arguments::Arguments;
-
-/// One call of a tool.
-pub(crate) struct Call<'c> {
-    /// The open files.
-    pub(crate) indexes: &'c Arc<Indexes>,
-    /// Name of the tool, one of those advertised.
-    pub(crate) name: &'c str,
-    /// What it is given; taken out when it is read.
-    pub(crate) arguments: Object,
-    /// Whether this client may write; the server must allow it too.
-    pub(crate) may_write: bool,
-    /// Set when the client wants no answer any more.
-    pub(crate) cancel: &'c Arc<AtomicBool>,
-    /// Told how much of how much is done (0: not known yet); cheap to call often.
-    pub(crate) progress: &'c (dyn Fn(u64, u64) + Sync),
-}
+use crate::definitions;
+use crate::response::{ToolError, ToolResponse};
+pub(crate) use call::Call;
+use call::arguments::Arguments;
+use call::resolve;
 
 /// How a tool answers: from the call and its arguments, checked.
 type Tool = fn(&Call<'_>, &Arguments) -> Result<ToolResponse, ToolError>;
 
 /// The tools by name.
 const TOOLS: &[(&str, Tool)] = &[
-    ("clear_index", clear::call),
-    ("get_document", document::call),
-    ("get_document_data", data::call),
-    ("get_document_outline", outline::call),
-    ("get_embedding", embedding::call),
-    ("get_pages", pages::call),
-    ("get_status", status::call),
-    ("index_codebase", codebase::call),
-    ("index_stats", stats::call),
-    ("list_documents", documents::call),
-    ("list_folders", folders::call),
-    ("list_indexes", indexes::call),
+    ("clear_index", clear_index::call),
+    ("get_document", get_document::call),
+    ("get_document_data", get_document_data::call),
+    ("get_document_outline", get_document_outline::call),
+    ("get_embedding", get_embedding::call),
+    ("get_pages", get_pages::call),
+    ("get_status", get_status::call),
+    ("index_codebase", index_codebase::call),
+    ("index_stats", index_stats::call),
+    ("list_documents", list_documents::call),
+    ("list_folders", list_folders::call),
+    ("list_indexes", list_indexes::call),
     ("search", search::call),
     ("search_code", search_code::call),
     ("search_docs", search_docs::call),
-    ("upload_document", upload::call),
+    ("upload_document", upload_document::call),
 ];
 
 /// Answers one call.
-pub(crate) fn call(mut call: Call<'_>) -> Result<ToolResponse, ToolError> {
-    if catalog::definition(call.name).is_some_and(catalog::writes) {
-        choose::may_write(&call)?;
+pub(crate) fn dispatch(mut call: Call<'_>) -> Result<ToolResponse, ToolError> {
+    if definitions::definition(call.name).is_some_and(definitions::writes) {
+        resolve::may_write(&call)?;
     }
     let arguments = Arguments::read(call.name, std::mem::take(&mut call.arguments))?;
     let mut tools = TOOLS.iter();
@@ -93,27 +63,13 @@ pub(crate) fn call(mut call: Call<'_>) -> Result<ToolResponse, ToolError> {
     tool(&call, &arguments).map_err(|error| arguments.in_its_names(error))
 }
 
-/// Whether one of these indexes has documents of one of these classes.
-fn any_has(indexes: &[Arc<Index>], classes: &[Class]) -> Result<bool, ToolError> {
-    // Whoever asks them next says which cannot be read.
-    let found = each(indexes, &mut Vec::new(), |index| {
-        index.kb().has_class(classes)
-    })?;
-    Ok(found.iter().any(|(_, has)| *has))
-}
-
-/// `None` for an empty text, which is left out of answers.
-fn some(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_advertised_tool_answers() {
-        let advertised = catalog::definitions(true);
+        let advertised = definitions::definitions(true);
         let names: Vec<&str> = advertised
             .iter()
             .filter_map(|tool| tool["name"].as_str())

@@ -6,9 +6,9 @@ use kb_engine::file_types;
 use kb_engine::{Hit, Mode, Request, Response, Scope, Sort};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose, hits};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, hits, resolve};
 use crate::indexes::Index;
 use crate::response::envelope::Part;
 use crate::response::{Text, ToolError, ToolResponse, object, time};
@@ -20,10 +20,10 @@ const PREVIEW: usize = 500;
 const AROUND: usize = 100;
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let indexes = choose::all(call, arguments)?;
-    fit(arguments.max_tokens(), |budget| {
+    let indexes = resolve::all(call, arguments)?;
+    budget::fit(arguments.max_tokens(), |budget| {
         let response = hits::ask(&indexes, &request(arguments, budget))?;
-        Ok(Made {
+        Ok(Attempt {
             can_shrink: response.hits.len() > 1,
             tokens: response.paging.tokens,
             answer: answer(arguments, &indexes, &response),
@@ -99,14 +99,14 @@ fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
     json!({
         "document_id": hit.document,
         "doc_handle": hit.handle,
-        "title": super::some(&hit.title),
+        "title": super::call::non_empty(&hit.title),
         "uri": hits::uri_of(indexes, hit),
         "index_name": hits::index_of(indexes, hit),
         "preview": hit.text,
         "score": hits::score(hit.score),
         "location": {
             "document_type": kind,
-            "section": super::some(&section(hit)),
+            "section": super::call::non_empty(&section(hit)),
             "start_line": has_lines.then_some(hit.lines.first),
             "end_line": has_lines.then_some(hit.lines.last),
         },
@@ -155,19 +155,19 @@ fn updated(hit: &Hit) -> Option<String> {
 
 fn context(hit: &Hit) -> Option<Value> {
     let is_there = !(hit.before.is_empty() && hit.after.is_empty());
-    is_there.then(|| json!({"before": super::some(&hit.before), "after": super::some(&hit.after)}))
+    is_there.then(|| json!({"before": super::call::non_empty(&hit.before), "after": super::call::non_empty(&hit.after)}))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
+    use crate::tools::testing::Fixture;
     use kb_engine::{KbWriter, SourceInfo, document_of};
     use serde_json::json;
 
     #[test]
     fn results_say_what_they_are_and_where() {
-        let bench = Bench::guides();
-        let answer = bench.answer(
+        let fixture = Fixture::guides();
+        let answer = fixture.answer(
             "search",
             json!({"query": "how are sails mended", "max_tokens": 2000}),
         );
@@ -189,8 +189,8 @@ mod tests {
             line.repeat(12),
             line.repeat(12)
         );
-        let bench = Bench::new("log", &[("log.md", &text)]);
-        let answer = bench.answer("search", json!({"query": "walrus", "mode": "keyword"}));
+        let fixture = Fixture::new("log", &[("log.md", &text)]);
+        let answer = fixture.answer("search", json!({"query": "walrus", "mode": "keyword"}));
         let first = &answer.structured["data"]["results"][0];
         assert_eq!(first["metadata"]["author"], "Ada");
         assert!(first["preview"].as_str().unwrap().contains("A walrus!"));
@@ -203,9 +203,9 @@ mod tests {
 
     #[test]
     fn filters_modes_and_orders_are_heeded() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let ids = |given| {
-            let answer = bench.answer("search", given);
+            let answer = fixture.answer("search", given);
             let results = answer.structured["data"]["results"]
                 .as_array()
                 .unwrap()
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_newest_come_first_when_asked_for() {
-        let bench = Bench::new("ages", &[]);
+        let fixture = Fixture::new("ages", &[]);
         let add = |writer: &mut KbWriter| {
             for (path, text, modified_ms) in [
                 ("old.md", "sails sails sails", 1_000_000),
@@ -246,9 +246,9 @@ mod tests {
             }
             writer.commit()
         };
-        bench.index().write(add).unwrap();
+        fixture.index().write(add).unwrap();
         let first = |sort: &str| {
-            let answer = bench.answer("search", json!({"query": "sails", "sort": sort}));
+            let answer = fixture.answer("search", json!({"query": "sails", "sort": sort}));
             answer.structured["data"]["results"][0].clone()
         };
         assert_eq!(first("relevance")["document_id"], "old.md");
@@ -258,8 +258,8 @@ mod tests {
 
     #[test]
     fn what_nobody_speaks_of_is_said() {
-        let bench = Bench::guides();
-        let answer = bench.answer(
+        let fixture = Fixture::guides();
+        let answer = fixture.answer(
             "search",
             json!({"query": "quarterly tax filing", "mode": "keyword"}),
         );
@@ -273,13 +273,13 @@ mod tests {
 
     #[test]
     fn a_second_call_needs_only_the_query_and_the_token() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let given = json!({"query": "sails", "limit": 1, "scope": "chunks", "mode": "keyword"});
-        let first = bench.answer("search", given);
+        let first = fixture.answer("search", given);
         let token = &first.structured["continuation"]["token"];
         // It ends because of limit, not of max_tokens.
         assert_eq!(first.structured["status"]["message"], "SEARCH_COMPLETED");
-        let second = bench.answer(
+        let second = fixture.answer(
             "search",
             json!({"query": "sails", "continuation_token": token}),
         );
@@ -292,13 +292,13 @@ mod tests {
         assert_eq!((ids(&first), ids(&second)), (1, 1));
         assert_ne!(first.structured["data"], second.structured["data"]);
         assert!(first.text.ends_with(token.as_str().unwrap()));
-        let other = bench.error(
+        let other = fixture.error(
             "search",
             json!({"query": "ropes", "continuation_token": token}),
         );
         assert_eq!(other.code, "INVALID_CONTINUATION_TOKEN");
-        bench.add("new.md", "# New\n\nsails");
-        let stale = bench.error(
+        fixture.add("new.md", "# New\n\nsails");
+        let stale = fixture.error(
             "search",
             json!({"query": "sails", "continuation_token": token}),
         );
@@ -307,9 +307,9 @@ mod tests {
 
     #[test]
     fn a_filter_is_called_by_its_name_here() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let given = json!({"query": "sails", "filters": {"tag": "a,b"}});
-        let error = bench.error("search", given);
+        let error = fixture.error("search", given);
         assert!(
             error.sentence.starts_with("filters.tag: "),
             "{}",

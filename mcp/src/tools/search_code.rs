@@ -6,9 +6,9 @@ use std::sync::Arc;
 use kb_engine::{Class, Hit, Mode, Request, Response, Scope};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose, hits};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, hits, resolve};
 use crate::indexes::Index;
 use crate::response::{Object, Text, ToolError, ToolResponse, insert_warnings, object};
 
@@ -16,19 +16,19 @@ use crate::response::{Object, Text, ToolError, ToolResponse, insert_warnings, ob
 const CLASSES: [Class; 2] = [Class::Code, Class::Data];
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let indexes = choose::all(call, arguments)?;
-    if !super::any_has(&indexes, &CLASSES)? {
+    let indexes = resolve::all(call, arguments)?;
+    if !resolve::any_has(&indexes, &CLASSES)? {
         let sentence = format!("{} holds no source code", hits::names(&indexes));
         return Err(ToolError::new("CODE_INDEX_NOT_FOUND", sentence)
             .with_hint("Index some with index_codebase, or with `kb index` on the command line"));
     }
     let asked = request(arguments);
-    fit(arguments.max_tokens(), |budget| {
+    budget::fit(arguments.max_tokens(), |budget| {
         let mut request = asked.clone();
         request.page = arguments.page(budget);
         request.page.note = None;
         let response = hits::ask(&indexes, &request)?;
-        Ok(Made {
+        Ok(Attempt {
             can_shrink: response.hits.len() > 1,
             tokens: response.paging.tokens,
             answer: answer(arguments, &request, &indexes, &response)?,
@@ -210,21 +210,21 @@ fn staleness(indexes: &[Arc<Index>]) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
+    use crate::tools::testing::Fixture;
     use serde_json::json;
 
     #[test]
     fn code_is_found_by_meaning_and_by_name() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let given = json!({"query": "fn trim_sail(angle: f32) -> f32", "limit": 2});
-        let answer = bench.answer("search_code", given);
+        let answer = fixture.answer("search_code", given);
         let first = &answer.structured["results"][0];
         assert_eq!(first["file_path"], "src/rig.rs");
         assert_eq!(first["language_id"], "rust");
         assert_eq!(first["match_type"], "both");
         assert_eq!(answer.structured["search_context"]["index_name"], "guides");
         assert!(first["content"].as_str().unwrap().contains("trim_sail"));
-        let named = bench.answer(
+        let named = fixture.answer(
             "search_code",
             json!({"query": "sail", "index_name": "guides"}),
         );
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn prose_never_answers_and_languages_are_heeded() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let paths = |given| {
-            let answer = bench.answer("search_code", given);
+            let answer = fixture.answer("search_code", given);
             let results = answer.structured["results"].as_array().unwrap().clone();
             let paths = results
                 .iter()
@@ -252,17 +252,17 @@ mod tests {
 
     #[test]
     fn signs_of_a_language_are_words() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         // As a query, this would leave out whatever has "angle".
-        let answer = bench.answer("search_code", json!({"query": "trim_sail -angle"}));
+        let answer = fixture.answer("search_code", json!({"query": "trim_sail -angle"}));
         assert_eq!(answer.structured["results"][0]["file_path"], "src/rig.rs");
     }
 
     #[test]
     fn meaning_alone_answers_when_asked_for() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let given = json!({"query": "trim_sail", "use_hybrid_search": "false"});
-        let answer = bench.answer("search_code", given);
+        let answer = fixture.answer("search_code", given);
         let first = &answer.structured["results"][0];
         assert!(first.get("keyword_score").is_none());
         assert_eq!(first["match_type"], "semantic");
@@ -276,8 +276,8 @@ mod tests {
         };
         let code: String = (0..60).map(function).collect();
         let code = code.replace("pub fn item_30(", "pub fn walrus(");
-        let bench = Bench::new("code", &[("a.rs", &code)]);
-        let first = |given| bench.answer("search_code", given).structured["results"][0].clone();
+        let fixture = Fixture::new("code", &[("a.rs", &code)]);
+        let first = |given| fixture.answer("search_code", given).structured["results"][0].clone();
         let plain = first(json!({"query": "walrus", "limit": 1}));
         assert!(plain.get("context_after").is_none() && plain.get("context_before").is_none());
         let given = json!({"query": "walrus", "limit": 1, "context_before": 2, "context_after": 3});
@@ -288,17 +288,17 @@ mod tests {
 
     #[test]
     fn what_is_not_there_yet_is_ignored_with_a_word() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let given = json!({"query": "hoist", "language": "python", "symbol_type": "function"});
-        let answer = bench.answer("search_code", given);
+        let answer = fixture.answer("search_code", given);
         let warning = answer.structured["warnings"][0].as_str().unwrap();
         assert!(warning.starts_with("symbol_type ignored"), "{warning}");
     }
 
     #[test]
     fn an_index_without_code_is_told() {
-        let bench = Bench::new("docs", &[("a.md", "# A\n\ntext")]);
-        let error = bench.error("search_code", json!({"query": "main"}));
+        let fixture = Fixture::new("docs", &[("a.md", "# A\n\ntext")]);
+        let error = fixture.error("search_code", json!({"query": "main"}));
         assert_eq!(error.code, "CODE_INDEX_NOT_FOUND");
     }
 }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use kb_engine::{Class, Hit, Request, Response, Scope};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose, hits};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, hits, resolve};
 use crate::indexes::Index;
 use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object};
 
@@ -19,16 +19,16 @@ const CLASSES: [Class; 2] = [Class::Doc, Class::Data];
 const OTHER_SPELLINGS: &[&str] = &["projectId", "project_id", "topK", "minScore"];
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let indexes = choose::all(call, arguments)?;
+    let indexes = resolve::all(call, arguments)?;
     let asked = Asked::of(arguments);
-    if !super::any_has(&indexes, &CLASSES)? {
+    if !resolve::any_has(&indexes, &CLASSES)? {
         let names = hits::names(&indexes);
         let sentence = format!("{names} holds no documentation");
         return Err(ToolError::new("DOCS_INDEX_NOT_FOUND", sentence)
             .with_hint("Index some with index_codebase, or with `kb index` on the command line"));
     }
     let mut took = Duration::ZERO;
-    fit(arguments.max_tokens(), |budget| {
+    budget::fit(arguments.max_tokens(), |budget| {
         let mut request = asked.request(arguments);
         request.page = arguments.page(budget);
         // There is no continuation here, so none needs a note.
@@ -40,7 +40,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
         if response.hits.is_empty() && asked.min_score > 0.0 {
             warnings.extend(below(&indexes, &request)?);
         }
-        Ok(Made {
+        Ok(Attempt {
             can_shrink: response.hits.len() > 1,
             tokens: response.paging.tokens,
             answer: answer(&asked, &indexes, &response, &warnings, took),
@@ -154,13 +154,13 @@ fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
+    use crate::tools::testing::Fixture;
     use serde_json::json;
 
     #[test]
     fn passages_come_with_path_lines_and_score_best_first() {
-        let bench = Bench::guides();
-        let answer = bench.answer("search_docs", json!({"query": "how are sails mended"}));
+        let fixture = Fixture::guides();
+        let answer = fixture.answer("search_docs", json!({"query": "how are sails mended"}));
         let results = answer.structured["results"].as_array().unwrap();
         assert_eq!(results[0]["path"], "guides/sails.md");
         assert_eq!(answer.structured["totalResults"], results.len());
@@ -184,15 +184,15 @@ mod tests {
 
     #[test]
     fn other_spellings_bring_their_defaults() {
-        let bench = Bench::guides();
-        let id = bench.index().kb().state().unwrap().uuid;
-        let few = bench.answer(
+        let fixture = Fixture::guides();
+        let id = fixture.index().kb().state().unwrap().uuid;
+        let few = fixture.answer(
             "search_docs",
             json!({"query": "quarterly tax", "projectId": id}),
         );
         assert_eq!(few.structured["totalResults"], 0);
         assert!(few.text.contains("pass a lower min_score"), "{}", few.text);
-        let all = bench.answer(
+        let all = fixture.answer(
             "search_docs",
             json!({"query": "a ship and its sails", "index_name": id}),
         );
@@ -203,15 +203,15 @@ mod tests {
         );
         let given = json!({"query": "a ship and its sails", "topK": 3, "minScore": 0});
         assert_eq!(
-            bench.answer("search_docs", given).structured["totalResults"],
+            fixture.answer("search_docs", given).structured["totalResults"],
             3
         );
         let given = json!({"query": "a ship and its sails", "minScore": 0});
         assert_eq!(
-            bench.answer("search_docs", given).structured["totalResults"],
+            fixture.answer("search_docs", given).structured["totalResults"],
             5
         );
-        let error = bench.error("search_docs", json!({"query": "a", "projectId": "none"}));
+        let error = fixture.error("search_docs", json!({"query": "a", "projectId": "none"}));
         assert_eq!(error.code, "INDEX_NOT_FOUND");
         assert!(
             error.text().contains("project not found"),
@@ -225,23 +225,23 @@ mod tests {
         let names: Vec<String> = (0..12).map(|n| format!("{n}.md")).collect();
         let documents: Vec<(&str, &str)> =
             names.iter().map(|name| (name.as_str(), "sails")).collect();
-        let bench = Bench::new("many", &documents);
-        let answer = bench.answer("search_docs", json!({"query": "sails"}));
+        let fixture = Fixture::new("many", &documents);
+        let answer = fixture.answer("search_docs", json!({"query": "sails"}));
         assert_eq!(answer.structured["totalResults"], 10);
         assert!(answer.structured.get("truncated").is_none());
     }
 
     #[test]
     fn an_index_without_documentation_is_told() {
-        let bench = Bench::new("code", &[("a.rs", "fn main() {}")]);
-        let error = bench.error("search_docs", json!({"query": "main"}));
+        let fixture = Fixture::new("code", &[("a.rs", "fn main() {}")]);
+        let error = fixture.error("search_docs", json!({"query": "main"}));
         assert_eq!(error.code, "DOCS_INDEX_NOT_FOUND");
     }
 
     #[test]
     fn a_cut_is_said() {
-        let bench = Bench::guides();
-        let answer = bench.answer("search_docs", json!({"query": "sails", "max_tokens": 100}));
+        let fixture = Fixture::guides();
+        let answer = fixture.answer("search_docs", json!({"query": "sails", "max_tokens": 100}));
         assert_eq!(answer.structured["truncated"], true);
         assert!(answer.text.ends_with("higher max_tokens for the rest."));
     }

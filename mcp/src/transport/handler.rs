@@ -16,10 +16,10 @@ use super::listen::{self, Subscribed};
 use super::server::{Server, implementation};
 use super::share::Owner;
 use super::work::{Listener, Trouble};
-use crate::catalog::limits::ADDRESS_LIMIT_BYTES;
 #[cfg(feature = "conformance")]
 use crate::conformance;
 use crate::content::{self, Refusal};
+use crate::definitions::limits::ADDRESS_LIMIT_BYTES;
 use crate::response::{Object, ToolError, ToolResponse, cut, short};
 use crate::tokens::Access;
 use crate::tools::{self, Call};
@@ -157,7 +157,7 @@ impl ServerHandler for Session {
             let _held = held;
             #[cfg(feature = "faults")]
             fault(&name);
-            tools::call(Call {
+            tools::dispatch(Call {
                 indexes: &indexes,
                 name: &name,
                 arguments,

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::changes::{Revisions, Subscriber, revisions};
 use super::server::Server;
 use super::share::Owner;
-use crate::catalog::limits::ADDRESS_LIMIT_BYTES;
+use crate::definitions::limits::ADDRESS_LIMIT_BYTES;
 use crate::response::uri;
 
 /// Most addresses of one subscriber.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::changes::Changes;
 use super::work::{Queue, Work};
-use crate::catalog;
+use crate::definitions;
 use crate::indexes::Indexes;
 use crate::options::{Options, StartError};
 
@@ -29,7 +29,7 @@ impl Server {
     /// Opens the files.
     pub(super) fn new(options: &Options, queue: Option<Queue>) -> Result<Arc<Server>, StartError> {
         let indexes = Indexes::open(options)?;
-        let definitions = catalog::definitions(options.allow_write).into_iter();
+        let definitions = definitions::definitions(options.allow_write).into_iter();
         let mut tools: Vec<Tool> = definitions
             .filter_map(|definition| serde_json::from_value(Value::Object(definition)).ok())
             .collect();
@@ -48,7 +48,7 @@ impl Server {
         let capabilities = with_logging(capabilities);
         let info = ServerConfig::new(capabilities)
             .with_server_info(implementation())
-            .with_instructions(catalog::instructions(options.allow_write));
+            .with_instructions(definitions::instructions(options.allow_write));
         Ok(Arc::new(Server {
             changes: Changes::new(&indexes),
             indexes,

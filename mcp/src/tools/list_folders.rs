@@ -3,9 +3,9 @@
 use kb_engine::Folders;
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, resolve};
 use crate::response::envelope::Part;
 use crate::response::{Text, ToolError, ToolResponse, object};
 
@@ -16,8 +16,8 @@ const TOKENS: u32 = 2000;
 const NAME_OVERHEAD_BYTES: usize = 4;
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let index = choose::one(call, arguments)?;
-    fit(TOKENS, |budget| {
+    let index = resolve::one(call, arguments)?;
+    budget::fit(TOKENS, |budget| {
         let bytes = usize::try_from(budget)
             .unwrap_or(usize::MAX)
             .saturating_mul(4);
@@ -31,7 +31,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
         let kept = folders.top.iter().map_while(fits).count();
         folders.cut |= kept < folders.top.len();
         folders.top.truncate(kept.max(1));
-        Ok(Made {
+        Ok(Attempt {
             can_shrink: folders.paths.len() > 1,
             tokens: budget.into(),
             answer: answer(arguments, &folders),
@@ -88,14 +88,14 @@ fn answer(arguments: &Arguments, folders: &Folders) -> ToolResponse {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
-    use super::super::fit::larger_form;
+    use crate::tools::call::budget::larger_form;
+    use crate::tools::testing::Fixture;
     use serde_json::json;
 
     #[test]
     fn folders_come_with_the_number_of_documents_below() {
-        let bench = Bench::guides();
-        let answer = bench.answer("list_folders", json!({}));
+        let fixture = Fixture::guides();
+        let answer = fixture.answer("list_folders", json!({}));
         let data = &answer.structured["data"];
         assert_eq!(data["folders"], json!(["guides", "logs", "src"]));
         let paths = data["paths"].as_array().unwrap();
@@ -110,8 +110,8 @@ mod tests {
             .map(|n| format!("folder-of-the-year-{n:04}/deep/a.txt"))
             .collect();
         let documents: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
-        let bench = Bench::new("many", &documents);
-        let answer = bench.answer("list_folders", json!({}));
+        let fixture = Fixture::new("many", &documents);
+        let answer = fixture.answer("list_folders", json!({}));
         assert_eq!(
             answer.structured["status"]["message"],
             "TOKEN_LIMIT_REACHED"

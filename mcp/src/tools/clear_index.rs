@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::Call;
-use super::arguments::Arguments;
+use super::call::Call;
+use super::call::arguments::Arguments;
 use crate::response::{Text, ToolError, ToolResponse, object};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
@@ -20,29 +20,29 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     #[test]
     fn everything_goes_but_name_and_id_stay() {
-        let bench = Bench::guides();
-        let before = bench.answer("list_indexes", json!({})).structured["indexes"][0].clone();
-        let answer = bench.answer("clear_index", json!({"index_name": "guides"}));
+        let fixture = Fixture::guides();
+        let before = fixture.answer("list_indexes", json!({})).structured["indexes"][0].clone();
+        let answer = fixture.answer("clear_index", json!({"index_name": "guides"}));
         assert_eq!(answer.text, "Index 'guides' cleared successfully");
-        let after = bench.answer("list_indexes", json!({})).structured["indexes"][0].clone();
+        let after = fixture.answer("list_indexes", json!({})).structured["indexes"][0].clone();
         assert_eq!(
             (&before["documents"], &after["documents"]),
             (&json!(9), &json!(0))
         );
         assert_eq!(before["id"], after["id"]);
-        bench.answer(
+        fixture.answer(
             "upload_document",
             json!({"fileName": "a.md", "content": "walrus"}),
         );
-        let found = bench.answer("search", json!({"query": "walrus"}));
+        let found = fixture.answer("search", json!({"query": "walrus"}));
         assert_eq!(
             found.structured["data"]["results"][0]["document_id"],
             "a.md"
@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn a_call_that_is_cancelled_while_it_waits_clears_nothing() {
-        let bench = Bench::guides();
-        let index = bench.index();
+        let fixture = Fixture::guides();
+        let index = fixture.index();
         let cancel = Arc::new(AtomicBool::new(false));
         let error = std::thread::scope(|scope| {
             let (holding, waits) = std::sync::mpsc::channel();
-            let (indexes, index, flag) = (&bench.indexes, &index, &cancel);
+            let (indexes, index, flag) = (&fixture.indexes, &index, &cancel);
             scope.spawn(move || {
                 let hold = |_: &mut kb_engine::KbWriter| {
                     holding.send(()).unwrap();
@@ -67,7 +67,7 @@ mod tests {
                 index.write(hold).unwrap();
             });
             waits.recv().unwrap();
-            super::super::call(Call {
+            crate::tools::dispatch(Call {
                 indexes,
                 name: "clear_index",
                 arguments: object(json!({"index_name": "guides"})),
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn who_may_not_write_does_not() {
-        let bench = Bench::of(&[("a", &[("a.md", "one")])], false);
+        let fixture = Fixture::of(&[("a", &[("a.md", "one")])], false);
         for (tool, given) in [
             ("clear_index", json!({"index_name": "a"})),
             (
@@ -91,10 +91,10 @@ mod tests {
             ),
             ("index_codebase", json!({"path": "/"})),
         ] {
-            assert_eq!(bench.error(tool, given).code, "INDEX_READ_ONLY");
+            assert_eq!(fixture.error(tool, given).code, "INDEX_READ_ONLY");
         }
         assert_eq!(
-            bench.answer("index_stats", json!({})).structured["file_count"],
+            fixture.answer("index_stats", json!({})).structured["file_count"],
             1
         );
     }

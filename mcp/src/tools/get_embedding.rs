@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::typed::invalid;
-use super::{Call, hits};
+use super::call::arguments::Arguments;
+use super::call::coerce::invalid;
+use super::call::{Call, hits};
 use crate::indexes::Index;
 use crate::response::{ToolError, ToolResponse, insert_warnings, object};
 
@@ -60,13 +60,13 @@ fn six_digits(value: f32) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn a_vector_has_length_one_and_says_its_model() {
-        let bench = Bench::guides();
-        let answer = bench.answer(
+        let fixture = Fixture::guides();
+        let answer = fixture.answer(
             "get_embedding",
             json!({"text": "sails are mended with wax"}),
         );
@@ -77,7 +77,7 @@ mod tests {
             .map(|value| value.as_f64().unwrap().powi(2))
             .sum();
         assert!((square - 1.0).abs() < 1e-4, "{square}");
-        let model = bench.index().kb().state().unwrap().model;
+        let model = fixture.index().kb().state().unwrap().model;
         assert_eq!(answer.structured["model"], model);
         let json: Value = serde_json::from_str(&answer.text).unwrap();
         assert_eq!(json, Value::Object(answer.structured));
@@ -86,21 +86,21 @@ mod tests {
 
     #[test]
     fn a_text_has_a_length() {
-        let bench = Bench::of(&[("first", &[]), ("second", &[])], false);
+        let fixture = Fixture::of(&[("first", &[]), ("second", &[])], false);
         for text in [" ".to_owned(), "x".repeat(8001)] {
             assert_eq!(
-                bench.error("get_embedding", json!({"text": text})).code,
+                fixture.error("get_embedding", json!({"text": text})).code,
                 "INVALID_ARGUMENT"
             );
         }
         let text = "w\u{f6}rter ".repeat(1000);
-        bench.answer("get_embedding", json!({"text": text}));
+        fixture.answer("get_embedding", json!({"text": text}));
     }
 
     #[test]
     fn who_must_choose_is_told_the_names() {
-        let bench = Bench::of(&[("first", &[]), ("second", &[])], false);
-        let error = several(&bench.indexes.list());
+        let fixture = Fixture::of(&[("first", &[]), ("second", &[])], false);
+        let error = several(&fixture.indexes.list());
         assert_eq!(error.code, "INDEX_AMBIGUOUS");
         assert!(error.text().contains("different models"));
         assert!(error.text().ends_with("one of first, second."));

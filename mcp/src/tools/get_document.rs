@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::arguments::Arguments;
-use super::{Call, choose};
+use super::call::arguments::Arguments;
+use super::call::{Call, resolve};
 use crate::indexes::updated_ms;
 use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time, uri};
 
@@ -12,7 +12,7 @@ const BODY_BYTES: usize = 819_200;
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("doc_handle");
-    let (index, document) = choose::document(call, arguments, name)?;
+    let (index, document) = resolve::document(call, arguments, name)?;
     let (document, body) = index.kb().head(&document.path, BODY_BYTES)?;
     let is_truncated = (body.len() as u64) < document.text_bytes;
     let uri = uri::of_document(index.name(), &document.path);
@@ -42,7 +42,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
         "revisionToken": document.revision,
         "doc_handle": document.handle,
         "document_id": document.path,
-        "title": super::some(&document.title),
+        "title": super::call::non_empty(&document.title),
         "uri": uri,
     }));
     structured.insert("body".to_owned(), body.into());
@@ -53,14 +53,14 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn a_document_is_read_by_any_of_its_names() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let path = "guides/ropes.md";
-        let by_path = bench.answer("get_document", json!({"doc_handle": path}));
+        let by_path = fixture.answer("get_document", json!({"doc_handle": path}));
         assert_eq!(by_path.structured["document_id"], path);
         assert_eq!(by_path.structured["is_truncated"], false);
         let body = by_path.structured["body"].as_str().unwrap();
@@ -74,9 +74,9 @@ mod tests {
             json!({"doc_handle": "ropes.md"}),
             json!({"document_id": path, "index_name": "guides"}),
         ] {
-            assert_eq!(bench.answer("get_document", given), by_path);
+            assert_eq!(fixture.answer("get_document", given), by_path);
         }
-        let error = bench.error("get_document", json!({"doc_handle": "guides/rope.md"}));
+        let error = fixture.error("get_document", json!({"doc_handle": "guides/rope.md"}));
         assert_eq!(error.code, "DOCUMENT_NOT_FOUND");
         assert!(error.text().contains(path), "{}", error.text());
     }
@@ -84,8 +84,8 @@ mod tests {
     #[test]
     fn a_long_body_is_cut_at_a_character() {
         let long = "\u{4e2d}".repeat(300_000);
-        let bench = Bench::new("long", &[("long.txt", &long)]);
-        let answer = bench.answer("get_document", json!({"doc_handle": "long.txt"}));
+        let fixture = Fixture::new("long", &[("long.txt", &long)]);
+        let answer = fixture.answer("get_document", json!({"doc_handle": "long.txt"}));
         let body = answer.structured["body"].as_str().unwrap();
         assert!((BODY_BYTES - 3..=BODY_BYTES).contains(&body.len()) && long.starts_with(body));
         assert_eq!(answer.structured["is_truncated"], true);
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn another_content_has_another_revision() {
-        let bench = Bench::new("a", &[("a.md", "one")]);
+        let fixture = Fixture::new("a", &[("a.md", "one")]);
         let revision = || {
-            let answer = bench.answer("get_document", json!({"doc_handle": "a.md"}));
+            let answer = fixture.answer("get_document", json!({"doc_handle": "a.md"}));
             answer.structured["revisionToken"].clone()
         };
         let first = revision();
         assert_eq!(revision(), first);
         let given = json!({"fileName": "a.md", "content": "two"});
-        bench.answer("upload_document", given);
+        fixture.answer("upload_document", given);
         assert_ne!(revision(), first);
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::{Call, choose};
+use super::call::arguments::Arguments;
+use super::call::{Call, resolve};
 use crate::indexes::{Index, each};
 use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object};
 
@@ -22,7 +22,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
             .unwrap_or_default()
             .to_string_lossy();
         let id = dashed(&state.uuid);
-        let is_writable = choose::may_write(call).is_ok() && is_writable(&index);
+        let is_writable = resolve::may_write(call).is_ok() && is_writable(&index);
         text.line(index.name());
         text.facts(&[
             ("file", Some(&file)),
@@ -61,14 +61,14 @@ fn dashed(digits: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn every_open_file_is_listed_with_a_name_that_works() {
         let docs: &[(&str, &str)] = &[("a.md", "one")];
-        let bench = Bench::of(&[("first", docs), ("second", &[])], false);
-        let answer = bench.answer("list_indexes", json!({}));
+        let fixture = Fixture::of(&[("first", docs), ("second", &[])], false);
+        let answer = fixture.answer("list_indexes", json!({}));
         let indexes = answer.structured["indexes"].as_array().unwrap();
         let first = &indexes[0];
         assert_eq!(first["name"], "first");
@@ -79,7 +79,7 @@ mod tests {
         );
         assert_eq!(indexes[1]["documents"], 0);
         for name in [&first["id"], &first["name"]] {
-            let stats = bench.answer("index_stats", json!({"index_name": name}));
+            let stats = fixture.answer("index_stats", json!({"index_name": name}));
             assert_eq!(stats.structured["file_count"], 1);
         }
     }
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_named_and_the_others_answer() {
         let docs: &[(&str, &str)] = &[("a.md", "the walrus sleeps")];
-        let bench = Bench::of(&[("first", docs), ("second", docs)], false);
-        let (bad, path) = (bench.path().join("bad"), bench.path().join("second.kb"));
+        let fixture = Fixture::of(&[("first", docs), ("second", docs)], false);
+        let (bad, path) = (fixture.path().join("bad"), fixture.path().join("second.kb"));
         std::fs::write(&bad, "this is no knowledge base").unwrap();
         std::fs::rename(bad, path).unwrap();
         for (tool, given, place) in [
@@ -106,7 +106,7 @@ mod tests {
                 "/results/0/document_id",
             ),
         ] {
-            let answer = bench.answer(tool, given);
+            let answer = fixture.answer(tool, given);
             let whole = Value::Object(answer.structured);
             assert!(whole.pointer(place).is_some(), "{tool}: {whole}");
             let warning = whole["warnings"][0].as_str().unwrap();
@@ -115,14 +115,14 @@ mod tests {
                 "{warning}"
             );
         }
-        bench.answer("get_document", json!({"doc_handle": "a.md"}));
+        fixture.answer("get_document", json!({"doc_handle": "a.md"}));
         for (tool, given) in [
             ("search", json!({"query": "a", "index_name": "second"})),
             ("index_stats", json!({"index_name": "second"})),
             ("get_document", json!({"doc_handle": "none.md"})),
             ("list_documents", json!({"index_name": "second"})),
         ] {
-            let error = bench.error(tool, given);
+            let error = fixture.error(tool, given);
             assert_eq!(error.code, "INDEX_CORRUPT");
             assert!(
                 error.sentence.starts_with("index \"second\": "),
@@ -134,10 +134,10 @@ mod tests {
 
     #[test]
     fn a_client_that_may_not_write_is_told_so() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let writable = |may_write| {
-            let answer = super::super::call(Call {
-                indexes: &bench.indexes,
+            let answer = crate::tools::dispatch(Call {
+                indexes: &fixture.indexes,
                 name: "list_indexes",
                 arguments: crate::response::Object::new(),
                 may_write,
@@ -154,15 +154,15 @@ mod tests {
 
     #[test]
     fn names_are_checked_before_a_file_is_made_and_a_file_is_open_once() {
-        let bench = Bench::new("a", &[]);
-        let (known, new) = (bench.path().join("a.kb"), bench.path().join("new.kb"));
-        let twice = bench.path().join(".").join("a.kb");
+        let fixture = Fixture::new("a", &[]);
+        let (known, new) = (fixture.path().join("a.kb"), fixture.path().join("new.kb"));
+        let twice = fixture.path().join(".").join("a.kb");
         for files in [
             [("new", new.clone()), ("new", known.clone())],
             [("a", known.clone()), ("b", twice)],
-            [("n", new.clone()), ("m", bench.path().join("./new.kb"))],
+            [("n", new.clone()), ("m", fixture.path().join("./new.kb"))],
         ] {
-            let error = bench.over(&files).err();
+            let error = fixture.over(&files).err();
             assert!(
                 matches!(error, Some(crate::options::StartError::Usage { .. })),
                 "{files:?}"
@@ -173,11 +173,11 @@ mod tests {
 
     #[test]
     fn folders_to_index_do_not_matter_where_nothing_is_written() {
-        let bench = Bench::new("a", &[]);
+        let fixture = Fixture::new("a", &[]);
         let options = |allow_write| crate::options::Options {
-            files: vec![("a".to_owned(), bench.path().join("a.kb"))],
+            files: vec![("a".to_owned(), fixture.path().join("a.kb"))],
             allow_write,
-            allow_roots: vec![bench.path().join("gone")],
+            allow_roots: vec![fixture.path().join("gone")],
             note: std::sync::Arc::new(|_| {}),
             opened: None,
         };

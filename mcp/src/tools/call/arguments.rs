@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use kb_engine::Page;
 use serde_json::Value;
 
-use crate::catalog;
+use crate::definitions;
 use crate::response::{Object, ToolError, cut};
 
-use super::going_on;
-use super::typed::{invalid, too_long, typed};
+use super::coerce::{coerce, invalid, too_long};
+use super::cursor;
 
 /// Other names that are taken for an argument: tool (`*`: all), other name, name.
 const ALIASES: &[(&str, &str, &str)] = &[
@@ -39,7 +39,7 @@ const UNKNOWN_LENGTH: usize = 60;
 
 /// The arguments of one call, checked.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(in crate::tools) struct Arguments {
     tool: &'static str,
     /// The published schema of each.
     properties: &'static Object,
@@ -56,9 +56,9 @@ pub(super) struct Arguments {
 impl Arguments {
     /// Reads what a call of `tool` is given; with a continuation, what it leaves out is as it was in
     /// the first call.
-    pub(super) fn read(tool: &str, given: Object) -> Result<Arguments, ToolError> {
+    pub(in crate::tools) fn read(tool: &str, given: Object) -> Result<Arguments, ToolError> {
         let unknown = || ToolError::new("INTERNAL", format!("no tool {tool}"));
-        let definition = catalog::definition(tool).ok_or_else(unknown)?;
+        let definition = definitions::definition(tool).ok_or_else(unknown)?;
         let name = definition.get("name").and_then(Value::as_str);
         let schema = definition.get("inputSchema").ok_or_else(unknown)?;
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -70,7 +70,7 @@ impl Arguments {
             warnings: Vec::new(),
             continuation: None,
         };
-        let refuses_unknown = catalog::writes(definition);
+        let refuses_unknown = definitions::writes(definition);
         arguments.take(given, refuses_unknown)?;
         if let Some(Value::String(token)) = arguments.values.remove("continuation_token") {
             arguments.go_on_from(&token)?;
@@ -151,12 +151,12 @@ impl Arguments {
             }
             other => other,
         };
-        let value = match typed(name, schema, value) {
+        let value = match coerce(name, schema, value) {
             // No answer gave such a one.
             Err(error) if name == "continuation_token" && error.facts.contains_key("limit") => {
-                return Err(going_on::malformed());
+                return Err(cursor::malformed());
             }
-            typed => typed?,
+            coerced => coerced?,
         };
         if is_published || !self.values.contains_key(name) {
             self.values.insert(name.to_owned(), value);
@@ -166,15 +166,15 @@ impl Arguments {
 
     /// Fills in what the first call was given.
     fn go_on_from(&mut self, token: &str) -> Result<(), ToolError> {
-        let Some(noted) = going_on::noted(token, self.tool)? else {
+        let Some(noted) = cursor::noted(token, self.tool)? else {
             return Ok(());
         };
         for (name, value) in noted {
             // A note may be forged: it says no more than a caller may.
             let is_required = self.required().contains(&name.as_str());
             let schema = self.schema_of(&name).filter(|_| !is_required);
-            let schema = schema.ok_or_else(going_on::malformed)?;
-            let value = typed(&name, schema, value).map_err(|_| going_on::malformed())?;
+            let schema = schema.ok_or_else(cursor::malformed)?;
+            let value = coerce(&name, schema, value).map_err(|_| cursor::malformed())?;
             self.values.entry(name).or_insert(value);
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Arguments {
     }
 
     /// An error about an argument that this tool has among its filters, with the name it has there.
-    pub(super) fn in_its_names(&self, mut error: ToolError) -> ToolError {
+    pub(in crate::tools) fn in_its_names(&self, mut error: ToolError) -> ToolError {
         let Some((name, reason)) = error.sentence.split_once(": ") else {
             return error;
         };
@@ -218,7 +218,7 @@ impl Arguments {
     }
 
     fn required(&self) -> Vec<&'static str> {
-        let schema = catalog::definition(self.tool).and_then(|tool| tool.get("inputSchema"));
+        let schema = definitions::definition(self.tool).and_then(|tool| tool.get("inputSchema"));
         let required = schema
             .and_then(|schema| schema.get("required"))
             .and_then(Value::as_array);
@@ -235,28 +235,28 @@ impl Arguments {
         self.values.get(name).or_else(default)
     }
 
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
+    pub(in crate::tools) fn text(&self, name: &str) -> Option<&str> {
         self.value(name).and_then(Value::as_str)
     }
 
     /// A text that the schema requires, so that it is there.
-    pub(super) fn required_text(&self, name: &str) -> &str {
+    pub(in crate::tools) fn required_text(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
     }
 
-    pub(super) fn integer(&self, name: &str) -> Option<u64> {
+    pub(in crate::tools) fn integer(&self, name: &str) -> Option<u64> {
         self.value(name).and_then(Value::as_u64)
     }
 
-    pub(super) fn number(&self, name: &str) -> Option<f64> {
+    pub(in crate::tools) fn number(&self, name: &str) -> Option<f64> {
         self.value(name).and_then(Value::as_f64)
     }
 
-    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+    pub(in crate::tools) fn flag(&self, name: &str) -> Option<bool> {
         self.value(name).and_then(Value::as_bool)
     }
 
-    pub(super) fn texts(&self, name: &str) -> Vec<&str> {
+    pub(in crate::tools) fn texts(&self, name: &str) -> Vec<&str> {
         let list = self.value(name).and_then(Value::as_array);
         list.into_iter()
             .flatten()
@@ -265,21 +265,21 @@ impl Arguments {
     }
 
     /// Whether an argument was given, here or in the first call.
-    pub(super) fn is_given(&self, name: &str) -> bool {
+    pub(in crate::tools) fn is_given(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
     /// Whether one of these words was used in this call.
-    pub(super) fn is_spelled(&self, words: &[&str]) -> bool {
+    pub(in crate::tools) fn is_spelled(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.spelled.contains(*word))
     }
 
-    pub(super) fn index_name(&self) -> Option<&str> {
+    pub(in crate::tools) fn index_name(&self) -> Option<&str> {
         self.text("index_name")
     }
 
     /// How many tokens are wanted.
-    pub(super) fn max_tokens(&self) -> u32 {
+    pub(in crate::tools) fn max_tokens(&self) -> u32 {
         let tokens = self
             .integer("max_tokens")
             .and_then(|tokens| tokens.try_into().ok());
@@ -287,21 +287,21 @@ impl Arguments {
     }
 
     /// Whether this call goes on where another answer ended.
-    pub(super) fn is_continued(&self) -> bool {
+    pub(in crate::tools) fn is_continued(&self) -> bool {
         self.continuation.is_some()
     }
 
     /// What was ignored, for the answer.
-    pub(super) fn warnings(&self) -> Vec<String> {
+    pub(in crate::tools) fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
 
     /// The part of an answer that is wanted, `budget` tokens of it.
-    pub(super) fn page(&self, budget: u32) -> Page {
+    pub(in crate::tools) fn page(&self, budget: u32) -> Page {
         Page {
             max_tokens: Some(budget),
             continuation: self.continuation.clone(),
-            note: going_on::note(self.tool, &self.to_be_noted()),
+            note: cursor::note(self.tool, &self.to_be_noted()),
         }
     }
 

@@ -13,13 +13,13 @@ use crate::response::{Object, ToolError};
 const NOTE_LIMIT_BYTES: usize = 1024;
 
 /// The note for a call; none where it would be too long.
-pub(super) fn note(tool: &str, arguments: &Object) -> Option<String> {
+pub(in crate::tools) fn note(tool: &str, arguments: &Object) -> Option<String> {
     let note = json!([tool, arguments]).to_string();
     (note.len() <= NOTE_LIMIT_BYTES).then_some(note)
 }
 
 /// The arguments in the note of a continuation, which must be of `tool`; `None`: it has no note.
-pub(super) fn noted(token: &str, tool: &str) -> Result<Option<Object>, ToolError> {
+pub(in crate::tools) fn noted(token: &str, tool: &str) -> Result<Option<Object>, ToolError> {
     let Some(note) = kb_engine::paging::note(token)? else {
         return Ok(None);
     };
@@ -37,7 +37,7 @@ pub(super) fn noted(token: &str, tool: &str) -> Result<Option<Object>, ToolError
 }
 
 /// The error for a continuation that no answer gave.
-pub(super) fn malformed() -> ToolError {
+pub(in crate::tools) fn malformed() -> ToolError {
     refused("it is malformed")
 }
 
@@ -51,7 +51,7 @@ fn refused(reason: &str) -> ToolError {
 
 /// Where the next part begins, as the engine counts it: bytes of a text, items of a list. Of a token
 /// that the engine just gave.
-pub(super) fn offset(token: &str) -> Option<u64> {
+pub(in crate::tools) fn offset(token: &str) -> Option<u64> {
     let state = URL_SAFE_NO_PAD.decode(token).ok()?;
     let state: Value = serde_json::from_slice(&state).ok()?;
     state.get("offset").and_then(Value::as_u64)

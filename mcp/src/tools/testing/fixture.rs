@@ -10,24 +10,25 @@ use kb_engine::escape::{escape_line, escape_text};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Call, schema};
-use crate::catalog;
+use super::schema;
+use crate::definitions;
 use crate::indexes::{Index, Indexes};
 use crate::options::{Options, StartError};
 use crate::response::{Object, ToolError, ToolResponse};
+use crate::tools::call::Call;
 
-pub(super) struct Bench {
+pub(in crate::tools) struct Fixture {
     folder: Arc<TempDir>,
-    pub(super) indexes: Arc<Indexes>,
+    pub(in crate::tools) indexes: Arc<Indexes>,
 }
 
-impl Bench {
+impl Fixture {
     /// One file with these documents, that may be written.
-    pub(super) fn new(name: &str, documents: &[(&str, &str)]) -> Bench {
-        Bench::of(&[(name, documents)], true)
+    pub(in crate::tools) fn new(name: &str, documents: &[(&str, &str)]) -> Fixture {
+        Fixture::of(&[(name, documents)], true)
     }
 
-    pub(super) fn of(files: &[(&str, &[(&str, &str)])], allow_write: bool) -> Bench {
+    pub(in crate::tools) fn of(files: &[(&str, &[(&str, &str)])], allow_write: bool) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let mut opened = Vec::new();
         for (name, documents) in files {
@@ -39,28 +40,28 @@ impl Bench {
             writer.commit().unwrap();
             opened.push(((*name).to_owned(), path));
         }
-        Bench::with(Arc::new(folder), opened, allow_write).unwrap()
+        Fixture::with(Arc::new(folder), opened, allow_write).unwrap()
     }
 
     /// A server of its own over the same files.
-    pub(super) fn started_again(&self) -> Bench {
+    pub(in crate::tools) fn started_again(&self) -> Fixture {
         let index = self.index();
         self.over(&[(index.name(), index.path().to_path_buf())])
             .unwrap()
     }
 
     /// A server of its own over files of this folder.
-    pub(super) fn over(&self, files: &[(&str, PathBuf)]) -> Result<Bench, StartError> {
+    pub(in crate::tools) fn over(&self, files: &[(&str, PathBuf)]) -> Result<Fixture, StartError> {
         let files = files.iter();
         let files = files.map(|(name, path)| ((*name).to_owned(), path.clone()));
-        Bench::with(Arc::clone(&self.folder), files.collect(), true)
+        Fixture::with(Arc::clone(&self.folder), files.collect(), true)
     }
 
     fn with(
         folder: Arc<TempDir>,
         files: Vec<(String, PathBuf)>,
         allow_write: bool,
-    ) -> Result<Bench, StartError> {
+    ) -> Result<Fixture, StartError> {
         let indexes = Indexes::open(&Options {
             files,
             allow_write,
@@ -68,30 +69,30 @@ impl Bench {
             note: Arc::new(|_| {}),
             opened: None,
         })?;
-        Ok(Bench { folder, indexes })
+        Ok(Fixture { folder, indexes })
     }
 
     /// Prose, logs and code about ships.
-    pub(super) fn guides() -> Bench {
-        let bench = Bench::new("guides", GUIDES);
+    pub(in crate::tools) fn guides() -> Fixture {
+        let fixture = Fixture::new("guides", GUIDES);
         let tag = |writer: &mut KbWriter| {
             writer.tag("guides/sails.md", &["deck"], &[])?;
             writer.commit()
         };
-        bench.index().write(tag).unwrap();
-        bench
+        fixture.index().write(tag).unwrap();
+        fixture
     }
 
-    pub(super) fn index(&self) -> Arc<Index> {
+    pub(in crate::tools) fn index(&self) -> Arc<Index> {
         Arc::clone(&self.indexes.list()[0])
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(in crate::tools) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Adds one more document.
-    pub(super) fn add(&self, path: &str, text: &str) {
+    pub(in crate::tools) fn add(&self, path: &str, text: &str) {
         let add = |writer: &mut KbWriter| {
             writer.add_bytes(path, text.as_bytes())?;
             writer.commit()
@@ -99,11 +100,15 @@ impl Bench {
         self.index().write(add).unwrap();
     }
 
-    pub(super) fn call(&self, name: &str, arguments: Value) -> Result<ToolResponse, ToolError> {
+    pub(in crate::tools) fn call(
+        &self,
+        name: &str,
+        arguments: Value,
+    ) -> Result<ToolResponse, ToolError> {
         let Value::Object(arguments) = arguments else {
             panic!("{arguments}");
         };
-        super::call(Call {
+        crate::tools::dispatch(Call {
             indexes: &self.indexes,
             name,
             arguments,
@@ -113,7 +118,7 @@ impl Bench {
         })
     }
 
-    pub(super) fn error(&self, name: &str, arguments: Value) -> ToolError {
+    pub(in crate::tools) fn error(&self, name: &str, arguments: Value) -> ToolError {
         match self.call(name, arguments) {
             Err(error) => error,
             Ok(answer) => panic!("{}", answer.text),
@@ -121,12 +126,12 @@ impl Bench {
     }
 
     /// The answer to a call that succeeds, checked.
-    pub(super) fn answer(&self, name: &str, arguments: Value) -> ToolResponse {
+    pub(in crate::tools) fn answer(&self, name: &str, arguments: Value) -> ToolResponse {
         let answer = match self.call(name, arguments) {
             Ok(answer) => answer,
             Err(error) => panic!("{name}: {}", error.text()),
         };
-        let advertised = &catalog::definition(name).unwrap()["outputSchema"];
+        let advertised = &definitions::definition(name).unwrap()["outputSchema"];
         schema::check(advertised, &Value::Object(answer.structured.clone())).unwrap();
         says_all(&answer.text, &answer.structured);
         answer

@@ -62,7 +62,7 @@ pub fn reference() -> String {
     let (examples, now) = (read(EXAMPLES), read(EXAMPLES_NOW));
     let mut page = String::from(
         "# Tools of the MCP server\n\n\
-         <!-- Made by `cargo xtask docs --write`; change mcp/data or mcp/src/catalog. -->\n\n\
+         <!-- Made by `cargo xtask docs --write`; change mcp/data or mcp/src/definitions. -->\n\n\
          `kb mcp FILE.kb` serves these tools. Those that write are offered only with `--allow-write`. \
          The examples show the structured result, with long lists shortened; a text block says the same.\n",
     );
@@ -83,7 +83,7 @@ pub fn reference() -> String {
             format_args!("\nExample: \"{}\"\n", said.map_or("", |said| said.1)),
         );
         let example = now.get(name).or_else(|| examples.get(name));
-        for (what, at) in [("Request", "/0/0"), ("Answer", "/0/1")] {
+        for (what, at) in [("Request", "/0/0"), ("ToolResponse", "/0/1")] {
             let json = example.and_then(|example| example.pointer(at));
             let json = json.map(|json| format!("{json:#}")).unwrap_or_default();
             write(
@@ -217,8 +217,8 @@ mod tests {
             let example = now.get(name).or_else(|| examples.get(name)).unwrap();
             let schema_of = |key: &str| tool.get(key).unwrap();
             let (request, answer) = (&example[0][0], &example[0][1]);
-            crate::tools::schema::check(schema_of("inputSchema"), request).unwrap();
-            crate::tools::schema::check(schema_of("outputSchema"), answer).unwrap();
+            crate::tools::testing::schema::check(schema_of("inputSchema"), request).unwrap();
+            crate::tools::testing::schema::check(schema_of("outputSchema"), answer).unwrap();
         }
         assert_eq!(SAID.len(), super::super::all().len());
     }

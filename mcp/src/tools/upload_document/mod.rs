@@ -1,5 +1,7 @@
 //! `upload_document`: adds or replaces one document.
 
+mod content;
+
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -8,11 +10,11 @@ use std::time::Duration;
 use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_types};
 use serde_json::json;
 
-use super::arguments::Arguments;
-use super::typed::invalid;
-use super::{Call, choose, content};
 use crate::indexes::{Index, Indexes, Running};
 use crate::response::{Text, ToolError, ToolResponse, object, uri};
+use crate::tools::call::arguments::Arguments;
+use crate::tools::call::coerce::invalid;
+use crate::tools::call::{Call, resolve};
 
 /// How long a caller waits; hosts give up a call soon after.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -29,7 +31,7 @@ fn within(
     call: &Call<'_>,
     arguments: &Arguments,
 ) -> Result<ToolResponse, ToolError> {
-    let index = choose::one(call, arguments)?;
+    let index = resolve::one(call, arguments)?;
     let upload = Upload::of(arguments)?;
     let file_name = upload.document.path.clone();
     let (done, result) = sync_channel(1);
@@ -228,23 +230,23 @@ fn processing(file_name: &str) -> ToolResponse {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
     use std::sync::atomic::AtomicBool;
 
     #[test]
     fn an_upload_is_found_at_once() {
-        let bench = Bench::new("team", &[]);
+        let fixture = Fixture::new("team", &[]);
         let given = json!({"fileName": "guide/notes.md", "content": "# Notes\n\nThe walrus sleeps.",
             "tags": ["Sea"]});
-        let answer = bench.answer("upload_document", given);
+        let answer = fixture.answer("upload_document", given);
         let uploaded = &answer.structured;
         assert_eq!(uploaded["status"], "complete");
         assert_eq!(
             (&uploaded["chunkCount"], &uploaded["replaced"]),
             (&json!(1), &json!(false))
         );
-        let found = bench.answer(
+        let found = fixture.answer(
             "search",
             json!({"query": "walrus", "filters": {"tag": "sea"}}),
         );
@@ -253,7 +255,7 @@ mod tests {
             uploaded["uri"]
         );
         let again = json!({"file_name": "guide/notes.md", "content": "# Notes\n\nIt swims."});
-        let again = bench.answer("upload_document", again).structured;
+        let again = fixture.answer("upload_document", again).structured;
         assert_eq!(again["replaced"], true);
         assert_eq!(again["doc_handle"], uploaded["doc_handle"]);
         assert_ne!(again["revisionToken"], uploaded["revisionToken"]);
@@ -261,12 +263,13 @@ mod tests {
 
     #[test]
     fn a_name_that_says_nothing_is_read_as_its_media_type() {
-        let bench = Bench::new("team", &[]);
+        let fixture = Fixture::new("team", &[]);
         let html = "<html><head><title>Fish</title></head><body><p>cod</p></body></html>";
         let given = json!({"fileName": "page", "content": html, "mimeType": "text/html"});
-        bench.answer("upload_document", given);
+        fixture.answer("upload_document", given);
         let given = json!({"document_id": "page", "format": "metadata"});
-        let known = bench.answer("get_document_data", given).structured["data"]["metadata"].clone();
+        let known =
+            fixture.answer("get_document_data", given).structured["data"]["metadata"].clone();
         assert_eq!(
             (&known["title"], &known["mime_type"]),
             (&json!("Fish"), &json!("text/html"))
@@ -275,7 +278,7 @@ mod tests {
 
     #[test]
     fn paths_that_lead_out_are_refused() {
-        let bench = Bench::new("team", &[]);
+        let fixture = Fixture::new("team", &[]);
         for (path, code) in [
             ("/etc/passwd", "PATH_NOT_ALLOWED"),
             ("../a.md", "PATH_NOT_ALLOWED"),
@@ -292,28 +295,28 @@ mod tests {
             ("a/", "INVALID_ARGUMENT"),
         ] {
             let given = json!({"fileName": path, "content": "x"});
-            assert_eq!(bench.error("upload_document", given).code, code, "{path}");
+            assert_eq!(fixture.error("upload_document", given).code, code, "{path}");
         }
         let given = json!({"fileName": "a.md", "content": "x", "tags": ["a,b"]});
-        let error = bench.error("upload_document", given);
+        let error = fixture.error("upload_document", given);
         assert!(
             error.text().starts_with("INVALID_ARGUMENT: tags: "),
             "{}",
             error.text()
         );
         assert_eq!(
-            bench.answer("index_stats", json!({})).structured["file_count"],
+            fixture.answer("index_stats", json!({})).structured["file_count"],
             0
         );
-        assert!(bench.index().jobs().list().is_empty());
+        assert!(fixture.index().jobs().list().is_empty());
     }
 
     #[test]
     fn a_long_upload_goes_on_and_get_status_follows_it() {
-        let bench = Bench::new("team", &[]);
+        let fixture = Fixture::new("team", &[]);
         let given = json!({"fileName": "a.md", "content": "walrus"});
         let call = Call {
-            indexes: &bench.indexes,
+            indexes: &fixture.indexes,
             name: "upload_document",
             arguments: given.as_object().unwrap().clone(),
             may_write: true,
@@ -322,11 +325,11 @@ mod tests {
         };
         let arguments = Arguments::read(call.name, call.arguments.clone()).unwrap();
         // Another writer has the file meanwhile.
-        let index = bench.index();
+        let index = fixture.index();
         let answer = index.write(|_| Ok(within(Duration::from_millis(20), &call, &arguments)));
         assert_eq!(answer.unwrap().unwrap().structured["status"], "processing");
         let status = || {
-            bench
+            fixture
                 .call("get_status", json!({"document_id": "a.md"}))
                 .unwrap()
                 .structured

@@ -3,9 +3,9 @@
 use kb_engine::{Pages, Paging};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose, going_on};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, cursor, resolve};
 use crate::response::envelope::Part;
 use crate::response::{Text, ToolError, ToolResponse, object};
 
@@ -18,11 +18,11 @@ const RANGES_LIMIT: usize = 200;
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("document_id");
     let ranges = ranges(arguments.text("page_range").unwrap_or_default())?;
-    let (index, document) = choose::document(call, arguments, name)?;
-    fit(arguments.max_tokens(), |budget| {
+    let (index, document) = resolve::document(call, arguments, name)?;
+    budget::fit(arguments.max_tokens(), |budget| {
         let page = arguments.page(budget);
         let (pages, paging) = index.kb().pages_page(&document.path, &ranges, &page)?;
-        Ok(Made {
+        Ok(Attempt {
             can_shrink: pages.pages.len() > 1,
             tokens: paging.tokens,
             answer: answer(arguments, &ranges, &pages, &paging),
@@ -69,7 +69,7 @@ fn answer(
             .map(|(first, last)| u64::from(last.abs_diff(*first)) + 1)
             .sum(),
     };
-    let given = token.and_then(going_on::offset);
+    let given = token.and_then(cursor::offset);
     let left = given.map(|given| asked.saturating_sub(given).saturating_mul(PAGE_TOKENS));
     let next = found
         .pages
@@ -108,20 +108,20 @@ fn answer(
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
 
-    fn huge() -> Bench {
+    fn huge() -> Fixture {
         let text: String = (0..4000)
             .map(|n| format!("{n}: nothing happened on this day\n"))
             .collect();
-        Bench::new("huge", &[("huge.txt", &text)])
+        Fixture::new("huge", &[("huge.txt", &text)])
     }
 
     #[test]
     fn one_page_always_comes_also_when_it_is_over_the_budget() {
-        let bench = huge();
-        let answer = bench.answer(
+        let fixture = huge();
+        let answer = fixture.answer(
             "get_pages",
             json!({"document_id": "huge.txt", "max_tokens": 100}),
         );
@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn pages_are_given_in_the_order_asked_for() {
-        let bench = huge();
+        let fixture = huge();
         let given = json!({"document_id": "huge.txt", "page_range": "3, 1-2", "max_tokens": 9000});
-        let answer = bench.answer("get_pages", given);
+        let answer = fixture.answer("get_pages", given);
         let pages = answer.structured["data"]["pages"].as_array().unwrap();
         let numbers: Vec<_> = pages
             .iter()
@@ -153,12 +153,12 @@ mod tests {
         assert_eq!(answer.structured["status"]["message"], "SUCCESS");
         for wrong in ["0", "2-1", "1-99999", "x", "1-", "-3", "1,,2", "1;2"] {
             let given = json!({"document_id": "huge.txt", "page_range": wrong});
-            let error = bench.error("get_pages", given);
+            let error = fixture.error("get_pages", given);
             assert_eq!(error.code, "INVALID_RANGE", "{wrong}");
         }
         let given = json!({"document_id": "huge.txt", "page_range": "99999"});
         assert!(
-            bench.error("get_pages", given).facts["total_pages"]
+            fixture.error("get_pages", given).facts["total_pages"]
                 .as_u64()
                 .unwrap()
                 > 30

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::bench::Bench;
-use super::fit::larger_form;
+use super::fixture::Fixture;
+use crate::tools::call::budget::larger_form;
 
 /// Tool, arguments, and where its items stand.
 fn calls() -> Vec<(&'static str, Value, &'static str)> {
@@ -57,13 +57,13 @@ fn calls() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 /// All parts of an answer, each held against `max_tokens`; texts are joined.
-fn parts(bench: &Bench, tool: &str, given: &Value, place: &str, max_tokens: u32) -> Value {
+fn parts(fixture: &Fixture, tool: &str, given: &Value, place: &str, max_tokens: u32) -> Value {
     let required = ["query", "document_id"];
     let mut given = given.clone();
     given["max_tokens"] = max_tokens.into();
     let (mut items, mut content) = (Vec::new(), String::new());
     for _ in 0..10_000 {
-        let answer = bench.answer(tool, given.clone());
+        let answer = fixture.answer(tool, given.clone());
         let whole = Value::Object(answer.structured.clone());
         let found = whole.pointer(place).unwrap();
         let is_one = found.as_array().is_some_and(|items| items.len() == 1);
@@ -134,13 +134,13 @@ proptest! {
         let names: Vec<String> = names.iter().map(|name| format!("b/{name}x/n.md")).collect();
         let mut documents = vec![("a/long.md", long.as_str()), ("a/other.txt", texts[2].as_str())];
         documents.extend(names.iter().map(|name| (name.as_str(), "# Ice\n\nA walrus on ice.\n")));
-        let bench = Bench::new("hostile", &documents);
+        let fixture = Fixture::new("hostile", &documents);
         for (tool, given, place) in calls() {
-            if given.get("page_range").is_some() && !has_two_pages(&bench) {
+            if given.get("page_range").is_some() && !has_two_pages(&fixture) {
                 continue;
             }
-            let whole = parts(&bench, tool, &given, place, 20_000);
-            let joined = parts(&bench, tool, &given, place, max_tokens);
+            let whole = parts(&fixture, tool, &given, place, 20_000);
+            let joined = parts(&fixture, tool, &given, place, max_tokens);
             prop_assert!(whole == joined, "{} {}: {} and {}", tool, given, whole, joined);
             if tool == "get_document_data" && given.get("format").is_none() && given.get("section").is_none() {
                 prop_assert_eq!(&joined[0], &long);
@@ -153,10 +153,10 @@ proptest! {
         let names = ["a.md", "b.rs", "c.json", "d.txt"];
         let texts: Vec<String> = texts.iter().map(|text| format!("walrus ice\n{text}")).collect();
         let documents: Vec<(&str, &str)> = names.into_iter().zip(texts.iter().map(String::as_str)).collect();
-        let bench = Bench::new("hostile", &documents);
+        let fixture = Fixture::new("hostile", &documents);
         for tool in ["search_docs", "search_code"] {
             let given = json!({"query": "walrus ice", "max_tokens": max_tokens});
-            let answer = bench.answer(tool, given);
+            let answer = fixture.answer(tool, given);
             let results = answer.structured["results"].as_array().unwrap().len();
             let size = larger_form(&answer);
             prop_assert!(results == 1 || size <= max_tokens as usize * 5, "{} {}", tool, size);
@@ -164,7 +164,7 @@ proptest! {
     }
 }
 
-fn has_two_pages(bench: &Bench) -> bool {
-    let answer = bench.answer("get_pages", json!({"document_id": "a/long.md"}));
+fn has_two_pages(fixture: &Fixture) -> bool {
+    let answer = fixture.answer("get_pages", json!({"document_id": "a/long.md"}));
     answer.structured["data"]["total_pages"].as_u64() > Some(1)
 }

@@ -3,8 +3,8 @@
 use kb_engine::Info;
 use serde_json::{Value, json};
 
-use super::Call;
-use super::arguments::Arguments;
+use super::call::Call;
+use super::call::arguments::Arguments;
 use crate::indexes::{Index, each};
 use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time};
 
@@ -79,13 +79,13 @@ fn languages(info: &Info) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn one_index_is_told_flat_and_several_in_a_list() {
-        let bench = Bench::guides();
-        let answer = bench.answer("index_stats", json!({}));
+        let fixture = Fixture::guides();
+        let answer = fixture.answer("index_stats", json!({}));
         let stats = &answer.structured;
         assert_eq!(
             (&stats["index_name"], &stats["file_count"]),
@@ -93,14 +93,14 @@ mod tests {
         );
         let languages = stats["languages"].as_array().unwrap();
         assert!(languages.contains(&json!("rust")) && languages.contains(&json!("python")));
-        let size = std::fs::metadata(bench.path().join("guides.kb"))
+        let size = std::fs::metadata(fixture.path().join("guides.kb"))
             .unwrap()
             .len();
         assert_eq!(stats["total_size_bytes"], size);
-        let bench = Bench::of(&[("first", &[]), ("second", &[])], false);
-        let answer = bench.answer("index_stats", json!({}));
+        let fixture = Fixture::of(&[("first", &[]), ("second", &[])], false);
+        let answer = fixture.answer("index_stats", json!({}));
         assert_eq!(answer.structured["indexes"][1]["index_name"], "second");
-        let error = bench.error("index_stats", json!({"index_name": "third"}));
+        let error = fixture.error("index_stats", json!({"index_name": "third"}));
         assert_eq!(error.code, "INDEX_NOT_FOUND");
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kb_engine::DocumentInfo;
 use serde_json::json;
 
-use super::arguments::Arguments;
-use super::{Call, choose};
+use super::call::arguments::Arguments;
+use super::call::{Call, resolve};
 use crate::indexes::{Index, Job, JobState, each};
 use crate::response::{Object, Text, ToolError, ToolResponse, insert_warnings, object, uri};
 
@@ -86,7 +86,7 @@ fn of_document(
             "detail": why,
         }),
         None => {
-            choose::document(call, arguments, name)?;
+            resolve::document(call, arguments, name)?;
             json!({"status": "ready", "progress": 100, "message": "DOCUMENT_READY"})
         }
     }))
@@ -149,18 +149,18 @@ fn of_all(
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
     use super::*;
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn what_is_there_is_ready() {
-        let bench = Bench::guides();
-        let answer = bench.answer("get_status", json!({"document_id": "sails.md"}));
+        let fixture = Fixture::guides();
+        let answer = fixture.answer("get_status", json!({"document_id": "sails.md"}));
         let expected = json!({"status": "ready", "progress": 100, "message": "DOCUMENT_READY"});
         assert_eq!(serde_json::Value::Object(answer.structured), expected);
-        let error = bench.error("get_status", json!({"document_id": "none.md"}));
+        let error = fixture.error("get_status", json!({"document_id": "none.md"}));
         assert_eq!(error.code, "DOCUMENT_NOT_FOUND");
-        let answer = bench.answer("get_status", json!({}));
+        let answer = fixture.answer("get_status", json!({}));
         assert_eq!(answer.structured["status"], "ready");
         assert_eq!(answer.structured["completed_count"], 9);
         assert_eq!(answer.structured["completed"].as_array().unwrap().len(), 9);
@@ -168,59 +168,59 @@ mod tests {
 
     #[test]
     fn what_is_under_way_or_failed_is_told() {
-        let bench = Bench::guides();
-        let index = bench.index();
+        let fixture = Fixture::guides();
+        let index = fixture.index();
         let big = index.jobs().begin("big.md", None).unwrap();
         big.progress(74);
         let bad = index.jobs().begin("bad.md", None).unwrap();
         bad.failed("no text".to_owned());
-        let answer = bench.answer("get_status", json!({"document_id": "big.md"}));
+        let answer = fixture.answer("get_status", json!({"document_id": "big.md"}));
         let expected =
             json!({"status": "processing", "progress": 74, "message": "DOCUMENT_PROCESSING"});
         assert_eq!(serde_json::Value::Object(answer.structured), expected);
-        let answer = bench.answer("get_status", json!({"document_id": "bad.md"}));
+        let answer = fixture.answer("get_status", json!({"document_id": "bad.md"}));
         assert_eq!(answer.structured["status"], "failed");
         assert_eq!(answer.structured["detail"], "no text");
-        let answer = bench.answer("get_status", json!({}));
+        let answer = fixture.answer("get_status", json!({}));
         assert_eq!(answer.structured["processing"], json!(["big.md"]));
         assert_eq!(answer.structured["status"], "processing");
         assert!(answer.text.contains("bad.md: no text"));
     }
     #[test]
     fn a_job_is_found_by_the_address_of_its_document() {
-        let bench = Bench::guides();
-        let bad = bench.index().jobs().begin("bad.md", None).unwrap();
+        let fixture = Fixture::guides();
+        let bad = fixture.index().jobs().begin("bad.md", None).unwrap();
         bad.failed("no text".to_owned());
         let given = json!({"document_id": uri::of_document("guides", "bad.md")});
         assert_eq!(
-            bench.answer("get_status", given).structured["status"],
+            fixture.answer("get_status", given).structured["status"],
             "failed"
         );
     }
 
     #[test]
     fn a_failure_is_past_when_the_document_came_another_way() {
-        let bench = Bench::guides();
-        let bad = bench.index().jobs().begin("bad.md", None).unwrap();
+        let fixture = Fixture::guides();
+        let bad = fixture.index().jobs().begin("bad.md", None).unwrap();
         bad.failed("no text".to_owned());
-        bench.add("bad.md", "text");
-        let status = bench.answer("get_status", json!({"document_id": "bad.md"}));
+        fixture.add("bad.md", "text");
+        let status = fixture.answer("get_status", json!({"document_id": "bad.md"}));
         assert_eq!(status.structured["status"], "ready");
-        let all = bench.answer("get_status", json!({}));
+        let all = fixture.answer("get_status", json!({}));
         assert!(all.structured.get("detail").is_none());
     }
 
     #[test]
     fn an_index_that_could_not_be_made_is_told_of_until_it_is_there() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let told = || {
-            let answer = bench.answer("get_status", json!({}));
+            let answer = fixture.answer("get_status", json!({}));
             answer.structured.get("detail").cloned()
         };
-        drop(bench.indexes.making().begin("new", None).unwrap());
+        drop(fixture.indexes.making().begin("new", None).unwrap());
         assert_eq!(told(), Some(json!("failed: new: it stopped unexpectedly")));
-        let place = bench.indexes.reserve("new").unwrap();
-        let path = bench.path().join("guides.kb");
+        let place = fixture.indexes.reserve("new").unwrap();
+        let path = fixture.path().join("guides.kb");
         place.open(&path, |_| Ok(true)).unwrap().unwrap();
         assert_eq!(told(), None);
     }

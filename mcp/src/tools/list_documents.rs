@@ -3,21 +3,21 @@
 use kb_engine::{DocumentInfo, Paging, file_types};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, resolve};
 use crate::indexes::updated_ms;
 use crate::response::envelope::Part;
 use crate::response::{Text, ToolError, ToolResponse, object, time};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let index = choose::one(call, arguments)?;
+    let index = resolve::one(call, arguments)?;
     let folder = arguments.text("folder");
     let recursive = arguments.flag("recursive").unwrap_or(false);
-    fit(arguments.max_tokens(), |budget| {
+    budget::fit(arguments.max_tokens(), |budget| {
         let page = arguments.page(budget);
         let (documents, paging) = index.kb().documents_page(folder, recursive, &page)?;
-        Ok(Made {
+        Ok(Attempt {
             can_shrink: documents.len() > 1,
             tokens: paging.tokens,
             answer: answer(arguments, &documents, &paging),
@@ -66,7 +66,7 @@ fn entry(document: &DocumentInfo) -> Value {
         "document_id": document.path,
         "modified": day(document),
         "doc_handle": document.handle,
-        "title": super::some(&document.title),
+        "title": super::call::non_empty(&document.title),
         "size": document.size_bytes,
         "type": file_types::short(&document.file_type),
     })
@@ -78,7 +78,7 @@ fn day(document: &DocumentInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
+    use crate::tools::testing::Fixture;
     use serde_json::{Value, json};
 
     fn ids(answer: &crate::response::ToolResponse) -> Vec<String> {
@@ -91,15 +91,15 @@ mod tests {
 
     #[test]
     fn a_folder_lists_what_is_directly_in_it_or_all_below() {
-        let bench = Bench::guides();
-        let list = |given| ids(&bench.answer("list_documents", given));
+        let fixture = Fixture::guides();
+        let list = |given| ids(&fixture.answer("list_documents", given));
         assert_eq!(list(json!({})), ["notes.md"]);
         assert_eq!(list(json!({"path": "logs"})), ["logs/voyage.txt"]);
         assert_eq!(list(json!({"folder": "guides"})).len(), 4);
         let all = list(json!({"folder": "guides/", "recursive": true}));
         assert_eq!(all.len(), 5);
         assert!(all.is_sorted());
-        let error = bench.error("list_documents", json!({"folder": "guide"}));
+        let error = fixture.error("list_documents", json!({"folder": "guide"}));
         assert_eq!(
             error.text(),
             "FOLDER_NOT_FOUND: no folder \"guide\". The nearest are guides."
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn where_nothing_is_that_is_said() {
-        let bench = Bench::new("empty", &[]);
-        let said = |given| bench.answer("list_documents", given).text;
+        let fixture = Fixture::new("empty", &[]);
+        let said = |given| fixture.answer("list_documents", given).text;
         assert!(said(json!({})).starts_with("No documents directly in this folder"));
         let below = said(json!({"recursive": true}));
         assert!(
@@ -124,11 +124,11 @@ mod tests {
         let mut documents: Vec<(&str, &str)> =
             names.iter().map(|name| (name.as_str(), "x")).collect();
         documents.push(("other.md", "y"));
-        let bench = Bench::new("many", &documents);
+        let fixture = Fixture::new("many", &documents);
         let mut listed = Vec::new();
         let mut given = json!({"folder": "many", "max_tokens": 1500});
         loop {
-            let answer = bench.answer("list_documents", given);
+            let answer = fixture.answer("list_documents", given);
             assert!(answer.structured["data"]["token_count"].as_u64().unwrap() <= 1500);
             listed.extend(ids(&answer));
             let Some(Value::String(token)) = answer.structured["continuation"].get("token") else {

@@ -3,19 +3,19 @@
 use kb_engine::{Class, Paging, SectionAt, Sections, file_types};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, resolve};
 use crate::response::envelope::continuation;
 use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("document_id");
-    let (index, document) = choose::document(call, arguments, name)?;
-    fit(arguments.max_tokens(), |budget| {
+    let (index, document) = resolve::document(call, arguments, name)?;
+    budget::fit(arguments.max_tokens(), |budget| {
         let page = arguments.page(budget);
         let (sections, paging) = index.kb().sections_page(&document.path, &page)?;
-        Ok(Made {
+        Ok(Attempt {
             can_shrink: sections.sections.len() > 1,
             tokens: paging.tokens,
             answer: answer(arguments, &sections, &paging),
@@ -35,7 +35,7 @@ fn answer(arguments: &Arguments, outline: &Sections, paging: &Paging) -> ToolRes
     let warnings = arguments.warnings();
     let mut structured = object(json!({
         "document_id": document.path,
-        "title": super::some(&document.title),
+        "title": super::call::non_empty(&document.title),
         "type": kind,
         "file_size": size,
         "file_size_bytes": document.size_bytes,
@@ -78,13 +78,13 @@ fn heading(section: &SectionAt) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
+    use crate::tools::testing::Fixture;
     use serde_json::json;
 
     #[test]
     fn headings_come_with_what_to_fetch_them_by() {
-        let bench = Bench::guides();
-        let answer = bench.answer("get_document_outline", json!({"document_id": "sails.md"}));
+        let fixture = Fixture::guides();
+        let answer = fixture.answer("get_document_outline", json!({"document_id": "sails.md"}));
         let outline = &answer.structured;
         assert_eq!(
             (&outline["type"], &outline["total_lines"]),
@@ -96,10 +96,10 @@ mod tests {
             (&json!("Mending"), &json!("1.1"))
         );
         let given = json!({"document_id": "sails.md", "section": mending["section"]});
-        let text = bench.answer("get_document_data", given);
+        let text = fixture.answer("get_document_data", given);
         let content = text.structured["data"]["content"].as_str().unwrap();
         assert!(content.starts_with("## Mending\n"), "{content}");
-        let code = bench.answer("get_document_outline", json!({"document_id": "src/rig.rs"}));
+        let code = fixture.answer("get_document_outline", json!({"document_id": "src/rig.rs"}));
         assert_eq!(code.structured["type"], "code");
         assert_eq!(code.structured["continuation"], json!({"has_more": false}));
     }
@@ -109,11 +109,11 @@ mod tests {
         let text: String = (1..=300)
             .map(|n| format!("## Heading number {n}\n\ntext\n\n"))
             .collect();
-        let bench = Bench::new("long", &[("long.md", &text)]);
+        let fixture = Fixture::new("long", &[("long.md", &text)]);
         let (mut titles, mut parts) = (Vec::new(), 0);
         let mut given = json!({"document_id": "long.md", "max_tokens": 1000});
         loop {
-            let answer = bench.answer("get_document_outline", given);
+            let answer = fixture.answer("get_document_outline", given);
             let headings = answer.structured["headings"].as_array().unwrap();
             titles.extend(
                 headings

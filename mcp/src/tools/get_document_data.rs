@@ -3,20 +3,20 @@
 use kb_engine::{ChunkText, DocumentInfo, Lines, Page, Paging, file_types};
 use serde_json::{Value, json};
 
-use super::arguments::Arguments;
-use super::fit::{Made, fit};
-use super::{Call, choose, going_on};
+use super::call::arguments::Arguments;
+use super::call::budget::{self, Attempt};
+use super::call::{Call, cursor, resolve};
 use crate::indexes::{Index, updated_ms};
 use crate::response::envelope::Part;
 use crate::response::{Text, ToolError, ToolResponse, object, time};
 
 pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
     let name = arguments.required_text("document_id");
-    let (index, document) = choose::document(call, arguments, name)?;
+    let (index, document) = resolve::document(call, arguments, name)?;
     let section = arguments.text("section");
     match arguments.text("format") {
         Some("metadata") => Ok(metadata(arguments, &document, section)),
-        Some("chunks") => fit(arguments.max_tokens(), |budget| {
+        Some("chunks") => budget::fit(arguments.max_tokens(), |budget| {
             chunks(
                 arguments,
                 &index,
@@ -25,7 +25,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
                 &arguments.page(budget),
             )
         }),
-        _ => fit(arguments.max_tokens(), |budget| {
+        _ => budget::fit(arguments.max_tokens(), |budget| {
             raw(
                 arguments,
                 &index,
@@ -56,12 +56,12 @@ fn raw(
     document: &DocumentInfo,
     section: Option<&str>,
     page: &Page,
-) -> Result<Made, ToolError> {
+) -> Result<Attempt, ToolError> {
     let (found, paging) = match section {
         None => index.kb().text_page(&document.path, None, page)?,
         Some(section) => index.kb().section_page(&document.path, section, page)?,
     };
-    let next = paging.continuation.as_deref().and_then(going_on::offset);
+    let next = paging.continuation.as_deref().and_then(cursor::offset);
     // How long a section is, is not known here.
     let next = next.filter(|_| section.is_none());
     let left = next.map(|next| found.document.text_bytes.saturating_sub(next).div_ceil(4));
@@ -76,7 +76,7 @@ fn raw(
     text.line(source(&document.path, found.lines));
     text.passage(&found.text);
     let text = text.envelope(&structured);
-    Ok(Made {
+    Ok(Attempt {
         can_shrink: found.text.len() > 1,
         tokens: paging.tokens,
         answer: ToolResponse { structured, text },
@@ -89,7 +89,7 @@ fn chunks(
     document: &DocumentInfo,
     section: Option<&str>,
     page: &Page,
-) -> Result<Made, ToolError> {
+) -> Result<Attempt, ToolError> {
     let (found, paging) = match section {
         None => index.kb().chunks_page(&document.path, page)?,
         Some(section) => index
@@ -108,7 +108,8 @@ fn chunks(
         ..part(arguments, &paging, "chunks")
     };
     let id = |chunk: &ChunkText| format!("{}#{}", document.path, chunk.index);
-    let named = |chunk: &ChunkText| super::some(&chunk.section.join(" > ")).map(str::to_owned);
+    let named =
+        |chunk: &ChunkText| super::call::non_empty(&chunk.section.join(" > ")).map(str::to_owned);
     let shown: Vec<Value> = found
         .iter()
         .map(|chunk| {
@@ -140,7 +141,7 @@ fn chunks(
         text.line("No chunks.");
     }
     let text = text.envelope(&structured);
-    Ok(Made {
+    Ok(Attempt {
         can_shrink: found.len() > 1,
         tokens: paging.tokens,
         answer: ToolResponse { structured, text },
@@ -157,7 +158,7 @@ fn metadata(arguments: &Arguments, document: &DocumentInfo, section: Option<&str
     let updated = time::rfc3339(updated_ms(document));
     let mime = file_types::mime(&document.file_type);
     let known = object(json!({
-        "title": super::some(&document.title),
+        "title": super::call::non_empty(&document.title),
         "author": stated("author"),
         "created": stated("date"),
         "updated": updated,
@@ -166,7 +167,7 @@ fn metadata(arguments: &Arguments, document: &DocumentInfo, section: Option<&str
         "tags": (!document.tags.is_empty()).then_some(&document.tags),
         "mime_type": mime,
         "chunks": document.chunks,
-        "language": super::some(&document.language),
+        "language": super::call::non_empty(&document.language),
     }));
     let mut warnings = arguments.warnings();
     if section.is_some() {
@@ -207,13 +208,13 @@ fn source(path: &str, lines: Lines) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::Bench;
+    use crate::tools::testing::Fixture;
     use serde_json::json;
 
     #[test]
     fn an_empty_file_is_an_empty_text() {
-        let bench = Bench::new("empty", &[("empty.txt", "")]);
-        let answer = bench.answer("get_document_data", json!({"document_id": "empty.txt"}));
+        let fixture = Fixture::new("empty", &[("empty.txt", "")]);
+        let answer = fixture.answer("get_document_data", json!({"document_id": "empty.txt"}));
         let expected = json!({
             "data": {"content": "", "token_count": 0},
             "status": {"code": "success", "message": "SUCCESS"},
@@ -222,25 +223,25 @@ mod tests {
         assert_eq!(serde_json::Value::Object(answer.structured), expected);
         let given = json!({"document_id": "empty.txt", "format": "chunks"});
         assert_eq!(
-            bench.answer("get_document_data", given).structured["data"]["chunks"],
+            fixture.answer("get_document_data", given).structured["data"]["chunks"],
             json!([])
         );
     }
 
     #[test]
     fn chunks_have_ids_and_places() {
-        let bench = Bench::guides();
+        let fixture = Fixture::guides();
         let given = json!({"document_id": "guides/sails.md", "format": "chunks"});
-        let answer = bench.answer("get_document_data", given);
+        let answer = fixture.answer("get_document_data", given);
         let chunk = &answer.structured["data"]["chunks"][0];
         assert_eq!(chunk["chunk_id"], "guides/sails.md#0");
         assert_eq!(chunk["metadata"]["start_line"], 1);
         let text = long();
-        let bench = Bench::new("long", &[("long.md", &text)]);
+        let fixture = Fixture::new("long", &[("long.md", &text)]);
         let sections = |section: &str| {
             let given = json!({"document_id": "long.md", "format": "chunks", "section": section,
                 "max_tokens": 20000});
-            let answer = bench.answer("get_document_data", given);
+            let answer = fixture.answer("get_document_data", given);
             let chunks = answer.structured["data"]["chunks"]
                 .as_array()
                 .unwrap()
@@ -257,7 +258,7 @@ mod tests {
                 && !second.contains("# Part 1\n")
         );
         let given = json!({"document_id": "long.md", "section": "9"});
-        let error = bench.error("get_document_data", given);
+        let error = fixture.error("get_document_data", given);
         assert_eq!(error.code, "SECTION_NOT_FOUND");
     }
 
@@ -271,9 +272,9 @@ mod tests {
     #[test]
     fn what_is_known_comes_without_the_text() {
         let text = "---\nauthor: Ada\ndate: 2024-05-02\n---\n# Title\n\ntext\n";
-        let bench = Bench::new("a", &[("a.md", text)]);
+        let fixture = Fixture::new("a", &[("a.md", text)]);
         let given = json!({"document_id": "a.md", "format": "metadata", "max_tokens": 1});
-        let answer = bench.answer("get_document_data", given);
+        let answer = fixture.answer("get_document_data", given);
         let known = &answer.structured["data"]["metadata"];
         assert_eq!(
             (&known["author"], &known["created"]),
@@ -289,8 +290,8 @@ mod tests {
     #[test]
     fn the_rest_of_a_text_can_be_asked_for_at_once() {
         let text = long();
-        let bench = Bench::new("long", &[("long.md", &text)]);
-        let first = bench.answer(
+        let fixture = Fixture::new("long", &[("long.md", &text)]);
+        let first = fixture.answer(
             "get_document_data",
             json!({"document_id": "long.md", "max_tokens": 600}),
         );
@@ -301,11 +302,11 @@ mod tests {
             .unwrap();
         // How long a section is, is not known.
         let given = json!({"document_id": "long.md", "section": "1", "max_tokens": 600});
-        let section = bench.answer("get_document_data", given);
+        let section = fixture.answer("get_document_data", given);
         assert!(!section.text.contains("GET_ALL") && section.text.contains("CONTINUE"));
         let mut given = all["params"].clone();
         given["document_id"] = "long.md".into();
-        let second = bench.answer("get_document_data", given);
+        let second = fixture.answer("get_document_data", given);
         assert_eq!(second.structured["status"]["message"], "NO_MORE_DATA");
         let content = |answer: &crate::response::ToolResponse| {
             answer.structured["data"]["content"]

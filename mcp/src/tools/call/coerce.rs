@@ -5,13 +5,13 @@ use serde_json::Value;
 use crate::response::ToolError;
 
 /// An error about one argument.
-pub(super) fn invalid(argument: &str, reason: impl AsRef<str>) -> ToolError {
+pub(in crate::tools) fn invalid(argument: &str, reason: impl AsRef<str>) -> ToolError {
     let sentence = format!("{argument}: {}", reason.as_ref());
     ToolError::new("INVALID_ARGUMENT", sentence).with_fact("argument", argument)
 }
 
 /// An error about an argument that is larger than it may be.
-pub(super) fn too_long(argument: &str, given: usize, what: &str, most: u64) -> ToolError {
+pub(in crate::tools) fn too_long(argument: &str, given: usize, what: &str, most: u64) -> ToolError {
     let reason = format!("{given} {what} given; at most {most}");
     invalid(argument, reason).with_fact("limit", most)
 }
@@ -36,7 +36,11 @@ fn in_length(name: &str, schema: &Value, text: &str) -> Result<(), ToolError> {
 const NUMBER_LIMIT_BYTES: usize = 64;
 
 /// The value in the type of its schema, in its range and no longer than it may be.
-pub(super) fn typed(name: &str, schema: &Value, value: Value) -> Result<Value, ToolError> {
+pub(in crate::tools) fn coerce(
+    name: &str,
+    schema: &Value,
+    value: Value,
+) -> Result<Value, ToolError> {
     let kind = schema
         .get("type")
         .and_then(Value::as_str)

@@ -9,10 +9,13 @@ use crate::indexes::{Index, Stale, is_of_file, skipped};
 use crate::response::{Text, ToolError, uri};
 
 /// An index older than that many days may be out of date.
-pub(super) const OLD_DAYS: f64 = 7.0;
+pub(in crate::tools) const OLD_DAYS: f64 = 7.0;
 
 /// Asks the files as if they were one.
-pub(super) fn ask(indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
+pub(in crate::tools) fn ask(
+    indexes: &[Arc<Index>],
+    request: &Request,
+) -> Result<Response, ToolError> {
     let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
     let error = match search_files(&files, request) {
         Err(error) if is_of_file(&error) => error,
@@ -50,23 +53,23 @@ fn ask_readable(indexes: &[Arc<Index>], request: &Request) -> Result<Response, T
 }
 
 /// Name of the index that a hit comes from.
-pub(super) fn index_of<'i>(indexes: &'i [Arc<Index>], hit: &Hit) -> &'i str {
+pub(in crate::tools) fn index_of<'i>(indexes: &'i [Arc<Index>], hit: &Hit) -> &'i str {
     indexes.get(hit.file).map_or("", |index| index.name())
 }
 
 /// Address of the document of a hit.
-pub(super) fn uri_of(indexes: &[Arc<Index>], hit: &Hit) -> String {
+pub(in crate::tools) fn uri_of(indexes: &[Arc<Index>], hit: &Hit) -> String {
     uri::of_document(index_of(indexes, hit), &hit.document)
 }
 
 /// A score as it is shown: four digits after the point, in both forms.
-pub(super) fn score(score: f32) -> f64 {
+pub(in crate::tools) fn score(score: f32) -> f64 {
     (f64::from(score.clamp(0.0, 1.0)) * 10_000.0).round() / 10_000.0
 }
 
 /// Everything the caller of a search should know: what was ignored, what the engine says, whether the
 /// files speak of what was asked, and whether they are out of date.
-pub(super) fn warnings(
+pub(in crate::tools) fn warnings(
     arguments: &Arguments,
     indexes: &[Arc<Index>],
     response: &Response,
@@ -94,7 +97,7 @@ pub(super) fn warnings(
 }
 
 /// How old an index is and what has changed, in a sentence.
-pub(super) fn out_of_date(name: &str, stale: Stale) -> String {
+pub(in crate::tools) fn out_of_date(name: &str, stale: Stale) -> String {
     let days = stale.age_days.floor();
     let age = match days {
         days if days < 1.0 => "today".to_owned(),
@@ -110,13 +113,13 @@ pub(super) fn out_of_date(name: &str, stale: Stale) -> String {
     format!("{name} was indexed {age}; {changed}.")
 }
 
-pub(super) fn names(indexes: &[Arc<Index>]) -> String {
+pub(in crate::tools) fn names(indexes: &[Arc<Index>]) -> String {
     let names: Vec<&str> = indexes.iter().map(|index| index.name()).collect();
     names.join(", ")
 }
 
 /// The first line of a result: `1. path:3-9  score 0.87  Title`.
-pub(super) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
+pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
     let title = match hit.title.as_str() {
         "" => String::new(),
         title => format!("  {title}"),

@@ -14,18 +14,18 @@ const FRAME_TOKENS: u32 = 500;
 const TRIES: u32 = 8;
 
 /// An answer, and whether a smaller budget would make it smaller.
-pub(super) struct Made {
-    pub(super) answer: ToolResponse,
-    pub(super) can_shrink: bool,
+pub(in crate::tools) struct Attempt {
+    pub(in crate::tools) answer: ToolResponse,
+    pub(in crate::tools) can_shrink: bool,
     /// Tokens of it as the engine counts them.
-    pub(super) tokens: u64,
+    pub(in crate::tools) tokens: u64,
 }
 
 /// The largest answer of `make` whose two forms fit. `make` gets the budget for the engine; where it
 /// goes on does not depend on that, so the same call gives the same answer and no part is lost.
-pub(super) fn fit(
+pub(in crate::tools) fn fit(
     max_tokens: u32,
-    mut make: impl FnMut(u32) -> Result<Made, ToolError>,
+    mut make: impl FnMut(u32) -> Result<Attempt, ToolError>,
 ) -> Result<ToolResponse, ToolError> {
     let limit = usize::try_from(max_tokens.max(FRAME_TOKENS)).unwrap_or(usize::MAX);
     let limit = limit.saturating_mul(BYTES_PER_TOKEN);
@@ -47,7 +47,7 @@ pub(super) fn fit(
 }
 
 /// Bytes of the larger of the two forms.
-pub(super) fn larger_form(answer: &ToolResponse) -> usize {
+pub(in crate::tools) fn larger_form(answer: &ToolResponse) -> usize {
     let structured = serde_json::to_string(&answer.structured).map_or(0, |json| json.len());
     structured.max(answer.text.len())
 }
@@ -57,13 +57,13 @@ mod tests {
     use super::*;
     use crate::response::Object;
 
-    fn made(bytes: usize, can_shrink: bool, tokens: u32) -> Result<Made, ToolError> {
+    fn made(bytes: usize, can_shrink: bool, tokens: u32) -> Result<Attempt, ToolError> {
         let answer = ToolResponse {
             structured: Object::new(),
             text: "x".repeat(bytes),
         };
         let tokens = tokens.into();
-        Ok(Made {
+        Ok(Attempt {
             answer,
             can_shrink,
             tokens,
