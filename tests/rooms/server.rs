@@ -62,7 +62,7 @@ fn an_upward_or_sideways_use_in_the_server_is_found() {
         ("response/text.rs", "use crate::tools::call;"),
         ("response/text.rs", "use super::super::indexes::Index;"),
         ("indexes/mod.rs", "use crate::definitions::definitions;"),
-        ("tools/search.rs", "use crate::transport::work;"),
+        ("tools/search.rs", "use crate::transport::executor;"),
         ("tools/search.rs", "use tokio::sync::watch;"),
         ("content/mod.rs", "use crate::tools::call;"),
         ("tokens/store.rs", "use hyper::Request;"),
@@ -77,7 +77,7 @@ fn an_upward_or_sideways_use_in_the_server_is_found() {
             "use crate::response::ToolResponse; use super::call;",
         ),
         (
-            "transport/http/gate.rs",
+            "transport/http/middleware.rs",
             "use hyper::Request; use crate::tokens::Tokens;",
         ),
         ("lib.rs", "pub use transport::serve_stdio;"),

@@ -1,6 +1,6 @@
 //! What the conformance suite of the protocol asks a server to have: tools, prompts and resources by
-//! fixed names that answer with fixed words. They go through the same transports, the same gate and
-//! the same handler as everything else, which is what the suite judges. Never in a shipped build.
+//! fixed names that answer with fixed words. They go through the same transports, middleware and
+//! session as everything else, which is what the suite judges. Never in a shipped build.
 #![expect(
     deprecated,
     reason = "the suite also asks for what the protocol is leaving behind"

@@ -6,28 +6,31 @@ use rmcp::model::{Implementation, ServerCapabilities, ServerConfig, Tool};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::changes::Changes;
-use super::work::{Queue, Work};
+use super::commit_watcher::CommitWatcher;
+use super::executor::{Executor, QueueLimit};
 use crate::definitions;
 use crate::indexes::Indexes;
 use crate::options::{Options, StartError};
 
-/// What all sessions share.
+/// The state of a server, one for all sessions.
 pub(super) struct Server {
     pub(super) indexes: Arc<Indexes>,
-    pub(super) work: Work,
-    pub(super) changes: Changes,
-    /// What the server says of itself.
+    pub(super) executor: Executor,
+    pub(super) commits: CommitWatcher,
+    /// Capabilities, name, version and instructions, as `initialize` and `server/discover` send them.
     pub(super) info: ServerConfig,
     /// As advertised, sorted by name.
     pub(super) tools: Vec<Tool>,
-    /// Cancelled when the server comes to its end: subscriptions end on it.
-    pub(super) over: CancellationToken,
+    /// Cancelled when the server shuts down; subscriptions end then.
+    pub(super) shutdown: CancellationToken,
 }
 
 impl Server {
-    /// Opens the files.
-    pub(super) fn new(options: &Options, queue: Option<Queue>) -> Result<Arc<Server>, StartError> {
+    /// Opens the files. `queue` limits the calls that wait for the executor.
+    pub(super) fn new(
+        options: &Options,
+        queue: Option<QueueLimit>,
+    ) -> Result<Arc<Server>, StartError> {
         let indexes = Indexes::open(options)?;
         let definitions = definitions::definitions(options.allow_write).into_iter();
         let mut tools: Vec<Tool> = definitions
@@ -50,13 +53,18 @@ impl Server {
             .with_server_info(implementation())
             .with_instructions(definitions::instructions(options.allow_write));
         Ok(Arc::new(Server {
-            changes: Changes::new(&indexes),
+            commits: CommitWatcher::new(&indexes),
             indexes,
-            work: Work::new(queue),
+            executor: Executor::new(queue),
             info,
             tools,
-            over: CancellationToken::new(),
+            shutdown: CancellationToken::new(),
         }))
+    }
+
+    /// Watches the files for commits until the server shuts down.
+    pub(super) async fn watch_commits(self: Arc<Server>) {
+        self.commits.run(&self.indexes, &self.shutdown).await;
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
@@ -64,7 +72,7 @@ impl Server {
     }
 }
 
-/// The suite asks for logging, which this server has nothing to say by.
+/// The conformance suite requires logging, which this server does not use.
 #[cfg(feature = "conformance")]
 fn with_logging(mut capabilities: ServerCapabilities) -> ServerCapabilities {
     capabilities.logging = Some(serde_json::Map::new());

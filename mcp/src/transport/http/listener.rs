@@ -1,4 +1,4 @@
-//! Takes connections until the process is asked to stop.
+//! Listens, accepts connections and serves them, until the process gets SIGTERM or Ctrl-C.
 
 use std::convert::Infallible;
 use std::io;
@@ -13,88 +13,87 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use super::body::Holding;
-use super::gate::{Gate, PATH};
-use super::origin::Names;
-use super::places::{Place, Places};
-use super::stall::Stalling;
+use super::allow_list::AllowList;
+use super::body::response::guarded;
+use super::limits::connections::{ConnectionLimit, ConnectionSlot};
+use super::limits::write_timeout::WriteTimeout;
+use super::middleware::{Middleware, PATH};
 use crate::options::{HttpOptions, Options, StartError};
 use crate::tokens::{Tokens, default_path};
-use crate::transport::changes::follow;
+use crate::transport::executor::{Executor, QueueLimit};
+use crate::transport::process::{install_panic_hook, shutdown_signal};
 use crate::transport::server::Server;
-use crate::transport::stdio::{quiet_panics, stop_asked};
-use crate::transport::work::{Queue, Work};
 
-/// How long the headers of a request may take, counted from the end of the one before: a connection
-/// that is silent for longer is closed.
-const HEADERS_TIME: Duration = Duration::from_secs(60);
+/// How long the headers of a request may take, from the end of the request before: also the longest
+/// time that a connection may be idle.
+const HEADERS_TIMEOUT: Duration = Duration::from_secs(60);
 
 const HEADERS_LIMIT: usize = 100;
 
 const HEADERS_BYTES: usize = 64 << 10;
 
-/// What is read ahead of a connection, and how much waits to be written before an answer goes on: the
-/// longest headers and a little.
+/// The read buffer and the write buffer of a connection: the longest headers and a little.
 const BUFFER_BYTES: usize = HEADERS_BYTES + (8 << 10);
 
-/// How long answers under way may take at the end.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long responses in flight may take at shutdown.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Until a connection is taken again after the system refused one.
-const PAUSE: Duration = Duration::from_millis(100);
+/// How long to wait after a failed accept.
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a client may take nothing of what is sent to it.
-const STALL: Duration = Duration::from_secs(30);
+/// How long a client may read nothing of what is sent to it.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Threads that wait for the network; the work has its own.
-const WORKERS: usize = 2;
+/// Threads of the runtime, for the network. Tools run on blocking threads.
+const NETWORK_THREADS: usize = 2;
 
-/// Threads that look at the tokens, and parse what is long.
-const TOKEN_THREADS: usize = 6;
+/// Blocking threads beside those of the executor: they read the token file and parse long messages.
+const OTHER_THREADS: usize = 6;
 
-/// Serves clients over HTTP until the process is asked to stop.
+/// Serves clients over HTTP, until the process gets SIGTERM or Ctrl-C.
 ///
 /// # Errors
-/// [`StartError`] when a file cannot be opened, the address cannot be listened on, or is open to
-/// others while there are no tokens.
+/// [`StartError`] when a file cannot be opened, the address cannot be listened on, or other machines
+/// can reach it and there is no token.
 pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartError> {
-    quiet_panics(&options.note);
+    install_panic_hook(&options.note);
     let listener = listen(&http.address)?;
-    let refused = |action: String| move |error| StartError::Io { action, error };
+    let failed = |action: String| move |error| StartError::Io { action, error };
     let address = listener
         .local_addr()
-        .map_err(refused(format!("listen on {}", http.address)))?;
+        .map_err(failed(format!("listen on {}", http.address)))?;
     let tokens = tokens(http, address)?;
-    let names = names(http, address)?;
-    let server = Server::new(options, Some(Queue::shared(tokens.is_some())))?;
+    let allow_list = allow_list(http, address)?;
+    let server = Server::new(options, Some(QueueLimit::shared(tokens.is_some())))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .max_blocking_threads(Work::threads() + TOKEN_THREADS)
+        .worker_threads(NETWORK_THREADS)
+        .max_blocking_threads(Executor::threads() + OTHER_THREADS)
         .enable_all()
         .build()
-        .map_err(refused("start threads".to_owned()))?;
+        .map_err(failed("start threads".to_owned()))?;
     let stopped = CancellationToken::new();
     let result = runtime.block_on(async {
-        let gate = Gate::new(&server, names, tokens.clone(), stopped.child_token());
+        let shutdown = stopped.child_token();
+        let middleware = Middleware::new(&server, allow_list, tokens.clone(), shutdown);
+        let middleware = Arc::new(middleware);
         let listener = TcpListener::from_std(listener)?;
         (options.note)(&format!("http://{address}{PATH}"));
-        if let Some(text) = nobody_knows_the_name(http, address) {
-            (options.note)(text);
+        if let Some(warning) = missing_host_warning(http, address) {
+            (options.note)(warning);
         }
-        tokio::spawn(follow(Arc::clone(&server)));
-        let gate = Arc::new(gate);
-        let (following, over) = (Arc::clone(&gate), server.over.clone());
-        tokio::spawn(async move { following.follow_tokens(over).await });
-        accept(listener, gate, &server, &stopped).await;
+        tokio::spawn(Arc::clone(&server).watch_commits());
+        let (watching, shutdown) = (Arc::clone(&middleware), server.shutdown.clone());
+        tokio::spawn(async move { watching.watch_tokens(&shutdown).await });
+        accept(listener, middleware, &server, &stopped).await;
         Ok(())
     });
     if let Some(tokens) = tokens {
         tokens.flush();
     }
-    // Work that nobody waits for any more ends with the process: a write that is not committed
-    // leaves its file as it was.
+    // Jobs without a client end with the process: a write that is not committed leaves its file as it
+    // was.
     runtime.shutdown_background();
-    result.map_err(refused(format!("listen on {}", http.address)))
+    result.map_err(failed(format!("listen on {}", http.address)))
 }
 
 fn listen(address: &str) -> Result<StdListener, StartError> {
@@ -108,135 +107,148 @@ fn listen(address: &str) -> Result<StdListener, StartError> {
     Ok(listener)
 }
 
-/// The tokens that are asked for; `None`: nobody is asked, which only this machine's own may enjoy.
+/// The tokens that requests must carry one of. `None` requires none, which is only for servers that no
+/// other machine can reach.
 fn tokens(http: &HttpOptions, address: SocketAddr) -> Result<Option<Arc<Tokens>>, StartError> {
-    let is_open = !address.ip().is_loopback();
-    if http.tokens.is_none() && !is_open {
+    let is_public = !address.ip().is_loopback();
+    if http.tokens.is_none() && !is_public {
         return Ok(None);
     }
     let path = http.tokens.clone().or_else(default_path);
     let path = path.ok_or_else(|| StartError::Usage {
-        message: "no tokens are known".to_owned(),
-        hint: Some("--tokens FILE says where they lie".to_owned()),
+        message: "there is no configuration folder to keep tokens in".to_owned(),
+        hint: Some("pass the token file as --tokens FILE".to_owned()),
     })?;
     let tokens = Tokens::new(path);
-    let known = tokens.list().map_err(|error| StartError::Usage {
+    let existing = tokens.list().map_err(|error| StartError::Usage {
         message: error.to_string(),
         hint: error.hint(),
     })?;
-    if known.is_empty() {
-        let place = tokens.path().display();
+    if existing.is_empty() {
+        let file = tokens.path().display();
         let flag = match &http.tokens {
             Some(path) => format!(" --tokens {}", path.display()),
             None => String::new(),
         };
         return Err(StartError::Usage {
-            message: match is_open {
-                true => format!("{address} is open to other machines, and {place} has no token"),
-                false => format!("{place} has no token, so that nobody could ask"),
+            message: if is_public {
+                format!("other machines can reach {address}, and {file} has no token")
+            } else {
+                format!("{file} has no token, so every request would be refused")
             },
-            hint: Some(format!("`kb token create NAME{flag}` makes one")),
+            hint: Some(format!("`kb token create NAME{flag}` creates one")),
         });
     }
     Ok(Some(Arc::new(tokens)))
 }
 
-fn names(http: &HttpOptions, address: SocketAddr) -> Result<Names, StartError> {
+fn allow_list(http: &HttpOptions, address: SocketAddr) -> Result<AllowList, StartError> {
     let mut hosts = http.allow_hosts.clone();
     if !address.ip().is_unspecified() {
-        // Nobody can make an address of numbers lead elsewhere.
+        // No DNS name can be made to resolve to a Host header with an IP address.
         hosts.push(address.to_string());
     }
-    Names::new(&hosts, &http.allow_origins).map_err(|wrong| StartError::Usage {
+    AllowList::new(&hosts, &http.allow_origins).map_err(|wrong| StartError::Usage {
         message: format!("{wrong:?} is neither a host nor an origin"),
         hint: Some("a host is kb.example or kb.example:80, an origin https://app.example".into()),
     })
 }
 
-/// What to say where clients of other machines cannot come in under any name.
-fn nobody_knows_the_name(http: &HttpOptions, address: SocketAddr) -> Option<&'static str> {
+/// The warning for a server on all interfaces that allows no host name: other machines cannot use it.
+fn missing_host_warning(http: &HttpOptions, address: SocketAddr) -> Option<&'static str> {
     let is_nameless = address.ip().is_unspecified() && http.allow_hosts.is_empty();
-    is_nameless
-        .then_some("other machines are refused: --allow-host HOST says what they call this server")
+    is_nameless.then_some(
+        "requests from other machines are refused: allow the name they use with --allow-host HOST",
+    )
 }
 
+/// Serves connections until the process is asked to stop, then lets responses in flight finish.
 async fn accept(
     listener: TcpListener,
-    gate: Arc<Gate>,
+    middleware: Arc<Middleware>,
     server: &Arc<Server>,
     stopped: &CancellationToken,
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_TIME)
+        .header_read_timeout(HEADERS_TIMEOUT)
         .max_headers(HEADERS_LIMIT)
         .max_header_size(HEADERS_BYTES)
         .max_buf_size(BUFFER_BYTES);
-    let places = Arc::clone(&gate.places);
+    let limit = Arc::clone(&middleware.connections);
     let graceful = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(stop_asked());
+    let mut stop = std::pin::pin!(shutdown_signal());
     loop {
-        let (connection, place) = tokio::select! {
+        let (connection, slot) = tokio::select! {
             () = &mut stop => break,
-            next = next(&listener, &places) => match next {
+            next = next(&listener, &limit) => match next {
                 Some(next) => next,
                 None => continue,
             },
         };
-        let (gate, place) = (Arc::clone(&gate), Arc::new(place));
-        let asked = Arc::clone(&place);
+        let (middleware, slot) = (Arc::clone(&middleware), Arc::new(slot));
+        let service_slot = Arc::clone(&slot);
         let service = service_fn(move |request| {
-            let (gate, place) = (Arc::clone(&gate), Arc::clone(&asked));
-            let busy = place.busy();
+            let (middleware, slot) = (Arc::clone(&middleware), Arc::clone(&service_slot));
+            let active = slot.begin_request();
             async move {
-                let answer = gate.answer(request, Some(&*place)).await;
-                Ok::<_, Infallible>(answer.map(|body| Holding::new(body, busy)))
+                let response = middleware.handle(request, Some(&*slot)).await;
+                Ok::<_, Infallible>(response.map(|body| guarded(body, active)))
             }
         });
         let connection = http.serve_connection(
-            TokioIo::new(Stalling::new(connection, STALL, place.unsent())),
+            TokioIo::new(WriteTimeout::new(
+                connection,
+                WRITE_TIMEOUT,
+                slot.unflushed(),
+            )),
             service,
         );
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that goes away or talks nonsense is no news.
+            // Errors of a connection, such as a client that disconnects, concern nobody else.
             tokio::select! {
                 _ = connection => {}
-                () = place.over() => {}
+                () = slot.closed() => {}
             }
         });
     }
     drop(listener);
-    // Subscriptions and conversations end; then the connections are free to.
-    server.over.cancel();
+    // Subscriptions and sessions end first: their streams keep connections open.
+    server.shutdown.cancel();
     stopped.cancel();
-    let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
 }
 
-async fn next(listener: &TcpListener, places: &Arc<Places>) -> Option<(TcpStream, Place)> {
+/// Accepts a connection and waits for its slot.
+async fn next(
+    listener: &TcpListener,
+    limit: &Arc<ConnectionLimit>,
+) -> Option<(TcpStream, ConnectionSlot)> {
     match listener.accept().await {
         Ok((connection, _)) => {
-            // Small answers are not held back to be sent together.
+            // Without this, small responses wait up to 40 ms for an acknowledgement (Nagle, RFC 896).
             let _: io::Result<()> = connection.set_nodelay(true);
-            Some((connection, places.take().await?))
+            Some((connection, limit.acquire().await?))
         }
         Err(error) => {
             if is_out_of_descriptors(&error) {
-                places.lower();
+                limit.reduce();
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
             None
         }
     }
 }
 
-/// Whether the system has no descriptor for one more connection, for this process or for any.
+/// Whether an accept failed for lack of file descriptors, of the process or of the system.
 fn is_out_of_descriptors(error: &io::Error) -> bool {
-    let codes: &[i32] = match cfg!(windows) {
+    let codes: &[i32] = if cfg!(windows) {
         // WSAEMFILE
-        true => &[10024],
+        &[10024]
+    } else {
         // ENFILE and EMFILE
-        false => &[23, 24],
+        &[23, 24]
     };
     error
         .raw_os_error()
@@ -246,25 +258,25 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::block_on;
+    use crate::transport::http::limits::connections::FirstRequestTimeouts;
+    use crate::transport::testing::block_on;
 
     #[test]
-    fn small_answers_are_sent_at_once() {
+    fn small_responses_are_sent_at_once() {
         block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let client = TcpStream::connect(listener.local_addr().unwrap());
-            let times = super::super::places::Times {
-                first: GRACE,
-                fresh: GRACE,
+            let timeouts = FirstRequestTimeouts {
+                always: SHUTDOWN_TIMEOUT,
+                when_full: SHUTDOWN_TIMEOUT,
             };
-            let places = Places::new(1, false, times);
-            let (_client, taken) = tokio::join!(client, next(&listener, &places));
-            // Else each answer on a kept connection waits 40 ms for an acknowledgement.
-            assert!(taken.unwrap().0.nodelay().unwrap());
+            let limit = ConnectionLimit::new(1, false, timeouts);
+            let (_client, accepted) = tokio::join!(client, next(&listener, &limit));
+            assert!(accepted.unwrap().0.nodelay().unwrap());
         });
     }
 
-    fn asked(address: &str, file: Option<&std::path::Path>) -> Result<bool, String> {
+    fn requires_token(address: &str, file: Option<&std::path::Path>) -> Result<bool, String> {
         let http = HttpOptions {
             tokens: file.map(Into::into),
             ..HttpOptions::default()
@@ -277,31 +289,31 @@ mod tests {
     }
 
     #[test]
-    fn who_listens_everywhere_is_told_that_the_server_needs_a_name() {
-        let told = |address: &str, hosts: &[&str]| {
+    fn a_server_on_all_interfaces_warns_without_a_host_name() {
+        let warns = |address: &str, hosts: &[&str]| {
             let http = HttpOptions {
                 allow_hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
                 ..HttpOptions::default()
             };
-            nobody_knows_the_name(&http, address.parse().unwrap()).is_some()
+            missing_host_warning(&http, address.parse().unwrap()).is_some()
         };
-        assert!(told("0.0.0.0:80", &[]) && told("[::]:80", &[]));
-        assert!(!told("0.0.0.0:80", &["kb.example"]) && !told("192.0.2.1:80", &[]));
+        assert!(warns("0.0.0.0:80", &[]) && warns("[::]:80", &[]));
+        assert!(!warns("0.0.0.0:80", &["kb.example"]) && !warns("192.0.2.1:80", &[]));
     }
 
     #[test]
-    fn others_are_asked_for_a_token_and_this_machine_is_not() {
+    fn a_token_is_required_where_other_machines_can_connect() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("tokens.json");
-        assert_eq!(asked("127.0.0.1:80", None), Ok(false));
-        assert_eq!(asked("[::1]:80", None), Ok(false));
+        assert_eq!(requires_token("127.0.0.1:80", None), Ok(false));
+        assert_eq!(requires_token("[::1]:80", None), Ok(false));
         for address in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1:80"] {
-            let message = asked(address, Some(&file)).unwrap_err();
+            let message = requires_token(address, Some(&file)).unwrap_err();
             assert!(message.contains("no token"), "{message}");
         }
         Tokens::new(file.clone()).create("laptop", false).unwrap();
         for address in ["0.0.0.0:80", "127.0.0.1:80"] {
-            assert_eq!(asked(address, Some(&file)), Ok(true));
+            assert_eq!(requires_token(address, Some(&file)), Ok(true));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a client says of itself, which a conversation keeps for as long as it lasts.
+//! The part of `initialize` that a session keeps.
 
 use rmcp::model::{
     ClientCapabilities, ClientJsonRpcMessage, ClientRequest, Implementation, JsonRpcMessage,
@@ -7,12 +7,12 @@ use rmcp::model::{
 
 use crate::response::cut;
 
-/// Most characters of a client's name and of its version that are kept.
+/// Longest name and version of a client, in characters.
 const NAME_LIMIT: usize = 100;
 
-/// Leaves of an `initialize` what this server uses: revision, name and version. What a client can do
-/// beyond that is asked for by nothing here, and would be kept once for each session.
-pub(super) fn shorten(message: &mut ClientJsonRpcMessage) {
+/// Reduces an `initialize` to what this server uses: protocol version, name and version of the client.
+/// rmcp keeps these parameters for the whole session, and a client may send up to 64 KiB of them.
+pub(super) fn truncate_client_info(message: &mut ClientJsonRpcMessage) {
     let JsonRpcMessage::Request(request) = message else {
         return;
     };
@@ -24,7 +24,7 @@ pub(super) fn shorten(message: &mut ClientJsonRpcMessage) {
     let version = cut(&params.client_info.version, NAME_LIMIT).into_owned();
     params.client_info = Implementation::new(name, version);
     params.meta = None;
-    // The fixtures of the conformance suite ask clients for input.
+    // The tools of the conformance suite ask clients for input, which needs their capabilities.
     if !cfg!(feature = "conformance") {
         params.capabilities = ClientCapabilities::default();
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_that_says_much_of_itself_is_remembered_in_short() {
+    fn a_long_initialize_is_reduced_to_what_is_used() {
         let long = "n".repeat(10_000);
         let values: Vec<_> = (0..1000).map(|_| json!({"a": 0})).collect();
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -47,7 +47,7 @@ mod tests {
             "clientInfo": {"name": long, "version": long, "title": long, "websiteUrl": long,
                 "description": long, "icons": [{"src": long}]}}});
         let mut message = serde_json::from_value(message).unwrap();
-        shorten(&mut message);
+        truncate_client_info(&mut message);
         let text = serde_json::to_string(&message).unwrap();
         assert!(text.len() < 1000, "{text:.2000}");
         assert!(

@@ -1,5 +1,4 @@
-//! One conversation: requests of the protocol become calls of tools and content, answers become
-//! results.
+//! One session: the methods of MCP, as calls of `tools` and `content` that run on the executor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +10,11 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use super::held::Held;
-use super::listen::{self, Subscribed};
+use super::executor::{JobError, JobKind, ProgressListener};
+use super::quota::Owner;
+use super::request_guard::RequestGuard;
 use super::server::{Server, implementation};
-use super::share::Owner;
-use super::work::{Listener, Trouble};
+use super::subscriptions::{self, Subscriptions};
 #[cfg(feature = "conformance")]
 use crate::conformance;
 use crate::content::{self, Refusal};
@@ -24,20 +23,21 @@ use crate::response::{Object, ToolError, ToolResponse, cut, short};
 use crate::tokens::Access;
 use crate::tools::{self, Call};
 
-/// How long lists that never change may be kept.
-const LASTING: Duration = Duration::from_secs(3600);
+/// How long clients may cache lists that never change.
+const STATIC_TTL: Duration = Duration::from_secs(3600);
 
-/// How long what a commit may change may be kept.
-const PASSING: Duration = Duration::from_secs(10);
+/// How long clients may cache what a commit may change.
+const DYNAMIC_TTL: Duration = Duration::from_secs(10);
 
-/// Most characters of why a request is wrong.
-const REFUSAL_LIMIT: usize = 300;
+/// Longest message of an error, in characters: it may repeat what a client sent.
+const MESSAGE_LIMIT: usize = 300;
 
-/// Where results name the server.
+/// Key of `_meta` under which results name the server.
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Methods of both eras: a request of that name which rmcp cannot read has wrong parameters.
-const METHODS: [&str; 8] = [
+/// Methods of every protocol version. rmcp passes on a request that it cannot parse as a custom one:
+/// with one of these names its parameters are wrong, with any other its method is unknown.
+const COMMON_METHODS: [&str; 8] = [
     "completion/complete",
     "prompts/get",
     "prompts/list",
@@ -48,53 +48,48 @@ const METHODS: [&str; 8] = [
     "tools/list",
 ];
 
-/// Methods that only the older protocol has.
-const OLDER: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+/// Methods of protocols before 2026-07-28.
+const LEGACY_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
-/// Methods that only the newer protocol has.
-const NEWER: [&str; 1] = ["subscriptions/listen"];
+/// Methods since protocol 2026-07-28.
+const CURRENT_METHODS: [&str; 1] = ["subscriptions/listen"];
 
-/// One conversation. Over HTTP the newer protocol makes one for every request: making one must cost
-/// nothing.
+/// One session. Protocol 2026-07-28 has a session for every HTTP request, so creating one is cheap.
 #[derive(Clone)]
 pub(super) struct Session {
     server: Arc<Server>,
-    asks_for_tokens: bool,
-    /// What a client of the older protocol subscribed to.
-    subscribed: Arc<Subscribed>,
+    requires_token: bool,
+    /// Those of `resources/subscribe`.
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl Session {
-    /// `asks_for_tokens`: every request brings what its token allows; one that does not may nothing
-    /// beyond reading.
-    pub(super) fn new(server: Arc<Server>, asks_for_tokens: bool) -> Session {
+    /// With `requires_token`, a request that carries no access of a token is read-only.
+    pub(super) fn new(server: Arc<Server>, requires_token: bool) -> Session {
         Session {
             server,
-            asks_for_tokens,
-            subscribed: Arc::default(),
+            requires_token,
+            subscriptions: Arc::default(),
         }
     }
 
-    /// Asks the content in its turn.
-    async fn ask<T: Send + 'static>(
+    /// Runs a query of the content on the executor.
+    async fn run_query<T: Send + 'static>(
         &self,
         cx: &RequestContext<RoleServer>,
-        question: impl FnOnce(&Server) -> Result<T, Refusal> + Send + 'static,
+        query: impl FnOnce(&Server) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let server = Arc::clone(&self.server);
-        let held = Held::of(cx);
+        let guard = RequestGuard::of_request(cx);
         let job = move |_: &_, _: &(dyn Fn(u64, u64) + Sync)| {
-            let _held = held;
-            question(&server)
+            let _guard = guard;
+            query(&server)
         };
-        match self
-            .server
-            .work
-            .run(false, owner(cx), &cx.ct, None, job)
-            .await
-        {
-            Ok(answer) => answer.map_err(refused),
-            Err(trouble) => Err(internal(trouble_error(trouble).text())),
+        let executor = &self.server.executor;
+        let done = executor.run(JobKind::Read, owner(cx), &cx.ct, None, job);
+        match done.await {
+            Ok(result) => result.map_err(to_error_data),
+            Err(error) => Err(internal(job_error(error).text())),
         }
     }
 }
@@ -107,7 +102,7 @@ impl ServerHandler for Session {
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info())
-            .with_ttl_ms(milliseconds(LASTING))
+            .with_ttl_ms(milliseconds(STATIC_TTL))
             .with_cache_scope(CacheScope::Public))
     }
 
@@ -116,11 +111,11 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        only_page(request.as_ref())?;
+        reject_cursor(request.as_ref())?;
         let mut result = ListToolsResult::with_all_items(self.server.tools.clone())
-            .with_ttl_ms(milliseconds(LASTING))
+            .with_ttl_ms(milliseconds(STATIC_TTL))
             .with_cache_scope(CacheScope::Public);
-        stamp(&mut result.meta);
+        add_server_info(&mut result.meta);
         Ok(result)
     }
 
@@ -142,19 +137,22 @@ impl ServerHandler for Session {
             return conformance::call(request, &cx).await;
         }
         let hints = tool.annotations.as_ref();
-        let writes = hints.and_then(|hints| hints.read_only_hint) != Some(true);
-        let listener = cx.meta.get_progress_token().map(|token| Listener {
+        let kind = match hints.and_then(|hints| hints.read_only_hint) {
+            Some(true) => JobKind::Read,
+            _ => JobKind::Write,
+        };
+        let listener = cx.meta.get_progress_token().map(|token| ProgressListener {
             peer: cx.peer.clone(),
             token,
         });
-        let may_write = may_write(self.asks_for_tokens, access(&cx.extensions));
+        let may_write = may_write(self.requires_token, access(&cx.extensions));
         let indexes = Arc::clone(&self.server.indexes);
         let arguments = request.arguments.unwrap_or_default();
         let name = request.name;
-        let held = Held::of(&cx);
+        let guard = RequestGuard::of_request(&cx);
         let job = move |cancel: &Arc<_>, progress: &(dyn Fn(u64, u64) + Sync)| {
-            // The work goes on where nobody waits for it any more.
-            let _held = held;
+            // The job may outlive the request, and holds the memory of its arguments until it ends.
+            let _guard = guard;
             #[cfg(feature = "faults")]
             fault(&name);
             tools::dispatch(Call {
@@ -166,11 +164,11 @@ impl ServerHandler for Session {
                 progress,
             })
         };
-        let work = &self.server.work;
-        let answer = work.run(writes, owner(&cx), &cx.ct, listener, job).await;
-        let answer = answer.unwrap_or_else(|trouble| Err(trouble_error(trouble)));
-        let mut result = tool_result(answer);
-        stamp(&mut result.meta);
+        let executor = &self.server.executor;
+        let done = executor.run(kind, owner(&cx), &cx.ct, listener, job);
+        let response = done.await.unwrap_or_else(|error| Err(job_error(error)));
+        let mut result = tool_result(response);
+        add_server_info(&mut result.meta);
         Ok(result.into())
     }
 
@@ -179,14 +177,14 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        only_page(request.as_ref())?;
+        reject_cursor(request.as_ref())?;
         let prompts = serde_json::from_value(array(content::prompts())).map_err(internal)?;
         #[cfg(feature = "conformance")]
         let prompts = [prompts, conformance::prompts()].concat();
         let mut result = ListPromptsResult::with_all_items(prompts)
-            .with_ttl_ms(milliseconds(LASTING))
+            .with_ttl_ms(milliseconds(STATIC_TTL))
             .with_cache_scope(CacheScope::Public);
-        stamp(&mut result.meta);
+        add_server_info(&mut result.meta);
         Ok(result)
     }
 
@@ -200,10 +198,11 @@ impl ServerHandler for Session {
             return result;
         }
         let arguments = request.arguments.unwrap_or_default();
-        let (text, description) = content::prompt(&request.name, &arguments).map_err(refused)?;
+        let (text, description) =
+            content::prompt(&request.name, &arguments).map_err(to_error_data)?;
         let message = PromptMessage::new_text(Role::User, text);
         let mut result = GetPromptResult::new(vec![message]).with_description(description);
-        stamp(&mut result.meta);
+        add_server_info(&mut result.meta);
         Ok(result.into())
     }
 
@@ -216,17 +215,17 @@ impl ServerHandler for Session {
         #[cfg(feature = "conformance")]
         let is_first = cursor.is_none();
         let page = move |server: &Server| content::resources(&server.indexes, cursor.as_deref());
-        let (resources, next) = self.ask(&cx, page).await?;
+        let (resources, next) = self.run_query(&cx, page).await?;
         let resources = serde_json::from_value(array(resources)).map_err(internal)?;
         let mut result = ListResourcesResult::with_all_items(resources)
-            .with_ttl_ms(milliseconds(PASSING))
+            .with_ttl_ms(milliseconds(DYNAMIC_TTL))
             .with_cache_scope(CacheScope::Private);
         #[cfg(feature = "conformance")]
         if is_first {
             conformance::add_resources(&mut result);
         }
         result.next_cursor = next;
-        stamp(&mut result.meta);
+        add_server_info(&mut result.meta);
         Ok(result)
     }
 
@@ -235,14 +234,14 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        only_page(request.as_ref())?;
+        reject_cursor(request.as_ref())?;
         let templates = serde_json::from_value(array(content::templates())).map_err(internal)?;
         let mut result = ListResourceTemplatesResult::with_all_items(templates)
-            .with_ttl_ms(milliseconds(LASTING))
+            .with_ttl_ms(milliseconds(STATIC_TTL))
             .with_cache_scope(CacheScope::Public);
         #[cfg(feature = "conformance")]
         conformance::add_templates(&mut result);
-        stamp(&mut result.meta);
+        add_server_info(&mut result.meta);
         Ok(result)
     }
 
@@ -252,19 +251,19 @@ impl ServerHandler for Session {
         cx: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        check_address(&uri)?;
+        check_uri(&uri)?;
         #[cfg(feature = "conformance")]
         if let Some(result) = conformance::read(&uri) {
-            let result = result.with_ttl_ms(milliseconds(PASSING));
+            let result = result.with_ttl_ms(milliseconds(DYNAMIC_TTL));
             return Ok(result.with_cache_scope(CacheScope::Private).into());
         }
         let read = move |server: &Server| content::read(&server.indexes, &uri);
-        let found = self.ask(&cx, read).await?;
-        let contents = ResourceContents::text(found.text, found.uri);
-        let mut result = ReadResourceResult::new(vec![contents.with_mime_type(found.mime_type)])
-            .with_ttl_ms(milliseconds(PASSING))
+        let content = self.run_query(&cx, read).await?;
+        let contents = ResourceContents::text(content.text, content.uri);
+        let mut result = ReadResourceResult::new(vec![contents.with_mime_type(content.mime_type)])
+            .with_ttl_ms(milliseconds(DYNAMIC_TTL))
             .with_cache_scope(CacheScope::Private);
-        stamp(&mut result.meta);
+        add_server_info(&mut result.meta);
         Ok(result.into())
     }
 
@@ -287,20 +286,24 @@ impl ServerHandler for Session {
                 Reference::Resource(template) => content::Reference::Template(&template.uri),
                 _ => return Err(Refusal::Invalid("unknown kind of reference".to_owned())),
             };
-            let given = request.context.and_then(|context| context.arguments);
-            let given = given.unwrap_or_default().into_iter();
-            let given: Object = given.map(|(name, value)| (name, value.into())).collect();
+            let context = request.context.and_then(|context| context.arguments);
+            let given: Object = context
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(name, value)| (name, value.into()))
+                .collect();
             let argument = &request.argument;
-            let typed = &argument.value;
-            content::complete(&server.indexes, reference, &argument.name, typed, &given)
+            let prefix = &argument.value;
+            content::complete(&server.indexes, reference, &argument.name, prefix, &given)
         };
-        let found = self.ask(&cx, complete).await?;
-        let has_more = usize::try_from(found.total).is_ok_and(|total| total > found.values.len());
-        let total = u32::try_from(found.total).ok();
+        let completion = self.run_query(&cx, complete).await?;
+        let (values, total) = (completion.values, completion.total);
+        let has_more = usize::try_from(total).is_ok_and(|total| total > values.len());
+        let total = u32::try_from(total).ok();
         let completion =
-            CompletionInfo::with_pagination(found.values, total, has_more).map_err(internal)?;
+            CompletionInfo::with_pagination(values, total, has_more).map_err(internal)?;
         let mut result = CompleteResult::new(completion);
-        stamp(&mut result.meta);
+        add_server_info(&mut result.meta);
         Ok(result)
     }
 
@@ -308,12 +311,12 @@ impl ServerHandler for Session {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(listen::accepted(&self.server, requested))
+        Some(subscriptions::accepted(&self.server, requested))
     }
 
     async fn listen(&self, cx: SubscriptionContext) -> Result<(), ErrorData> {
         let owner = owner(cx.request_context());
-        listen::listen(&self.server, owner, cx).await
+        subscriptions::listen(&self.server, owner, cx).await
     }
 
     async fn subscribe(
@@ -321,11 +324,11 @@ impl ServerHandler for Session {
         request: SubscribeRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        check_address(&request.uri)?;
-        let added = &self.subscribed;
-        let added = added.add(&self.server, owner(&cx), &cx.peer, request.uri);
+        check_uri(&request.uri)?;
+        let (subscriptions, owner) = (&self.subscriptions, owner(&cx));
+        let adding = subscriptions.add(&self.server, owner, &cx.peer, request.uri);
         tokio::select! {
-            added = added => added,
+            added = adding => added,
             () = cx.ct.cancelled() => Err(internal("cancelled")),
         }
     }
@@ -335,7 +338,7 @@ impl ServerHandler for Session {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribed.remove(&request.uri);
+        self.subscriptions.remove(&request.uri);
         Ok(())
     }
 
@@ -356,10 +359,14 @@ impl ServerHandler for Session {
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
         let version = cx.protocol_version();
-        let is_newer = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        let of_its_era: &[&str] = if is_newer { &NEWER } else { &OLDER };
-        let mut known = METHODS.iter().chain(of_its_era);
-        Err(if known.any(|known| *known == method) {
+        let is_current = version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        let of_version: &[&str] = if is_current {
+            &CURRENT_METHODS
+        } else {
+            &LEGACY_METHODS
+        };
+        let mut methods = COMMON_METHODS.iter().chain(of_version);
+        Err(if methods.any(|supported| *supported == method) {
             ErrorData::invalid_params(format!("{method}: wrong or missing parameters"), None)
         } else {
             let method = escape_line(&short(&method)).into_owned();
@@ -368,24 +375,24 @@ impl ServerHandler for Session {
     }
 }
 
-/// What the token of a request allows.
+/// The access of the token that an HTTP request was authorized with.
 fn access(extensions: &Extensions) -> Option<&Access> {
     let parts = extensions.get::<Parts>()?;
     parts.extensions.get::<Access>()
 }
 
-/// Whose request it is.
+/// The token that an HTTP request was authorized with; `None` without tokens, and on stdio.
 fn owner(cx: &RequestContext<RoleServer>) -> Owner {
     access(&cx.extensions).map(|access| access.hash)
 }
 
-/// Whether a client may write. Where tokens are asked for, a request without one may not, however it
-/// came here.
-fn may_write(asks_for_tokens: bool, access: Option<&Access>) -> bool {
-    access.map_or(!asks_for_tokens, |access| access.may_write)
+/// Whether a request may write. Where tokens are required, a request without one may not, whatever
+/// path it took to here.
+fn may_write(requires_token: bool, access: Option<&Access>) -> bool {
+    access.map_or(!requires_token, |access| access.may_write)
 }
 
-/// A bug on demand: the tool that `KB_FAULT_PANIC` names panics.
+/// For tests: panics in the tool that `KB_FAULT_PANIC` names.
 #[cfg(feature = "faults")]
 fn fault(tool: &str) {
     let faulty = std::env::var("KB_FAULT_PANIC");
@@ -395,8 +402,8 @@ fn fault(tool: &str) {
     );
 }
 
-/// Addresses are looked up, kept and repeated.
-fn check_address(uri: &str) -> Result<(), ErrorData> {
+/// Limits the length of a URI, which is looked up, may be kept, and is repeated in errors.
+fn check_uri(uri: &str) -> Result<(), ErrorData> {
     if uri.len() <= ADDRESS_LIMIT_BYTES {
         return Ok(());
     }
@@ -404,8 +411,8 @@ fn check_address(uri: &str) -> Result<(), ErrorData> {
     Err(ErrorData::invalid_params(message, None))
 }
 
-/// The newer protocol asks every result to name its server.
-fn stamp(meta: &mut Option<MetaObject>) {
+/// Protocol 2026-07-28 requires every result to name its server.
+fn add_server_info(meta: &mut Option<MetaObject>) {
     if let Ok(server) = serde_json::to_value(implementation()) {
         let meta = &mut meta.get_or_insert_default().0;
         meta.insert(SERVER_KEY.to_owned(), server);
@@ -416,8 +423,8 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Lists that have one page have no cursor.
-fn only_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+/// Refuses a cursor where a list is always one page.
+fn reject_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor.as_deref()) {
         None => Ok(()),
         Some(_) => Err(ErrorData::invalid_params("invalid cursor", None)),
@@ -432,36 +439,37 @@ fn internal(error: impl ToString) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-fn refused(refusal: Refusal) -> ErrorData {
+fn to_error_data(refusal: Refusal) -> ErrorData {
     match refusal {
         Refusal::NotFound(uri) => {
             ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
         }
-        // What a client said may be in it.
+        // The message may repeat what the client sent.
         Refusal::Invalid(what) => {
-            let what = escape_line(&cut(&what, REFUSAL_LIMIT)).into_owned();
+            let what = escape_line(&cut(&what, MESSAGE_LIMIT)).into_owned();
             ErrorData::invalid_params(what, None)
         }
         Refusal::Failed(why) => internal(why),
     }
 }
 
-fn trouble_error(trouble: Trouble) -> ToolError {
-    match trouble {
-        Trouble::Busy => ToolError::new("RATE_LIMITED", "too many calls at once")
+fn job_error(error: JobError) -> ToolError {
+    match error {
+        JobError::Busy => ToolError::new("RATE_LIMITED", "too many calls at once")
             .with_hint("Call again in a few seconds"),
-        Trouble::Panicked => ToolError::new("INTERNAL", "this call met a bug in the server")
+        JobError::Panicked => ToolError::new("INTERNAL", "this call met a bug in the server")
             .with_hint("Other calls are answered; try this one with other arguments"),
-        Trouble::Cancelled => ToolError::new("CANCELLED", "the call was cancelled"),
+        JobError::Cancelled => ToolError::new("CANCELLED", "the call was cancelled"),
     }
 }
 
-/// The result of a tool: what a caller can do something about is one, too.
-fn tool_result(answer: Result<ToolResponse, ToolError>) -> CallToolResult {
-    match answer {
-        Ok(answer) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
-            result.structured_content = Some(Value::Object(answer.structured));
+/// The result of a tool call. A [`ToolError`] is a result as well, with `isError`: the model can act
+/// on it, while an error of the protocol is for the program around it.
+fn tool_result(response: Result<ToolResponse, ToolError>) -> CallToolResult {
+    match response {
+        Ok(response) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(response.text)]);
+            result.structured_content = Some(Value::Object(response.structured));
             result
         }
         Err(error) => {
@@ -481,7 +489,7 @@ mod tests {
     use crate::tokens::Tokens;
 
     #[test]
-    fn a_request_without_a_token_writes_only_where_none_are_asked_for() {
+    fn without_a_token_only_servers_that_require_none_are_written() {
         let folder = tempfile::tempdir().unwrap();
         let tokens = Tokens::new(folder.path().join("tokens.json"));
         let access = |name, may_write| {
@@ -489,9 +497,12 @@ mod tests {
             tokens.check(Some(&format!("Bearer {token}"))).unwrap()
         };
         let (reader, writer) = (access("reader", false), access("writer", true));
-        for asks in [false, true] {
-            assert!(!may_write(asks, Some(&reader)) && may_write(asks, Some(&writer)));
-            assert_eq!(may_write(asks, None), !asks);
+        for requires_token in [false, true] {
+            assert!(
+                !may_write(requires_token, Some(&reader))
+                    && may_write(requires_token, Some(&writer))
+            );
+            assert_eq!(may_write(requires_token, None), !requires_token);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a browser wants to hear before a page of another origin may ask: only pages that were
-//! allowed by name hear it.
+//! CORS: the headers that let a page of another origin use the server. Only origins that were allowed
+//! by name get them.
 
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -8,26 +8,29 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Method};
 
-/// What a page may send along.
-const SENT: &str = "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, \
+/// Request headers that a page may send.
+const ALLOWED_HEADERS: &str = "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, \
                     Mcp-Method, Mcp-Name, Mcp-Session-Id";
 
-/// Whether a browser asks whether it may ask.
+/// Whether a request is a CORS preflight.
 pub(super) fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// What it hears then, beside [`allow`].
-pub(super) fn answer_preflight(headers: &mut HeaderMap) {
+/// Adds the headers of a preflight response, beside those of [`allow_origin`].
+pub(super) fn add_preflight_headers(headers: &mut HeaderMap) {
     let methods = HeaderValue::from_static("GET, POST, DELETE");
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(SENT));
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static(ALLOWED_HEADERS),
+    );
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
 }
 
-/// Lets that page read an answer.
-pub(super) fn allow(page: HeaderValue, headers: &mut HeaderMap) {
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, page);
+/// Lets pages of that origin read a response.
+pub(super) fn allow_origin(origin: HeaderValue, headers: &mut HeaderMap) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     let session = HeaderValue::from_static("Mcp-Session-Id");
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, session);
     headers.append(VARY, HeaderValue::from_static("Origin"));

@@ -1,4 +1,4 @@
-//! A connection whose client must read: one that takes nothing for too long is an error, and ends.
+//! Closes a connection whose client does not read.
 
 use std::io;
 use std::pin::Pin;
@@ -9,32 +9,32 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::unsent::Unsent;
+use crate::transport::http::body::unflushed::Unflushed;
 
-/// A stream of bytes with a limit on how long a write may take nothing.
-pub(super) struct Stalling<T> {
+/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] when the peer takes no byte for too long.
+pub(crate) struct WriteTimeout<T> {
     stream: T,
-    limit: Duration,
-    /// Runs while a write waits.
+    timeout: Duration,
+    /// Set while a write waits.
     timer: Pin<Box<Sleep>>,
     is_waiting: bool,
-    /// Told when all that was given is written.
-    unsent: Arc<Unsent>,
+    /// Cleared when everything is written.
+    unflushed: Arc<Unflushed>,
 }
 
-impl<T> Stalling<T> {
-    pub(super) fn new(stream: T, limit: Duration, unsent: Arc<Unsent>) -> Stalling<T> {
-        Stalling {
+impl<T> WriteTimeout<T> {
+    pub(crate) fn new(stream: T, timeout: Duration, unflushed: Arc<Unflushed>) -> WriteTimeout<T> {
+        WriteTimeout {
             stream,
-            limit,
-            unsent,
-            timer: Box::pin(sleep(limit)),
+            timeout,
+            unflushed,
+            timer: Box::pin(sleep(timeout)),
             is_waiting: false,
         }
     }
 
-    /// Passes on what a write came to, unless it has waited for too long.
-    fn watched<R>(
+    /// Returns the result of a write, or an error if it has waited for too long.
+    fn or_timeout<R>(
         &mut self,
         written: Poll<io::Result<R>>,
         cx: &mut Context<'_>,
@@ -45,14 +45,14 @@ impl<T> Stalling<T> {
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.timer.as_mut().reset(Instant::now() + self.limit);
+            self.timer.as_mut().reset(Instant::now() + self.timeout);
         }
         ready!(self.timer.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Stalling<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WriteTimeout<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -62,14 +62,14 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stalling<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Stalling<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.watched(written, cx)
+        self.or_timeout(written, cx)
     }
 
     fn poll_write_vectored(
@@ -78,7 +78,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stalling<T> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
-        self.watched(written, cx)
+        self.or_timeout(written, cx)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -86,20 +86,20 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stalling<T> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Who writes through this has nothing left when it flushes.
+        // hyper flushes when its write buffer is empty.
         let written = ready!({
             let written = Pin::new(&mut self.stream).poll_flush(cx);
-            self.watched(written, cx)
+            self.or_timeout(written, cx)
         });
         if written.is_ok() {
-            self.unsent.is_written();
+            self.unflushed.flushed();
         }
         Poll::Ready(written)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let written = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.watched(written, cx)
+        self.or_timeout(written, cx)
     }
 }
 
@@ -108,13 +108,13 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     use super::*;
-    use crate::transport::{PATIENCE, block_on};
+    use crate::transport::testing::{PATIENCE, block_on};
 
     #[test]
-    fn a_client_that_reads_nothing_is_an_error_and_one_that_reads_is_not() {
+    fn a_write_times_out_only_when_the_client_does_not_read() {
         block_on(async {
             let (stream, mut client) = duplex(16);
-            let mut stream = Stalling::new(stream, Duration::from_millis(20), Arc::default());
+            let mut stream = WriteTimeout::new(stream, Duration::from_millis(20), Arc::default());
             let (_, wrote) = tokio::join!(
                 async {
                     let mut read = vec![0; 100];

@@ -1,45 +1,49 @@
-//! Which names a server answers to, and which web pages may ask it.
+//! The hosts and origins that requests may have.
 //!
-//! A page of a stranger can make a browser send requests to this machine, also under a name of its
-//! own that leads here. Both are refused before anything of the request is looked at.
+//! A web page can make a browser send requests to this machine, also under a host name of the page's own
+//! that resolves to it (DNS rebinding). Both are refused before anything else of the request is read.
 
 use hyper::HeaderMap;
 use hyper::header::{HOST, HeaderValue, ORIGIN};
 use hyper::http::uri::{Authority, Uri};
 
-/// Names that lead to this machine wherever it is.
+/// Host names of the loopback interface.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// What is let in.
+/// The hosts and origins that are allowed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names {
-    /// Names beside those of the loopback, each with a port or for all ports.
+pub(super) struct AllowList {
+    /// Hosts beside [`LOOPBACK`]; one without a port allows all ports.
     hosts: Vec<Authority>,
-    /// `scheme://host` with a port, in lower case; `*` is any port.
+    /// Origins beside those of pages on this machine.
     origins: Vec<Origin>,
 }
 
-/// What of a request is not let in.
+/// The header of a request that is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Denied {
-    /// The name that it asks for.
+pub(super) enum Forbidden {
+    /// `Host`.
     Host,
-    /// The page that it comes from.
+    /// `Origin`.
     Origin,
 }
 
-/// Where a page comes from.
+/// The origin of a page, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Origin {
     scheme: String,
     host: String,
-    /// `None`: any.
+    /// `None` allows any.
     port: Option<u16>,
 }
 
-impl Names {
-    /// Those of the loopback and these. `Err` is the one that is none.
-    pub(super) fn new(hosts: &[String], origins: &[String]) -> Result<Names, String> {
+impl AllowList {
+    /// Allows the loopback and these, origins as `scheme://host`, `scheme://host:port` or
+    /// `scheme://host:*`.
+    ///
+    /// # Errors
+    /// The first entry that cannot be parsed.
+    pub(super) fn new(hosts: &[String], origins: &[String]) -> Result<AllowList, String> {
         let hosts = hosts.iter().map(|host| {
             let authority: Option<Authority> = host.parse().ok();
             authority
@@ -57,19 +61,19 @@ impl Names {
             }
             Ok(parsed)
         });
-        Ok(Names {
+        Ok(AllowList {
             hosts: hosts.collect::<Result<_, String>>()?,
             origins: origins.collect::<Result<_, String>>()?,
         })
     }
 
-    /// Whether a request is for a name of ours, and from nowhere or a page that may ask. Gives the
-    /// page where it is one that was allowed by name.
+    /// Checks host and origin of a request. Returns the origin if it was allowed by name: only such a
+    /// page gets CORS headers.
     pub(super) fn check(
         &self,
         uri: &Uri,
         headers: &HeaderMap,
-    ) -> Result<Option<HeaderValue>, Denied> {
+    ) -> Result<Option<HeaderValue>, Forbidden> {
         let mut hosts = headers.get_all(HOST).into_iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => authority(host),
@@ -77,40 +81,40 @@ impl Names {
             _ => None,
         };
         if !host.is_some_and(|host| self.allow_host(&host)) {
-            return Err(Denied::Host);
+            return Err(Forbidden::Host);
         }
-        let mut page = None;
+        let mut named = None;
         for header in headers.get_all(ORIGIN) {
             let origin = header.to_str().ok().and_then(Origin::parse);
-            let origin = origin.ok_or(Denied::Origin)?;
+            let origin = origin.ok_or(Forbidden::Origin)?;
             if self.is_named(&origin) {
-                page = Some(header.clone());
+                named = Some(header.clone());
             } else if origin.scheme != "http" || !is_loopback(&origin.host) {
-                return Err(Denied::Origin);
+                return Err(Forbidden::Origin);
             }
         }
-        Ok(page)
+        Ok(named)
     }
 
     fn allow_host(&self, host: &Authority) -> bool {
-        let is_one = |allowed: &Authority| {
+        let matches = |allowed: &Authority| {
             allowed.host().eq_ignore_ascii_case(host.host())
                 && allowed.port_u16().is_none_or(|port| match host.port_u16() {
-                    Some(asked) => asked == port,
-                    // That of the scheme, which a proxy before this server may know better.
+                    Some(requested) => requested == port,
+                    // The default port of the scheme, which may be https in front of a proxy.
                     None => port == 80 || port == 443,
                 })
         };
-        is_loopback(host.host()) || self.hosts.iter().any(is_one)
+        is_loopback(host.host()) || self.hosts.iter().any(matches)
     }
 
     fn is_named(&self, origin: &Origin) -> bool {
-        let is_one = |allowed: &Origin| {
+        let matches = |allowed: &Origin| {
             allowed.scheme == origin.scheme
                 && allowed.host == origin.host
                 && (allowed.port.is_none() || allowed.port == origin.port)
         };
-        self.origins.iter().any(is_one)
+        self.origins.iter().any(matches)
     }
 }
 
@@ -124,12 +128,12 @@ fn is_loopback(host: &str) -> bool {
 }
 
 impl Origin {
-    /// Reads `scheme://host[:port]`; the port is that of the scheme when none is said.
+    /// Parses `scheme://host[:port]`, with the default port of the scheme.
     fn parse(text: &str) -> Option<Origin> {
         let (scheme, rest) = text.split_once("://")?;
         let authority: Authority = rest.parse().ok()?;
         let scheme = scheme.to_ascii_lowercase();
-        let usual = match scheme.as_str() {
+        let default_port = match scheme.as_str() {
             "http" => 80,
             "https" => 443,
             _ => return None,
@@ -138,7 +142,7 @@ impl Origin {
         (!host.is_empty() && !rest.contains('@')).then_some(Origin {
             scheme,
             host,
-            port: Some(authority.port_u16().unwrap_or(usual)),
+            port: Some(authority.port_u16().unwrap_or(default_port)),
         })
     }
 }
@@ -147,20 +151,20 @@ impl Origin {
 mod tests {
     use super::*;
 
-    fn allows(names: &Names, host: &str, origin: Option<&str>) -> bool {
+    fn allows(list: &AllowList, host: &str, origin: Option<&str>) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, host.parse().unwrap());
         if let Some(origin) = origin {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
-        names.check(&"/mcp".parse().unwrap(), &headers).is_ok()
+        list.check(&"/mcp".parse().unwrap(), &headers).is_ok()
     }
 
     #[test]
-    fn without_a_word_only_this_machine_is_let_in() {
-        let names = Names::default();
+    fn by_default_only_this_machine_is_allowed() {
+        let list = AllowList::default();
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1:9", "[::1]:9"] {
-            assert!(allows(&names, host, None), "{host}");
+            assert!(allows(&list, host, None), "{host}");
         }
         for host in [
             "evil.example",
@@ -169,14 +173,14 @@ mod tests {
             "[::2]",
             "",
         ] {
-            assert!(!allows(&names, host, None), "{host}");
+            assert!(!allows(&list, host, None), "{host}");
         }
         for origin in [
             "http://localhost:3000",
             "http://127.0.0.1",
             "HTTP://[::1]:9",
         ] {
-            assert!(allows(&names, "localhost", Some(origin)), "{origin}");
+            assert!(allows(&list, "localhost", Some(origin)), "{origin}");
         }
         let foreign = [
             "null",
@@ -188,71 +192,71 @@ mod tests {
             "file://localhost",
         ];
         for origin in foreign {
-            assert!(!allows(&names, "localhost", Some(origin)), "{origin}");
+            assert!(!allows(&list, "localhost", Some(origin)), "{origin}");
         }
     }
 
     #[test]
-    fn names_and_pages_that_are_allowed_are_let_in_by_their_port() {
+    fn hosts_and_origins_are_allowed_by_port() {
         let hosts = ["kb.example".to_owned(), "other.example:99".to_owned()];
         let origins = [
             "https://app.example".to_owned(),
             "http://dev.example:*".to_owned(),
         ];
-        let names = Names::new(&hosts, &origins).unwrap();
+        let list = AllowList::new(&hosts, &origins).unwrap();
         assert!(allows(
-            &names,
+            &list,
             "KB.example:1",
             Some("https://app.example:443")
         ));
         assert!(allows(
-            &names,
+            &list,
             "other.example:99",
             Some("http://dev.example:7")
         ));
-        assert!(!allows(&names, "other.example", None));
+        assert!(!allows(&list, "other.example", None));
         assert!(!allows(
-            &names,
+            &list,
             "kb.example",
             Some("https://app.example:444")
         ));
-        assert!(!allows(&names, "kb.example", Some("http://app.example")));
-        assert_eq!(Names::new(&[], &["app".to_owned()]).unwrap_err(), "app");
-        assert_eq!(Names::new(&["a b".to_owned()], &[]).unwrap_err(), "a b");
+        assert!(!allows(&list, "kb.example", Some("http://app.example")));
+        assert_eq!(AllowList::new(&[], &["app".to_owned()]).unwrap_err(), "app");
+        assert_eq!(AllowList::new(&["a b".to_owned()], &[]).unwrap_err(), "a b");
     }
 
     #[test]
-    fn two_names_at_once_are_refused() {
+    fn two_host_headers_are_refused() {
         let mut headers = HeaderMap::new();
         headers.append(HOST, "localhost".parse().unwrap());
         headers.append(HOST, "evil.example".parse().unwrap());
-        let checked = Names::default().check(&"/mcp".parse().unwrap(), &headers);
-        assert_eq!(checked, Err(Denied::Host));
+        let checked = AllowList::default().check(&"/mcp".parse().unwrap(), &headers);
+        assert_eq!(checked, Err(Forbidden::Host));
     }
 
     #[test]
-    fn a_name_without_a_port_has_that_of_its_scheme() {
+    fn a_host_without_a_port_has_the_default_ports() {
         let hosts = ["a.example:80", "b.example:443", "c.example:8080"].map(str::to_owned);
-        let names = Names::new(&hosts, &[]).unwrap();
+        let list = AllowList::new(&hosts, &[]).unwrap();
         for host in ["a.example", "a.example:80", "b.example", "c.example:8080"] {
-            assert!(allows(&names, host, None), "{host}");
+            assert!(allows(&list, host, None), "{host}");
         }
         for host in ["c.example", "a.example:81"] {
-            assert!(!allows(&names, host, None), "{host}");
+            assert!(!allows(&list, host, None), "{host}");
         }
     }
 
     #[test]
-    fn only_pages_that_were_named_are_given() {
-        let names = Names::new(&[], &["https://app.example".to_owned()]).unwrap();
-        let page = |origin: &str| {
+    fn only_origins_allowed_by_name_are_returned() {
+        let list = AllowList::new(&[], &["https://app.example".to_owned()]).unwrap();
+        let check = |origin: &str| {
             let headers = [(HOST, "localhost"), (ORIGIN, origin)];
             let headers = headers.map(|(name, value)| (name, value.parse().unwrap()));
-            names.check(&"/mcp".parse().unwrap(), &HeaderMap::from_iter(headers))
+            list.check(&"/mcp".parse().unwrap(), &HeaderMap::from_iter(headers))
         };
         let app = HeaderValue::from_static("https://app.example");
-        assert_eq!(page("https://app.example"), Ok(Some(app)));
-        assert_eq!(page("http://localhost:3000"), Ok(None));
-        assert_eq!(page("https://evil.example"), Err(Denied::Origin));
+        assert_eq!(check("https://app.example"), Ok(Some(app)));
+        assert_eq!(check("http://localhost:3000"), Ok(None));
+        assert_eq!(check("https://evil.example"), Err(Forbidden::Origin));
     }
 }

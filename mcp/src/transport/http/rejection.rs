@@ -1,0 +1,80 @@
+//! Responses to requests that are refused before rmcp sees them.
+
+use std::borrow::Cow;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+
+use super::allow_list::Forbidden;
+use super::body::response::ResponseBody;
+
+/// Status and text of a refused request.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    pub(super) status: StatusCode,
+    message: Cow<'static, str>,
+}
+
+impl Rejection {
+    /// With a text for whoever has to change something.
+    pub(super) fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Rejection {
+        Rejection {
+            status,
+            message: message.into(),
+        }
+    }
+
+    /// 503 with Retry-After: the client has too much in flight.
+    pub(super) fn busy(what: &str) -> Rejection {
+        let message = format!("Service Unavailable: {what}; ask again in a second");
+        Rejection::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
+    /// The response. It closes the connection, as part of the request body may still be on its way.
+    pub(super) fn into_response(self) -> Response<ResponseBody> {
+        let bytes = match self.message {
+            Cow::Borrowed(message) => Bytes::from_static(message.as_bytes()),
+            Cow::Owned(message) => Bytes::from(message),
+        };
+        let mut response = Response::new(Full::new(bytes).boxed());
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        match self.status {
+            StatusCode::UNAUTHORIZED => {
+                let scheme = HeaderValue::from_static("Bearer realm=\"kb\"");
+                headers.insert(WWW_AUTHENTICATE, scheme);
+            }
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl From<StatusCode> for Rejection {
+    fn from(status: StatusCode) -> Rejection {
+        Rejection::new(status, status.canonical_reason().unwrap_or_default())
+    }
+}
+
+/// Says which flag allows it: whoever runs the server sees this text in a client.
+impl From<Forbidden> for Rejection {
+    fn from(forbidden: Forbidden) -> Rejection {
+        let message = match forbidden {
+            Forbidden::Host => {
+                "Forbidden: this server does not go by the name in the Host header \
+                 (kb mcp --allow-host HOST lets it)"
+            }
+            Forbidden::Origin => {
+                "Forbidden: pages of this Origin may not ask \
+                 (kb mcp --allow-origin ORIGIN lets them)"
+            }
+        };
+        Rejection::new(StatusCode::FORBIDDEN, message)
+    }
+}
