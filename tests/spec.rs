@@ -179,10 +179,14 @@ fn records_told_in_prose_name_their_fields_in_order() {
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
         (" recall: queries", "store/meta.rs", "RecallRecord"),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
-        (" version u16 (of", "index/keyword/mod.rs", "KeywordRecord"),
+        (
+            " version u16 (of",
+            "index/keyword/record.rs",
+            "KeywordRecord",
+        ),
         (
             " part: first_term",
-            "index/keyword/dictionary.rs",
+            "index/keyword/record.rs",
             "DictionaryPart",
         ),
         (" codec u8 (1", "index/vector/mod.rs", "VectorRecord"),
@@ -204,7 +208,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         "1"
     );
     assert_eq!(
-        constant("engine/src/index/keyword/mod.rs", "RECORD_VERSION"),
+        constant("engine/src/index/keyword/record.rs", "RECORD_VERSION"),
         "1"
     );
     assert_eq!(

@@ -21,7 +21,7 @@ const OFFSETS_FROM: usize = 4;
 
 /// One bit for each row of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct BitSet {
+pub(crate) struct BitSet {
     /// Row 64 i + b is bit b of word i.
     words: Vec<u64>,
 }
@@ -35,7 +35,7 @@ impl BitSet {
     ///
     /// # Errors
     /// [`Error::Damaged`] when the bitmap does not write that form.
-    pub(super) fn from_roaring(bitmap: &RoaringBitmap, rows: u32) -> Result<BitSet> {
+    pub(crate) fn from_roaring(bitmap: &RoaringBitmap, rows: u32) -> Result<BitSet> {
         let mut bits = BitSet {
             words: vec![0; (rows as usize).div_ceil(WORD_ROWS as usize)],
         };
@@ -51,7 +51,7 @@ impl BitSet {
     }
 
     /// All rows below `rows`.
-    pub(super) fn all(rows: u32) -> BitSet {
+    pub(crate) fn all(rows: u32) -> BitSet {
         let words = (rows as usize).div_ceil(WORD_ROWS as usize);
         let mut bits = BitSet {
             words: vec![u64::MAX; words],
@@ -113,7 +113,7 @@ impl BitSet {
     }
 
     /// Takes rows out.
-    pub(super) fn remove(&mut self, others: &BitSet) {
+    pub(crate) fn remove(&mut self, others: &BitSet) {
         for (word, other) in self.words.iter_mut().zip(&others.words) {
             *word &= !other;
         }
@@ -121,7 +121,7 @@ impl BitSet {
 
     /// Whether the row is among them.
     #[inline]
-    pub(super) fn contains(&self, row: u32) -> bool {
+    pub(crate) fn contains(&self, row: u32) -> bool {
         let word = self.words.get((row / WORD_ROWS) as usize);
         word.is_some_and(|word| word >> (row % WORD_ROWS) & 1 == 1)
     }
@@ -135,13 +135,13 @@ impl BitSet {
 
     /// How many rows there are from `start`, a multiple of 64, up to `end`, a multiple of 64 or
     /// the number of rows.
-    pub(super) fn count(&self, start: u32, end: u32) -> u32 {
+    pub(crate) fn count(&self, start: u32, end: u32) -> u32 {
         let words = self.within(start, end).iter();
         words.map(|word| word.count_ones()).sum()
     }
 
     /// Appends those rows.
-    pub(super) fn rows_within(&self, start: u32, end: u32, rows: &mut Vec<u32>) {
+    pub(crate) fn rows_within(&self, start: u32, end: u32, rows: &mut Vec<u32>) {
         for (word, first) in self
             .within(start, end)
             .iter()

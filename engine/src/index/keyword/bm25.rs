@@ -57,17 +57,17 @@ impl Statistics {
 }
 
 /// `norm / k1 / frequency`: what the score of a posting depends on, falling as it grows.
-pub(super) fn impact(frequency: u32, length: u32, mean_length: f32) -> f32 {
+pub(crate) fn impact(frequency: u32, length: u32, mean_length: f32) -> f32 {
     (1.0 - B + B * (length as f32 / mean_length)) / frequency as f32
 }
 
 /// Units of one query: how many of them make a score of 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Units(f32);
+pub(crate) struct Units(f32);
 
 impl Units {
     /// The finest units for scores up to `most`, a finite number.
-    pub(super) fn for_scores_up_to(most: f64) -> Units {
+    pub(crate) fn for_scores_up_to(most: f64) -> Units {
         let mut units = 1.0;
         while units < MAX_UNITS && most * units * 2.0 <= MAX_UNITS {
             units *= 2.0;
@@ -79,19 +79,19 @@ impl Units {
     }
 
     /// A number of units as a score.
-    pub(super) fn score(self, units: i32) -> f32 {
+    pub(crate) fn score(self, units: i32) -> f32 {
         units as f32 / self.0
     }
 
     /// The least number of units whose score is not below `score`.
-    pub(super) fn at_least(self, score: f32) -> i32 {
+    pub(crate) fn at_least(self, score: f32) -> i32 {
         (score * self.0).ceil() as i32
     }
 }
 
 /// Scores the postings of one term.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Bm25Weight {
+pub(crate) struct Bm25Weight {
     /// Idf times occurrences in the query, in units.
     weight: f32,
     /// The part of the norm that does not depend on the length.
@@ -105,7 +105,7 @@ pub(super) struct Bm25Weight {
 impl Bm25Weight {
     /// For a term of that weight (idf times occurrences in the query). `mean_length` is the one
     /// scores are made with, `written_mean_length` the one that impacts were written with.
-    pub(super) fn new(
+    pub(crate) fn new(
         weight: f32,
         units: Units,
         mean_length: f32,
@@ -121,7 +121,7 @@ impl Bm25Weight {
 
     /// Units that a posting gives: at least 1.
     #[inline(always)]
-    pub(super) fn units(&self, frequency: u32, length: f32) -> i32 {
+    pub(crate) fn units(&self, frequency: u32, length: f32) -> i32 {
         let frequency = frequency as i32 as f32;
         let norm = self.norm_constant + self.norm_slope * length;
         let score = self.weight * (frequency / (frequency + norm));
@@ -134,7 +134,7 @@ impl Bm25Weight {
     ///
     /// Under a greater mean length than the one written with, impacts shrink, but never by more
     /// than the ratio of the two; under a smaller one they grow.
-    pub(super) fn most_units(&self, least_impact: f32) -> i32 {
+    pub(crate) fn most_units(&self, least_impact: f32) -> i32 {
         let bound = self.weight / (1.0 + least_impact.max(0.0) * self.impact_factor);
         // Some roundings of 2^-24 each separate this from the way a posting is scored.
         (bound * (1.0 + 1e-6)) as i32 + 2

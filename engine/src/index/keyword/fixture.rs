@@ -11,16 +11,16 @@ use crate::index::keyword::{
 use crate::types::SegmentId;
 
 /// A written segment, and what went into it.
-pub(super) struct Index {
-    pub(super) record: KeywordRecord,
-    pub(super) starts: [Vec<u64>; 3],
-    pub(super) extents: [Vec<Vec<u8>>; 3],
-    pub(super) lists: BTreeMap<String, Vec<(u32, u32)>>,
-    pub(super) lengths: Vec<u32>,
+pub(crate) struct Index {
+    pub(crate) record: KeywordRecord,
+    pub(crate) starts: [Vec<u64>; 3],
+    pub(crate) extents: [Vec<Vec<u8>>; 3],
+    pub(crate) lists: BTreeMap<String, Vec<(u32, u32)>>,
+    pub(crate) lengths: Vec<u32>,
 }
 
 impl Index {
-    pub(super) fn of(documents: &[DocumentTerms]) -> Index {
+    pub(crate) fn of(documents: &[DocumentTerms]) -> Index {
         let mut writer = Writer::new(SegmentId(3));
         let mut lists: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();
         let mut lengths = Vec::new();
@@ -48,7 +48,7 @@ impl Index {
     }
 
     /// A segment of which only the columns are known.
-    pub(super) fn from_written(mut sink: MemoryExtents, record: KeywordRecord) -> Index {
+    pub(crate) fn from_written(mut sink: MemoryExtents, record: KeywordRecord) -> Index {
         let columns = [&record.dictionary, &record.postings, &record.lengths];
         Index {
             starts: columns.map(extent_starts),
@@ -60,7 +60,7 @@ impl Index {
         }
     }
 
-    pub(super) fn try_reader(&self) -> Result<Reader<'_>> {
+    pub(crate) fn try_reader(&self) -> Result<Reader<'_>> {
         let [dictionary, postings, lengths] = std::array::from_fn(|i| {
             let width = if i == 2 { self.record.lengths.width } else { 0 };
             ColumnView::new(&self.starts[i], width, &self.extents[i])
@@ -68,25 +68,25 @@ impl Index {
         Reader::new(&self.record, dictionary, postings, lengths)
     }
 
-    pub(super) fn reader(&self) -> Reader<'_> {
+    pub(crate) fn reader(&self) -> Reader<'_> {
         self.try_reader().unwrap()
     }
 
-    pub(super) fn statistics(&self) -> Statistics {
+    pub(crate) fn statistics(&self) -> Statistics {
         Statistics {
             chunks: self.lengths.len() as u64,
             total_length: self.lengths.iter().map(|length| u64::from(*length)).sum(),
         }
     }
 
-    pub(super) fn query(&self, text: &str) -> Query<'_> {
+    pub(crate) fn query(&self, text: &str) -> Query<'_> {
         let (mut analyser, statistics) = (Analyser::new(), self.statistics());
         Query::new(&mut analyser, text, &[live(self.reader())], statistics).unwrap()
     }
 }
 
 /// A segment of which nothing is deleted.
-pub(super) fn live(reader: Reader<'_>) -> QuerySegment<'_> {
+pub(crate) fn live(reader: Reader<'_>) -> QuerySegment<'_> {
     QuerySegment {
         reader,
         deleted: None,
@@ -94,7 +94,7 @@ pub(super) fn live(reader: Reader<'_>) -> QuerySegment<'_> {
 }
 
 /// The `i`-th word, in letters that no stemmer touches.
-pub(super) fn word(mut i: u32) -> String {
+pub(crate) fn word(mut i: u32) -> String {
     let mut word = "q".to_owned();
     loop {
         word.push(char::from(b"bcdfghjklmnpqrtvwxz"[i as usize % 19]));
@@ -106,7 +106,7 @@ pub(super) fn word(mut i: u32) -> String {
 }
 
 /// Chunks of words whose frequencies fall off as in prose: word `i` about `1 / i` times.
-pub(super) fn prose(seed: u64, chunks: u32, words: u32) -> Vec<DocumentTerms> {
+pub(crate) fn prose(seed: u64, chunks: u32, words: u32) -> Vec<DocumentTerms> {
     let mut analyser = Analyser::new();
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut random = move |below: u32| {

@@ -1,0 +1,172 @@
+//! Byte strings numbered in the order they are first seen.
+
+use std::hash::{BuildHasher, RandomState};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Gives each distinct byte string a number, counting from 0.
+///
+/// The numbers depend only on the order of the calls. The hash has a secret seed, so that no
+/// document can be made whose words all fall into one place of the table.
+#[derive(Debug)]
+pub(crate) struct Interner {
+    /// All strings, one after the other.
+    bytes: Vec<u8>,
+    /// End of each string in `bytes`.
+    ends: Vec<u32>,
+    /// Open addressing, a power of two of places.
+    slots: Vec<Slot>,
+    /// Secret seed of the hash.
+    seed: u64,
+}
+
+/// A place of the hash table.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    /// Upper half of the hash, to compare before the bytes.
+    tag: u32,
+    /// Number of the string plus one; 0 when the place is free.
+    number_plus_one: u32,
+}
+
+/// Places of a new table.
+const FIRST_SLOTS: usize = 1 << 10;
+
+impl Interner {
+    /// An empty table.
+    pub(crate) fn new() -> Interner {
+        Interner {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            slots: vec![Slot::default(); FIRST_SLOTS],
+            seed: RandomState::new().hash_one(0u8),
+        }
+    }
+
+    /// How many strings have a number.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes of memory that the table holds.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes.capacity() + self.ends.capacity() * 4 + self.slots.len() * size_of::<Slot>()
+    }
+
+    /// Number of `key`, and whether it is new. Strings may add up to 4 GiB.
+    #[inline]
+    pub(crate) fn number(&mut self, key: &[u8]) -> (u32, bool) {
+        let hash = xxh3_64_with_seed(key, self.seed);
+        let tag = (hash >> 32) as u32;
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            // `at` is masked, so the fallback of a free place is never taken.
+            let slot = self.slots.get(at).copied().unwrap_or_default();
+            if slot.number_plus_one == 0 {
+                return (self.insert(key, tag, at), true);
+            }
+            if slot.tag == tag && self.get(slot.number_plus_one - 1) == key {
+                return (slot.number_plus_one - 1, false);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The string of that number; empty for a number that was not given out.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &[u8] {
+        let number = number as usize;
+        let start = match number.checked_sub(1) {
+            Some(before) => self.ends.get(before).copied().unwrap_or(0),
+            None => 0,
+        };
+        let end = self.ends.get(number).copied().unwrap_or(start);
+        self.bytes
+            .get(start as usize..end as usize)
+            .unwrap_or_default()
+    }
+
+    /// Forgets all strings, and gives memory beyond `keep_bytes` back.
+    pub(crate) fn clear(&mut self, keep_bytes: usize) {
+        self.bytes.clear();
+        self.bytes.shrink_to(keep_bytes);
+        self.ends.clear();
+        self.ends.shrink_to(keep_bytes / 4);
+        self.slots.clear();
+        self.slots.shrink_to(keep_bytes / size_of::<Slot>());
+        self.slots.resize(FIRST_SLOTS, Slot::default());
+    }
+
+    #[cold]
+    fn insert(&mut self, key: &[u8], tag: u32, at: usize) -> u32 {
+        let number = self.ends.len() as u32;
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len() as u32);
+        if let Some(slot) = self.slots.get_mut(at) {
+            *slot = Slot {
+                tag,
+                number_plus_one: number + 1,
+            };
+        }
+        if self.ends.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        number
+    }
+
+    fn grow(&mut self) {
+        let mask = self.slots.len() * 2 - 1;
+        let mut slots = vec![Slot::default(); mask + 1];
+        for number in 0..self.ends.len() as u32 {
+            let hash = xxh3_64_with_seed(self.get(number), self.seed);
+            let mut at = hash as usize & mask;
+            while let Some(slot) = slots.get_mut(at) {
+                if slot.number_plus_one == 0 {
+                    *slot = Slot {
+                        tag: (hash >> 32) as u32,
+                        number_plus_one: number + 1,
+                    };
+                    break;
+                }
+                at = (at + 1) & mask;
+            }
+        }
+        self.slots = slots;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_strings_share_a_number_and_others_do_not() {
+        let mut interner = Interner::new();
+        let keys: Vec<Vec<u8>> = (0..20_000u32)
+            .map(|i| i.to_string().into_bytes())
+            .chain([Vec::new()])
+            .collect();
+        for (i, key) in keys.iter().enumerate() {
+            assert_eq!(interner.number(key), (i as u32, true));
+        }
+        for (i, key) in keys.iter().enumerate().rev() {
+            assert_eq!(interner.number(key), (i as u32, false));
+            assert_eq!(interner.get(i as u32), key);
+        }
+        assert_eq!(interner.len(), keys.len());
+    }
+
+    #[test]
+    fn a_cleared_table_counts_from_zero_again() {
+        let mut interner = Interner::new();
+        for i in 0..5000u32 {
+            interner.number(&i.to_le_bytes());
+        }
+        interner.clear(4096);
+        assert_eq!(interner.len(), 0);
+        assert!(interner.memory_bytes() < 64 << 10);
+        assert_eq!(interner.number(b"word"), (0, true));
+        assert_eq!(interner.number(b"word"), (0, false));
+    }
+}

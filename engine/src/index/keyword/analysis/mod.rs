@@ -1,0 +1,10 @@
+//! Text to terms.
+
+pub(super) mod document_terms;
+pub(super) mod interner;
+pub(super) mod script_class;
+pub(super) mod segmenter;
+pub(super) mod stemming;
+mod stop_words;
+mod term_counters;
+pub(super) mod tokenizer;

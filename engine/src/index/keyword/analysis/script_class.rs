@@ -1,0 +1,129 @@
+//! Which characters make words, which of them are written without spaces, and the stop words.
+
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// First and last code point of the blocks whose scripts put no spaces between words (and Hangul,
+/// whose spaces separate phrases), sorted.
+const BIGRAM_BLOCKS: [(u32, u32); 23] = [
+    (0x0E00, 0x0E7F),   // Thai
+    (0x0E80, 0x0EFF),   // Lao
+    (0x1000, 0x109F),   // Myanmar
+    (0x1100, 0x11FF),   // Hangul Jamo
+    (0x1780, 0x17FF),   // Khmer
+    (0x1980, 0x19DF),   // New Tai Lue
+    (0x1A20, 0x1AAF),   // Tai Tham
+    (0x2E80, 0x2FDF),   // CJK and Kangxi radicals
+    (0x3005, 0x3007),   // ideographic iteration mark, closing mark and zero
+    (0x3021, 0x3029),   // Hangzhou numerals
+    (0x3031, 0x303B),   // vertical kana repeat marks, Hangzhou numerals, iteration mark
+    (0x3040, 0x312F),   // Hiragana, Katakana, Bopomofo
+    (0x3130, 0x318F),   // Hangul Compatibility Jamo
+    (0x31A0, 0x31BF),   // Bopomofo Extended
+    (0x31F0, 0x31FF),   // Katakana Phonetic Extensions
+    (0x3400, 0x4DBF),   // CJK Extension A
+    (0x4E00, 0xA4CF),   // CJK Unified Ideographs, Yi
+    (0xA960, 0xA97F),   // Hangul Jamo Extended-A
+    (0xA9E0, 0xAA7F),   // Myanmar Extended-B, Cham, Myanmar Extended-A
+    (0xAC00, 0xD7FF),   // Hangul Syllables, Hangul Jamo Extended-B
+    (0xF900, 0xFAFF),   // CJK Compatibility Ideographs
+    (0xFF66, 0xFFDC),   // halfwidth Katakana and Hangul
+    (0x1AFF0, 0x3FFFF), // Kana supplements, CJK Extensions B and later
+];
+
+/// No character of [`BIGRAM_BLOCKS`] is smaller.
+pub(crate) const FIRST_BIGRAM_CHARACTER: char = '\u{0e00}';
+
+/// What a character is to the analyser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CharClass {
+    /// Ends a run.
+    Separator,
+    /// Part of a word in a script with spaces, or `_`.
+    Word,
+    /// Part of a run that is cut into bigrams.
+    Bigram,
+}
+
+/// Class of any character.
+pub(crate) fn char_class(c: char) -> CharClass {
+    if c.is_ascii() {
+        return if c.is_ascii_alphanumeric() || c == '_' {
+            CharClass::Word
+        } else {
+            CharClass::Separator
+        };
+    }
+    use GeneralCategory as G;
+    match get_general_category(c) {
+        G::UppercaseLetter
+        | G::LowercaseLetter
+        | G::TitlecaseLetter
+        | G::ModifierLetter
+        | G::OtherLetter
+        | G::NonspacingMark
+        | G::SpacingMark
+        | G::EnclosingMark
+        | G::DecimalNumber
+        | G::LetterNumber
+        | G::OtherNumber => {
+            if is_bigram_script(c) {
+                CharClass::Bigram
+            } else {
+                CharClass::Word
+            }
+        }
+        _ => CharClass::Separator,
+    }
+}
+
+fn is_bigram_script(c: char) -> bool {
+    let point = u32::from(c);
+    let at = BIGRAM_BLOCKS.partition_point(|(_, last)| *last < point);
+    BIGRAM_BLOCKS
+        .get(at)
+        .is_some_and(|(first, _)| *first <= point)
+}
+
+/// The character of a term that is a single one of a script without spaces.
+pub(crate) fn single_character(term: &str) -> Option<char> {
+    let mut characters = term.chars();
+    let first = characters.next()?;
+    (characters.next().is_none() && char_class(first) == CharClass::Bigram).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_sorted_for_binary_search() {
+        assert!(
+            BIGRAM_BLOCKS
+                .windows(2)
+                .all(|pair| pair[0].0 <= pair[0].1 && pair[0].1 < pair[1].0)
+        );
+    }
+
+    #[test]
+    fn characters_fall_into_the_class_of_their_category_and_script() {
+        for (text, class) in [
+            (
+                "aZ0_\u{e9}\u{3c9}\u{442}\u{5d0}\u{627}\u{928}\u{b2}",
+                CharClass::Word,
+            ),
+            ("\u{301}\u{94d}", CharClass::Word),
+            (
+                "\u{4e2d}\u{3042}\u{30ab}\u{d55c}\u{e01}\u{e48}\u{20000}",
+                CharClass::Bigram,
+            ),
+            (
+                " -.$+'\u{203f}\u{3002}\u{ff0c}\u{1f600}\u{e3f}\u{200d}",
+                CharClass::Separator,
+            ),
+        ] {
+            for c in text.chars() {
+                assert_eq!(char_class(c), class, "{c:?}");
+            }
+        }
+    }
+}

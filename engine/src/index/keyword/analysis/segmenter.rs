@@ -1,0 +1,266 @@
+//! Finds the words, bigrams and parts of identifiers in a text.
+
+use std::ops::Range;
+
+use super::script_class::{CharClass, char_class};
+
+/// Longer words are data (base64, hexadecimal) and give no terms at all.
+pub const MAX_WORD_BYTES: usize = 256;
+
+/// A run of the text that gives terms of its own.
+pub(crate) struct Word<'t> {
+    /// First byte in the text.
+    pub(crate) start: usize,
+    /// Its bytes: whole characters.
+    pub(crate) bytes: &'t [u8],
+    /// [`CharClass::Word`], or [`CharClass::Bigram`] for one or two characters.
+    pub(crate) class: CharClass,
+}
+
+/// Walks over the words and bigrams of a text.
+pub(crate) struct Segmenter<'t> {
+    /// The text.
+    text: &'t str,
+    /// First byte not yet looked at.
+    at: usize,
+    /// Start of the last character of a bigram run that goes on at `at`.
+    bigram_start: Option<usize>,
+}
+
+/// True for the bytes of ASCII words.
+static ASCII_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        #[expect(clippy::indexing_slicing, reason = "a byte indexes a table of 256")]
+        {
+            table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        }
+        byte += 1;
+    }
+    table
+};
+
+#[inline]
+pub(crate) fn is_ascii_word(byte: u8) -> bool {
+    ASCII_WORD.get(usize::from(byte)).copied().unwrap_or(false)
+}
+
+impl<'t> Segmenter<'t> {
+    pub(crate) fn new(text: &'t str) -> Segmenter<'t> {
+        Segmenter {
+            text,
+            at: 0,
+            bigram_start: None,
+        }
+    }
+
+    fn char_at(&self, at: usize) -> Option<char> {
+        self.text.get(at..)?.chars().next()
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Word<'t>> {
+        let bytes = self.text.as_bytes();
+        loop {
+            if let Some(start) = self.bigram_start {
+                match self.next_bigram(start) {
+                    Some(word) => return Some(word),
+                    None => continue,
+                }
+            }
+            // ASCII needs no decoding, and most text is ASCII.
+            let rest = bytes.get(self.at..)?;
+            let skip = rest
+                .iter()
+                .position(|byte| is_ascii_word(*byte) || *byte >= 0x80)?;
+            let start = self.at + skip;
+            let run = bytes.get(start..)?;
+            let len = run
+                .iter()
+                .position(|byte| !is_ascii_word(*byte))
+                .unwrap_or(run.len());
+            self.at = start + len;
+            if run.get(len).is_some_and(|byte| *byte >= 0x80) {
+                self.finish_run();
+            }
+            let word = bytes.get(start..self.at)?;
+            if word.is_empty() {
+                self.skip_or_start_bigrams();
+            } else if word.len() <= MAX_WORD_BYTES {
+                return Some(Word {
+                    start,
+                    bytes: word,
+                    class: CharClass::Word,
+                });
+            }
+        }
+    }
+
+    /// Moves `at` to the end of a word that goes on with a character beyond ASCII.
+    #[cold]
+    fn finish_run(&mut self) {
+        while let Some(c) = self.char_at(self.at) {
+            if char_class(c) != CharClass::Word {
+                break;
+            }
+            self.at += c.len_utf8();
+        }
+    }
+
+    /// At a character beyond ASCII that is no word character: passes it.
+    #[cold]
+    fn skip_or_start_bigrams(&mut self) {
+        match self.char_at(self.at) {
+            Some(c) => {
+                if char_class(c) == CharClass::Bigram {
+                    self.bigram_start = Some(self.at);
+                }
+                self.at += c.len_utf8();
+            }
+            None => self.at = self.text.len(),
+        }
+    }
+
+    /// The bigram of the character at `start` and the one at `at`; a character that stands alone
+    /// in its run is given alone.
+    #[cold]
+    fn next_bigram(&mut self, start: usize) -> Option<Word<'t>> {
+        let next = self
+            .char_at(self.at)
+            .filter(|c| char_class(*c) == CharClass::Bigram);
+        let end = match next {
+            Some(c) => {
+                self.bigram_start = Some(self.at);
+                self.at + c.len_utf8()
+            }
+            None => {
+                self.bigram_start = None;
+                let before = self.text.get(..start)?.chars().next_back();
+                if before.is_some_and(|c| char_class(c) == CharClass::Bigram) {
+                    return None;
+                }
+                self.at
+            }
+        };
+        self.at = end;
+        Some(Word {
+            start,
+            bytes: self.text.as_bytes().get(start..end)?,
+            class: CharClass::Bigram,
+        })
+    }
+}
+
+/// What a character is to the borders within an identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PartClass {
+    Underscore,
+    Upper,
+    Lower,
+    Digit,
+    Other,
+}
+
+fn part_class(c: char) -> PartClass {
+    match c {
+        '_' => PartClass::Underscore,
+        c if c.is_uppercase() => PartClass::Upper,
+        c if c.is_lowercase() => PartClass::Lower,
+        c if c.is_numeric() => PartClass::Digit,
+        _ => PartClass::Other,
+    }
+}
+
+/// Byte ranges of the parts of an identifier: cut at `_`, between lower and upper case, before the
+/// last of several upper-case letters that lower case follows, and between digits and others.
+pub(crate) struct IdentifierParts<'t> {
+    /// The word.
+    word: &'t str,
+    /// First byte not yet given.
+    at: usize,
+}
+
+impl<'t> IdentifierParts<'t> {
+    pub(crate) fn new(word: &'t str) -> IdentifierParts<'t> {
+        IdentifierParts { word, at: 0 }
+    }
+}
+
+impl Iterator for IdentifierParts<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        let rest = self.word.get(self.at..)?;
+        self.at += rest.len() - rest.trim_start_matches('_').len();
+        let start = self.at;
+        let mut chars = self.word.get(start..)?.char_indices().peekable();
+        let (_, first) = chars.next()?;
+        let mut before = part_class(first);
+        let mut end = self.word.len();
+        while let Some((offset, c)) = chars.next() {
+            let class = part_class(c);
+            let next = chars.peek().map(|(_, next)| part_class(*next));
+            use PartClass::{Digit, Lower, Underscore, Upper};
+            let cut = match (before, class) {
+                (_, Underscore) | (Lower, Upper) => true,
+                (Upper, Upper) => next == Some(Lower),
+                (before, class) => (before == Digit) != (class == Digit),
+            };
+            if cut {
+                end = start + offset;
+                break;
+            }
+            before = class;
+        }
+        self.at = end;
+        Some(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The rules again, slowly, over characters: what the fast scanner must agree with.
+    fn runs(text: &str) -> Vec<(CharClass, String)> {
+        let mut runs: Vec<(CharClass, String)> = Vec::new();
+        let mut last = CharClass::Separator;
+        for c in text.chars() {
+            let class = char_class(c);
+            match runs.last_mut() {
+                Some((_, run)) if class == last && class != CharClass::Separator => run.push(c),
+                _ if class != CharClass::Separator => runs.push((class, c.to_string())),
+                _ => {}
+            }
+            last = class;
+        }
+        runs
+    }
+
+    proptest! {
+        #[test]
+        fn the_scanner_finds_the_same_runs_as_a_slow_one(
+            text in "([a-zA-Z0-9_ .]{0,9}|[\u{e9}\u{301}\u{4e2d}\u{3042}\u{e01}\u{e48}\u{3002}\u{1f600}]{0,4}|\\PC{0,3}){0,12}"
+        ) {
+            let mut expected = Vec::new();
+            for (class, run) in runs(&text) {
+                let chars: Vec<char> = run.chars().collect();
+                if class == CharClass::Bigram && chars.len() > 1 {
+                    expected.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
+                } else if run.len() <= MAX_WORD_BYTES {
+                    expected.push(run);
+                }
+            }
+            let mut words = Segmenter::new(&text);
+            let mut found = Vec::new();
+            while let Some(word) = words.next() {
+                let end = word.start + word.bytes.len();
+                prop_assert_eq!(&text.as_bytes()[word.start..end], word.bytes);
+                found.push(String::from_utf8(word.bytes.to_vec()).unwrap());
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Rows that hold a single character of a script without spaces.
+//!
+//! Such a character is a term where it stands alone; elsewhere it is a part of one bigram or of two. So the
+//! bigrams of the dictionary that begin or end with it are united: the index holds nothing more for it.
+//!
+//! Cost: one pass over the bigrams of the dictionary, some tens of nanoseconds each, for all characters of
+//! a query together, and some nanoseconds for each posting of those that have one of the characters. Memory:
+//! some tens of bytes for each row that has one.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::Result;
+use crate::index::keyword::analysis::script_class::FIRST_BIGRAM_CHARACTER;
+use crate::index::keyword::postings::dictionary::for_each_from;
+use crate::index::keyword::postings::reader::Reader;
+
+/// Most characters of one query that are looked for within bigrams; others are found where they stand alone.
+pub(crate) const CHARACTERS_LIMIT: usize = 8;
+
+/// Rows in ascending order, each with about how often it has a character.
+pub(crate) type CharacterRows = Vec<(u32, u32)>;
+
+impl Reader<'_> {
+    /// The rows that have each of some characters of scripts without spaces, deleted ones included.
+    ///
+    /// Within a run every character but the last begins a bigram, and every one but the first ends one; so
+    /// the larger of both counts differs from the true one by at most one for each run.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`] when the bytes on the way contradict the format.
+    pub(crate) fn rows_with_characters(&self, characters: &[char]) -> Result<Vec<CharacterRows>> {
+        let mut counts: Vec<FxHashMap<u32, (u32, u32)>> =
+            vec![FxHashMap::default(); characters.len()];
+        let mut first_bytes = [0; 4];
+        let from = FIRST_BIGRAM_CHARACTER.encode_utf8(&mut first_bytes);
+        for_each_from(
+            self.parts(),
+            &self.dictionary(),
+            from.as_bytes(),
+            |term, place| {
+                let Ok(term) = std::str::from_utf8(term) else {
+                    return Ok(());
+                };
+                let mut of_term = term.chars();
+                let (first, second) = (of_term.next(), of_term.next());
+                if of_term.next().is_some() {
+                    return Ok(());
+                }
+                for (character, counts) in characters.iter().zip(&mut counts) {
+                    let (begins, ends) = (first == Some(*character), second == Some(*character));
+                    if !begins && !ends {
+                        continue;
+                    }
+                    let list = self.open(place)?;
+                    self.cursor(&list)?.for_each_block(|rows, frequencies, _| {
+                        for (row, frequency) in rows.iter().zip(frequencies) {
+                            let count = counts.entry(*row).or_default();
+                            count.0 = count.0.saturating_add(if begins { *frequency } else { 0 });
+                            count.1 = count.1.saturating_add(if ends { *frequency } else { 0 });
+                        }
+                        Ok(())
+                    })?;
+                }
+                Ok(())
+            },
+        )?;
+        let sorted = counts.into_iter().map(|counts| {
+            let counts = counts.into_iter();
+            let mut rows: CharacterRows = counts
+                .map(|(row, count)| (row, count.0.max(count.1)))
+                .collect();
+            rows.sort_unstable();
+            rows
+        });
+        Ok(sorted.collect())
+    }
+}

@@ -1,0 +1,298 @@
+//! Where the words of a query stand in a text.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::kernels::{PREFIX_BYTES, PrefixFilter};
+use crate::index::keyword::analysis::script_class::CharClass;
+use crate::index::keyword::analysis::script_class::single_character;
+use crate::index::keyword::analysis::segmenter::{MAX_WORD_BYTES, Segmenter, Word, is_ascii_word};
+use crate::index::keyword::analysis::tokenizer::Analyser;
+
+/// The terms of a query, made once to be looked for in many texts.
+#[derive(Debug, Clone)]
+pub struct TermSet {
+    /// Number of each term.
+    numbers: FxHashMap<Box<str>, usize>,
+    /// The first bytes of each term that the stemmer leaves as they were: what a word or a part must
+    /// begin with, in either case, to give the term.
+    prefixes: Vec<Prefix>,
+    /// The same, to pass over text in which none of them is.
+    bits: PrefixFilter,
+    /// Terms that are single characters of scripts without spaces, with their numbers.
+    characters: Vec<(char, usize)>,
+}
+
+/// Up to four bytes in lower case, the first lowest.
+#[derive(Debug, Clone, Copy)]
+struct Prefix {
+    bytes: u32,
+    /// Bits of `bytes` that count.
+    mask: u32,
+}
+
+impl TermSet {
+    /// Terms as the analyser gives them, numbered from 0 in their order; of equal ones the first
+    /// counts.
+    pub fn new<'t>(terms: impl IntoIterator<Item = &'t str>) -> TermSet {
+        let mut set = TermSet {
+            numbers: FxHashMap::default(),
+            prefixes: Vec::new(),
+            bits: PrefixFilter::default(),
+            characters: Vec::new(),
+        };
+        for (number, term) in terms.into_iter().enumerate() {
+            set.numbers.entry(term.into()).or_insert(number);
+            if let Some(character) = single_character(term) {
+                set.characters.push((character, number));
+            }
+            let bytes = term.as_bytes();
+            // Snowball changes nothing before the last letter of the stem it gives: that may be an
+            // `i` that was `y`, or an `e` that it adds. It leaves words of two letters alone.
+            let kept = match bytes.len() {
+                len @ 0..=2 => len,
+                len => (len - 1).min(4),
+            };
+            set.add_prefix(bytes.get(..kept).unwrap_or_default());
+            // But dying, lying and tying become die, lie and tie.
+            if let [first, b'i', b'e'] = *bytes {
+                set.add_prefix(&[first, b'y']);
+            }
+        }
+        set
+    }
+
+    /// Calls `each` with the number of every term that is a single character of a script without spaces,
+    /// and each place of it in `text`, also where it is a part of what [`Analyser::highlights`] finds.
+    pub fn characters_in(&self, text: &str, mut each: impl FnMut(usize, Range<usize>)) {
+        for (character, number) in &self.characters {
+            for (at, found) in text.match_indices(*character) {
+                each(*number, at..at + found.len());
+            }
+        }
+    }
+
+    /// Whether there is no term.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Terms are in lower case; the words that give them need not be.
+    fn add_prefix(&mut self, bytes: &[u8]) {
+        let mask = first_bytes([u8::MAX; 4].get(..bytes.len()).unwrap_or_default());
+        let cases = bytes.iter().take(PREFIX_BYTES);
+        let cases = cases.map(|byte| [*byte, byte.to_ascii_uppercase()]);
+        self.bits.add(self.prefixes.len(), cases);
+        let bytes = first_bytes(bytes);
+        self.prefixes.push(Prefix { bytes, mask });
+    }
+
+    /// Whether a word or part whose first bytes in lower case are these may give a term.
+    #[inline]
+    fn has_prefix(&self, first_bytes: u32) -> bool {
+        let mut prefixes = self.prefixes.iter();
+        prefixes.any(|prefix| first_bytes & prefix.mask == prefix.bytes)
+    }
+
+    /// Where the next word of an ASCII text that may give one of the terms lies, from byte `at` on,
+    /// the start of the text or the end of a word.
+    #[inline]
+    fn next_word(&self, text: &[u8], mut at: usize) -> Option<Range<usize>> {
+        loop {
+            at = self.bits.next(text, at)?;
+            let first = text.get(at..).map_or(0, first_bytes);
+            if begins(text, at) && self.has_prefix(first) {
+                let is_end = |byte: &u8| !is_ascii_word(*byte);
+                let before = text.get(..at)?.iter().rposition(is_end);
+                let after = text.get(at..)?.iter().position(is_end);
+                let start = before.map_or(0, |before| before + 1);
+                return Some(start..after.map_or(text.len(), |after| at + after));
+            }
+            at += 1;
+        }
+    }
+}
+
+/// The first four bytes in lower case, the first lowest; 0 for those that there are not.
+#[inline]
+fn first_bytes(bytes: &[u8]) -> u32 {
+    let mut first = [0; 4];
+    for (to, byte) in first.iter_mut().zip(bytes) {
+        *to = byte.to_ascii_lowercase();
+    }
+    u32::from_le_bytes(first)
+}
+
+/// Whether a word or a part of one may begin at a byte: after `_` or no part of a word, at a
+/// capital letter, and where digits begin or end.
+#[inline]
+fn begins(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| text.get(before));
+    match (before.copied(), text.get(at).copied()) {
+        (Some(before), Some(byte)) => {
+            is_ascii_word(byte)
+                && (before == b'_'
+                    || !is_ascii_word(before)
+                    || byte.is_ascii_uppercase()
+                    || byte.is_ascii_digit()
+                    || before.is_ascii_digit())
+        }
+        (None, Some(byte)) => is_ascii_word(byte),
+        _ => false,
+    }
+}
+
+impl Analyser {
+    /// Calls `each` with the number of a term and the bytes of `text` it came from, for each term
+    /// of `text` that is in the set, as [`Analyser::analyse`] gives them: in the order of the
+    /// words, a whole identifier before its parts.
+    ///
+    /// Of lines in ASCII only the words whose first letters are those of a term are looked at:
+    /// a fraction of a nanosecond a byte.
+    pub fn highlights(
+        &mut self,
+        text: &str,
+        terms: &TermSet,
+        mut each: impl FnMut(usize, Range<usize>),
+    ) {
+        if terms.is_empty() {
+            return;
+        }
+        self.forget_if_full();
+        if text.is_ascii() {
+            return self.highlights_in_ascii(text, 0, terms, &mut each);
+        }
+        let mut start = 0;
+        // No word goes over the end of a line.
+        for line in text.split_inclusive('\n') {
+            match line.is_ascii() {
+                true => self.highlights_in_ascii(line, start, terms, &mut each),
+                false => self.highlights_in_any(line, start, terms, &mut each),
+            }
+            start += line.len();
+        }
+    }
+
+    /// The marks of an ASCII text that starts at byte `start`.
+    fn highlights_in_ascii(
+        &mut self,
+        text: &str,
+        start: usize,
+        terms: &TermSet,
+        each: &mut impl FnMut(usize, Range<usize>),
+    ) {
+        let text = text.as_bytes();
+        let mut at = 0;
+        while let Some(range) = terms.next_word(text, at) {
+            at = range.end;
+            let bytes = text.get(range.clone()).unwrap_or_default();
+            if bytes.len() <= MAX_WORD_BYTES {
+                let word = Word {
+                    start: start + range.start,
+                    bytes,
+                    class: CharClass::Word,
+                };
+                self.highlights_of(&word, terms, each);
+            }
+        }
+    }
+
+    /// The marks of a text that starts at byte `start`: its case and composition are not known.
+    fn highlights_in_any(
+        &mut self,
+        text: &str,
+        start: usize,
+        terms: &TermSet,
+        each: &mut impl FnMut(usize, Range<usize>),
+    ) {
+        let mut words = Segmenter::new(text);
+        while let Some(mut word) = words.next() {
+            word.start += start;
+            self.highlights_of(&word, terms, each);
+        }
+    }
+
+    fn highlights_of(
+        &mut self,
+        word: &Word<'_>,
+        terms: &TermSet,
+        each: &mut impl FnMut(usize, Range<usize>),
+    ) {
+        self.terms_of(word, |term, range| {
+            if let Some(number) = terms.numbers.get(term) {
+                each(*number, range);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Marks by analysing the whole text and looking every term up.
+    fn expected(text: &str, terms: &[String]) -> Vec<(usize, Range<usize>)> {
+        let mut found = Vec::new();
+        Analyser::new().analyse(text, |term, range| {
+            if let Some(number) = terms.iter().position(|there| there == term) {
+                found.push((number, range));
+            }
+        });
+        found
+    }
+
+    fn highlighted(text: &str, terms: &[String]) -> Vec<(usize, Range<usize>)> {
+        let set = TermSet::new(terms.iter().map(String::as_str));
+        let mut found = Vec::new();
+        Analyser::new().highlights(text, &set, |number, range| found.push((number, range)));
+        found
+    }
+
+    fn terms_of(text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        Analyser::new().analyse(text, |term, _| terms.push(term.to_owned()));
+        terms
+    }
+
+    #[test]
+    fn words_that_the_stemmer_changes_most_are_found() {
+        let text = "dying lying tying skis skies idly gently ugly early only singly sky cry cried \
+            crying y yes YES Yellow bY8x utf8 8bit x_y fX __init__ HTTPServer2Go _private \
+            \u{212a}elvin \u{130}stanbul caf\u{e9} cafe\u{301} \u{4e2d}\u{6587}\u{5b57} news \
+            inning proceed succeeded exceeding generically communication arsenal";
+        let terms = terms_of(text);
+        assert!(terms.iter().any(|term| term == "die"));
+        for term in &terms {
+            let one = [term.clone()];
+            assert_eq!(highlighted(text, &one), expected(text, &one), "{term}");
+        }
+        assert_eq!(highlighted(text, &terms), expected(text, &terms));
+        assert_eq!(highlighted(text, &[]), []);
+    }
+
+    proptest! {
+        #[test]
+        fn marks_are_those_of_the_whole_analysis(
+            words in prop::collection::vec(
+                prop_oneof![
+                    4 => "[a-z]{1,8}(ing|ed|ies|y|ly|ness|ations)?",
+                    3 => "[a-zA-Z0-9_]{1,12}",
+                    1 => "[aeiouyY]{1,4}[a-z]{0,3}",
+                    1 => "\\PC{1,4}",
+                    1 => "[a-z]{250,260}",
+                ],
+                1..60,
+            ),
+            between in prop::sample::select(vec![" ", "\n", "_", "\r\n-"]),
+            chosen in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let text = words.join(between);
+            let all = terms_of(&text);
+            prop_assume!(!all.is_empty());
+            let terms: Vec<String> = chosen.iter().map(|i| i.get(&all).clone()).collect();
+            prop_assert_eq!(highlighted(&text, &terms), expected(&text, &terms));
+        }
+    }
+}

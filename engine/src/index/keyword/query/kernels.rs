@@ -1,0 +1,322 @@
+//! Loops over whole blocks and windows, where most of the time of a keyword search goes.
+//!
+//! Each has one form in plain Rust, which is the reference and runs everywhere, and is compiled a
+//! second time for AVX2, which doubles the numbers an instruction handles. The processor is asked
+//! at run time. Both forms do the same operations in the same order on each number, so their
+//! answers are equal to the bit.
+
+use crate::index::keyword::bm25::Bm25Weight;
+use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
+
+/// Scores a block: `units` of each frequency in a row of that length.
+#[inline]
+pub(crate) fn score(
+    scorer: &Bm25Weight,
+    frequencies: &[u32],
+    lengths: &[f32; BLOCK_POSTINGS],
+    units: &mut [i32; BLOCK_POSTINGS],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only thing the function asks for.
+        return unsafe { score_avx2(scorer, frequencies, lengths, units) };
+    }
+    score_any(scorer, frequencies, lengths, units);
+}
+
+#[inline(always)]
+fn score_any(
+    scorer: &Bm25Weight,
+    frequencies: &[u32],
+    lengths: &[f32; BLOCK_POSTINGS],
+    units: &mut [i32; BLOCK_POSTINGS],
+) {
+    // A loop over exactly one block needs no remainder.
+    if let Some(frequencies) = frequencies.first_chunk::<BLOCK_POSTINGS>() {
+        score_each(scorer, frequencies, lengths, units);
+    } else {
+        score_each(scorer, frequencies, lengths, units);
+    }
+}
+
+#[inline(always)]
+fn score_each(scorer: &Bm25Weight, frequencies: &[u32], lengths: &[f32], units: &mut [i32]) {
+    for ((units, frequency), length) in units.iter_mut().zip(frequencies).zip(lengths) {
+        *units = scorer.units(*frequency, *length);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn score_avx2(
+    scorer: &Bm25Weight,
+    frequencies: &[u32],
+    lengths: &[f32; BLOCK_POSTINGS],
+    units: &mut [i32; BLOCK_POSTINGS],
+) {
+    score_any(scorer, frequencies, lengths, units);
+}
+
+/// Writes place and value of each number above `limit` to the start of `found`, which has as many
+/// slots as there are numbers; returns how many.
+#[inline]
+pub(crate) fn above(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, the only thing the function asks for.
+        return unsafe { above_avx2(numbers, limit, found) };
+    }
+    above_any(numbers, limit, found)
+}
+
+fn above_any(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
+    /// Numbers looked at together: mostly none of them is above the limit.
+    const TOGETHER: usize = 8;
+    let mut slots = found.iter_mut();
+    let mut count = 0;
+    for (some, first) in numbers.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
+        if !some
+            .iter()
+            .fold(false, |any, number| any | (*number > limit))
+        {
+            continue;
+        }
+        for (number, place) in some.iter().zip(first..) {
+            if *number > limit
+                && let Some(slot) = slots.next()
+            {
+                *slot = (place, *number);
+                count += 1;
+            }
+        }
+    }
+    count
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn above_avx2(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
+    use std::arch::x86_64::{
+        _mm256_castsi256_ps, _mm256_cmpgt_epi32, _mm256_loadu_si256, _mm256_movemask_ps,
+        _mm256_or_si256, _mm256_set1_epi32, _mm256_testz_si256,
+    };
+    let limits = _mm256_set1_epi32(limit);
+    let (groups, rest) = numbers.as_chunks::<32>();
+    let mut slots = found.iter_mut();
+    let mut count = 0;
+    for (group, first) in groups.iter().zip((0..).step_by(32)) {
+        let [a, b, c, d] = std::array::from_fn(|quarter| {
+            let eight = group.as_chunks::<8>().0.get(quarter).unwrap_or(&[0; 8]);
+            // SAFETY: eight numbers of 4 bytes are the 32 bytes that are read, and need no
+            // alignment.
+            let eight = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
+            _mm256_cmpgt_epi32(eight, limits)
+        });
+        let any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+        if _mm256_testz_si256(any, any) == 1 {
+            continue;
+        }
+        let bits = |eight| u32::from(_mm256_movemask_ps(_mm256_castsi256_ps(eight)) as u8);
+        let mut above = bits(a) | bits(b) << 8 | bits(c) << 16 | bits(d) << 24;
+        while above != 0 {
+            let place = above.trailing_zeros();
+            above &= above - 1;
+            if let (Some(slot), Some(number)) = (slots.next(), group.get(place as usize)) {
+                *slot = (first + place, *number);
+                count += 1;
+            }
+        }
+    }
+    let first = (numbers.len() - rest.len()) as u32;
+    for (number, place) in rest.iter().zip(first..) {
+        if *number > limit
+            && let Some(slot) = slots.next()
+        {
+            *slot = (place, *number);
+            count += 1;
+        }
+    }
+    count
+}
+
+/// How many first bytes of a prefix [`PrefixFilter`] looks at.
+pub(crate) const PREFIX_BYTES: usize = 3;
+
+/// Where one of some prefixes may begin in a text: a filter that misses none.
+///
+/// Prefixes share eight groups, a bit each. The tables say by the low and the high four bits of a byte
+/// to which groups it may belong as the first, second or third byte, as in Hyperscan's Teddy, which
+/// looks 32 bytes up with one shuffle.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PrefixFilter {
+    /// By place of the byte: by its low four bits, by its high four bits.
+    tables: [[[u8; 16]; 2]; PREFIX_BYTES],
+}
+
+impl PrefixFilter {
+    /// Adds prefix `number`, of which each byte may be one of two; after its end any byte may come.
+    pub(crate) fn add(&mut self, number: usize, prefix: impl Iterator<Item = [u8; 2]>) {
+        let bit = 1u8 << (number % 8);
+        let mut prefix = prefix.fuse();
+        for [low, high] in &mut self.tables {
+            let Some(bytes) = prefix.next() else {
+                low.iter_mut().for_each(|groups| *groups |= bit);
+                high.iter_mut().for_each(|groups| *groups |= bit);
+                continue;
+            };
+            for byte in bytes {
+                if let Some(groups) = low.get_mut(usize::from(byte & 15)) {
+                    *groups |= bit;
+                }
+                if let Some(groups) = high.get_mut(usize::from(byte >> 4)) {
+                    *groups |= bit;
+                }
+            }
+        }
+    }
+
+    /// The first place from byte `at` of a text on where a prefix may begin.
+    #[inline]
+    pub(crate) fn next(&self, text: &[u8], at: usize) -> Option<usize> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, the only thing the function asks for.
+            return unsafe { self.next_avx2(text, at) };
+        }
+        self.next_any(text, at)
+    }
+
+    fn next_any(&self, text: &[u8], at: usize) -> Option<usize> {
+        let rest = text.get(at..)?;
+        let found = (0..rest.len()).find(|place| {
+            let bytes = rest.get(*place..).unwrap_or_default();
+            let tables = self.tables.iter().zip(bytes);
+            let groups = tables.fold(u8::MAX, |groups, ([low, high], byte)| {
+                let low = low.get(usize::from(byte & 15)).unwrap_or(&0);
+                let high = high.get(usize::from(byte >> 4)).unwrap_or(&0);
+                groups & low & high
+            });
+            groups != 0
+        });
+        found.map(|place| at + place)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn next_avx2(&self, text: &[u8], mut at: usize) -> Option<usize> {
+        use std::arch::x86_64::{
+            __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256,
+            _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
+            _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+        };
+        /// Places that are looked at together.
+        const TOGETHER: usize = 32;
+        let tables: [[__m256i; 2]; PREFIX_BYTES] = self.tables.map(|tables| {
+            tables.map(|table| {
+                // SAFETY: a table is the 16 bytes that are read, and needs no alignment.
+                let table = unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
+                _mm256_broadcastsi128_si256(table)
+            })
+        });
+        let low_bits = _mm256_set1_epi8(15);
+        let groups = |bytes: &[u8; TOGETHER], [low, high]: [__m256i; 2]| {
+            // SAFETY: the array is the 32 bytes that are read, and needs no alignment.
+            let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+            let by_low = _mm256_shuffle_epi8(low, _mm256_and_si256(bytes, low_bits));
+            let high_bits = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_bits);
+            _mm256_and_si256(by_low, _mm256_shuffle_epi8(high, high_bits))
+        };
+        let [first, second, third] = tables;
+        while let Some(bytes) = text
+            .get(at..)
+            .and_then(<[u8]>::first_chunk::<{ TOGETHER + 2 }>)
+        {
+            let at_place = |place: usize| {
+                let bytes = bytes.get(place..).and_then(<[u8]>::first_chunk);
+                bytes.unwrap_or(&[0; TOGETHER])
+            };
+            let both = _mm256_and_si256(groups(at_place(0), first), groups(at_place(1), second));
+            let all = _mm256_and_si256(both, groups(at_place(2), third));
+            let none = _mm256_cmpeq_epi8(all, _mm256_setzero_si256());
+            let some = !(_mm256_movemask_epi8(none).cast_unsigned());
+            if some != 0 {
+                return Some(at + some.trailing_zeros() as usize);
+            }
+            at += TOGETHER;
+        }
+        self.next_any(text, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::keyword::bm25::Units;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn scores_are_those_of_one_posting_at_a_time(
+            postings in prop::collection::vec((1u32..1 << 24, 0f32..1e6), 0..=BLOCK_POSTINGS),
+            weight in 0.001f32..20.0,
+            mean in 1f32..3000.0,
+        ) {
+            let units = Units::for_scores_up_to(f64::from(weight));
+            let scorer = Bm25Weight::new(weight, units, mean, mean);
+            let frequencies: Vec<u32> = postings.iter().map(|(frequency, _)| *frequency).collect();
+            let mut lengths = [0.0; BLOCK_POSTINGS];
+            for (slot, (_, length)) in lengths.iter_mut().zip(&postings) {
+                *slot = *length;
+            }
+            let (mut one, mut all) = ([0; BLOCK_POSTINGS], [0; BLOCK_POSTINGS]);
+            score_any(&scorer, &frequencies, &lengths, &mut one);
+            score(&scorer, &frequencies, &lengths, &mut all);
+            for (at, (frequency, length)) in postings.iter().enumerate() {
+                prop_assert_eq!(all[at], scorer.units(*frequency, *length));
+                prop_assert_eq!(one[at], all[at]);
+            }
+        }
+
+        #[test]
+        fn numbers_above_the_limit_are_found_in_order(
+            numbers in prop::collection::vec(0i32..40, 0..600),
+            limit in -1i32..40,
+        ) {
+            let expected: Vec<(u32, i32)> =
+                (0..).zip(numbers.iter().copied()).filter(|(_, there)| *there > limit).collect();
+            for look in [above, above_any] {
+                let mut found = vec![(0, 0); numbers.len()];
+                let count = look(&numbers, limit, &mut found);
+                prop_assert_eq!(&found[..count], &expected[..]);
+            }
+        }
+
+        #[test]
+        fn no_place_where_a_prefix_begins_is_passed_over(
+            text in prop::collection::vec(prop_oneof![9 => b'a'..=b'd', 1 => any::<u8>()], 0..140),
+            prefixes in prop::collection::vec(
+                prop::collection::vec(prop_oneof![4 => b'a'..=b'z', 1 => any::<u8>()], 0..5), 0..12),
+        ) {
+            let mut bits = PrefixFilter::default();
+            for (number, prefix) in prefixes.iter().enumerate() {
+                let cases = prefix.iter().map(|byte| [*byte, byte.to_ascii_uppercase()]);
+                bits.add(number, cases);
+            }
+            let begins = |at: usize| prefixes.iter().any(|prefix| {
+                let rest = text[at..].iter().zip(prefix).take(PREFIX_BYTES);
+                rest.fold(true, |all, (there, byte)| {
+                    all && (there == byte || *there == byte.to_ascii_uppercase())
+                })
+            });
+            let mut at = 0;
+            while let Some(next) = bits.next(&text, at) {
+                prop_assert!(next >= at && next < text.len());
+                prop_assert_eq!(bits.next_any(&text, at), Some(next));
+                prop_assert!(!(at..next).any(begins));
+                at = next + 1;
+            }
+            prop_assert_eq!(bits.next_any(&text, at), None);
+            prop_assert!(!(at..text.len()).any(begins));
+        }
+    }
+}

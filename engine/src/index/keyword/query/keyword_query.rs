@@ -1,0 +1,399 @@
+//! The terms of a question, weighted over all segments.
+
+use roaring::RoaringBitmap;
+
+use super::character_rows::{CHARACTERS_LIMIT, CharacterRows};
+use super::deletes::{DeletedRows, allowed};
+use super::term_scorer::{TermScorer, TermScorers};
+use super::top_k;
+use crate::error::{Error, Result};
+use crate::index::keyword::analysis::script_class::single_character;
+use crate::index::keyword::analysis::tokenizer::Analyser;
+use crate::index::keyword::bitset::BitSet;
+use crate::index::keyword::bm25::{Bm25Weight, Statistics, Units};
+use crate::index::keyword::postings::list::Postings;
+use crate::index::keyword::postings::reader::Reader;
+
+/// A term of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryTerm {
+    /// The term as the analyser gives it.
+    pub term: String,
+    /// How often it stands in the query; its weight is that many times its idf.
+    pub times: u32,
+    /// How many rows have it, over all segments, without deleted ones.
+    pub chunks: u64,
+    /// Its inverse document frequency; above 0, also for a term that no row has.
+    pub idf: f32,
+}
+
+/// A row with its keyword score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoredRow {
+    /// The row.
+    pub row: u32,
+    /// Its score, above 0 and at most [`Query::idf_sum`] but for rounding.
+    pub score: f32,
+}
+
+/// A segment to be asked.
+#[derive(Debug, Clone, Copy)]
+pub struct QuerySegment<'a> {
+    /// Its keyword index.
+    pub reader: Reader<'a>,
+    /// Rows that are deleted: they never answer and count in no statistics. `None`: none.
+    pub deleted: Option<&'a RoaringBitmap>,
+}
+
+/// A question to the keyword indexes of all segments.
+#[derive(Debug)]
+pub struct Query<'a> {
+    /// Distinct terms in the order they were given.
+    terms: Vec<QueryTerm>,
+    /// The segments.
+    segments: Vec<Segment<'a>>,
+    /// What scores are counted in.
+    units: Units,
+    /// Mean length of a chunk over all segments.
+    mean_length: f32,
+    /// Sum of idf times occurrences over all terms.
+    idf_sum: f32,
+}
+
+/// One segment as the query sees it.
+#[derive(Debug)]
+struct Segment<'a> {
+    /// Its keyword index.
+    reader: Reader<'a>,
+    /// Rows that are deleted.
+    deleted: Option<DeletedRows<'a>>,
+    /// Postings of each term of the query that the segment has, by index of the term.
+    postings: Vec<(usize, Postings<'a>)>,
+    /// Live rows of the terms that are single characters of scripts without spaces, by index of the term.
+    characters: Vec<(usize, CharacterRows)>,
+}
+
+impl<'a> Query<'a> {
+    /// Looks the terms of `text` up in all segments.
+    ///
+    /// `statistics` are those of the live chunks, over all segments. Where chunks are deleted, the
+    /// live ones of each term are counted, which costs about a nanosecond for each of its chunks,
+    /// or less when few are deleted.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a dictionary or the head of a list contradicts the format.
+    pub fn new(
+        analyser: &mut Analyser,
+        text: &str,
+        segments: &[QuerySegment<'a>],
+        statistics: Statistics,
+    ) -> Result<Query<'a>> {
+        let mut terms: Vec<QueryTerm> = Vec::new();
+        let mut seen = rustc_hash::FxHashMap::default();
+        analyser.analyse(text, |term, _| {
+            let next = terms.len();
+            let at = match seen.get(term) {
+                Some(at) => *at,
+                None => {
+                    seen.insert(term.to_owned(), next);
+                    terms.push(QueryTerm {
+                        term: term.to_owned(),
+                        times: 0,
+                        chunks: 0,
+                        idf: 0.0,
+                    });
+                    next
+                }
+            };
+            if let Some(term) = terms.get_mut(at) {
+                term.times += 1;
+            }
+        });
+        let characters: Vec<(usize, char)> = terms
+            .iter()
+            .enumerate()
+            .filter_map(|(at, term)| Some((at, single_character(&term.term)?)))
+            .take(CHARACTERS_LIMIT)
+            .collect();
+        let mut found = Vec::with_capacity(segments.len());
+        for QuerySegment { reader, deleted } in segments {
+            let deleted = deleted.filter(|deleted| !deleted.is_empty());
+            let deleted = deleted
+                .map(|deleted| DeletedRows::new(deleted, reader))
+                .transpose()?;
+            let characters = character_rows(&characters, reader, deleted.as_ref())?;
+            for (at, rows) in &characters {
+                if let Some(term) = terms.get_mut(*at) {
+                    term.chunks += rows.len() as u64;
+                }
+            }
+            let mut postings = Vec::new();
+            for (at, term) in terms.iter_mut().enumerate() {
+                if characters.iter().any(|(character, _)| *character == at) {
+                    continue;
+                }
+                if let Some(list) = reader.postings(&term.term)? {
+                    let gone = match &deleted {
+                        Some(deleted) => deleted.count(reader, &list)?,
+                        None => 0,
+                    };
+                    term.chunks += u64::from(list.count() - gone);
+                    postings.push((at, list));
+                }
+            }
+            found.push(Segment {
+                reader: *reader,
+                deleted,
+                postings,
+                characters,
+            });
+        }
+        let mut idf_sum = 0.0;
+        for term in &mut terms {
+            term.idf = statistics.idf(term.chunks);
+            idf_sum += f64::from(term.idf) * f64::from(term.times);
+        }
+        Ok(Query {
+            terms,
+            segments: found,
+            units: Units::for_scores_up_to(idf_sum),
+            mean_length: statistics.mean_length(),
+            idf_sum: idf_sum as f32,
+        })
+    }
+
+    /// The distinct terms, in the order of the query.
+    pub fn terms(&self) -> &[QueryTerm] {
+        &self.terms
+    }
+
+    /// The most that this query could reach: idf times occurrences over all its terms, unknown
+    /// ones included. 0 when it has no terms.
+    pub fn idf_sum(&self) -> f32 {
+        self.idf_sum
+    }
+
+    /// The `k` best rows of a segment, best first, equal scores by ascending row.
+    ///
+    /// Only live rows count, only those of `filter`, if there is one, and only scores not below `floor`: with the
+    /// score of the k-th best row of other segments as floor, the best of all segments are still
+    /// among the answers. The answer is the same as that of scoring every row.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when bytes on the way contradict the format, or there is no such segment.
+    pub fn top_k(
+        &self,
+        segment: usize,
+        k: usize,
+        filter: Option<&RoaringBitmap>,
+        floor: f32,
+    ) -> Result<Vec<ScoredRow>> {
+        let segment = self.segment(segment)?;
+        let least = self.units.at_least(floor).max(1);
+        let rows = segment.reader.rows();
+        let allowed = allowed(rows, filter, segment.deleted.as_ref())?;
+        let mut best = top_k::top_k(self.open(segment)?, rows, k, allowed.as_ref(), least)?;
+        if !segment.characters.is_empty() {
+            best = self.with_characters(segment, best, k, allowed.as_ref(), least)?;
+        }
+        Ok(best
+            .into_iter()
+            .map(|(row, units)| ScoredRow {
+                row,
+                score: self.units.score(units),
+            })
+            .collect())
+    }
+
+    /// Scores of ascending `rows` of a segment, in their order; 0 for rows without any term. The
+    /// same numbers as [`Query::top_k`] gives.
+    ///
+    /// # Errors
+    /// As [`Query::top_k`].
+    pub fn score_rows(&self, segment: usize, rows: &[u32]) -> Result<Vec<f32>> {
+        let segment = self.segment(segment)?;
+        let mut units = top_k::score_rows(&mut self.open(segment)?, rows)?;
+        for (row, units) in rows.iter().zip(&mut units) {
+            for (at, of_term) in &segment.characters {
+                *units += self
+                    .character_units(segment, *at, of_term, *row)?
+                    .map_or(0, |(_, units)| units);
+            }
+        }
+        Ok(units
+            .into_iter()
+            .map(|units| self.units.score(units))
+            .collect())
+    }
+
+    /// What each term gives to one row of a segment: index of the term in [`Query::terms`],
+    /// frequency and score. TermScorers that the row does not have are left out.
+    ///
+    /// # Errors
+    /// As [`Query::top_k`].
+    pub fn explain(&self, segment: usize, row: u32) -> Result<Vec<(usize, u32, f32)>> {
+        let segment = self.segment(segment)?;
+        let mut parts = Vec::new();
+        for ((at, _), mut term) in segment.postings.iter().zip(self.open(segment)?) {
+            if let Some((frequency, units)) = term.score_row(row)? {
+                parts.push((*at, frequency, self.units.score(units)));
+            }
+        }
+        for (at, of_term) in &segment.characters {
+            if let Some((frequency, units)) = self.character_units(segment, *at, of_term, row)? {
+                parts.push((*at, frequency, self.units.score(units)));
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The largest sum of idf of distinct terms that one of ascending `rows` of a segment has.
+    ///
+    /// # Errors
+    /// As [`Query::top_k`].
+    pub fn most_matched_idf(&self, segment: usize, rows: &[u32]) -> Result<f32> {
+        let segment = self.segment(segment)?;
+        let mut sums = vec![0.0; rows.len()];
+        for ((at, _), mut term) in segment.postings.iter().zip(self.open(segment)?) {
+            let idf = self.terms.get(*at).map_or(0.0, |term| term.idf);
+            for (row, sum) in rows.iter().zip(&mut sums) {
+                if term.score_row(*row)?.is_some() {
+                    *sum += idf;
+                }
+            }
+        }
+        for (at, of_term) in &segment.characters {
+            let idf = self.terms.get(*at).map_or(0.0, |term| term.idf);
+            for (row, sum) in rows.iter().zip(&mut sums) {
+                if of_term.binary_search_by_key(row, |(row, _)| *row).is_ok() {
+                    *sum += idf;
+                }
+            }
+        }
+        Ok(sums.into_iter().fold(0.0, f32::max))
+    }
+
+    fn segment(&self, segment: usize) -> Result<&Segment<'a>> {
+        self.segments
+            .get(segment)
+            .ok_or_else(|| Error::damaged(format!("the query has no segment {segment}")))
+    }
+
+    /// The `k` best rows where rows with characters have what these give besides the other terms. `best`:
+    /// the best rows by the other terms. A row without such a character that is among the best of all is among those.
+    fn with_characters(
+        &self,
+        segment: &Segment<'a>,
+        best: Vec<(u32, i32)>,
+        k: usize,
+        allowed: Option<&BitSet>,
+        least: i32,
+    ) -> Result<Vec<(u32, i32)>> {
+        let mut rows: Vec<u32> = segment
+            .characters
+            .iter()
+            .flat_map(|(_, of_term)| of_term.iter().map(|(row, _)| *row))
+            .filter(|row| allowed.is_none_or(|allowed| allowed.contains(*row)))
+            .collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut units = top_k::score_rows(&mut self.open(segment)?, &rows)?;
+        for (at, of_term) in &segment.characters {
+            let scorer = self.scorer(*at, &segment.reader);
+            let mut lengths = segment.reader.lengths();
+            let mut place = 0;
+            for (row, frequency) in of_term {
+                // Both ascend, and rows that are not allowed are not there.
+                let rest = rows.get(place..).unwrap_or_default();
+                place += rest.partition_point(|other| other < row);
+                if rows.get(place) == Some(row)
+                    && let Some(units) = units.get_mut(place)
+                {
+                    let mut length = [0.0];
+                    lengths.fill(&[*row], &mut length)?;
+                    let [length] = length;
+                    *units += scorer.units(*frequency, length);
+                }
+            }
+        }
+        let others = best
+            .into_iter()
+            .filter(|(row, _)| rows.binary_search(row).is_err());
+        let mut all: Vec<(u32, i32)> = others.collect();
+        let with = rows.iter().copied().zip(units);
+        all.extend(with.filter(|(_, units)| *units >= least));
+        all.sort_unstable_by_key(|(row, units)| (std::cmp::Reverse(*units), *row));
+        all.truncate(k);
+        Ok(all)
+    }
+
+    /// Frequency and units that a character gives to a row; `None` when the row does not have it.
+    fn character_units(
+        &self,
+        segment: &Segment<'a>,
+        at: usize,
+        of_term: &CharacterRows,
+        row: u32,
+    ) -> Result<Option<(u32, i32)>> {
+        let place = of_term.binary_search_by_key(&row, |(row, _)| *row);
+        let Some((_, frequency)) = place.ok().and_then(|place| of_term.get(place)) else {
+            return Ok(None);
+        };
+        let mut length = [0.0];
+        segment.reader.lengths().fill(&[row], &mut length)?;
+        let [length] = length;
+        let units = self.scorer(at, &segment.reader).units(*frequency, length);
+        Ok(Some((*frequency, units)))
+    }
+
+    /// How the postings of a term score in a segment.
+    fn scorer(&self, at: usize, reader: &Reader<'_>) -> Bm25Weight {
+        let weight = self
+            .terms
+            .get(at)
+            .map_or(0.0, |term| term.idf * term.times as f32);
+        Bm25Weight::new(
+            weight,
+            self.units,
+            self.mean_length,
+            reader.written_mean_length(),
+        )
+    }
+
+    /// Cursors of the terms that the segment has.
+    fn open(&self, segment: &Segment<'a>) -> Result<TermScorers<'a>> {
+        let reader = &segment.reader;
+        let mut opened = Vec::with_capacity(segment.postings.len());
+        for (at, postings) in &segment.postings {
+            opened.push(Box::new(TermScorer::new(
+                reader.cursor(postings)?,
+                postings.count(),
+                self.scorer(*at, reader),
+                reader.lengths(),
+            )));
+        }
+        Ok(opened)
+    }
+}
+
+/// The live rows of a segment that have each of some characters.
+fn character_rows(
+    characters: &[(usize, char)],
+    reader: &Reader<'_>,
+    deleted: Option<&DeletedRows<'_>>,
+) -> Result<Vec<(usize, CharacterRows)>> {
+    if characters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let wanted: Vec<char> = characters.iter().map(|(_, character)| *character).collect();
+    let mut lists = reader.rows_with_characters(&wanted)?;
+    if let Some(deleted) = deleted {
+        for list in &mut lists {
+            list.retain(|(row, _)| !deleted.contains(*row));
+        }
+    }
+    Ok(characters.iter().map(|(at, _)| *at).zip(lists).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,12 @@
+//! Queries to rows: scores, phrases, filters and highlights.
+
+mod character_rows;
+pub(super) mod deletes;
+pub(super) mod highlight;
+mod kernels;
+pub(super) mod keyword_query;
+pub(super) mod phrase;
+pub(super) mod phrase_matcher;
+mod term_filter;
+mod term_scorer;
+mod top_k;

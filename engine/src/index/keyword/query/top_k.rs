@@ -1,0 +1,424 @@
+//! The best rows of one segment: block-max MaxScore over windows of rows.
+//!
+//! For a window every term has a bound from the impacts of its blocks there. TermScorers whose bounds
+//! together do not beat the worst row kept so far cannot make a row good alone, so the others are
+//! added up first, and only rows that these make promising are looked at again. A block, or a whole
+//! window, whose bound is too small even with all the others is passed over unread. The windows with
+//! the greatest bounds come first, because good rows kept early spare work later. Scores are whole
+//! numbers, so the order in which they are added does not matter.
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::kernels;
+use super::term_scorer::{TermScorer, TermScorers};
+use crate::error::Result;
+use crate::index::keyword::bitset::BitSet;
+use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
+
+/// Rows of a window: sums of a window take 16 KB.
+const WINDOW_ROWS: u32 = 4096;
+
+/// The bounds of so many windows are found together.
+const BATCH_WINDOWS: u32 = 128;
+
+/// One of so many of them is searched ahead of the others, those with the greatest bounds first. The
+/// others ascend, so that a block is read once for all the windows it reaches.
+const PROMISING: usize = 8;
+
+/// A window of which at most one row in so many may answer is searched by these rows.
+const SPARSE: u32 = 16;
+
+/// Seeking a row costs about as much as walking over this many postings.
+const SEEK_COST: u64 = 8;
+
+/// The best rows so far.
+struct Best {
+    /// Worst first: score, then complement of the row, in one number.
+    heap: BinaryHeap<Reverse<u64>>,
+    /// How many to keep.
+    k: usize,
+    /// Rows at or below this score are of no use.
+    threshold: i32,
+    /// The least score asked for, less one.
+    floor: i32,
+    /// End of the window that is searched.
+    end: u32,
+}
+
+fn key(row: u32, units: i32) -> u64 {
+    u64::from(units as u32) << 32 | u64::from(!row)
+}
+
+fn row_and_units(key: u64) -> (u32, i32) {
+    (!(key as u32), (key >> 32) as i32)
+}
+
+impl Best {
+    fn new(k: usize, least: i32) -> Best {
+        Best {
+            heap: BinaryHeap::new(),
+            k,
+            threshold: least - 1,
+            floor: least - 1,
+            end: 0,
+        }
+    }
+
+    /// Windows may come in any order, the rows within one ascending.
+    fn enter_window(&mut self, end: u32) {
+        self.end = end;
+        self.find_threshold();
+    }
+
+    /// A row that equals the worst one kept replaces it only if that one is of a later window.
+    #[inline]
+    fn find_threshold(&mut self) {
+        if self.heap.len() == self.k
+            && let Some(Reverse(worst)) = self.heap.peek()
+        {
+            let (row, units) = row_and_units(*worst);
+            self.threshold = self.floor.max(units - i32::from(row >= self.end));
+        }
+    }
+
+    /// Takes a row of the window that scores above the threshold.
+    fn push(&mut self, row: u32, units: i32) {
+        let new = Reverse(key(row, units));
+        if self.heap.len() < self.k {
+            self.heap.push(new);
+        } else if let Some(mut worst) = self.heap.peek_mut() {
+            *worst = new;
+        }
+        self.find_threshold();
+    }
+
+    fn into_rows(self) -> Vec<(u32, i32)> {
+        let best_first = self.heap.into_sorted_vec();
+        best_first
+            .into_iter()
+            .map(|Reverse(key)| row_and_units(key))
+            .collect()
+    }
+}
+
+/// The `k` best rows with their scores, at least `least`, best first, equal scores by row. Only
+/// rows of `allowed`, if given.
+pub(crate) fn top_k(
+    mut terms: TermScorers<'_>,
+    row_count: u32,
+    k: usize,
+    allowed: Option<&BitSet>,
+    least: i32,
+) -> Result<Vec<(u32, i32)>> {
+    if k == 0 || terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut search = Search {
+        row_count,
+        allowed,
+        best: Best::new(k, least),
+        sums: vec![0; row_count.min(WINDOW_ROWS) as usize],
+        found: vec![(0, 0); (WINDOW_ROWS as usize).max(BLOCK_POSTINGS)],
+        rows: Vec::new(),
+    };
+    for term in &mut terms {
+        let reached = term.reached(k, allowed)?;
+        search.best.floor = search.best.floor.max(reached - 1);
+    }
+    let mut start = 0;
+    while start < row_count {
+        let end = row_count.min(start.saturating_add(WINDOW_ROWS * BATCH_WINDOWS));
+        search.search_batch(&mut terms, start, end)?;
+        start = end;
+    }
+    Ok(search.best.into_rows())
+}
+
+/// A window of a batch.
+struct Window {
+    /// Sum of the bounds of all terms in it.
+    bounds: i32,
+    /// Its first row.
+    start: u32,
+    /// Its number among those of the batch, as the terms know it.
+    number: usize,
+}
+
+/// A search in one segment. Windows begin at multiples of their size.
+struct Search<'b> {
+    /// Rows of the segment.
+    row_count: u32,
+    /// Rows that may answer; `None`: all.
+    allowed: Option<&'b BitSet>,
+    /// What was found.
+    best: Best,
+    /// Sum of the scores of each row of a window; zero between windows.
+    sums: Vec<i32>,
+    /// Places and sums of promising rows of a window.
+    found: Vec<(u32, i32)>,
+    /// Rows of a window that may answer.
+    rows: Vec<u32>,
+}
+
+impl Search<'_> {
+    /// End of the window that begins at `start`.
+    fn end(&self, start: u32) -> u32 {
+        self.row_count.min(start.saturating_add(WINDOW_ROWS))
+    }
+
+    /// How many rows of a window may answer.
+    fn allowed_rows(&self, start: u32, end: u32) -> u32 {
+        match self.allowed {
+            Some(allowed) => allowed.count(start, end),
+            None => end - start,
+        }
+    }
+
+    /// Searches the windows of `first..last`, some with the greatest bounds first.
+    fn search_batch(&mut self, terms: &mut TermScorers<'_>, first: u32, last: u32) -> Result<()> {
+        let starts = (first..last).step_by(WINDOW_ROWS as usize);
+        let starts = starts.filter(|start| self.allowed_rows(*start, self.end(*start)) > 0);
+        let mut windows: Vec<Window> = starts
+            .zip(0..)
+            .map(|(start, number)| Window {
+                bounds: 0,
+                start,
+                number,
+            })
+            .collect();
+        for term in terms.iter_mut() {
+            term.windows.clear();
+            for Window { bounds, start, .. } in &mut windows {
+                let (bound, mark) = term.find_bound(*start, self.end(*start))?;
+                *bounds += bound;
+                term.windows.push((bound, mark));
+            }
+        }
+        windows.sort_unstable_by_key(|window| (Reverse(window.bounds), window.number));
+        let ahead = windows.len() / PROMISING;
+        let (_, others) = windows.split_at_mut(ahead);
+        others.sort_unstable_by_key(|window| window.number);
+        for Window {
+            bounds,
+            start,
+            number,
+        } in &windows
+        {
+            let end = self.end(*start);
+            self.best.enter_window(end);
+            if *bounds <= self.best.threshold {
+                continue;
+            }
+            for term in terms.iter_mut() {
+                term.enter_window(*number)?;
+            }
+            self.search_window(terms, *start, end, *bounds)?;
+        }
+        Ok(())
+    }
+
+    /// Searches the window `start..end`, where the terms are; `bounds` is the sum of their bounds.
+    fn search_window(
+        &mut self,
+        terms: &mut [Box<TermScorer<'_>>],
+        start: u32,
+        end: u32,
+        bounds: i32,
+    ) -> Result<()> {
+        let rows = self.allowed_rows(start, end);
+        terms.sort_unstable_by_key(|term| term.bound);
+        let mut rest_bound = 0;
+        let mut split = 0;
+        for term in terms.iter() {
+            if rest_bound + term.bound > self.best.threshold {
+                break;
+            }
+            rest_bound += term.bound;
+            split += 1;
+        }
+        let (rest, walked) = terms.split_at_mut(split);
+        // A row without any of these terms has no score worth a closer look.
+        let limit = (self.best.threshold - rest_bound).max(0);
+        // What all others can add at most decides whether a block is worth a look.
+        let slack = self.best.threshold - bounds;
+        let mut count = match self.allowed {
+            Some(allowed) if rows.saturating_mul(SPARSE) <= end - start => {
+                self.gather_rows(walked, start, end, allowed, limit, slack)?
+            }
+            _ => self.gather(walked, start, end, limit, slack)?,
+        };
+        let mut added = false;
+        // Where many rows are left, walking over a term beats seeking them all in it.
+        for term in rest.iter_mut().rev() {
+            let postings = u64::from(term.count) * u64::from(end - start);
+            let seeks = count as u64 * SEEK_COST;
+            if seeks * u64::from(self.row_count) <= postings {
+                break;
+            }
+            term.add_to(&mut self.sums, start, end, slack + term.bound)?;
+            added = true;
+            rest_bound -= term.bound;
+            let least = self.best.threshold - rest_bound;
+            let sums = &mut self.sums;
+            count = keep(&mut self.found, count, |place, units| {
+                let more = sums.get_mut(place as usize).map_or(0, std::mem::take);
+                Some(units + more).filter(|units| *units > least)
+            });
+            split -= 1;
+        }
+        if added {
+            self.clear(start, end);
+        }
+        let best = &mut self.best;
+        for (place, units) in self.found.iter().take(count) {
+            let (row, mut units) = (start + place, *units);
+            let mut bound = rest_bound;
+            for term in rest.iter_mut().take(split).rev() {
+                if units + bound <= best.threshold {
+                    break;
+                }
+                bound -= term.bound;
+                // One that is not worth a look leaves a sum that the next check refuses.
+                units += term.units_above(row, best.threshold - units - bound)?;
+            }
+            if units > best.threshold {
+                best.push(row, units);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the sums of the window zero again.
+    fn clear(&mut self, start: u32, end: u32) {
+        let sums = self.sums.get_mut(..(end - start) as usize);
+        sums.unwrap_or_default().fill(0);
+    }
+
+    /// Adds the terms up, but for blocks that do not exceed `slack` with the bound of their term, and
+    /// finds the rows above the limit that may answer; returns how many.
+    fn gather(
+        &mut self,
+        terms: &mut [Box<TermScorer<'_>>],
+        start: u32,
+        end: u32,
+        limit: i32,
+        slack: i32,
+    ) -> Result<usize> {
+        let mut count = 0;
+        if let [only] = terms {
+            let found = &mut self.found;
+            only.for_each_block(start, end, slack + only.bound, |rows, units| {
+                let found = found.get_mut(count..).unwrap_or_default();
+                let more = kernels::above(units, limit, found);
+                for (place, _) in found.iter_mut().take(more) {
+                    *place = rows.get(*place as usize).map_or(0, |row| row - start);
+                }
+                count += more;
+            })?;
+        } else {
+            for term in terms {
+                term.add_to(&mut self.sums, start, end, slack + term.bound)?;
+            }
+            let sums = self.sums.get(..(end - start) as usize);
+            count = kernels::above(sums.unwrap_or_default(), limit, &mut self.found);
+            self.clear(start, end);
+        }
+        if let Some(allowed) = self.allowed {
+            count = keep(&mut self.found, count, |place, units| {
+                allowed.contains(start + place).then_some(units)
+            });
+        }
+        Ok(count)
+    }
+
+    /// The same, looking only at the few rows that may answer.
+    fn gather_rows(
+        &mut self,
+        terms: &mut [Box<TermScorer<'_>>],
+        start: u32,
+        end: u32,
+        allowed: &BitSet,
+        limit: i32,
+        slack: i32,
+    ) -> Result<usize> {
+        self.rows.clear();
+        allowed.rows_within(start, end, &mut self.rows);
+        for term in terms {
+            let postings = u64::from(term.count) * u64::from(end - start);
+            let seeks = self.rows.len() as u64 * SEEK_COST;
+            if seeks * u64::from(self.row_count) < postings {
+                for row in &self.rows {
+                    let units = term.units_above(*row, slack + term.bound)?;
+                    if let Some(sum) = self.sums.get_mut((row - start) as usize) {
+                        *sum += units;
+                    }
+                }
+                continue;
+            }
+            let mut next = start;
+            while let Some(places) = term.next_block(next, end, slack + term.bound)? {
+                for at in places {
+                    let Some(row) = term.rows().get(at).copied() else {
+                        break;
+                    };
+                    next = row + 1;
+                    if allowed.contains(row)
+                        && let Some(sum) = self.sums.get_mut((row - start) as usize)
+                    {
+                        *sum += term.units_of_posting(at, row)?;
+                    }
+                }
+            }
+        }
+        let mut slots = self.found.iter_mut();
+        let mut count = 0;
+        for row in &self.rows {
+            let place = row - start;
+            let sum = self.sums.get_mut(place as usize);
+            let sum = sum.map_or(0, std::mem::take);
+            if sum > limit
+                && let Some(slot) = slots.next()
+            {
+                *slot = (place, sum);
+                count += 1;
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Keeps of the first rows those that `units` gives a number for; returns how many.
+fn keep(
+    found: &mut [(u32, i32)],
+    count: usize,
+    mut units: impl FnMut(u32, i32) -> Option<i32>,
+) -> usize {
+    let found = Cell::from_mut(found).as_slice_of_cells();
+    let mut slots = found.iter();
+    let mut kept = 0;
+    for there in found.iter().take(count) {
+        let (place, before) = there.get();
+        if let Some(now) = units(place, before)
+            && let Some(slot) = slots.next()
+        {
+            slot.set((place, now));
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// Scores of ascending rows, 0 for rows without any term.
+pub(crate) fn score_rows(terms: &mut [Box<TermScorer<'_>>], rows: &[u32]) -> Result<Vec<i32>> {
+    let mut scores = vec![0; rows.len()];
+    for term in terms {
+        for (score, row) in scores.iter_mut().zip(rows) {
+            if let Some(units) = term.units_at(*row)? {
+                *score += units;
+            }
+        }
+    }
+    Ok(scores)
+}

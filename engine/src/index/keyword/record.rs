@@ -1,0 +1,82 @@
+//! The three columns of a keyword index, and what the segment record says about them.
+
+use wincode::{SchemaRead, SchemaWrite};
+
+use super::postings::encoding::MAX_NUMBER;
+use crate::container::codec::{decode_record, encode_record};
+use crate::container::column::{ColumnId, ColumnRecord};
+use crate::error::Result;
+
+/// Version of the three columns and their record.
+pub const FORMAT_VERSION: u16 = 1;
+
+/// Column of the term dictionary: items.
+pub const DICTIONARY: ColumnId = ColumnId(16);
+
+/// Column of the postings: items.
+pub const POSTINGS: ColumnId = ColumnId(17);
+
+/// Column of chunk lengths in terms: rows of two bytes, or four when a chunk is longer than 65,535.
+pub const LENGTHS: ColumnId = ColumnId(18);
+
+/// Most rows of a segment.
+pub const MAX_ROWS: u32 = MAX_NUMBER;
+
+/// Page order of full extents: 256 KiB, so that the first look at a term checks little.
+pub(crate) const COLUMN_ORDER: u8 = 6;
+
+/// What the segment record says of one part of the dictionary.
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct DictionaryPart {
+    /// Its first term.
+    pub first_term: Vec<u8>,
+    /// Logical position of the part in its column.
+    pub position: u64,
+    /// Bytes of the part.
+    pub len_bytes: u32,
+}
+
+/// What a segment record says of its keyword index.
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct KeywordRecord {
+    /// [`FORMAT_VERSION`] of the columns.
+    pub version: u16,
+    /// Chunks of the segment.
+    pub rows: u32,
+    /// Sum of their lengths in terms.
+    pub total_length: u64,
+    /// Distinct terms.
+    pub terms: u64,
+    /// Column of the dictionary.
+    pub dictionary: ColumnRecord,
+    /// Its parts, in order.
+    pub dictionary_parts: Vec<DictionaryPart>,
+    /// Column of the postings.
+    pub postings: ColumnRecord,
+    /// Column of the chunk lengths.
+    pub lengths: ColumnRecord,
+}
+
+/// Version of the record itself.
+const RECORD_VERSION: u8 = 1;
+
+impl KeywordRecord {
+    /// The bytes kept in the segment record.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        encode_record(RECORD_VERSION, self)
+    }
+
+    /// Reads those bytes.
+    ///
+    /// # Errors
+    /// [`crate::Error::FormatUnsupported`] for another version, [`crate::Error::Damaged`] for bytes
+    /// that are no record.
+    pub fn decode(bytes: &[u8]) -> Result<KeywordRecord> {
+        decode_record("a text index", RECORD_VERSION, bytes)
+    }
+
+    /// The columns, by ascending number.
+    pub fn columns(&self) -> [&ColumnRecord; 3] {
+        [&self.dictionary, &self.postings, &self.lengths]
+    }
+}
