@@ -17,7 +17,7 @@ enum Room {
     Words,
     Container,
     Store,
-    /// `index/mod.rs`, which only lists its rooms.
+    /// `index/mod.rs` and what both indexes share.
     Index,
     Keyword,
     Vector,
@@ -50,7 +50,7 @@ impl Room {
             ["index", "keyword", ..] => Keyword,
             ["index", "vector", ..] => Vector,
             ["index", "trigram", ..] => Trigram,
-            ["index"] => Index,
+            ["index"] | ["index", "bitset", ..] => Index,
             ["embed", ..] => Embed,
             ["catalog", ..] => Catalog,
             ["paging", ..] => Paging,
@@ -68,7 +68,8 @@ impl Room {
         match self {
             Words => &[],
             Container | Embed | Paging => &[Words],
-            Store | Index | Keyword | Vector | Trigram => &[Words, Container],
+            Store | Index => &[Words, Container],
+            Keyword | Vector | Trigram => &[Words, Container, Index],
             Catalog => &[Words, Container, Store, Keyword, Vector, Trigram],
             Resolve => &[Words, Container, Store, Catalog],
             Ingest | Search | Check => &[

@@ -1,4 +1,5 @@
-//! Indexes: words and vectors.
+//! The two indexes of a segment: keywords and vectors.
 
+mod bitset;
 pub mod keyword;
 pub mod vector;

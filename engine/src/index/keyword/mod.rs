@@ -10,7 +10,6 @@
 //! more than everything else here together, and phrases can be checked against the stored text.
 
 mod analysis;
-mod bitset;
 mod bm25;
 #[cfg(test)]
 mod fixture;

@@ -235,7 +235,7 @@ impl<'p> KnnSearch<'p> {
             let mut cursor = reader.row_cursor();
             let mut sparse: Vec<u32> = Vec::new();
             for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
-                let word = allowed.word(block);
+                let word = allowed.block(block);
                 let first = block * BLOCK_ROWS as u32;
                 if word.count_ones() < DENSE {
                     sparse.extend(bits(word).map(|bit| first + bit));
@@ -271,7 +271,7 @@ impl<'p> KnnSearch<'p> {
                 *floor = top.threshold();
             }
             for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
-                let word = allowed.word(block);
+                let word = allowed.block(block);
                 if word == 0 {
                     continue;
                 }
@@ -326,7 +326,7 @@ impl<'p> KnnSearch<'p> {
             .parts()
             .map(|(_, reader, allowed)| {
                 let some = (0..blocks(reader.rows())).step_by(SAMPLED_EVERY);
-                some.map(|block| u64::from(allowed.word(block).count_ones()))
+                some.map(|block| u64::from(allowed.block(block).count_ones()))
                     .sum::<u64>()
             })
             .sum();
@@ -352,7 +352,7 @@ impl<'p> KnnSearch<'p> {
         for (part, reader, allowed) in self.parts() {
             let mut cursor = reader.code_cursor();
             for block in (0..blocks(reader.rows())).step_by(every) {
-                let word = allowed.word(block);
+                let word = allowed.block(block);
                 if word == 0 {
                     continue;
                 }

@@ -3,7 +3,7 @@
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::index::keyword::bitset::BitSet;
+use crate::index::bitset::BitSet;
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::kernels;
 use crate::error::Result;
-use crate::index::keyword::bitset::BitSet;
+use crate::index::bitset::BitSet;
 use crate::index::keyword::bm25::Bm25Weight;
 use crate::index::keyword::postings::cursor::Cursor;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;

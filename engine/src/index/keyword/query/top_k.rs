@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use super::kernels;
 use super::term_scorer::{TermScorer, TermScorers};
 use crate::error::Result;
-use crate::index::keyword::bitset::BitSet;
+use crate::index::bitset::BitSet;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
 
 /// Rows of a window: sums of a window take 16 KB.

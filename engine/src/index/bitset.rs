@@ -1,20 +1,23 @@
-//! A bitmap of rows with one bit a row: asked for each posting of a query.
+//! The rows of a segment that may answer, one bit each: both indexes test a bit per row.
 
 use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
 
-/// Rows of a word.
-const WORD_ROWS: u32 = 64;
+/// Rows of a block, which is one `u64`.
+const BLOCK_ROWS: u32 = 64;
 
-/// Words of one container of a roaring bitmap: 2^16 rows.
-const CONTAINER_WORDS: usize = (1 << 16) / WORD_ROWS as usize;
+/// Blocks of one container of a roaring bitmap: 2^16 rows.
+const CONTAINER_BLOCKS: usize = (1 << 16) / BLOCK_ROWS as usize;
 
 /// Most rows of a container that is written as a list.
 const LIST_ROWS: usize = 4096;
 
-/// First two bytes of a bitmap that has containers of runs.
-const WITH_RUNS: u32 = 12347;
+/// First four bytes of a bitmap that has no containers of runs.
+const COOKIE_WITHOUT_RUNS: u32 = 12_346;
+
+/// First two bytes of a bitmap that has some; the next two are the number of containers less one.
+const COOKIE_WITH_RUNS: u32 = 12_347;
 
 /// A bitmap with runs and fewer containers than this has no offsets.
 const OFFSETS_FROM: usize = 4;
@@ -22,22 +25,24 @@ const OFFSETS_FROM: usize = 4;
 /// One bit for each row of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BitSet {
-    /// Row 64 i + b is bit b of word i.
-    words: Vec<u64>,
+    /// Row 64 i + b is bit b of block i.
+    blocks: Vec<u64>,
 }
 
 impl BitSet {
     /// The rows below `rows` that are in `bitmap`.
     ///
-    /// A bitmap offers its rows one by one, about a nanosecond each, but writes them in a standard
-    /// form (<https://github.com/RoaringBitmap/RoaringFormatSpec>) with whole words at once. So
-    /// that form is made and read: half the rows of 100,000 take some microseconds, not sixty.
+    /// The library iterates row by row, about a nanosecond each, but serializes whole blocks in the
+    /// portable format (Lemire et al. 2018, "Roaring bitmaps: implementation of an optimized
+    /// software library"; <https://github.com/RoaringBitmap/RoaringFormatSpec>). So the bitmap is
+    /// serialized and those bytes are read: half the rows of 100,000 take some microseconds
+    /// instead of sixty.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the bitmap does not write that form.
+    /// [`Error::Damaged`] when the library does not write that format.
     pub(crate) fn from_roaring(bitmap: &RoaringBitmap, rows: u32) -> Result<BitSet> {
         let mut bits = BitSet {
-            words: vec![0; (rows as usize).div_ceil(WORD_ROWS as usize)],
+            blocks: vec![0; (rows as usize).div_ceil(BLOCK_ROWS as usize)],
         };
         if !bitmap.is_empty() {
             let mut written = Vec::with_capacity(bitmap.serialized_size());
@@ -46,33 +51,38 @@ impl BitSet {
                 return Err(Error::damaged("a bitmap of rows cannot be read"));
             }
         }
-        bits.cut(rows);
+        bits.clear_from(rows);
         Ok(bits)
     }
 
     /// All rows below `rows`.
     pub(crate) fn all(rows: u32) -> BitSet {
-        let words = (rows as usize).div_ceil(WORD_ROWS as usize);
+        let blocks = (rows as usize).div_ceil(BLOCK_ROWS as usize);
         let mut bits = BitSet {
-            words: vec![u64::MAX; words],
+            blocks: vec![u64::MAX; blocks],
         };
-        bits.cut(rows);
+        bits.clear_from(rows);
         bits
     }
 
-    /// Clears the bits of the last word that are no rows.
-    fn cut(&mut self, rows: u32) {
-        if let (Some(last), 1..) = (self.words.last_mut(), rows % WORD_ROWS) {
-            *last &= (1 << (rows % WORD_ROWS)) - 1;
+    /// Clears the bits of the last block at or above `rows`.
+    fn clear_from(&mut self, rows: u32) {
+        if let (Some(last), 1..) = (self.blocks.last_mut(), rows % BLOCK_ROWS) {
+            *last &= (1 << (rows % BLOCK_ROWS)) - 1;
         }
     }
 
+    /// Sets the rows of a bitmap in the portable format; `None` when the bytes are not one. Rows
+    /// beyond the last block are ignored.
     fn read(&mut self, mut bytes: &[u8]) -> Option<()> {
         let cookie = take_u32(&mut bytes)?;
-        let with_runs = cookie & 0xffff == WITH_RUNS;
-        let containers = match with_runs {
-            true => (cookie >> 16) as usize + 1,
-            false => take_u32(&mut bytes)? as usize,
+        let with_runs = cookie & 0xffff == COOKIE_WITH_RUNS;
+        let containers = if with_runs {
+            (cookie >> 16) as usize + 1
+        } else if cookie == COOKIE_WITHOUT_RUNS {
+            take_u32(&mut bytes)? as usize
+        } else {
+            return None;
         };
         let runs = bytes.split_off(..if with_runs { containers.div_ceil(8) } else { 0 })?;
         let heads = bytes.split_off(..containers.checked_mul(4)?)?;
@@ -86,68 +96,80 @@ impl BitSet {
             let is_run = runs
                 .get(number / 8)
                 .is_some_and(|byte| byte >> (number % 8) & 1 == 1);
-            let start = self.words.len().min(key * CONTAINER_WORDS);
-            let words = self.words.get_mut(start..)?;
+            let start = self.blocks.len().min(key * CONTAINER_BLOCKS);
+            let blocks = self.blocks.get_mut(start..)?;
             if is_run {
                 let len = usize::from(take_u16(&mut bytes)?);
                 for run in bytes.split_off(..len * 4)?.as_chunks::<4>().0 {
                     let [a, b, c, d] = *run;
                     let first = u16::from_le_bytes([a, b]);
-                    set_run(words, first, u16::from_le_bytes([c, d]));
+                    set_run(blocks, first, u16::from_le_bytes([c, d]));
                 }
             } else if len <= LIST_ROWS {
                 for row in bytes.split_off(..len * 2)?.as_chunks::<2>().0 {
                     let row = u16::from_le_bytes(*row);
-                    if let Some(word) = words.get_mut(usize::from(row) / 64) {
-                        *word |= 1 << (row % 64);
+                    if let Some(block) = blocks.get_mut(usize::from(row) / 64) {
+                        *block |= 1 << (row % 64);
                     }
                 }
             } else {
-                let there = bytes.split_off(..CONTAINER_WORDS * 8)?.as_chunks::<8>().0;
-                for (word, there) in words.iter_mut().zip(there) {
-                    *word = u64::from_le_bytes(*there);
+                let stored = bytes.split_off(..CONTAINER_BLOCKS * 8)?.as_chunks::<8>().0;
+                for (block, stored) in blocks.iter_mut().zip(stored) {
+                    *block = u64::from_le_bytes(*stored);
                 }
             }
         }
         Some(())
     }
 
-    /// Takes rows out.
+    /// Removes the rows of another set.
     pub(crate) fn remove(&mut self, others: &BitSet) {
-        for (word, other) in self.words.iter_mut().zip(&others.words) {
-            *word &= !other;
+        for (block, other) in self.blocks.iter_mut().zip(&others.blocks) {
+            *block &= !other;
         }
     }
 
-    /// Whether the row is among them.
+    /// The bits of 64 rows, the first row lowest; 0 beyond the last row.
+    #[inline]
+    pub(crate) fn block(&self, number: u32) -> u64 {
+        self.blocks.get(number as usize).copied().unwrap_or(0)
+    }
+
+    /// The number of rows in the set.
+    pub(crate) fn len(&self) -> u64 {
+        let blocks = self.blocks.iter();
+        blocks.map(|block| u64::from(block.count_ones())).sum()
+    }
+
+    /// Whether the row is in the set.
     #[inline]
     pub(crate) fn contains(&self, row: u32) -> bool {
-        let word = self.words.get((row / WORD_ROWS) as usize);
-        word.is_some_and(|word| word >> (row % WORD_ROWS) & 1 == 1)
+        let block = self.blocks.get((row / BLOCK_ROWS) as usize);
+        block.is_some_and(|block| block >> (row % BLOCK_ROWS) & 1 == 1)
     }
 
-    /// The words of the rows from `start`, a multiple of 64, up to `end`, or the next one.
+    /// The blocks of the rows from `start`, a multiple of 64, to `end`, rounded up.
     fn within(&self, start: u32, end: u32) -> &[u64] {
-        let end = self.words.len().min(end.div_ceil(WORD_ROWS) as usize);
-        let words = self.words.get((start / WORD_ROWS) as usize..end);
-        words.unwrap_or_default()
+        let end = self.blocks.len().min(end.div_ceil(BLOCK_ROWS) as usize);
+        let blocks = self.blocks.get((start / BLOCK_ROWS) as usize..end);
+        blocks.unwrap_or_default()
     }
 
-    /// How many rows there are from `start`, a multiple of 64, up to `end`, a multiple of 64 or
-    /// the number of rows.
+    /// The number of rows from `start`, a multiple of 64, to `end`, a multiple of 64 or the number
+    /// of rows of the segment.
     pub(crate) fn count(&self, start: u32, end: u32) -> u32 {
-        let words = self.within(start, end).iter();
-        words.map(|word| word.count_ones()).sum()
+        let blocks = self.within(start, end).iter();
+        blocks.map(|block| block.count_ones()).sum()
     }
 
     /// Appends those rows.
     pub(crate) fn rows_within(&self, start: u32, end: u32, rows: &mut Vec<u32>) {
-        for (word, first) in self
+        for (block, first) in self
             .within(start, end)
             .iter()
-            .zip((start..).step_by(WORD_ROWS as usize))
+            .zip((start..).step_by(BLOCK_ROWS as usize))
         {
-            let mut rest = *word;
+            let mut rest = *block;
             while rest != 0 {
                 rows.push(first + rest.trailing_zeros());
                 rest &= rest - 1;
@@ -157,10 +179,10 @@ impl BitSet {
 }
 
 /// Sets the bits from `first` to `first + more`.
-fn set_run(words: &mut [u64], first: u16, more: u16) {
+fn set_run(blocks: &mut [u64], first: u16, more: u16) {
     let (first, last) = (usize::from(first), usize::from(first) + usize::from(more));
     let (from, to) = (first / 64, last / 64);
-    for (number, word) in words.iter_mut().enumerate().take(to + 1).skip(from) {
+    for (number, block) in blocks.iter_mut().enumerate().take(to + 1).skip(from) {
         let mut mask = u64::MAX;
         if number == from {
             mask &= u64::MAX << (first % 64);
@@ -168,7 +190,7 @@ fn set_run(words: &mut [u64], first: u16, more: u16) {
         if number == to {
             mask &= u64::MAX >> (63 - last % 64);
         }
-        *word |= mask;
+        *block |= mask;
     }
 }
 
