@@ -103,7 +103,7 @@ const CONFINED: [Confined; 13] = [
         places: &[
             "engine/src/container/",
             // Opens files of a source tree below descriptors of folders, and without waiting.
-            "engine/src/ingest/open.rs",
+            "engine/src/ingest/source/open.rs",
             "engine/src/ingest/worker.rs",
         ],
     },
@@ -118,7 +118,7 @@ const CONFINED: [Confined; 13] = [
     Confined {
         name: "SystemTime",
         places: &[
-            "engine/src/ingest/walk.rs",
+            "engine/src/ingest/clock.rs",
             "engine/src/kb.rs",
             "engine/src/kb/",
             "cli/",
@@ -507,7 +507,7 @@ fn libraries_clocks_and_unsafe_outside_their_room_are_found() {
     for (file, source) in [
         ("engine/src/store/a.rs", "use redb::Database;"),
         ("engine/src/kb.rs", "fn f(map: memmap2::Mmap) {}"),
-        ("engine/src/ingest/walk.rs", "use rustix::fs::flock;"),
+        ("engine/src/ingest/walk/walker.rs", "use rustix::fs::flock;"),
         (
             "engine/src/store/documents.rs",
             "use std::time::{Duration, SystemTime};",

@@ -65,7 +65,9 @@ pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]
 pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
-pub use ingest::report::{FolderRelation, IndexOptions, Report, SimilarRoot, Skipped};
+pub use ingest::options::IndexOptions;
+#[cfg(feature = "ingest")]
+pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 pub use kb::{
     ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Folders, Info, Kb, Outline,
     PageText, Pages, Recall, RootInfo, SectionAt, Sections, Sizes, State, VectorPass,

@@ -4,9 +4,8 @@ use std::ops::ControlFlow;
 
 use roaring::RoaringBitmap;
 
-use crate::check::deep::Context;
-use crate::check::problems::Problems;
-use crate::check::rows::Rows;
+use crate::check::context::{CheckedRows, Context};
+use crate::check::problems::{MAX_PROBLEMS, Problems};
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
 use crate::error::Result;
@@ -169,7 +168,7 @@ impl DocumentChecker {
         context: &Context<'_>,
         end_row: u32,
         last_path: &mut Option<String>,
-        found: &mut Rows,
+        found: &mut CheckedRows,
         problems: &mut Problems,
     ) {
         let rows = end_row - self.first_row;
@@ -285,7 +284,7 @@ pub(super) fn check_outlines(
         snapshot.range(&table, Key::U64(0), |key, _| {
             let number = u64_at(key, 0)?;
             let is_known = u32::try_from(number).is_ok_and(|id| documents.contains(id));
-            if !is_known && unknown.len() < crate::check::problems::MAX_PROBLEMS {
+            if !is_known && unknown.len() < MAX_PROBLEMS {
                 unknown.push(number);
             }
             Ok(ControlFlow::Continue(()))

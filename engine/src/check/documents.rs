@@ -1,11 +1,12 @@
 //! Documents: three tables that name each other, and what a record says of itself.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
-use crate::check::deep::{DocumentIndex, Totals, sum};
+use crate::check::context::Totals;
 use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
@@ -13,6 +14,17 @@ use crate::error::{Error, Result};
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::{handles, tables};
 use crate::types::DocumentId;
+
+/// The documents of a commit, as far as their records were read.
+#[derive(Debug, Default)]
+pub(super) struct DocumentIndex {
+    /// Numbers of all documents.
+    pub(super) all: RoaringBitmap,
+    /// Numbers of those with chunks that were met where their records say, or may have been.
+    pub(super) with_rows: RoaringBitmap,
+    /// By segment, what the records of documents say.
+    pub(super) by_segment: BTreeMap<u32, Totals>,
+}
 
 /// Compares the tables `docs`, `doc_by_path` and `doc_by_suffix`, and every record with what it
 /// names.
@@ -223,7 +235,7 @@ impl Lookup<'_, '_> {
             chunks: u64::from(record.rows),
             text_bytes: u64::from(record.text_bytes),
         };
-        *totals = sum(*totals, &of_one);
+        *totals = totals.plus(&of_one);
     }
 }
 
@@ -263,7 +275,10 @@ pub(super) fn check_unmet(
 
 /// Compares what the file states with what its documents add up to.
 pub(super) fn compare_totals(catalog: &Catalog, found: &DocumentIndex, problems: &mut Problems) {
-    let totals = found.by_segment.values().fold(Totals::default(), sum);
+    let totals = found
+        .by_segment
+        .values()
+        .fold(Totals::default(), Totals::plus);
     let meta = &catalog.meta;
     for (what, stated, is) in [
         ("documents", meta.documents, totals.documents),

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::catalog::Catalog;
-use crate::check::pages::segment_of;
 use crate::check::problems::Problems;
 use crate::container::codec::{array_at, u64_at};
+use crate::container::extent::segment_table_name;
 use crate::container::{Key, Snapshot};
 use crate::error::Result;
 use crate::store::{skipped, tables};
@@ -61,6 +61,13 @@ pub(super) fn check(
 fn segment_tables(snapshot: &Snapshot<'_>) -> Result<Vec<String>> {
     let names = snapshot.tables()?.into_iter().map(|(name, _)| name);
     Ok(names.filter(|name| name.starts_with("seg/")).collect())
+}
+
+/// The segment whose extents a table holds.
+fn segment_of(table: &str) -> Option<SegmentId> {
+    let digits = table.strip_prefix("seg/")?;
+    let number = u32::from_str_radix(digits, 16).ok().map(SegmentId)?;
+    (segment_table_name(number) == table).then_some(number)
 }
 
 fn each_key(

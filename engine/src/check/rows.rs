@@ -1,37 +1,18 @@
 //! The rows of a segment in order: whose they are, and their text.
 
-use std::collections::BTreeMap;
-
-use roaring::RoaringBitmap;
-
 use crate::check::block_text::BlockTextReader;
-use crate::check::deep::Context;
+use crate::check::context::{CheckedRows, Context};
 use crate::check::document_checker::{ChunkText, DocumentChecker};
 use crate::check::problems::Problems;
 use crate::container::codec::u32_at;
-use crate::container::column::{ColumnId, ColumnView};
-use crate::container::extent::BoundColumn;
+use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 use crate::store::decoder::Decoder;
-use crate::store::facets::Facet;
 use crate::store::{dictionary, tables};
 use crate::types::{DocumentId, Lines};
 
-/// Rows between two words about progress.
+/// CheckedRows between two words about progress.
 const ROWS_PER_REPORT: u32 = 256;
-
-/// What the rows of a segment say.
-#[derive(Debug, Default)]
-pub(super) struct Rows {
-    /// Documents whose rows are where their records say, all of them live.
-    pub(super) documents: RoaringBitmap,
-    /// Rows by attribute, as the records of those documents have it.
-    pub(super) facets: BTreeMap<(Facet, String), RoaringBitmap>,
-    /// Bytes of text, deleted chunks included.
-    pub(super) text_bytes: u64,
-    /// Whether all rows were looked at.
-    pub(super) is_complete: bool,
-}
 
 /// A row of column `chunks`.
 #[derive(Debug, Clone, Copy)]
@@ -49,12 +30,12 @@ pub(super) fn check(
     context: &Context<'_>,
     problems: &mut Problems,
     progress: &mut dyn FnMut(u64),
-) -> Result<Rows> {
-    let mut found = Rows::default();
-    let chunks = column(context, tables::CHUNKS)?;
-    let blocks = column(context, tables::BLOCKS)?;
-    let text = column(context, tables::TEXT)?;
-    let dictionary = column(context, tables::TEXT_DICTIONARY)?;
+) -> Result<CheckedRows> {
+    let mut found = CheckedRows::default();
+    let chunks = context.column(tables::CHUNKS)?;
+    let blocks = context.column(tables::BLOCKS)?;
+    let text = context.column(tables::TEXT)?;
+    let dictionary = context.column(tables::TEXT_DICTIONARY)?;
     let read = dictionary::read(dictionary.view());
     let dictionary = problems.unless_damaged(|| context.location(), read)?;
     let decoder = Decoder::new(dictionary.unwrap_or_default());
@@ -119,12 +100,6 @@ pub(super) fn check(
     problems.unless_damaged(|| context.location(), text.finish())?;
     found.is_complete = true;
     Ok(found)
-}
-
-/// A column that binding the segment found.
-pub(super) fn column<'c>(context: &'c Context<'_>, id: ColumnId) -> Result<BoundColumn<'c>> {
-    let column = context.segment.extents.column(context.snapshot, id);
-    column.ok_or_else(|| Error::damaged(format!("{} has no column {}", context.location(), id.0)))
 }
 
 fn chunk_row(chunks: ColumnView<'_>, row: u32) -> Result<ChunkRow> {

@@ -1,8 +1,7 @@
 //! A segment as its records tell it: columns, sums, what is deleted.
 
-use crate::check::deep::Context;
+use crate::check::context::{CheckedRows, Context};
 use crate::check::problems::Problems;
-use crate::check::rows::Rows;
 use crate::container::column::ColumnRecord;
 use crate::error::Result;
 use crate::index::{keyword, vector};
@@ -84,7 +83,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
 }
 
 /// Compares what a segment holds, what of it is deleted, and what its documents say.
-pub(super) fn check_totals(context: &Context<'_>, rows: &Rows, problems: &mut Problems) {
+pub(super) fn check_totals(context: &Context<'_>, rows: &CheckedRows, problems: &mut Problems) {
     let record = &context.segment.records.segment;
     let (live, deleted) = (context.live, context.segment.deleted.as_ref());
     let gone = deleted.map_or((0, 0), |gone| (u64::from(gone.documents), gone.text_bytes));

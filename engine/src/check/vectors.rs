@@ -1,8 +1,7 @@
 //! Vectors: rows are padded with zeros, and their codes are their signs.
 
-use crate::check::deep::Context;
+use crate::check::context::Context;
 use crate::check::problems::Problems;
-use crate::check::rows::column;
 use crate::error::Result;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{CODES, ROWS};
@@ -12,8 +11,8 @@ use crate::index::vector::{CODES, ROWS};
 /// # Errors
 /// Those that tell nothing about the file.
 pub(super) fn check(context: &Context<'_>, problems: &mut Problems) -> Result<()> {
-    let read = column(context, ROWS).and_then(|rows| {
-        let codes = column(context, CODES)?;
+    let read = context.column(ROWS).and_then(|rows| {
+        let codes = context.column(CODES)?;
         let record = &context.segment.records.vectors;
         Reader::new(record, rows.view(), codes.view())?.check()
     });

@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use crate::catalog::Catalog;
-use crate::check::problems::Problems;
-use crate::check::{VerifyReport, deep};
+use crate::check::deep;
+use crate::check::problems::{MAX_PROBLEMS, Problems};
+use crate::check::report::VerifyReport;
 use crate::container::{Container, Snapshot};
 use crate::error::{Error, Result};
-use crate::store::meta::SealRecord;
+use crate::store::meta::{Meta, SealRecord};
 use crate::types::hex;
 
 /// Reads the newest commit of a file and says what is wrong with it. Every page and extent is compared
@@ -38,8 +39,9 @@ pub fn verify(
     let checked = container.verify(&mut |done| progress(done.min(file_bytes), all))?;
     progress(file_bytes, all);
     let mut report = read_whole(container, |snapshot| {
-        let mut heard = |done: u64| progress(file_bytes.saturating_add(done.min(text_bytes)), all);
-        contents(snapshot, deep, &mut heard)
+        let mut report_text =
+            |done: u64| progress(file_bytes.saturating_add(done.min(text_bytes)), all);
+        contents(snapshot, deep, &mut report_text)
     })?;
     progress(all, all);
     report.pages = checked.pages;
@@ -47,15 +49,13 @@ pub fn verify(
     report.bytes = checked.bytes;
     report.system_checked = checked.system_checked;
     report.problems.splice(0..0, checked.damage);
-    report
-        .problems
-        .truncate(crate::check::problems::MAX_PROBLEMS);
+    report.problems.truncate(MAX_PROBLEMS);
     report.elapsed = started.elapsed();
     Ok(report)
 }
 
 fn stated_text_bytes(snapshot: &Snapshot<'_>) -> u64 {
-    let meta = crate::store::meta::Meta::read(snapshot);
+    let meta = Meta::read(snapshot);
     meta.map_or(0, |meta| meta.text_bytes)
 }
 

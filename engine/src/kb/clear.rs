@@ -3,8 +3,8 @@
 use crate::catalog::Catalog;
 use crate::container::ContainerWriter;
 use crate::error::Result;
-use crate::ingest::batch::Batch;
-use crate::ingest::walk::now_ms;
+use crate::ingest::clock::now_ms;
+use crate::ingest::segment::batch::Batch;
 use crate::kb::new_file::new_meta;
 use crate::kb::write::KbWriter;
 
@@ -50,7 +50,7 @@ impl KbWriter {
 mod tests {
     use super::*;
     use crate::index::vector::Codec;
-    use crate::ingest::report::IndexOptions;
+    use crate::ingest::options::IndexOptions;
     use crate::kb::{Kb, State};
     use crate::paging::Page;
     use crate::search::request::Request;

@@ -11,16 +11,19 @@ use crate::catalog::Catalog;
 use crate::container::{Container, SlotIdentity, Snapshot, Transaction};
 use crate::embed;
 use crate::error::{Error, Result};
-use crate::ingest::batch::Batch;
-use crate::ingest::changes::{Candidate, Change, Sides, StoredDocument};
-use crate::ingest::indexed::Base;
-use crate::ingest::merge_policy::Limit;
-use crate::ingest::pipeline::{Input, Outcome, Preparation};
-use crate::ingest::report::{IndexOptions, Report, Skipped};
-use crate::ingest::root::{Root, Scope};
-use crate::ingest::roots::{self, Asked, IsPathPrefix, Known, Resolved};
-use crate::ingest::survey::{BUFFER_LIMIT_BYTES, Survey};
-use crate::ingest::walk::now_ms;
+use crate::ingest::changes::comparison::{Candidate, Change, Sides, StoredDocument};
+use crate::ingest::changes::indexed::Base;
+use crate::ingest::changes::survey::{BUFFER_LIMIT_BYTES, Survey};
+use crate::ingest::clock::now_ms;
+use crate::ingest::options::IndexOptions;
+use crate::ingest::prepare::pipeline::{Input, Outcome, Preparation};
+use crate::ingest::report::{Report, Skipped};
+use crate::ingest::roots::given_path::ResolveOptions;
+use crate::ingest::roots::resolve::{self, StoredRoots};
+use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::roots::table::{IsPathPrefix, Resolved};
+use crate::ingest::segment::batch::Batch;
+use crate::ingest::segment::merge_policy::Limit;
 use crate::kb::new_file::{check_codec, check_model, new_meta};
 use crate::kb::preserved;
 use crate::kb::read::Kb;
@@ -184,17 +187,17 @@ impl Kb {
                 let mut samples = |root: &RootRecord| samples::samples(snapshot, &catalog, root);
                 let is_path_prefix =
                     |part: &str| preserved::is_path_prefix(snapshot, &catalog, part);
-                let known = Known {
+                let stored = StoredRoots {
                     roots: &catalog.meta.roots,
                     next_root: catalog.manifest.next_root,
                     is_path_prefix: Some(&is_path_prefix),
                 };
-                let asked = Asked {
+                let how = ResolveOptions {
                     within: options.within.as_deref(),
                     cancel: options.cancel.as_ref(),
-                    ..Asked::default()
+                    ..ResolveOptions::default()
                 };
-                let resolved = roots::relocate(folders, known, asked, &mut samples)?;
+                let resolved = resolve::relocate(folders, stored, how, &mut samples)?;
                 Ok((snapshot.identity(), catalog, resolved))
             })?;
             let base = Base {
@@ -268,7 +271,7 @@ impl ChangePlan {
     ) -> Result<ChangePlan> {
         let (commit, catalog, resolved) = base.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
-            let resolved = resolve(snapshot, &catalog, paths, options)?;
+            let resolved = resolve_roots(snapshot, &catalog, paths, options)?;
             Ok((snapshot.identity(), catalog, resolved))
         })?;
         let base = Base {
@@ -371,7 +374,7 @@ fn stored_of(input: &Input) -> Option<StoredDocument> {
 }
 
 /// The roots that `paths` are of, in a file of that commit.
-fn resolve(
+fn resolve_roots(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     paths: &[PathBuf],
@@ -382,18 +385,18 @@ fn resolve(
     // A file that was cleared is as good as a new one: a folder that is indexed again gets the paths,
     // and with them the handles, that it had.
     let is_empty = catalog.meta.roots.is_empty() && catalog.meta.documents == 0;
-    let known = Known {
+    let stored = StoredRoots {
         roots: &catalog.meta.roots,
         next_root: catalog.manifest.next_root,
         is_path_prefix: (!is_empty).then_some(is_path_prefix),
     };
-    let asked = Asked {
-        gone: options.prune,
+    let how = ResolveOptions {
+        allow_missing: options.prune,
         root: options.root.as_deref(),
         within: options.within.as_deref(),
         cancel: options.cancel.as_ref(),
     };
-    roots::resolve(paths, known, asked, &mut |root| {
+    resolve::resolve(paths, stored, how, &mut |root| {
         samples::samples(snapshot, catalog, root)
     })
 }

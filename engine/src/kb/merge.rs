@@ -4,8 +4,9 @@
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::ingest::merge::{self, LiveDocuments, MergeWriter, SegmentEncoding};
-use crate::ingest::merge_policy::{self, Limit, Size};
+use crate::ingest::segment::live_documents::LiveDocuments;
+use crate::ingest::segment::merge_policy::{self, Limit, Size};
+use crate::ingest::segment::merge_writer::{self, MergeWriter, SegmentEncoding};
 use crate::store::block_writer::Compression;
 use crate::store::documents;
 use crate::store::meta::Manifest;
@@ -105,7 +106,7 @@ fn merge_some(
         compression: Compression::Fast,
         codec: catalog.meta.embedder.codec,
     };
-    let sample = merge::dictionary_sample(&bound)?;
+    let sample = merge_writer::dictionary_sample(&bound)?;
     let mut writer = MergeWriter::new(number, &bound, encoding, sample.as_ref())?;
     let (mut merged, mut done_bytes) = (0, 0);
     let mut documents = LiveDocuments::new(snapshot, catalog, &bound)?;
@@ -143,7 +144,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::ingest::report::IndexOptions;
+    use crate::ingest::options::IndexOptions;
     use crate::kb::{Kb, KbWriter};
     use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 

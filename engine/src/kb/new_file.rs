@@ -4,8 +4,8 @@ use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
 use crate::index::keyword::ANALYSER_ID;
 use crate::index::vector::{CODEC_I8, Codec};
-use crate::ingest::chunk;
-use crate::ingest::walk::now_ms;
+use crate::ingest::chunk::chunker;
+use crate::ingest::clock::now_ms;
 use crate::kb::write::PROGRAM;
 use crate::store::meta::{ChunkerRecord, EmbedderRecord, Manifest, Meta, ProbeRecord};
 
@@ -77,8 +77,8 @@ pub(super) fn new_meta() -> Result<Meta> {
         },
         analyser: ANALYSER_ID.to_owned(),
         chunker: ChunkerRecord {
-            target_bytes: chunk::TARGET_BYTES as u32,
-            cap_bytes: chunk::CAP_BYTES as u32,
+            target_bytes: chunker::TARGET_BYTES as u32,
+            cap_bytes: chunker::CAP_BYTES as u32,
         },
         documents: 0,
         chunks: 0,

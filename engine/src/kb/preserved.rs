@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::Result;
-use crate::ingest::pipeline::PreservedDocument;
-use crate::ingest::prepare::{Chunking, Source};
-use crate::ingest::segment::PreservedFields;
+use crate::ingest::prepare::preparer::{Chunking, Source};
+use crate::ingest::prepare::preserved::{PreservedDocument, PreservedFields};
 use crate::store::outline;
 use crate::types::{Document, DocumentId};
 
@@ -105,7 +104,7 @@ pub(super) fn document(
 
 #[cfg(test)]
 mod tests {
-    use crate::ingest::report::IndexOptions;
+    use crate::ingest::options::IndexOptions;
     use crate::kb::{Kb, KbWriter};
     use crate::types::Lines;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::ingest::report::FolderRelation;
-use crate::ingest::roots;
+use crate::ingest::roots::resolve;
 use crate::kb::{Kb, samples};
 
 impl Kb {
@@ -19,7 +19,7 @@ impl Kb {
     pub fn relation_of(&self, folder: &Path) -> Result<FolderRelation> {
         self.read(|snapshot, catalog| {
             let mut samples = |root: &_| samples::samples(snapshot, catalog, root);
-            roots::relation(folder, &catalog.meta.roots, &mut samples)
+            resolve::relation(folder, &catalog.meta.roots, &mut samples)
         })
     }
 
@@ -35,7 +35,8 @@ impl Kb {
             let [root] = catalog.meta.roots.as_slice() else {
                 return Ok(false);
             };
-            if roots::relation(folder, &catalog.meta.roots, &mut samples)? != FolderRelation::Root {
+            if resolve::relation(folder, &catalog.meta.roots, &mut samples)? != FolderRelation::Root
+            {
                 return Ok(false);
             }
             let mut is_all = true;

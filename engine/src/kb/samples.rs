@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::Result;
-use crate::ingest::agreement::{SAMPLE_DOCUMENTS, Sample};
+use crate::ingest::roots::agreement::{SAMPLE_DOCUMENTS, Sample};
 use crate::kb::even_sample::{EvenSample, evenly_spaced};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::RootRecord;
@@ -119,7 +119,8 @@ mod tests {
 
     use super::*;
     use crate::container::Container;
-    use crate::ingest::report::{IndexOptions, Report};
+    use crate::ingest::options::IndexOptions;
+    use crate::ingest::report::Report;
     use crate::kb::{Kb, KbWriter};
 
     /// Writes files, indexes a folder.

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
-use crate::ingest::limits::MAX_TAGS;
+use crate::ingest::prepare::limits::MAX_TAGS;
 
 /// Characters that a tag never exceeds.
 const LIMIT_CHARS: usize = 64;

@@ -4,7 +4,7 @@
 use crate::file_types::FileType;
 use crate::types::Class;
 
-use super::SkipReason;
+use crate::ingest::extract::skip_reason::SkipReason;
 
 /// People do not write longer lines in programs.
 const LONG_CODE_LINE_BYTES: usize = 1000;

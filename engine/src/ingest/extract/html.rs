@@ -7,7 +7,7 @@
 
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
-use super::{Extracted, LineCounter, MAX_TITLE_CHARS};
+use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
 
 /// Characters of the longest entity name.
 const LONGEST_ENTITY: usize = 32;

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::{Extracted, LineCounter, MAX_TITLE_CHARS};
+use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
 
 /// Lines of front matter that are read.
 const MAX_FRONT_MATTER_LINES: usize = 200;

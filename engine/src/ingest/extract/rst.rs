@@ -1,6 +1,6 @@
 //! reStructuredText: the source is the text; section titles are lines with an adornment.
 
-use super::Extracted;
+use crate::ingest::extract::extracted::Extracted;
 
 /// Lines at the top in which `:Author:` and its like are read.
 const FIELD_LINES: usize = 40;

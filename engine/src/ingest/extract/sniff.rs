@@ -1,6 +1,6 @@
 //! What bytes without a name are.
 
-use super::text;
+use crate::ingest::extract::text;
 
 /// What bytes show of themselves, whatever they are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

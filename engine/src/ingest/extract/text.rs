@@ -3,7 +3,7 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::SkipReason;
+use crate::ingest::extract::skip_reason::SkipReason;
 
 /// Bytes at the start of a file that are looked at to tell binary from text.
 const SNIFFED_BYTES: usize = 64 << 10;

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
-use crate::ingest::agreement::{Agreement, Sample};
-use crate::ingest::root::{Root, Scope};
-use crate::ingest::roots::{IsPathPrefix, Table, best_of};
-use crate::ingest::walk::{Walk, WalkItem, WalkOptions, escaped};
+use crate::ingest::roots::agreement::{Agreement, Sample};
+use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::roots::table::{IsPathPrefix, Table, best_of};
+use crate::ingest::source::names::escaped;
+use crate::ingest::walk::{Walk, WalkItem, WalkOptions};
 
 /// Samples of roots without a place, with their positions in the table, by the names of their folders.
 type Nameless = BTreeMap<String, Vec<(usize, Vec<Sample>)>>;
@@ -28,12 +29,12 @@ impl Table<'_, '_> {
     ///
     /// # Errors
     /// As [`Walk`]; what the samples and `is_used` say.
-    pub(super) fn place_nested(
+    pub(super) fn locate_nested(
         &mut self,
         is_used: Option<&IsPathPrefix<'_>>,
         cancel: Option<&Arc<AtomicBool>>,
     ) -> Result<()> {
-        let nameless = self.without_place()?;
+        let nameless = self.nameless()?;
         if nameless.is_empty() {
             return Ok(());
         }
@@ -65,13 +66,13 @@ impl Table<'_, '_> {
 
     /// Roots that nothing is asked of and whose folder is not known. One without samples is left out:
     /// there is nothing to recognise it by.
-    fn without_place(&mut self) -> Result<Nameless> {
+    fn nameless(&mut self) -> Result<Nameless> {
         let mut nameless = Nameless::new();
-        if self.entries.iter().all(|entry| entry.asked.is_none()) {
+        if self.entries.iter().all(|entry| entry.scope.is_none()) {
             return Ok(nameless);
         }
         for (at, entry) in self.entries.iter().enumerate() {
-            if entry.has_place() || entry.asked.is_some() || entry.folder.is_absolute() {
+            if entry.has_folder() || entry.scope.is_some() || entry.folder.is_absolute() {
                 continue;
             }
             let samples = (self.samples)(&entry.record)?;

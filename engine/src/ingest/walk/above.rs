@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::ingest::gitignore::{self, IgnoreFiles, Rules};
-use crate::ingest::open::{Links, open_regular};
+use crate::ingest::source::open::{Links, open_regular};
 use crate::ingest::walk::listing::is_top;
 
 /// What folders above a root say.
@@ -63,5 +63,5 @@ pub(super) fn rules(root: &Path) -> Above {
 
 /// An ignore file above a root has no document path.
 fn shown(folder: &Path, name: &str) -> String {
-    crate::ingest::walk::escaped(folder.join(name).as_os_str())
+    crate::ingest::source::names::escaped(folder.join(name).as_os_str())
 }

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ingest::gitignore::{self, IgnoreFiles, Rules, Verdict};
-use crate::ingest::open::{Kind, Look, OpenFolder, SourceFolder};
-use crate::ingest::root::document_name;
+use crate::ingest::source::names::{document_name, is_own_file};
+use crate::ingest::source::open::{Kind, Look, OpenFolder, SourceFolder};
 use crate::ingest::walk::selection::Selection;
-use crate::ingest::walk::{is_own_file, size_limit_reason};
+use crate::ingest::walk::source_file::size_limit_reason;
 
 /// Entries between two looks at whether the walk shall stop.
 const BETWEEN_CHECKS: usize = 256;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::ingest::open::SourceFolder;
+use crate::ingest::source::open::SourceFolder;
 use crate::ingest::walk::listing::{Context, DiskFolder, Item, Listing, Note};
 use crate::ingest::walk::prefetch::Prefetcher;
 

@@ -3,19 +3,21 @@
 use std::path::PathBuf;
 
 use super::recorder::RunRecorder;
-use super::{input, merging, preparation, put_skipped, resolve, touched_roots, unreadable};
+use super::{input, merging, preparation, put_skipped, resolve_roots, touched_roots, unreadable};
 use crate::catalog::{Catalog, CatalogCache};
 use crate::container::{ContainerWriter, Snapshot};
 use crate::error::{Error, Result};
-use crate::ingest::batch::Batch;
-use crate::ingest::changes::{Change, Sides};
-use crate::ingest::indexed::Base;
-use crate::ingest::merge_policy::Limit;
-use crate::ingest::pipeline::{Input, Outcome};
-use crate::ingest::report::{IndexOptions, Report};
-use crate::ingest::roots::{self, Asked, Known};
-use crate::ingest::survey::Survey;
-use crate::ingest::walk::now_ms;
+use crate::ingest::changes::comparison::{Change, Sides};
+use crate::ingest::changes::indexed::Base;
+use crate::ingest::changes::survey::Survey;
+use crate::ingest::clock::now_ms;
+use crate::ingest::options::IndexOptions;
+use crate::ingest::prepare::pipeline::{Input, Outcome};
+use crate::ingest::report::Report;
+use crate::ingest::roots::given_path::ResolveOptions;
+use crate::ingest::roots::resolve::{self, StoredRoots};
+use crate::ingest::segment::batch::Batch;
+use crate::ingest::segment::merge_policy::Limit;
 use crate::kb::merge::merge_segments;
 use crate::kb::new_file::{new_manifest, new_meta};
 use crate::kb::preserved;
@@ -61,20 +63,20 @@ impl KbWriter {
                 // Numbers go on, so that none ever means two things.
                 manifest.clone_from(&catalog.manifest);
                 manifest.segments.clear();
-                base.read(|snapshot| resolve(snapshot, catalog, paths, options))?
+                base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options))?
             }
             None => {
-                let nothing = Known {
+                let nothing = StoredRoots {
                     roots: &[],
                     next_root: 1,
                     is_path_prefix: None,
                 };
-                let asked = Asked {
+                let how = ResolveOptions {
                     root: options.root.as_deref(),
                     within: options.within.as_deref(),
-                    ..Asked::default()
+                    ..ResolveOptions::default()
                 };
-                roots::resolve(paths, nothing, asked, &mut |_| Ok(Vec::new()))?
+                resolve::resolve(paths, nothing, how, &mut |_| Ok(Vec::new()))?
             }
         };
         if let Some(codec) = options.vectors {

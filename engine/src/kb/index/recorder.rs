@@ -1,10 +1,10 @@
 //! What an index run did so far: progress for whoever waits, and the report at its end.
 
-use crate::ingest::changes::{Candidate, Tally};
-use crate::ingest::pipeline::{Input, Outcome};
+use crate::ingest::changes::comparison::{Candidate, Tally};
+use crate::ingest::changes::survey::Survey;
+use crate::ingest::prepare::pipeline::{Input, Outcome};
 use crate::ingest::report::{Report, Skipped};
-use crate::ingest::roots::Resolved;
-use crate::ingest::survey::Survey;
+use crate::ingest::roots::table::Resolved;
 use crate::progress::{Progress, Stage};
 use crate::store::meta::Meta;
 

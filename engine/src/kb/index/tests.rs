@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::*;
-use crate::ingest::changes::Comparison;
-use crate::ingest::coverage::Coverage;
-use crate::ingest::indexed::{IndexedDocument, Rows};
-use crate::ingest::root::Root;
+use crate::ingest::changes::comparison::Comparison;
+use crate::ingest::changes::coverage::Coverage;
+use crate::ingest::changes::indexed::{IndexedDocument, Rows};
+use crate::ingest::roots::root::Root;
 use crate::ingest::walk::{self, Walk, WalkOptions};
 
 /// A folder with sources and a .kb beside it.

@@ -1,0 +1,429 @@
+//! What the disk has against what the file has: size and time first, and only where they differ the
+//! content.
+//!
+//! Three lists in the order of document paths are merged: the files that a walk finds, the documents of
+//! the file, and the files that it remembers as left out. What is as it was leaves nothing behind but
+//! its count, so memory does not grow with the number of documents.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Result};
+use crate::ingest::changes::coverage::{Coverage, PathRange, ancestors};
+use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
+use crate::ingest::options::IndexOptions;
+use crate::ingest::report::Skipped;
+use crate::ingest::roots::root::Root;
+use crate::ingest::walk::{SourceFile, Walk, WalkItem, WalkOptions};
+use crate::store::skipped::SkippedRecord;
+use crate::types::DocumentId;
+
+/// A file that was changed so shortly before it was read may have been changed again within the same
+/// tick of the file system's clock (2 s on FAT): its content is compared, whatever its time says.
+const TICK_MS: i64 = 2000;
+
+/// A file that must be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The file.
+    pub file: SourceFile,
+    /// Its document in the .kb; none for a file that the .kb does not have.
+    pub stored: Option<StoredDocument>,
+    /// What the .kb remembers of it as left out.
+    pub skipped: Option<SkippedRecord>,
+    /// Whether size and time are as they were, and only the content can tell.
+    pub same_metadata: bool,
+}
+
+impl Candidate {
+    /// Whether the bytes of the file are those that the .kb knows.
+    pub fn is_same(&self) -> bool {
+        let stored = match (&self.stored, &self.skipped) {
+            (Some(stored), _) => stored.hash,
+            (None, Some(skipped)) => skipped.hash,
+            (None, None) => return false,
+        };
+        let mut hasher = blake3::Hasher::new();
+        let read = self.file.open().map_err(|_| ()).and_then(|file| {
+            let mut bytes = std::io::Read::take(file, self.file.size_bytes.saturating_add(1));
+            std::io::copy(&mut bytes, &mut hasher).map_err(|_| ())
+        });
+        match read {
+            Ok(_) => *hasher.finalize().as_bytes() == stored,
+            // What could not be read then and cannot be read now.
+            Err(()) => stored == [0; 32],
+        }
+    }
+}
+
+/// What the .kb has of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredDocument {
+    /// The document.
+    pub id: DocumentId,
+    /// blake3 of the bytes it was made from.
+    pub hash: [u8; 32],
+}
+
+/// A difference between disk and file, or what may be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A file must be read.
+    Read(Box<Candidate>),
+    /// The file of a document is gone.
+    Remove(String, DocumentId),
+    /// A file that the .kb remembers as left out is gone.
+    Forget(String),
+    /// A document that no file of these roots is, in a file that is rebuilt.
+    Preserve(IndexedDocument),
+}
+
+impl Change {
+    /// Bytes of memory that it takes.
+    pub fn memory_bytes(&self) -> usize {
+        let texts = match self {
+            Change::Read(candidate) => {
+                let skipped = candidate
+                    .skipped
+                    .as_ref()
+                    .map_or(0, |stored| stored.reason.len());
+                // The path stands in it twice, once as that on disk.
+                size_of::<Candidate>() + 2 * candidate.file.document_path.len() + skipped
+            }
+            Change::Remove(path, _) | Change::Forget(path) => path.len(),
+            Change::Preserve(document) => document.path.len(),
+        };
+        size_of::<Change>() + texts
+    }
+}
+
+/// What is counted beside the changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Documents whose files are as they were, or could not be looked at.
+    pub unchanged: u64,
+    /// What is left out without being read.
+    pub skipped: Vec<Skipped>,
+    /// Path of the first document whose file could not be looked at.
+    pub unread: Option<String>,
+}
+
+impl Tally {
+    /// Refuses to go on where a folder that could not be read hides documents.
+    ///
+    /// # Errors
+    /// [`Error::Io`] naming the first.
+    pub fn refuse_unread(&self) -> Result<()> {
+        match &self.unread {
+            None => Ok(()),
+            Some(path) => Err(Error::Io {
+                action: "index or compare",
+                path: path.into(),
+                source: std::io::Error::other("its folder cannot be read"),
+            }),
+        }
+    }
+}
+
+/// What is compared, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides<'s> {
+    /// Roots on disk.
+    pub roots: &'s [Root],
+    /// The file; `None`: there is none yet.
+    pub base: Option<Base<'s>>,
+    /// Whether this program would leave out what the file remembers as left out. What another one left
+    /// out is read again.
+    pub is_same_program: bool,
+    /// Whether the file is rebuilt: every file is read, and all documents that are none of these
+    /// roots are preserved.
+    pub is_rebuild: bool,
+}
+
+/// A comparison under way. `W`: where files come from.
+#[derive(Debug)]
+pub struct Comparison<'s, W = Walk> {
+    sides: Sides<'s>,
+    force_hash: bool,
+    /// Whether every file that is looked at is read.
+    reads_all: bool,
+    prune: bool,
+    walk: W,
+    documents: Rows<'s, IndexedDocument>,
+    left_out: Rows<'s, (String, SkippedRecord)>,
+    coverage: Coverage,
+    /// Document paths that could not be looked at.
+    unread: BTreeSet<String>,
+    /// What the walk left out.
+    walk_skipped: Vec<Skipped>,
+    tally: Tally,
+    /// The next of each list.
+    file: Option<SourceFile>,
+    document: Option<IndexedDocument>,
+    record: Option<(String, SkippedRecord)>,
+}
+
+impl<'s> Comparison<'s> {
+    /// Begins a comparison.
+    ///
+    /// # Errors
+    /// As [`Walk::new`] and [`Base::read`].
+    pub fn new(sides: Sides<'s>, options: &IndexOptions) -> Result<Comparison<'s>> {
+        let walk_options = WalkOptions {
+            max_file_bytes: options.max_file_bytes,
+            threads: options.threads,
+            refuse_links: options.within.is_some(),
+            cancel: options.cancel.clone(),
+        };
+        let walk = Walk::new(sides.roots, walk_options)?;
+        Comparison::of(sides, walk, options)
+    }
+}
+
+impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
+    /// Begins a comparison with what `walk` finds; it yields as [`Walk`] does.
+    ///
+    /// # Errors
+    /// Those of `walk`; as [`Base::read`].
+    pub fn of(sides: Sides<'s>, walk: W, options: &IndexOptions) -> Result<Comparison<'s, W>> {
+        let coverage = Coverage::new(sides.roots);
+        let ranges = match sides.is_rebuild {
+            true => vec![PathRange::all()],
+            false => coverage.ranges(),
+        };
+        // A file that is rebuilt remembers nothing.
+        let left_out = match sides.is_rebuild {
+            true => Vec::new(),
+            false => ranges.clone(),
+        };
+        let mut comparison = Comparison {
+            sides,
+            force_hash: options.force_hash,
+            reads_all: options.rebuild,
+            prune: options.prune,
+            walk,
+            documents: Rows::new(sides.base, ranges),
+            left_out: Rows::new(sides.base, left_out),
+            coverage,
+            unread: BTreeSet::new(),
+            walk_skipped: Vec::new(),
+            tally: Tally::default(),
+            file: None,
+            document: None,
+            record: None,
+        };
+        comparison.next_file()?;
+        comparison.document = comparison.documents.next_row()?;
+        comparison.next_record()?;
+        Ok(comparison)
+    }
+
+    fn next_file(&mut self) -> Result<()> {
+        self.file = None;
+        for found in self.walk.by_ref() {
+            match found? {
+                WalkItem::Skipped(skipped) => self.walk_skipped.push(skipped),
+                WalkItem::Unread(path) => {
+                    self.coverage.note_unread(&path);
+                    self.unread.insert(path);
+                }
+                WalkItem::File(file) => {
+                    self.coverage.note_file(file.root, &file.document_path);
+                    self.file = Some(file);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_file(&mut self) -> Result<Option<SourceFile>> {
+        let file = self.file.take();
+        self.next_file()?;
+        Ok(file)
+    }
+
+    fn take_document(&mut self) -> Result<Option<IndexedDocument>> {
+        let next = self.documents.next_row()?;
+        Ok(std::mem::replace(&mut self.document, next))
+    }
+
+    /// Of the files that were left out only those that are looked at count.
+    fn next_record(&mut self) -> Result<()> {
+        self.record = None;
+        while let Some((path, record)) = self.left_out.next_row()? {
+            if self.coverage.covers(Some(record.root), &path) {
+                self.record = Some((path, record));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_record(&mut self) -> Result<Option<(String, SkippedRecord)>> {
+        let record = self.record.take();
+        self.next_record()?;
+        Ok(record)
+    }
+
+    /// The next change in the order of paths; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the walk; as [`Base::read`].
+    pub fn next_change(&mut self) -> Result<Option<Change>> {
+        loop {
+            let file = self.file.as_ref().map(|file| file.document_path.as_str());
+            let document = self
+                .document
+                .as_ref()
+                .map(|document| document.path.as_str());
+            let record = self.record.as_ref().map(|(path, _)| path.as_str());
+            let paths = [file, document, record];
+            let Some(path) = paths.into_iter().flatten().min() else {
+                return Ok(None);
+            };
+            let [has_file, has_document, has_record] = paths.map(|other| other == Some(path));
+            let change = match (has_file, has_document) {
+                (true, _) => self.compare_file(has_document, has_record)?,
+                (false, true) => self.document_without_file()?,
+                (false, false) => self.take_record()?.map(|(path, _)| Change::Forget(path)),
+            };
+            if change.is_some() {
+                return Ok(change);
+            }
+        }
+    }
+
+    /// Compares the next file with what the .kb has under its path.
+    fn compare_file(&mut self, has_document: bool, has_record: bool) -> Result<Option<Change>> {
+        let stored = match has_document {
+            true => self.take_document()?,
+            false => None,
+        };
+        let Some(file) = self.take_file()? else {
+            return Ok(None);
+        };
+        let is_covered = stored
+            .as_ref()
+            .is_some_and(|stored| self.coverage.covers(stored.root, &stored.path));
+        if is_covered && let Some(stored) = &stored {
+            self.coverage.note_document(stored.root, &stored.path);
+        }
+        if self.sides.is_rebuild {
+            return Ok(Some(match stored {
+                Some(stored) if !is_covered => {
+                    let reason = "a document from elsewhere has this path";
+                    self.skip(file.document_path, reason.to_owned());
+                    Change::Preserve(stored)
+                }
+                stored => read(file, stored, None, false),
+            }));
+        }
+        // A document of a root whose folder belongs to another one now is that one's.
+        let is_left = stored
+            .as_ref()
+            .is_some_and(|stored| self.coverage.is_superseded(stored.root));
+        if let Some(stored) = &stored
+            && stored.root != Some(file.root)
+            && !is_left
+        {
+            let reason = match stored.root {
+                Some(_) => "a document from another folder has this path",
+                None => "a document that was added by name has this path",
+            };
+            self.skip(file.document_path, reason.to_owned());
+            // What is remembered under this path is forgotten next.
+            return Ok(None);
+        }
+        let record = match has_record {
+            true => self.take_record()?.map(|(_, record)| record),
+            false => None,
+        };
+        let indexed_ms = self.coverage.indexed_ms(file.root);
+        let is_certain = !self.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
+        let now = (file.size_bytes, file.modified_ms);
+        let same_metadata = match (&stored, &record) {
+            _ if is_left => false,
+            (Some(stored), _) => now == (stored.size_bytes, stored.modified_ms),
+            (None, Some(record)) => {
+                self.sides.is_same_program && now == (record.size_bytes, record.modified_ms)
+            }
+            (None, None) => false,
+        };
+        if same_metadata && is_certain {
+            match (&stored, record) {
+                (None, Some(record)) => self.skip(file.document_path, record.reason),
+                _ => self.tally.unchanged += 1,
+            }
+            return Ok(None);
+        }
+        let stored = stored.map(|stored| IndexedDocument {
+            // Written again, under its new root.
+            hash: if is_left { [0; 32] } else { stored.hash },
+            ..stored
+        });
+        let same_metadata = same_metadata && !self.reads_all;
+        Ok(Some(read(file, stored, record, same_metadata)))
+    }
+
+    fn document_without_file(&mut self) -> Result<Option<Change>> {
+        let Some(document) = self.take_document()? else {
+            return Ok(None);
+        };
+        if !self.coverage.covers(document.root, &document.path) {
+            let preserved = self.sides.is_rebuild.then_some(Change::Preserve(document));
+            return Ok(preserved);
+        }
+        self.coverage.note_document(document.root, &document.path);
+        if self.is_unread(&document.path) {
+            self.tally.unchanged += 1;
+            self.tally.unread.get_or_insert(document.path);
+            return Ok(None);
+        }
+        Ok(Some(Change::Remove(document.path, document.id)))
+    }
+
+    /// Whether a path or a folder that it lies in could not be looked at.
+    fn is_unread(&self, path: &str) -> bool {
+        !self.unread.is_empty()
+            && (self.unread.contains("") || ancestors(path).any(|path| self.unread.contains(path)))
+    }
+
+    fn skip(&mut self, path: String, reason: String) {
+        self.tally.skipped.push(Skipped { path, reason });
+    }
+
+    /// What was counted, once there is no further change.
+    ///
+    /// # Errors
+    /// [`Error::RootVanished`] when nothing is left of a part of a root that the file has documents
+    /// of, unless they are to be pruned.
+    pub fn finish(mut self) -> Result<Tally> {
+        if !self.prune {
+            self.coverage.refuse_vanished()?;
+        }
+        let mut skipped = self.walk_skipped;
+        skipped.sort_by(|a, b| (&a.path, &a.reason).cmp(&(&b.path, &b.reason)));
+        skipped.dedup();
+        skipped.append(&mut self.tally.skipped);
+        self.tally.skipped = skipped;
+        Ok(self.tally)
+    }
+}
+
+fn read(
+    file: SourceFile,
+    stored: Option<IndexedDocument>,
+    skipped: Option<SkippedRecord>,
+    same_metadata: bool,
+) -> Change {
+    let stored = stored.map(|stored| StoredDocument {
+        id: stored.id,
+        hash: stored.hash,
+    });
+    Change::Read(Box::new(Candidate {
+        file,
+        stored,
+        skipped,
+        same_metadata,
+    }))
+}

@@ -1,0 +1,165 @@
+//! A first look at all differences: whether there are any and how much is to be read, before a file is
+//! locked and written.
+//!
+//! The differences are buffered up to a bound of memory. When there are more, they are found again, one by
+//! one, while they are applied.
+
+use crate::error::Result;
+use crate::ingest::changes::comparison::{Change, Comparison, Sides, Tally};
+use crate::ingest::options::IndexOptions;
+use crate::ingest::prepare::ordered::{Job, Work, in_order};
+use crate::ingest::report::Skipped;
+
+/// Memory that differences may take until they are applied: about 40 000 of them.
+pub const BUFFER_LIMIT_BYTES: usize = 16 << 20;
+
+/// Memory of a thread that compares content.
+const COMPARED_BYTES: u64 = 64 << 10;
+
+/// What there is to do.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// What is counted beside the differences.
+    pub tally: Tally,
+    /// Files that must be read.
+    pub files: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+    /// Documents and remembered files that are gone.
+    pub gone: u64,
+    /// The differences; `None`: more than are buffered.
+    buffered: Option<Vec<Change>>,
+}
+
+impl Survey {
+    /// Compares both sides. The content of files whose size and time are as they were is compared on
+    /// all cores where these prove nothing, so that a run without changes writes nothing.
+    /// `limit_bytes`: see [`BUFFER_LIMIT_BYTES`].
+    ///
+    /// # Errors
+    /// Those of [`Comparison`]; [`crate::Error::Cancelled`] when asked to stop.
+    pub fn new(sides: Sides<'_>, options: &IndexOptions, limit_bytes: usize) -> Result<Survey> {
+        let mut comparison = Comparison::new(sides, options)?;
+        let mut survey = Survey {
+            buffered: Some(Vec::new()),
+            ..Survey::default()
+        };
+        let (mut unchanged, mut skipped, mut buffered_bytes) = (0, Vec::new(), 0);
+        in_order(
+            options.threads,
+            &CompareContent,
+            || {
+                options.check_cancel()?;
+                Ok(comparison.next_change()?.map(|change| match &change {
+                    Change::Read(candidate) if candidate.same_metadata => {
+                        Job::Work(change, COMPARED_BYTES)
+                    }
+                    _ => Job::Done(change, false),
+                }))
+            },
+            |mut change, is_same| {
+                if let Change::Read(candidate) = &mut change {
+                    if is_same {
+                        match candidate.skipped.take() {
+                            None => unchanged += 1,
+                            Some(record) => skipped.push(Skipped {
+                                path: candidate.file.document_path.clone(),
+                                reason: record.reason,
+                            }),
+                        }
+                        return Ok(());
+                    }
+                    candidate.same_metadata = false;
+                    survey.files += 1;
+                    survey.bytes = survey.bytes.saturating_add(candidate.file.size_bytes);
+                } else if !matches!(change, Change::Preserve(_)) {
+                    survey.gone += 1;
+                }
+                buffered_bytes += change.memory_bytes();
+                match &mut survey.buffered {
+                    Some(buffered) if buffered_bytes <= limit_bytes => buffered.push(change),
+                    buffered => *buffered = None,
+                }
+                Ok(())
+            },
+        )?;
+        survey.tally = comparison.finish()?;
+        survey.tally.unchanged += unchanged;
+        survey.tally.skipped.append(&mut skipped);
+        Ok(survey)
+    }
+
+    /// Whether nothing must be read, removed or forgotten.
+    pub fn is_empty(&self) -> bool {
+        self.files == 0 && self.gone == 0
+    }
+
+    /// The differences, in the order of paths: those that are buffered, or as both sides have them now.
+    ///
+    /// # Errors
+    /// As [`Comparison::new`].
+    pub fn into_changes<'s>(self, sides: Sides<'s>, options: &IndexOptions) -> Result<Changes<'s>> {
+        Ok(match self.buffered {
+            Some(buffered) => Changes::Buffered(buffered.into_iter(), self.tally),
+            None => Changes::Rescan(Box::new(Comparison::new(sides, options)?)),
+        })
+    }
+}
+
+/// Differences on their way into the file.
+#[derive(Debug)]
+pub enum Changes<'s> {
+    /// Those of a survey, and what it counted.
+    Buffered(std::vec::IntoIter<Change>, Tally),
+    /// Found again.
+    Rescan(Box<Comparison<'s>>),
+}
+
+impl Changes<'_> {
+    /// The next one; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Comparison::next_change`].
+    pub fn next_change(&mut self) -> Result<Option<Change>> {
+        match self {
+            Changes::Buffered(changes, _) => Ok(changes.next()),
+            Changes::Rescan(comparison) => comparison.next_change(),
+        }
+    }
+
+    /// What was counted beside them, at the end.
+    ///
+    /// # Errors
+    /// As [`Comparison::finish`].
+    pub fn finish(self) -> Result<Tally> {
+        match self {
+            Changes::Buffered(_, tally) => Ok(tally),
+            Changes::Rescan(comparison) => comparison.finish(),
+        }
+    }
+}
+
+/// Compares the content of files.
+struct CompareContent;
+
+impl Work<Change, bool> for CompareContent {
+    type State = ();
+
+    fn begin(&self) {}
+
+    fn work(&self, (): &mut (), change: &mut Change) -> bool {
+        match change {
+            Change::Read(candidate) => candidate.is_same(),
+            _ => false,
+        }
+    }
+
+    fn held_bytes(&self, _: &Change, _: &bool) -> u64 {
+        0
+    }
+
+    /// It is read again.
+    fn panicked(&self, _: &Change) -> bool {
+        false
+    }
+}

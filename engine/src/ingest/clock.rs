@@ -1,0 +1,22 @@
+//! Times of the system as the file stores them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970; negative before.
+fn unix_ms(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
+    }
+}
+
+/// When a file was changed, in milliseconds since 1970; 0 when unknown.
+#[cfg(not(unix))]
+pub(super) fn modified_ms(metadata: &std::fs::Metadata) -> i64 {
+    metadata.modified().map_or(0, unix_ms)
+}
+
+/// The time now, in milliseconds since 1970.
+pub fn now_ms() -> i64 {
+    unix_ms(SystemTime::now())
+}

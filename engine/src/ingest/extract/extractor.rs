@@ -1,0 +1,406 @@
+//! One file -> one document.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::file_types::{self, FileType};
+use crate::ingest::extract::extracted::{Extracted, MAX_TITLE_CHARS, tidy};
+use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
+use crate::ingest::extract::{code, html, markdown, rst, text};
+use crate::types::{Class, Document};
+
+/// The document in `bytes`, under the name `document_path`. Linear in the size of the file, but
+/// for the usual small factor of decoding.
+///
+/// # Errors
+/// Why the file cannot be a document; the caller reports it and goes on.
+pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason> {
+    if let Some(format) = text::binary_format(bytes) {
+        return Err(SkipReason::Binary(format));
+    }
+    let named = file_types::from_name(document_path);
+    let is_html = named.is_some_and(|found| found.name == "html");
+    let source = text::decode(bytes, is_html)?;
+    if source.len() > MAX_TEXT_BYTES {
+        return Err(SkipReason::TooLong {
+            text_bytes: source.len(),
+        });
+    }
+    let mut file_type = choose_type(document_path, named, &source);
+    if code::is_machine_made(&source, file_type)? {
+        file_type.class = Class::Data;
+    }
+    let mut extracted = match file_type.name {
+        "markdown" => markdown::extract(&source),
+        "html" => html::extract(&source),
+        "rst" => rst::extract(&source),
+        _ => Extracted::default(),
+    };
+    extracted.fit_outline();
+    let text = extracted.text.unwrap_or(source);
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(SkipReason::TooLong {
+            text_bytes: text.len(),
+        });
+    }
+    let path: String = document_path.nfc().collect();
+    let stated = extracted.title.map(|title| tidy(&title, MAX_TITLE_CHARS));
+    let first_heading = || {
+        let outermost = extracted.outline.iter().find(|heading| heading.level == 1);
+        outermost.map(|heading| heading.title.clone())
+    };
+    let title = stated
+        .filter(|title| !title.is_empty())
+        .or_else(first_heading);
+    Ok(Document {
+        title: title.unwrap_or_else(|| file_name(&path).to_owned()),
+        path,
+        file_type: file_type.name.to_owned(),
+        language: file_type.language.to_owned(),
+        class: file_type.class,
+        text,
+        outline: extracted.outline,
+        line_numbers: extracted.line_numbers,
+        metadata: extracted.metadata,
+    })
+}
+
+fn choose_type(path: &str, named: Option<FileType>, source: &str) -> FileType {
+    let first_line = || source.lines().next().unwrap_or_default();
+    match named {
+        // The same extension serves another format: translations of Qt.
+        Some(found) if found.name == "typescript" && first_line().starts_with("<?xml") => {
+            file_types::from_name("translation.xml").unwrap_or(found)
+        }
+        Some(found) => found,
+        None => {
+            let has_extension = file_name(path).contains('.');
+            let by_line = file_types::from_first_line(first_line());
+            match by_line {
+                Some(found) => found,
+                None if has_extension => file_types::UNKNOWN,
+                None => file_types::TEXT,
+            }
+        }
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ingest::extract::extracted::MAX_HEADINGS;
+
+    fn document(path: &str, bytes: impl AsRef<[u8]>) -> Document {
+        extract(path, bytes.as_ref()).unwrap()
+    }
+
+    fn outline(document: &Document) -> Vec<(u8, &str, u32)> {
+        let headings = document.outline.iter();
+        headings
+            .map(|heading| (heading.level, heading.title.as_str(), heading.line))
+            .collect()
+    }
+
+    #[test]
+    fn text_is_decoded_from_the_usual_encodings_without_its_mark() {
+        let words = "Gr\u{fc}\u{df}e aus K\u{f6}ln, \u{201e}sch\u{f6}n\u{201c}\r\nzweite Zeile\r\n";
+        let utf_16 = |units: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            words.encode_utf16().flat_map(units).collect()
+        };
+        let (little, big) = (utf_16(u16::to_le_bytes), utf_16(u16::to_be_bytes));
+        let (windows, _, _) = encoding_rs::WINDOWS_1252.encode(words);
+        for bytes in [
+            words.as_bytes().to_vec(),
+            [b"\xEF\xBB\xBF", words.as_bytes()].concat(),
+            [b"\xFF\xFE".as_slice(), &little].concat(),
+            [b"\xFE\xFF".as_slice(), &big].concat(),
+            little,
+            big,
+            windows.into_owned(),
+        ] {
+            assert_eq!(document("a.txt", bytes).text, words);
+        }
+        let japanese =
+            "\u{65e5}\u{672c}\u{8a9e}\u{306e}\u{6587}\u{66f8}\u{3067}\u{3059}\u{3002}".repeat(9);
+        let (shift_jis, _, _) = encoding_rs::SHIFT_JIS.encode(&japanese);
+        assert_eq!(document("a.txt", shift_jis).text, japanese);
+    }
+
+    #[test]
+    fn a_page_in_the_encoding_that_it_names_is_read() {
+        let page = "<meta charset=\"koi8-r\"><p>\u{434}\u{430}";
+        let (bytes, _, _) = encoding_rs::KOI8_R.encode(page);
+        assert_eq!(document("a.html", bytes).text, "\u{434}\u{430}\n");
+    }
+
+    #[test]
+    fn a_broken_byte_in_utf_8_does_not_change_the_rest() {
+        let text = "\u{e9}".repeat(50);
+        let bytes = [text.as_bytes(), b"\xFF"].concat();
+        assert_eq!(document("a.txt", bytes).text, text + "\u{fffd}");
+    }
+
+    #[test]
+    fn binary_files_are_refused_by_name_of_their_format() {
+        let elf = [b"\x7FELF\x02\x01\x01".as_slice(), &[0; 64]].concat();
+        let zip = [
+            b"PK\x03\x04\x14\0\0\0".as_slice(),
+            b"word/document.xml\0\0\0",
+        ]
+        .concat();
+        for (bytes, reason) in [
+            (b"%PDF-1.4\n1 0 obj".to_vec(), "binary file (PDF)"),
+            (elf, "binary file (executable)"),
+            (zip, "binary file (Word document)"),
+            (vec![0; 100], "binary file, or text in an unknown encoding"),
+            (
+                (0..=255).collect(),
+                "binary file, or text in an unknown encoding",
+            ),
+        ] {
+            assert_eq!(extract("a.txt", &bytes).unwrap_err().to_string(), reason);
+        }
+        // Letters that begin a format may begin a text.
+        assert_eq!(
+            document("a.txt", "ID3 tags explained").text,
+            "ID3 tags explained"
+        );
+        assert_eq!(
+            document("a.txt", "MZ is a signature").text,
+            "MZ is a signature"
+        );
+    }
+
+    #[test]
+    fn minified_programs_are_data_when_small_and_refused_when_large() {
+        let small = document("a.min.js", "function a(b){return b+1};".repeat(100));
+        assert_eq!(
+            (small.class, small.language.as_str()),
+            (Class::Data, "javascript")
+        );
+        let large = "function a(b){return b+1};".repeat(10_000);
+        let refused = extract("a.js", large.as_bytes()).unwrap_err();
+        assert_eq!(
+            refused,
+            SkipReason::MachineMade {
+                longest_line_bytes: 260_000
+            }
+        );
+        // Prose and tables may have any lines.
+        assert_eq!(document("a.txt", &large).class, Class::Doc);
+        assert_eq!(document("a.csv", &large).class, Class::Data);
+        let source = document(
+            "a.js",
+            "function a(b) {\n  return b + 1\n}\n".repeat(10_000),
+        );
+        assert_eq!(source.class, Class::Code);
+    }
+
+    #[test]
+    fn the_type_comes_from_the_name_or_the_first_line() {
+        let script = document("bin/run", "#!/usr/bin/env python3\nprint(1)\n");
+        assert_eq!(
+            (script.language.as_str(), script.class),
+            ("python", Class::Code)
+        );
+        assert_eq!(script.title, "run");
+        let prose = document("NOTES", "words");
+        assert_eq!(
+            (prose.file_type.as_str(), prose.class),
+            ("text", Class::Doc)
+        );
+        assert_eq!(document("a.qqq", "words").class, Class::Data);
+        assert_eq!(
+            document("de.ts", "<?xml version=\"1.0\"?>\n<TS/>").language,
+            "xml"
+        );
+        assert_eq!(document("a/e\u{301}.txt", "").path, "a/\u{e9}.txt");
+    }
+
+    #[test]
+    fn markdown_headings_point_at_their_text() {
+        let source = "---\ntitle: \"The Title\"\nauthor: A. Writer\ndate: 2024-05-06\n---\n\
+            # One `code` *word*\n\ntext\n\nTwo\nlines\n-----\n\n```\n# no heading\n```\n\n\
+            > ### Quoted #\n";
+        let document = document("a.md", source);
+        assert_eq!(document.title, "The Title");
+        assert_eq!(
+            outline(&document),
+            [
+                (1, "One code word", 6),
+                (2, "Two lines", 10),
+                (3, "Quoted", 18)
+            ]
+        );
+        for (heading, start) in document
+            .outline
+            .iter()
+            .zip(["# One", "Two\n", "### Quoted"])
+        {
+            assert!(document.text[heading.start as usize..].starts_with(start));
+        }
+        let author = ("author".to_owned(), "A. Writer".to_owned());
+        assert_eq!(
+            document.metadata,
+            [author, ("date".to_owned(), "2024-05-06".to_owned())]
+        );
+        assert_eq!(document.text, source);
+    }
+
+    #[test]
+    fn the_title_of_markdown_is_its_first_outermost_heading_or_the_file_name() {
+        assert_eq!(document("x/a.md", "## Small\n\n# Large\n").title, "Large");
+        assert_eq!(document("x/a.md", "## Small\n").title, "a.md");
+        assert_eq!(document("x/a.md", "---\nnot front matter").title, "a.md");
+    }
+
+    #[test]
+    fn sections_of_restructured_text_rank_by_their_adornment() {
+        let source = ":Author: Someone\n\n=====\nTitle\n=====\n\n\
+            Part :ref:`one <x>`\n------------\n\ntext\n\n    Indented\n    --------\n\n\
+            Detail\n~~~~~~\n\n==== ====\na    b\n==== ====\n\nSecond part\n\
+            -----------\n\nshort title\n--\n\n-----\n\nend\n";
+        let document = document("a.rst", source);
+        assert_eq!(
+            outline(&document),
+            [
+                (1, "Title", 3),
+                (2, "Part one <x>", 7),
+                (3, "Detail", 15),
+                (2, "Second part", 22)
+            ]
+        );
+        assert!(document.text[document.outline[0].start as usize..].starts_with("=====\nTitle"));
+        assert_eq!(document.title, "Title");
+        assert_eq!(
+            document.metadata,
+            [("author".to_owned(), "Someone".to_owned())]
+        );
+    }
+
+    #[test]
+    fn a_page_becomes_readable_text_with_the_lines_of_its_source() {
+        let page = "<!doctype html>\n<html><head><title>A &amp; B</title>\n\
+            <meta name=author content='Some One'><style>p { x: <b> }</style>\n\
+            <script>if (a < b) { '</p>' }</script></head>\n<body><h1>Top\n words</h1>\n\
+            <p>First <b>bold</b>&nbsp;text<br>next &copy &lt;x&gt; &#x41;&#66; &unknown; &.</p>\n\
+            <!-- <p>gone</p> --><ul><li>one<li>two<ul><li>inner</ul></ul>\n\
+            <table><tr><th>h</th><th><p>i</p></th></tr>\n<tr><td>1<td>2</table>\n\
+            <pre>\n  keep\n\n    this\n</pre>\n<img alt='a picture' src=x><noscript>no</noscript>\n\
+            <template><p>no</template><svg><text>no</text></svg>3 < 4</body></html>\n";
+        let document = document("a.html", page);
+        let expected = "Top words\n\nFirst bold text\nnext \u{a9} <x> AB &unknown; &.\n\n\
+            - one\n- two\n  - inner\n\nh | i\n1 | 2\n\n  keep\n\n    this\n\na picture 3 < 4\n";
+        assert_eq!(document.text, expected);
+        assert_eq!(document.title, "A & B");
+        assert_eq!(outline(&document), [(1, "Top words", 5)]);
+        assert_eq!(
+            document.metadata,
+            [("author".to_owned(), "Some One".to_owned())]
+        );
+        let original: Vec<&str> = page.lines().collect();
+        for (text, number) in document.text.lines().zip(&document.line_numbers) {
+            if let Some(word) = text.trim_start_matches(['-', ' ']).split([' ', '|']).next() {
+                assert!(
+                    original[*number as usize - 1].contains(word),
+                    "{number}: {text}"
+                );
+            }
+        }
+        assert_eq!(document.line_numbers.len(), expected.lines().count());
+    }
+
+    #[test]
+    fn pages_made_to_harm_are_read_in_linear_time() {
+        for page in [
+            "<div>".repeat(100_000),
+            format!(
+                "<a {}>",
+                (0..100_000).map(|i| format!("a{i} ")).collect::<String>()
+            ),
+            format!("<img {}>", "a=1 ".repeat(100_000)),
+            "<!-- -- ".repeat(100_000),
+            "<script></scrip".repeat(50_000),
+            "<".repeat(300_000),
+            "&".repeat(300_000),
+            "<a b=\"".repeat(100_000),
+            "<h1>a".repeat(100_000),
+            "<ul><li>".repeat(100_000),
+        ] {
+            let document = document("a.html", page);
+            assert!(document.outline.len() <= MAX_HEADINGS);
+            assert_eq!(document.line_numbers.len(), document.text.lines().count());
+        }
+    }
+
+    #[test]
+    fn headings_are_limited_in_number_and_length() {
+        let document = document("a.md", "# word\n\n".repeat(MAX_HEADINGS + 10));
+        assert_eq!(document.outline.len(), MAX_HEADINGS);
+        let long = extract("a.md", format!("# {}", "x".repeat(5000)).as_bytes()).unwrap();
+        assert_eq!(long.outline[0].title.len(), MAX_TITLE_CHARS);
+        // Characters of four bytes: as many headings, and shorter titles.
+        let wide = format!("# {}\n", "\u{20000}".repeat(MAX_TITLE_CHARS));
+        let few = extract("a.md", wide.repeat(8000).as_bytes()).unwrap();
+        assert!(
+            few.outline
+                .iter()
+                .all(|h| h.title.len() == 4 * MAX_TITLE_CHARS)
+        );
+        let many = extract("a.md", wide.repeat(40_000).as_bytes()).unwrap();
+        assert_eq!(many.outline.len(), 40_000);
+        assert!(many.outline.iter().all(|h| h.title.len() >= 192));
+        crate::store::outline::check_size(&many.outline).unwrap();
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn any_bytes_give_a_document_or_a_reason(
+            bytes in prop::collection::vec(any::<u8>(), 0..400),
+            kind in 0usize..6,
+        ) {
+            let name = ["a.txt", "a.md", "a.html", "a.rst", "a.rs", "a"][kind];
+            if let Ok(document) = extract(name, &bytes) {
+                let is_border = |at: u32| document.text.is_char_boundary(at as usize);
+                prop_assert!(document.outline.iter().all(|heading| is_border(heading.start)));
+            }
+        }
+
+        #[test]
+        fn any_markup_gives_ordered_headings_inside_the_text(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[<>&;#=\"'/!\\-a-z0-9 \n]{0,12}",
+                    "</?(h1|h3|p|li|ul|td|tr|table|pre|title|script|svg|br|img alt=x)>",
+                    "(#{1,3} )?[a-z]{1,9}\n",
+                    "[-=~]{1,9}\n",
+                    "\\PC{0,9}",
+                ],
+                0..60,
+            ),
+            kind in 0usize..3,
+        ) {
+            let name = ["a.md", "a.html", "a.rst"][kind];
+            let document = document(name, parts.concat());
+            let starts: Vec<u32> = document.outline.iter().map(|heading| heading.start).collect();
+            prop_assert!(starts.is_sorted());
+            let is_inside = |&start: &u32| {
+                let start = start as usize;
+                start < document.text.len() && document.text.is_char_boundary(start)
+            };
+            prop_assert!(starts.iter().all(is_inside));
+            prop_assert!(document.line_numbers.is_sorted());
+            if !document.line_numbers.is_empty() {
+                let lines = document.text.split_inclusive('\n').count();
+                prop_assert_eq!(document.line_numbers.len(), lines);
+            }
+        }
+    }
+}

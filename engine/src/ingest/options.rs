@@ -1,0 +1,74 @@
+//! How an index run is asked for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+use crate::index::vector::Codec;
+
+/// How an index run reads its sources.
+#[derive(Debug, Clone)]
+pub struct IndexOptions {
+    /// Worker threads; 0: one per core.
+    pub threads: usize,
+    /// Larger files are skipped with a reason.
+    pub max_file_bytes: u64,
+    /// Compare the content of every file, also where size and time are as they were.
+    pub force_hash: bool,
+    /// Remove the documents of folders of which no file is left. It never decides which root of the
+    /// file a folder is.
+    pub prune: bool,
+    /// The only path given is the folder of this root of the file, whatever it holds and wherever the
+    /// root was before: what a folder of the same name cannot prove after a seal. A root is named by
+    /// the prefix of its documents or by its folder as [`crate::Info::roots`] has them, and without
+    /// doubt by `prefix/`, or `.` for the root without a prefix.
+    pub root: Option<String>,
+    /// The folders that every path must lie in, for a run that somebody else than the owner of the
+    /// files may ask for: absolute and without symbolic links. A path is followed through links before
+    /// it is compared, as late as it is looked at, and what is read of it is opened through no link, also
+    /// a file that is named. None: any path.
+    pub within: Option<Vec<PathBuf>>,
+    /// Read every file and rebuild the whole .kb.
+    pub rebuild: bool,
+    /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
+    /// few; the text of all of them may be copied. Without it at most as much is merged as after any
+    /// commit: for runs that nobody waits for, one after the other.
+    pub large_merges: bool,
+    /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
+    /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
+    pub vectors: Option<Codec>,
+    /// Set to true by another thread to stop; the file stays as it was, or, when its merges are under
+    /// way, as the run made it.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Default for IndexOptions {
+    fn default() -> IndexOptions {
+        IndexOptions {
+            threads: 0,
+            max_file_bytes: 16 << 20,
+            force_hash: false,
+            prune: false,
+            root: None,
+            within: None,
+            rebuild: false,
+            large_merges: true,
+            vectors: None,
+            cancel: None,
+        }
+    }
+}
+
+impl IndexOptions {
+    /// Stops a run that was asked to.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] once `cancel` is set.
+    pub fn check_cancel(&self) -> Result<()> {
+        match &self.cancel {
+            Some(cancel) if cancel.load(Ordering::Relaxed) => Err(Error::Cancelled),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! walk -> extract -> chunk -> embed on all cores, in the order of paths.
+
+use std::io::Read;
+
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::ingest::changes::comparison::Candidate;
+use crate::ingest::extract;
+use crate::ingest::options::IndexOptions;
+use crate::ingest::prepare::ordered::{Job, Work, in_order};
+use crate::ingest::prepare::preparer::{Chunking, Prepared, Preparer, Source};
+use crate::ingest::prepare::preserved::PreservedDocument;
+use crate::ingest::report::Skipped;
+use crate::ingest::source::open::OpenError;
+use crate::ingest::walk::SourceFile;
+use crate::types::DocumentId;
+
+/// What is prepared, or passes by in its place in the order.
+#[derive(Debug)]
+pub enum Input {
+    /// A file, to be read.
+    File(Box<Candidate>),
+    /// A document of a file that is rebuilt.
+    Document(Box<PreservedDocument>),
+    /// The file of a document is gone.
+    Remove(String, DocumentId),
+    /// A file that was left out is gone.
+    Forget(String),
+}
+
+impl Input {
+    /// Bytes that are read for it, or are in memory already.
+    fn size_bytes(&self) -> u64 {
+        match self {
+            Input::File(candidate) => candidate.file.size_bytes,
+            Input::Document(preserved) => {
+                let parts = preserved.parts.as_ref();
+                parts.map_or(0, |(document, ..)| document.text.len() as u64)
+            }
+            Input::Remove(..) | Input::Forget(_) => 0,
+        }
+    }
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Ready to be written.
+    Prepared(Box<Prepared>),
+    /// Size, time and bytes of the file are those that the .kb knows.
+    Unchanged,
+    /// The bytes are those that the document was made from, the time is another.
+    Same,
+    /// Read and left out, with the hash of what was read.
+    Skipped(Skipped, [u8; 32]),
+    /// It could not be read now; nothing is known of it. What is known from before stays.
+    Unread(Skipped),
+    /// It is gone, and was not prepared.
+    Removed,
+}
+
+/// How files are prepared.
+#[derive(Clone, Copy)]
+pub struct Preparation<'p> {
+    /// Makes vectors.
+    pub model: &'p dyn Embedder,
+    /// The quantiser of the file.
+    pub range: f32,
+    /// Limits, threads, and whether documents whose bytes are the same are made again.
+    pub options: &'p IndexOptions,
+}
+
+impl Preparation<'_> {
+    /// Draws inputs, prepares them on worker threads and hands each with its outcome to `write`, in
+    /// their order. Both functions are called on this thread.
+    ///
+    /// # Errors
+    /// The first of `inputs` or `write`; [`crate::Error::Cancelled`] when asked to stop;
+    /// [`crate::Error::Io`] when the system gives no thread.
+    pub fn in_order(
+        &self,
+        mut inputs: impl FnMut() -> Result<Option<Input>>,
+        mut write: impl FnMut(Input, Outcome) -> Result<()>,
+    ) -> Result<()> {
+        in_order(
+            self.options.threads,
+            &Prepare(*self),
+            || {
+                self.options.check_cancel()?;
+                Ok(inputs()?.map(|input| match input {
+                    Input::Remove(..) | Input::Forget(_) => Job::Done(input, Outcome::Removed),
+                    _ => {
+                        let bytes = input.size_bytes();
+                        Job::Work(input, bytes)
+                    }
+                }))
+            },
+            |input, outcome| {
+                self.options.check_cancel()?;
+                write(input, outcome)
+            },
+        )
+    }
+}
+
+struct Prepare<'p>(Preparation<'p>);
+
+impl<'p> Work<Input, Outcome> for Prepare<'p> {
+    type State = Preparer<'p>;
+
+    fn begin(&self) -> Preparer<'p> {
+        Preparer::new(self.0.model, self.0.range)
+    }
+
+    fn work(&self, preparer: &mut Preparer<'p>, input: &mut Input) -> Outcome {
+        match input {
+            Input::File(candidate) => prepare(preparer, candidate, self.0.options),
+            Input::Document(preserved) => {
+                let Some((document, source, chunking)) = preserved.parts.take() else {
+                    return unread(preserved.path.clone(), "prepared before".to_owned());
+                };
+                match preparer.prepare(document, source, chunking) {
+                    Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
+                    Err(error) => unread(preserved.path.clone(), error.to_string()),
+                }
+            }
+            Input::Remove(..) | Input::Forget(_) => Outcome::Removed,
+        }
+    }
+
+    fn held_bytes(&self, _: &Input, outcome: &Outcome) -> u64 {
+        match outcome {
+            Outcome::Prepared(prepared) => prepared.source.size_bytes,
+            _ => 0,
+        }
+    }
+
+    /// A new file is left out as one that cannot be read as text: until it changes, or another version
+    /// of this program sees it. A document that is known stays as it is, and its file is tried again
+    /// each time.
+    fn panicked(&self, input: &Input) -> Outcome {
+        let reason = "extraction failed inside; please report this file".to_owned();
+        match input {
+            Input::File(candidate) if candidate.stored.is_none() => {
+                skipped(&candidate.file, reason, [0; 32])
+            }
+            Input::File(candidate) => unread(candidate.file.document_path.clone(), reason),
+            Input::Document(preserved) => unread(preserved.path.clone(), reason),
+            Input::Remove(..) | Input::Forget(_) => Outcome::Removed,
+        }
+    }
+}
+
+fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOptions) -> Outcome {
+    let file = &candidate.file;
+    if candidate.same_metadata && candidate.is_same() {
+        return Outcome::Unchanged;
+    }
+    let limit = options.max_file_bytes;
+    let bytes = match read(file, limit) {
+        Ok(bytes) if bytes.len() as u64 > limit => {
+            return skipped(file, format!("larger than {limit} bytes"), [0; 32]);
+        }
+        Ok(bytes) => bytes,
+        Err(error) => return unread(file.document_path.clone(), error.to_string()),
+    };
+    let hash = *blake3::hash(&bytes).as_bytes();
+    if !options.rebuild && candidate.stored.is_some_and(|stored| stored.hash == hash) {
+        return Outcome::Same;
+    }
+    let document = match extract::extract(&file.document_path, &bytes) {
+        Ok(document) => document,
+        Err(reason) => return skipped(file, reason.to_string(), hash),
+    };
+    let source = Source {
+        root: Some(file.root),
+        size_bytes: bytes.len() as u64,
+        modified_ms: file.modified_ms,
+        hash,
+    };
+    match preparer.prepare(document, source, Chunking::Auto) {
+        Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
+        Err(error) => skipped(file, error.to_string(), hash),
+    }
+}
+
+/// Reads a file that may have grown since the walk, at most one byte more than the limit.
+fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, OpenError> {
+    let open = file.open()?;
+    let mut bytes = Vec::with_capacity(usize::try_from(file.size_bytes.min(limit)).unwrap_or(0));
+    open.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn skipped(file: &SourceFile, reason: String, hash: [u8; 32]) -> Outcome {
+    let path = file.document_path.clone();
+    Outcome::Skipped(Skipped { path, reason }, hash)
+}
+
+fn unread(path: String, reason: String) -> Outcome {
+    Outcome::Unread(Skipped { path, reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::embed::{Coverage, built_in};
+    use crate::ingest::changes::comparison::StoredDocument;
+    use crate::ingest::roots::root::{Root, Scope};
+    use crate::ingest::walk::{Walk, WalkItem, WalkOptions};
+
+    /// A model with a defect that one word brings out.
+    #[derive(Debug)]
+    struct Defect;
+
+    impl Embedder for Defect {
+        fn id(&self) -> &str {
+            "defect"
+        }
+
+        fn hash(&self) -> [u8; 32] {
+            [0; 32]
+        }
+
+        fn dim(&self) -> usize {
+            8
+        }
+
+        fn max_tokens(&self) -> Option<usize> {
+            None
+        }
+
+        fn embed_documents(&self, texts: &[&str], out: &mut [f32]) -> Result<()> {
+            assert!(
+                !texts.iter().any(|text| text.contains("defect")),
+                "a defect"
+            );
+            out.fill(0.0);
+            Ok(())
+        }
+
+        fn embed_queries(&self, _: &[&str], out: &mut [f32]) -> Result<()> {
+            out.fill(0.0);
+            Ok(())
+        }
+
+        fn coverage(&self, _: &str) -> Coverage {
+            built_in().coverage("")
+        }
+    }
+
+    #[test]
+    fn a_panic_costs_a_new_file_and_leaves_a_known_document_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.txt", "known.txt", "new.txt", "z.txt"] {
+            let text = if name.len() > 5 { "a defect" } else { "text" };
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let root = Root {
+            id: 1,
+            folder: folder.path().to_owned(),
+            prefix: String::new(),
+            scope: Scope::Whole,
+            foreign: BTreeSet::new(),
+            indexed_ms: 0,
+        };
+        let walk_options = WalkOptions {
+            max_file_bytes: 1000,
+            ..WalkOptions::default()
+        };
+        let walk = Walk::new(&[root], walk_options).unwrap();
+        let mut files = walk.map(|found| match found.unwrap() {
+            WalkItem::File(file) => {
+                let known = file.document_path.starts_with("known");
+                Input::File(Box::new(Candidate {
+                    stored: known.then_some(StoredDocument {
+                        id: DocumentId(7),
+                        hash: [1; 32],
+                    }),
+                    skipped: None,
+                    same_metadata: false,
+                    file,
+                }))
+            }
+            other => panic!("{other:?}"),
+        });
+        let options = IndexOptions::default();
+        let preparation = Preparation {
+            model: &Defect,
+            range: 1.0,
+            options: &options,
+        };
+        let mut outcomes = Vec::new();
+        let ran = preparation.in_order(
+            || Ok(files.next()),
+            |_, outcome| {
+                outcomes.push(outcome);
+                Ok(())
+            },
+        );
+        ran.unwrap();
+        assert!(matches!(
+            outcomes.as_slice(),
+            [
+                Outcome::Prepared(_),
+                Outcome::Unread(_),
+                Outcome::Skipped(..),
+                Outcome::Prepared(_)
+            ]
+        ));
+    }
+}

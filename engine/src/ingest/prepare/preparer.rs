@@ -1,0 +1,187 @@
+//! Document -> chunks, terms and vectors: all the work that needs no order, on any thread.
+
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::index::keyword::{
+    Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, TITLE_WEIGHT,
+};
+use crate::index::vector::{self, quantise};
+use crate::ingest::prepare::limits;
+use crate::store::outline::SectionPath;
+use crate::types::{ChunkSpan, Document, Lines, Span};
+
+/// Where a document came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Position of its root; none for a document that is no file of a root.
+    pub root: Option<u32>,
+    /// Bytes of the original.
+    pub size_bytes: u64,
+    /// Modification time, milliseconds since 1970; 0 when unknown.
+    pub modified_ms: i64,
+    /// blake3 of the original bytes.
+    pub hash: [u8; 32],
+}
+
+/// How a document is cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chunking {
+    /// At headings, paragraphs and blank lines, as [`crate::ingest::chunk`] does.
+    Auto,
+    /// Not at all: one chunk, and its path is not searched. To measure ranking alone.
+    Whole,
+    /// Where it was cut before, when the lines of its original were still known.
+    Existing {
+        /// Its chunks.
+        chunks: Vec<ChunkSpan>,
+        /// Lines of the original.
+        lines: u32,
+        /// Whether its text has other lines than the original.
+        line_map: bool,
+    },
+}
+
+/// A document ready to be written.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The document.
+    pub document: Document,
+    /// Where it came from.
+    pub source: Source,
+    /// Its chunks, contiguous, covering the text.
+    pub chunks: Vec<ChunkSpan>,
+    /// Lines of the original.
+    pub lines: u32,
+    /// Whether the text has other lines than the original.
+    pub line_map: bool,
+    /// Terms of each chunk, counted.
+    pub terms: DocumentTerms,
+    /// Vectors of the chunks as signed bytes: `[chunks, stride]`, row-major.
+    pub vectors: Vec<i8>,
+    /// Bytes of a vector row.
+    pub stride: usize,
+}
+
+/// Prepares documents on one thread; keeps buffers and the analyser's caches between them.
+#[derive(Debug)]
+pub struct Preparer<'m> {
+    /// Text -> terms.
+    analyser: Analyser,
+    /// Text -> vectors.
+    model: &'m dyn Embedder,
+    /// The quantiser of the file.
+    range: f32,
+    /// The text that is embedded for a chunk.
+    context: String,
+    /// Its vector.
+    vector: Vec<f32>,
+}
+
+impl<'m> Preparer<'m> {
+    /// For files whose vectors come from `model`, quantised with `range`.
+    pub fn new(model: &'m dyn Embedder, range: f32) -> Preparer<'m> {
+        Preparer {
+            analyser: Analyser::new(),
+            model,
+            range,
+            context: String::new(),
+            vector: vec![0.0; model.dim()],
+        }
+    }
+
+    /// Cuts, analyses and embeds a document.
+    ///
+    /// # Errors
+    /// [`crate::Error::TooLarge`] and [`crate::Error::TooMany`] for a document that no .kb can hold:
+    /// what is prepared can be written.
+    pub fn prepare(
+        &mut self,
+        document: Document,
+        source: Source,
+        chunking: Chunking,
+    ) -> Result<Prepared> {
+        // What was in a file fits again.
+        let is_new = !matches!(chunking, Chunking::Existing { .. });
+        if is_new {
+            limits::check(&document)?;
+        }
+        let mut lines = lines_of(&document);
+        let mut line_map = !document.line_numbers.is_empty();
+        let whole = chunking == Chunking::Whole;
+        let chunks = match chunking {
+            Chunking::Auto => crate::ingest::chunk::chunker::chunk(&document),
+            Chunking::Existing {
+                chunks,
+                lines: known,
+                line_map: known_map,
+            } => {
+                (lines, line_map) = (known, known_map);
+                chunks
+            }
+            Chunking::Whole => vec![ChunkSpan {
+                span: Span {
+                    start: 0,
+                    end: document.text.len() as u32,
+                },
+                lines: Lines {
+                    first: 1,
+                    last: lines.max(1),
+                },
+            }],
+        };
+        if is_new {
+            limits::check_chunks(&document.text, &chunks)?;
+        }
+        let path = if whole { "" } else { document.path.as_str() };
+        let stride = vector::stride(self.model.dim() as u32) as usize;
+        let mut vectors = vec![0; stride * chunks.len()];
+        let mut terms = DocumentTermsBuilder::new(&mut self.analyser);
+        let path = terms.field(path);
+        let document_title = terms.field(&document.title);
+        let mut sections = SectionPath::new(&document.outline);
+        for (chunk, row) in chunks.iter().zip(vectors.chunks_exact_mut(stride)) {
+            let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
+            let text = document.text.get(start..end).unwrap_or_default();
+            let above = sections.at(chunk.span.start);
+            // The first heading of a document is often its title, which counts already.
+            let headings: Vec<&str> = above.filter(|title| *title != document.title).collect();
+            let headings = headings.join("\n");
+            terms.add_field(&path, PATH_WEIGHT);
+            terms.add_field(&document_title, TITLE_WEIGHT);
+            terms.add_text(&headings, TITLE_WEIGHT);
+            terms.add_text(text, 1);
+            terms.end_chunk();
+
+            self.context.clear();
+            for part in [&document.title, "\n", &headings, "\n", text] {
+                self.context.push_str(part);
+            }
+            self.model
+                .embed_documents(&[&self.context], &mut self.vector)?;
+            quantise::quantise(&self.vector, self.range, row);
+        }
+        let terms = terms.finish();
+        Ok(Prepared {
+            document,
+            source,
+            chunks,
+            lines,
+            line_map,
+            terms,
+            vectors,
+            stride,
+        })
+    }
+}
+
+fn lines_of(document: &Document) -> u32 {
+    match document.line_numbers.last() {
+        Some(last) => *last,
+        None => {
+            let text = document.text.as_bytes();
+            let ends = text.iter().filter(|byte| **byte == b'\n').count();
+            let open = text.last().is_some_and(|byte| *byte != b'\n');
+            u32::try_from(ends + usize::from(open)).unwrap_or(u32::MAX)
+        }
+    }
+}

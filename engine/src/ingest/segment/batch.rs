@@ -1,0 +1,280 @@
+//! The changes of one commit: documents that come, change or go -> segments, deleted rows and the
+//! counts that the file states.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use roaring::RoaringBitmap;
+
+use crate::catalog::CatalogCache;
+use crate::container::{Container, Transaction};
+use crate::error::Result;
+use crate::index::keyword;
+use crate::ingest::prepare::preparer::Prepared;
+use crate::ingest::prepare::preserved::PreservedFields;
+use crate::ingest::segment::writer::{self, SegmentWriter};
+use crate::store::deleted::Deleted;
+use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
+use crate::store::facets::{self, Facet};
+use crate::store::meta::{Manifest, Meta, SealRecord};
+use crate::store::{outline, segments};
+use crate::types::{DocumentId, SegmentId};
+
+/// The changes of one commit on their way into the file.
+#[derive(Debug)]
+pub struct Batch {
+    /// Counts so far; written by [`Batch::finish`].
+    meta: Meta,
+    /// Numbers so far; written by [`Batch::finish`].
+    manifest: Manifest,
+    /// When the commit is made, milliseconds since 1970.
+    now_ms: i64,
+    /// The segment that takes the next document.
+    open: Option<SegmentWriter>,
+    /// What goes from segments of earlier commits.
+    tombstones: BTreeMap<u32, Tombstones>,
+}
+
+/// What goes from one segment in this commit.
+#[derive(Debug, Default)]
+struct Tombstones {
+    rows: RoaringBitmap,
+    documents: u32,
+    text_bytes: u64,
+}
+
+impl Batch {
+    /// Continues the counts and numbers of a file.
+    pub fn new(meta: Meta, manifest: Manifest, now_ms: i64) -> Batch {
+        Batch {
+            meta,
+            manifest,
+            now_ms,
+            open: None,
+            tombstones: BTreeMap::new(),
+        }
+    }
+
+    /// Facts about the file so far.
+    pub fn meta(&mut self) -> &mut Meta {
+        &mut self.meta
+    }
+
+    /// Writes a new document with tags, ascending. In ascending order of paths all go into one
+    /// segment until it is full.
+    pub fn add(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        prepared: &Prepared,
+        tags: Vec<String>,
+    ) -> Result<()> {
+        self.add_beside(transaction, prepared, tags, &mut |_| Ok(false))
+    }
+
+    /// The same, in a file that gets more documents with handles of their own later: `is_reserved`
+    /// tells which suffixes theirs have.
+    pub fn add_beside(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        prepared: &Prepared,
+        tags: Vec<String>,
+        is_reserved: &mut dyn FnMut(&str) -> Result<bool>,
+    ) -> Result<()> {
+        let path = &prepared.document.path;
+        let fields = PreservedFields {
+            suffix: documents::free_suffix(transaction, path, is_reserved)?,
+            tags,
+            added_ms: self.now_ms,
+        };
+        let id = self.manifest.next_document_id()?;
+        self.write(transaction, id, prepared, fields)
+    }
+
+    /// Writes the new content of a document; it keeps number, handle and, unless others are given,
+    /// tags.
+    pub fn replace(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        prepared: &Prepared,
+        tags: Option<Vec<String>>,
+    ) -> Result<()> {
+        let old = documents::get_uncommitted(transaction, id)?;
+        self.leave_rows(&old);
+        let fields = PreservedFields {
+            suffix: old.suffix,
+            tags: tags.unwrap_or(old.tags),
+            added_ms: old.added_ms,
+        };
+        self.write(transaction, id, prepared, fields)
+    }
+
+    /// Writes a document under a number that is its own: what is `fields` of it stays. One without
+    /// chunks is in no segment.
+    pub fn write(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        prepared: &Prepared,
+        fields: PreservedFields,
+    ) -> Result<()> {
+        // What a file states of itself may be a lie; `verify` tells.
+        let meta = &mut self.meta;
+        meta.documents = meta.documents.saturating_add(1);
+        meta.chunks = meta.chunks.saturating_add(prepared.chunks.len() as u64);
+        let text_bytes = prepared.document.text.len() as u64;
+        meta.text_bytes = meta.text_bytes.saturating_add(text_bytes);
+        if prepared.chunks.is_empty() {
+            return writer::write_document(transaction, id, prepared, fields, None);
+        }
+        let path = &prepared.document.path;
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.is_full_for(path, prepared.chunks.len()))
+        {
+            self.close(transaction)?;
+        }
+        let open = match &mut self.open {
+            Some(open) => open,
+            None => {
+                let segment = self.manifest.next_segment_id()?;
+                self.manifest.segments.push(segment.0);
+                let embedder = &self.meta.embedder;
+                self.open.insert(SegmentWriter::new(
+                    segment,
+                    embedder.codec,
+                    embedder.dim,
+                    embedder.quantiser_range,
+                )?)
+            }
+        };
+        // Only documents that are not cut have chunks longer than the chunker makes.
+        let lens = prepared.chunks.iter().map(|chunk| chunk.span.len());
+        let chunker = &mut self.meta.chunker;
+        chunker.cap_bytes = lens.fold(chunker.cap_bytes, u32::max);
+        open.add(transaction, id, prepared, fields)
+    }
+
+    /// Removes a document of an earlier commit.
+    pub fn remove(&mut self, transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
+        let old = documents::get_uncommitted(transaction, id)?;
+        self.leave_rows(&old);
+        outline::remove(transaction, id)?;
+        documents::remove(transaction, id, &old)
+    }
+
+    /// Notes the time of a file whose content is as it was.
+    pub fn touch(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        modified_ms: i64,
+    ) -> Result<()> {
+        let mut record = documents::get_uncommitted(transaction, id)?;
+        record.modified_ms = modified_ms;
+        documents::put_record(transaction, id, &record)
+    }
+
+    /// Gives a document of an earlier commit other tags, ascending.
+    pub fn tag(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        tags: Vec<String>,
+    ) -> Result<()> {
+        let mut record = documents::get_uncommitted(transaction, id)?;
+        let old = std::mem::replace(&mut record.tags, tags);
+        let missing = |tag: &&String, list: &[String]| list.binary_search(tag).is_err();
+        let gone = old.iter().filter(|tag| missing(tag, &record.tags));
+        let new = record.tags.iter().filter(|tag| missing(tag, &old));
+        let changes = gone
+            .map(|tag| (tag, false))
+            .chain(new.map(|tag| (tag, true)));
+        for (tag, has) in changes {
+            let (segment, rows) = (record.segment(), rows_of(&record));
+            facets::change(transaction, segment, Facet::Tag, tag, rows, has)?;
+        }
+        documents::put_record(transaction, id, &record)
+    }
+
+    fn leave_rows(&mut self, record: &DocumentRecord) {
+        if record.segment != NO_SEGMENT {
+            let tombstones = self.tombstones.entry(record.segment).or_default();
+            tombstones.rows.insert_range(rows_of(record));
+            tombstones.documents += 1;
+            tombstones.text_bytes += u64::from(record.text_bytes);
+        }
+        let meta = &mut self.meta;
+        meta.documents = meta.documents.saturating_sub(1);
+        meta.chunks = meta.chunks.saturating_sub(u64::from(record.rows));
+        meta.text_bytes = meta.text_bytes.saturating_sub(u64::from(record.text_bytes));
+    }
+
+    fn close(&mut self, transaction: &mut Transaction<'_>) -> Result<()> {
+        if let Some(open) = self.open.take() {
+            open.finish(transaction)?;
+        }
+        Ok(())
+    }
+
+    /// Closes the last segment, notes deleted rows and writes the rows of table `kb`. `base` is the
+    /// file as the last commit left it, with the cache of its catalog; none for a new file. The caller
+    /// commits.
+    pub fn finish(
+        mut self,
+        transaction: &mut Transaction<'_>,
+        base: Option<(&Container, &CatalogCache)>,
+    ) -> Result<Meta> {
+        self.close(transaction)?;
+        let tombstones = std::mem::take(&mut self.tombstones);
+        if let (Some((base, catalogs)), false) = (base, tombstones.is_empty()) {
+            let deleted = base.read(|snapshot| {
+                let catalog = catalogs.get(snapshot)?;
+                let mut deleted = Vec::new();
+                for (number, tombstones) in &tombstones {
+                    let segment = catalog.segment(SegmentId(*number))?;
+                    let words = segment.bind(snapshot)?;
+                    let mut all = segment.deleted.clone().unwrap_or_default();
+                    all.rows |= &tombstones.rows;
+                    all.documents = all.documents.saturating_add(tombstones.documents);
+                    all.text_bytes = all.text_bytes.saturating_add(tombstones.text_bytes);
+                    let length =
+                        keyword::total_length_of(&words.keyword_index()?, &tombstones.rows)?;
+                    all.total_length = all.total_length.saturating_add(length);
+                    let is_left = all.documents < segment.records.segment.documents;
+                    deleted.push((*number, all, is_left));
+                }
+                Ok(deleted)
+            })?;
+            for (number, deleted, is_left) in deleted {
+                self.leave(transaction, number, &deleted, is_left)?;
+            }
+        }
+        self.meta.updated_ms = self.now_ms;
+        self.manifest.generation = self.manifest.generation.saturating_add(1);
+        SealRecord::remove(transaction)?;
+        self.meta.write(transaction)?;
+        self.manifest.write(transaction)?;
+        Ok(self.meta)
+    }
+
+    fn leave(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        number: u32,
+        deleted: &Deleted,
+        is_left: bool,
+    ) -> Result<()> {
+        let segment = SegmentId(number);
+        if is_left {
+            return deleted.write(transaction, segment);
+        }
+        self.manifest.segments.retain(|live| *live != number);
+        segments::remove(transaction, segment)
+    }
+}
+
+fn rows_of(record: &DocumentRecord) -> Range<u32> {
+    record.first_row..record.first_row.saturating_add(record.rows)
+}

@@ -1,0 +1,173 @@
+//! Prepared documents -> one segment.
+
+use std::ops::Range;
+
+use crate::container::Transaction;
+use crate::error::{Error, Result};
+use crate::index::{keyword, vector};
+use crate::ingest::prepare::preparer::Prepared;
+use crate::ingest::prepare::preserved::PreservedFields;
+use crate::ingest::segment::columns::SegmentColumns;
+use crate::store::block_writer::{BlockWriter, Compression};
+use crate::store::chunks::ChunkWriter;
+use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
+use crate::store::facets::{Facet, FacetsWriter};
+use crate::store::outline;
+use crate::store::segments::SegmentRecord;
+use crate::types::{DocumentId, SegmentId};
+
+/// A segment is closed when its postings take that much memory: about 400 MB of text.
+const POSTINGS_LIMIT_BYTES: usize = 192 << 20;
+
+/// Most rows of a segment; keeps row numbers and skip tables far from their limits.
+const ROWS_LIMIT: u32 = 4_000_000;
+
+/// Writes one segment into a transaction. Documents come in ascending order of path bytes, which
+/// makes row order the order of ties.
+#[derive(Debug)]
+pub struct SegmentWriter {
+    /// Its number.
+    segment: SegmentId,
+    /// Chunks, text and vectors.
+    columns: SegmentColumns,
+    /// Postings, in memory until the segment is closed.
+    keyword_index: keyword::Writer,
+    /// Rows by file type, language, class and tag.
+    facets: FacetsWriter,
+    /// Path of the last document.
+    last_path: Option<String>,
+}
+
+impl SegmentWriter {
+    /// An empty segment for vectors of `dim` numbers, quantised with `range`, in rows of `codec`.
+    pub fn new(segment: SegmentId, codec: u8, dim: u32, range: f32) -> Result<SegmentWriter> {
+        Ok(SegmentWriter {
+            segment,
+            columns: SegmentColumns {
+                chunks: ChunkWriter::new(segment),
+                blocks: BlockWriter::new(segment, Compression::Fast),
+                vectors: vector::writer::Writer::new(segment, codec, dim, range),
+                documents: 0,
+                text_bytes: 0,
+            },
+            keyword_index: keyword::Writer::new(segment),
+            facets: FacetsWriter::default(),
+            last_path: None,
+        })
+    }
+
+    /// Whether the next document, of so many chunks, belongs into a new segment: this one is full, or
+    /// the document does not sort after the last. A segment of one document may be larger.
+    pub fn is_full_for(&self, path: &str, chunks: usize) -> bool {
+        let rows = self.columns.rows() as usize;
+        self.keyword_index.memory_bytes() >= POSTINGS_LIMIT_BYTES
+            || rows > 0 && rows.saturating_add(chunks) > ROWS_LIMIT as usize
+            || self.last_path.as_deref().is_some_and(|last| last >= path)
+    }
+
+    /// Chunk rows so far.
+    pub fn rows(&self) -> u32 {
+        self.columns.rows()
+    }
+
+    /// Appends a document with its rows, text, words, vectors and attributes.
+    ///
+    /// # Errors
+    /// [`Error::DocumentExists`] when its path does not sort after the last one; what storage says.
+    pub fn add(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+        prepared: &Prepared,
+        fields: PreservedFields,
+    ) -> Result<()> {
+        let document = &prepared.document;
+        if self
+            .last_path
+            .as_ref()
+            .is_some_and(|last| *last >= document.path)
+        {
+            return Err(Error::DocumentExists {
+                path: document.path.clone(),
+            });
+        }
+        let first_row = self.columns.rows();
+        for chunk in &prepared.chunks {
+            self.columns.chunks.push(transaction, id, chunk)?;
+            let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
+            let text = document.text.get(start..end).unwrap_or_default();
+            self.columns.blocks.push(transaction, text)?;
+        }
+        self.keyword_index.add(&prepared.terms)?;
+        for row in prepared.vectors.chunks_exact(prepared.stride) {
+            self.columns.vectors.push(transaction, row)?;
+        }
+        let rows = first_row..self.columns.rows();
+        self.facets
+            .add(Facet::Type, &document.file_type, rows.clone());
+        self.facets
+            .add(Facet::Language, &document.language, rows.clone());
+        self.facets
+            .add(Facet::Class, document.class.name(), rows.clone());
+        for tag in &fields.tags {
+            self.facets.add(Facet::Tag, tag, rows.clone());
+        }
+        let place = Some((self.segment, rows));
+        write_document(transaction, id, prepared, fields, place)?;
+        self.columns.documents += 1;
+        self.columns.text_bytes += document.text.len() as u64;
+        self.last_path = Some(document.path.clone());
+        Ok(())
+    }
+
+    /// Writes the columns that are left, the facets and the record of the segment.
+    pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<SegmentRecord> {
+        let keyword_index = self.keyword_index;
+        let record = self
+            .columns
+            .finish(transaction, |transaction| keyword_index.finish(transaction))?;
+        self.facets.finish(transaction, self.segment)?;
+        record.write(transaction, self.segment)?;
+        Ok(record)
+    }
+}
+
+/// Writes the record and the outline of a document whose chunks are rows of a segment, or that has no
+/// chunks.
+///
+/// # Errors
+/// What storage says.
+pub fn write_document(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+    prepared: &Prepared,
+    fields: PreservedFields,
+    place: Option<(SegmentId, Range<u32>)>,
+) -> Result<()> {
+    let document = &prepared.document;
+    let (segment, rows) = place.unwrap_or((SegmentId(NO_SEGMENT), 0..0));
+    outline::put(transaction, id, &document.outline)?;
+    let record = DocumentRecord {
+        path: document.path.clone(),
+        root: prepared.source.root,
+        title: document.title.clone(),
+        suffix: fields.suffix,
+        file_type: document.file_type.clone(),
+        language: document.language.clone(),
+        class: document.class as u8,
+        size_bytes: prepared.source.size_bytes,
+        modified_ms: prepared.source.modified_ms,
+        added_ms: fields.added_ms,
+        hash: prepared.source.hash,
+        text_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
+        metadata: document.metadata.clone(),
+        tags: fields.tags,
+        text_bytes: document.text.len() as u32,
+        lines: prepared.lines,
+        line_map: prepared.line_map,
+        segment: segment.0,
+        first_row: rows.start,
+        rows: rows.len() as u32,
+    };
+    documents::put(transaction, id, &record)
+}

@@ -1,0 +1,368 @@
+//! The walk through all roots, merged into one ascending sequence of document paths.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::error::{Error, Result};
+use crate::ingest::report::Skipped;
+use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::source::git;
+use crate::ingest::source::names::is_own_file;
+use crate::ingest::source::open::{self, Kind, OpenError, OpenFolder, SourceFolder};
+use crate::ingest::walk::above;
+use crate::ingest::walk::listing::{Context, DiskFolder};
+use crate::ingest::walk::prefetch::Prefetcher;
+use crate::ingest::walk::selection::Selection;
+use crate::ingest::walk::source_file::{Location, SourceFile, WalkItem, size_limit_reason};
+use crate::ingest::walk::tree::{Step, TreeWalk};
+
+/// Limits of a walk.
+#[derive(Debug, Clone, Default)]
+pub struct WalkOptions {
+    /// Larger files are left out.
+    pub max_file_bytes: u64,
+    /// Threads that list folders ahead; 0: one per core, 1: none.
+    pub threads: usize,
+    /// Files that were given by name are left out where they are links.
+    pub refuse_links: bool,
+    /// Set to true by another thread to stop.
+    pub cancel: Option<Arc<AtomicBool>>,
+}
+
+/// A walk through all roots that are there. A file that two roots reach belongs to the older.
+#[derive(Debug)]
+pub struct Walk {
+    options: WalkOptions,
+    ahead: Prefetcher,
+    roots: Vec<RootWalk>,
+    /// Where each root is that has not come to its end, the next file first.
+    heads: BinaryHeap<Reverse<Head>>,
+    /// What is told before the next file.
+    pending: VecDeque<WalkItem>,
+    /// Document path of the last file.
+    last: Option<String>,
+    /// Ends the threads that list ahead.
+    stop: Arc<AtomicBool>,
+}
+
+/// A root: before it is walked, while it is, and as a list of files.
+#[derive(Debug)]
+enum RootWalk {
+    Waiting(Box<Root>),
+    Tree(Box<Root>, TreeWalk),
+    Files(VecDeque<SourceFile>),
+    Ended,
+}
+
+/// The folder of a root whose files were given by name and may be no links.
+struct Confined {
+    folder: Arc<SourceFolder>,
+    entries: OpenFolder,
+}
+
+impl Confined {
+    fn open(root: &Root) -> Result<Confined> {
+        let reading = |error| Error::io("read", &root.folder, error);
+        let folder = SourceFolder::open(&root.folder).map_err(reading)?;
+        let entries = folder.open_folder(Path::new("")).map_err(reading)?;
+        let folder = Arc::new(folder);
+        Ok(Confined { folder, entries })
+    }
+}
+
+/// The next file of a root, or where the first may be.
+#[derive(Debug)]
+struct Head {
+    path: String,
+    /// Position of the root.
+    root: usize,
+    /// `None`: the root has not begun.
+    file: Option<SourceFile>,
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Head) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Head) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Head) -> std::cmp::Ordering {
+        (&self.path, self.root).cmp(&(&other.path, other.root))
+    }
+}
+
+impl Walk {
+    /// Begins a walk.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a root is there and cannot be read; everything below a root is reported and
+    /// skipped instead.
+    pub fn new(roots: &[Root], options: WalkOptions) -> Result<Walk> {
+        let mut walk = Walk {
+            ahead: Prefetcher::new(options.threads),
+            options,
+            roots: Vec::new(),
+            heads: BinaryHeap::new(),
+            pending: VecDeque::new(),
+            last: None,
+            stop: Arc::default(),
+        };
+        // The older root comes first where two have a file of one document path.
+        let mut roots: Vec<&Root> = roots.iter().collect();
+        roots.sort_by_key(|root| root.id);
+        for root in roots {
+            walk.add_root(root)?;
+        }
+        Ok(walk)
+    }
+
+    fn add_root(&mut self, root: &Root) -> Result<()> {
+        if root.scope == Scope::Superseded {
+            return Ok(());
+        }
+        match fs::read_dir(&root.folder) {
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::io("read", &root.folder, error)),
+        }
+        let number = self.roots.len();
+        if let Scope::Files(names) = &root.scope {
+            let mut files = self.named_files(root, names)?;
+            files.sort_by(|a, b| {
+                let on_disk = || a.location.path().cmp(&b.location.path());
+                a.document_path.cmp(&b.document_path).then_with(on_disk)
+            });
+            self.roots.push(RootWalk::Files(files.into()));
+            return self.advance(number);
+        }
+        self.roots.push(RootWalk::Waiting(Box::new(root.clone())));
+        self.heads.push(Reverse(Head {
+            path: folder_path(&root.prefix),
+            root: number,
+            file: None,
+        }));
+        Ok(())
+    }
+
+    /// Files that somebody named, whatever the rules say of them.
+    fn named_files(&mut self, root: &Root, names: &BTreeSet<PathBuf>) -> Result<Vec<SourceFile>> {
+        let mut files = Vec::new();
+        let confined = match self.options.refuse_links {
+            true => Some(Confined::open(root)?),
+            false => None,
+        };
+        for name in names {
+            let path = root.folder.join(name);
+            let document_path = root.document_path(name);
+            let look = match &confined {
+                Some(confined) => confined.entries.look(name.as_os_str()),
+                None => open::look(&path),
+            };
+            let look = match look {
+                Ok(look) => look,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => {
+                    self.pending
+                        .push_back(WalkItem::Unread(document_path.clone()));
+                    self.skip(document_path, format!("cannot be read: {error}"));
+                    continue;
+                }
+            };
+            if path.file_name().is_some_and(is_own_file) {
+                continue;
+            }
+            let limit = size_limit_reason(look.size_bytes, self.options.max_file_bytes);
+            match (look.kind, limit) {
+                (Kind::File, None) => files.push(SourceFile {
+                    document_path,
+                    size_bytes: look.size_bytes,
+                    modified_ms: look.modified_ms,
+                    root: root.id,
+                    location: match &confined {
+                        Some(confined) => {
+                            Location::Below(Arc::clone(&confined.folder), name.clone())
+                        }
+                        None => Location::Named(path),
+                    },
+                }),
+                (Kind::File, Some(reason)) => self.skip(document_path, reason),
+                (Kind::Link, _) => self.skip(document_path, OpenError::Link.to_string()),
+                _ => self.skip(document_path, OpenError::NotRegular.to_string()),
+            }
+        }
+        Ok(files)
+    }
+
+    fn skip(&mut self, path: String, reason: String) {
+        self.pending
+            .push_back(WalkItem::Skipped(Skipped { path, reason }));
+    }
+
+    fn next_item(&mut self) -> Result<Option<WalkItem>> {
+        loop {
+            let cancel = self.options.cancel.as_deref();
+            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Err(Error::Cancelled);
+            }
+            if let Some(item) = self.pending.pop_front() {
+                return Ok(Some(item));
+            }
+            let Some(Reverse(head)) = self.heads.pop() else {
+                return Ok(None);
+            };
+            let Head { path, root, file } = head;
+            self.advance(root)?;
+            let Some(file) = file else { continue };
+            let found = match self.last.as_ref() == Some(&path) {
+                true => WalkItem::Skipped(Skipped {
+                    path,
+                    reason: "another file has the same path".to_owned(),
+                }),
+                false => {
+                    self.last = Some(path);
+                    WalkItem::File(file)
+                }
+            };
+            // What is told while the root goes on concerns files that follow this one.
+            self.pending.push_front(found);
+        }
+    }
+
+    /// Brings a root to its next file.
+    fn advance(&mut self, number: usize) -> Result<()> {
+        let Some(place) = self.roots.get_mut(number) else {
+            return Ok(());
+        };
+        let mut walk = match std::mem::replace(place, RootWalk::Ended) {
+            RootWalk::Waiting(root) => match self.begin(&root)? {
+                Some(tree) => RootWalk::Tree(root, tree),
+                None => RootWalk::Ended,
+            },
+            walk => walk,
+        };
+        let file = match &mut walk {
+            RootWalk::Files(files) => files.pop_front(),
+            RootWalk::Tree(root, tree) => self.next_of_tree(root, tree),
+            RootWalk::Waiting(_) | RootWalk::Ended => None,
+        };
+        let Some(file) = file else { return Ok(()) };
+        if let Some(place) = self.roots.get_mut(number) {
+            *place = walk;
+        }
+        self.heads.push(Reverse(Head {
+            path: file.document_path.clone(),
+            root: number,
+            file: Some(file),
+        }));
+        Ok(())
+    }
+
+    fn begin(&mut self, root: &Root) -> Result<Option<TreeWalk>> {
+        let folder = match SourceFolder::open(&root.folder) {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &root.folder, error)),
+        };
+        let is_in_work_tree = git::is_in_work_tree(&root.folder);
+        let above = match is_in_work_tree {
+            true => above::rules(&root.folder),
+            false => above::Above::default(),
+        };
+        for (path, reason) in above.problems {
+            self.skip(path, reason);
+        }
+        let missing = match &root.scope {
+            Scope::Parts(parts) => parts.clone(),
+            _ => BTreeSet::new(),
+        };
+        let wanted = match &root.scope {
+            Scope::Parts(parts) => Some(Selection::new(parts)),
+            _ => None,
+        };
+        let top = DiskFolder {
+            relative: PathBuf::new(),
+            rules_path: above.path,
+            rules: above.rules,
+            wanted,
+            foreign: Selection::below(&root.folder, &root.foreign),
+        };
+        let context = Arc::new(Context {
+            folder: Arc::new(folder),
+            max_file_bytes: self.options.max_file_bytes,
+            is_in_work_tree,
+            missing: Mutex::new(missing),
+            stop: Arc::clone(&self.stop),
+            cancel: self.options.cancel.clone(),
+        });
+        let path = folder_path(&root.prefix);
+        Ok(Some(TreeWalk::new(context, path, top, &mut self.ahead)))
+    }
+
+    fn next_of_tree(&mut self, root: &Root, tree: &mut TreeWalk) -> Option<SourceFile> {
+        while let Some(step) = tree.next(&mut self.ahead) {
+            match step {
+                Step::File {
+                    relative,
+                    document_path,
+                    size_bytes,
+                    modified_ms,
+                } => {
+                    return Some(SourceFile {
+                        document_path,
+                        size_bytes,
+                        modified_ms,
+                        root: root.id,
+                        location: Location::Below(Arc::clone(tree.folder()), relative),
+                    });
+                }
+                Step::Skipped { path, reason } => self.skip(path, reason),
+                Step::Unread { path } => self.pending.push_back(WalkItem::Unread(path)),
+            }
+        }
+        for part in tree.missing_parts() {
+            let reason = "hidden, or left out by an ignore file of its folder";
+            self.skip(root.document_path(&part), reason.to_owned());
+        }
+        None
+    }
+}
+
+/// Fails with [`Error::Cancelled`] when asked to stop, and with [`Error::Io`] when the folder of a root
+/// cannot be read any more.
+impl Iterator for Walk {
+    type Item = Result<WalkItem>;
+
+    fn next(&mut self) -> Option<Result<WalkItem>> {
+        self.next_item().transpose()
+    }
+}
+
+impl Drop for Walk {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Document path of a root with `/` behind it.
+fn folder_path(prefix: &str) -> String {
+    match prefix {
+        "" => String::new(),
+        prefix => [prefix, "/"].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
