@@ -134,7 +134,10 @@ pub(crate) fn answers(kb: &Kb) -> Value {
 }
 
 fn list_below(kb: &Kb, folder: Option<&str>, names: &mut Vec<String>) {
-    for entry in kb.list(folder).expect("a listing") {
+    for entry in kb
+        .list(folder, &kb_engine::PageOptions::default())
+        .expect("a listing")
+    {
         match entry {
             Entry::Folder { path, .. } => list_below(kb, Some(&path), names),
             Entry::Document(document) => names.push(document.path),

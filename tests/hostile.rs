@@ -74,14 +74,14 @@ fn ask_everything(kb: &Kb) -> Answers {
             format!("outline {name}"),
             told.map(|told| format!("{told:?}")),
         );
-        let told = kb.chunks(name);
+        let told = kb.chunk_spans(name);
         tell(
             format!("chunks {name}"),
             told.map(|told| format!("{told:?}")),
         );
     }
     for folder in [None, Some("docs")] {
-        let told = kb.list(folder);
+        let told = kb.list(folder, &kb_engine::PageOptions::default());
         tell(
             format!("list {folder:?}"),
             told.map(|told| format!("{told:?}")),

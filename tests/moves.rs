@@ -112,7 +112,9 @@ fn documents(path: &Path) -> Vec<String> {
     let kb = Kb::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let report = kb.verify(true, &mut |_, _| ()).expect("a report");
     assert!(report.problems.is_empty(), "{report:#?}");
-    let entries = kb.list(None).expect("a list");
+    let entries = kb
+        .list(None, &kb_engine::PageOptions::default())
+        .expect("a list");
     let paths = entries.into_iter().map(|entry| match entry {
         kb_engine::Entry::Document(document) => document.path,
         kb_engine::Entry::Folder { path, .. } => path,

@@ -210,7 +210,13 @@ fn answers(path: &Path) -> Vec<String> {
     let mut folders = vec![None];
     while let Some(folder) = folders.pop() {
         let listed: Option<&String> = Option::as_ref(&folder);
-        for entry in kb.list(listed.map(String::as_str)).expect("a list") {
+        for entry in kb
+            .list(
+                listed.map(String::as_str),
+                &kb_engine::PageOptions::default(),
+            )
+            .expect("a list")
+        {
             match entry {
                 Entry::Folder { path, .. } => folders.push(Some(path)),
                 Entry::Document(mut document) => {
@@ -219,7 +225,7 @@ fn answers(path: &Path) -> Vec<String> {
                     document.revision.clear();
                     let name = &document.path;
                     let text = kb.text(name, None).expect("text").text;
-                    let chunks = kb.chunks(name).expect("chunks");
+                    let chunks = kb.chunk_spans(name).expect("chunks");
                     let outline = kb.outline(name).expect("outline").headings;
                     let handle = kb.document(&document.handle).expect("by handle");
                     assert_eq!(&handle.path, name);
@@ -240,7 +246,7 @@ fn answers(path: &Path) -> Vec<String> {
                 ..Request::new(query)
             };
             let mut response = kb.search(&request).expect("an answer");
-            for hit in &mut response.hits {
+            for hit in &mut response.hits.items {
                 // When a document was added is the moment of the test.
                 hit.modified_ms = 0;
             }

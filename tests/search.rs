@@ -364,8 +364,8 @@ fn both_parts_of_a_score_are_known_however_few_hits_are_asked_for() {
                 assert!((terms - hit.keyword_score.expect("its part")).abs() < 1e-5);
             }
             count += told.hits.len();
-            request.page.continuation = told.paging.continuation;
-            if request.page.continuation.is_none() {
+            request.page.cursor = told.hits.next;
+            if request.page.cursor.is_none() {
                 break;
             }
         }
@@ -394,7 +394,7 @@ fn titles_and_lists_keep_filters_order_and_the_score_floor() {
         filters,
         ..title.clone()
     };
-    assert_eq!(ask(&kb, &filtered).hits, texts);
+    assert_eq!(ask(&kb, &filtered).hits.items, texts);
     let floor = hits[hits.len() / 2].score;
     let above = hits.iter().take_while(|hit| hit.score >= floor).count();
     assert!(above < hits.len());
@@ -402,7 +402,7 @@ fn titles_and_lists_keep_filters_order_and_the_score_floor() {
         min_score: floor,
         ..title
     };
-    assert_eq!(ask(&kb, &request).hits, hits[..above]);
+    assert_eq!(ask(&kb, &request).hits.items, hits[..above]);
 
     let list = Request {
         filters: text_only,
@@ -467,7 +467,7 @@ fn the_order_asked_for_is_given_and_the_score_floor_kept() {
             min_score: floor,
             ..Request::new("lamp")
         };
-        assert_eq!(ask(&kb, &request).hits, best_first[..left]);
+        assert_eq!(ask(&kb, &request).hits.items, best_first[..left]);
     }
 }
 
@@ -506,5 +506,5 @@ fn what_cannot_be_asked_is_refused_by_name() {
             ..lamp()
         },
     );
-    assert!(!all.hits.is_empty() && all.paging.continuation.is_none());
+    assert!(!all.hits.is_empty() && all.hits.next.is_none());
 }

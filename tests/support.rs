@@ -277,13 +277,16 @@ pub(crate) fn content_of(kb: &Kb) -> u64 {
     };
     let mut folders = vec![None];
     while let Some(folder) = folders.pop() {
-        for entry in kb.list(folder.as_deref()).expect("a list") {
+        for entry in kb
+            .list(folder.as_deref(), &kb_engine::PageOptions::default())
+            .expect("a list")
+        {
             match entry {
                 Entry::Folder { path, .. } => folders.push(Some(path)),
                 Entry::Document(document) => {
                     let path = document.path.as_str();
                     add(kb.text(path, None).expect("a text").text);
-                    add(format!("{:?}", kb.chunks(path).expect("chunks")));
+                    add(format!("{:?}", kb.chunk_spans(path).expect("chunks")));
                     add(format!("{:?}", kb.outline(path).expect("outline").headings));
                     add(format!(
                         "{path} {} {} {:?}",

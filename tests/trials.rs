@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use kb_engine::{Kb, Page};
+use kb_engine::{Kb, PageOptions};
 
 use crate::support::{Folder, Outcome, Random, kb_binary, number_from, wait_until};
 
@@ -71,10 +71,10 @@ fn ended(folder: &Folder, mut command: Command) -> Outcome {
 
 /// Path and text of every document.
 fn texts(kb: &Kb) -> Vec<(String, String)> {
-    let (documents, paging) = kb
-        .documents_page(None, true, &Page::default())
+    let documents = kb
+        .documents(None, true, &PageOptions::default())
         .expect("a list");
-    assert!(paging.continuation.is_none());
+    assert!(documents.next.is_none());
     let text = |path: &str| kb.text(path, None).expect("a text").text;
     let documents = documents.into_iter();
     documents

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use kb_engine::{FORMAT_VERSION, Lines, Page};
+use kb_engine::{Cursor, FORMAT_VERSION, Lines, PageOptions};
 
 mod measuring;
 mod operands;
@@ -117,7 +117,7 @@ pub(crate) struct PageFlags {
 
     /// Go on where an earlier answer to the same command stopped
     #[arg(long = "continue", value_name = "TOKEN", help_heading = "Parts")]
-    pub(crate) continuation: Option<String>,
+    pub(crate) continuation: Option<Cursor>,
 }
 
 impl PageFlags {
@@ -126,12 +126,11 @@ impl PageFlags {
         self.max_tokens.is_some() || self.continuation.is_some()
     }
 
-    pub(crate) fn page(&self) -> Page {
-        Page {
-            max_tokens: self.max_tokens,
-            continuation: self.continuation.clone(),
-            note: None,
-        }
+    pub(crate) fn page(&self) -> PageOptions {
+        let mut page = PageOptions::default();
+        page.max_tokens = self.max_tokens;
+        page.cursor.clone_from(&self.continuation);
+        page
     }
 }
 

@@ -182,7 +182,7 @@ pub enum Error {
     },
     /// A continuation that no answer to this question gave.
     #[error("the continuation is not valid here: {reason}; ask again without it")]
-    InvalidContinuation {
+    InvalidCursor {
         /// What is wrong with it.
         reason: &'static str,
     },
@@ -190,7 +190,7 @@ pub enum Error {
     #[error(
         "the .kb changed since the answer that is to be continued; ask again without the continuation"
     )]
-    ContinuationStale,
+    StaleCursor,
     /// The file names an embedding model that this program cannot reproduce.
     #[error(
         "this .kb was made with the embedding model {needs}, which this program does not have; `--mode keyword` works"
@@ -261,8 +261,8 @@ impl Error {
             Error::FolderNotFound { .. } => "FOLDER_NOT_FOUND",
             Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
             Error::InvalidRange { .. } | Error::InvalidPages { .. } => "INVALID_RANGE",
-            Error::InvalidContinuation { .. } => "INVALID_CONTINUATION_TOKEN",
-            Error::ContinuationStale => "CONTINUATION_STALE",
+            Error::InvalidCursor { .. } => "INVALID_CONTINUATION_TOKEN",
+            Error::StaleCursor => "CONTINUATION_STALE",
             Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",
             Error::RootVanished { .. } => "ROOT_VANISHED",
             Error::TooLarge { .. } | Error::TooMany { .. } => "FILE_TOO_LARGE",

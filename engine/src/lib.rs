@@ -69,13 +69,15 @@ pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
 pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 pub use kb::{
-    ChunkText, DocumentInfo, DocumentText, Entry, FILES_LIMIT, Folders, Info, Kb, Outline,
-    PageText, Pages, Recall, RootInfo, SectionAt, Sections, Sizes, State, VectorPass,
+    ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
+    FILES_LIMIT, Folders, Info, Kb, Outline, Recall, RootInfo, Section, Sizes, State, VectorPass,
     WHOLE_TEXT_LIMIT_BYTES, search_files,
 };
 #[cfg(feature = "ingest")]
 pub use kb::{KbWriter, SealOptions, SealReport, SourceInfo, document_of};
-pub use paging::{ANSWER_LIMIT_BYTES, Page, Paging};
+pub use paging::{
+    ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
+};
 pub use progress::{Hook, Progress, Stage};
 pub use search::relevance::{Relevance, RelevanceSignals};
 pub use search::request::{

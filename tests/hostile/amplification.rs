@@ -2,7 +2,8 @@
 
 use kb_engine::store::tables::{BLOCKS, CHUNKS, FACETS};
 use kb_engine::{
-    ANSWER_LIMIT_BYTES, Class, Filters, Kb, KbWriter, Lines, Mode, Page, Request, document_of,
+    ANSWER_LIMIT_BYTES, Class, Filters, Kb, KbWriter, Lines, Mode, PageOptions, Request,
+    document_of,
 };
 
 use super::ask;
@@ -64,11 +65,11 @@ fn an_answer_ends_at_its_largest_size_and_goes_on() {
         let told = kb.search(&request).expect("an answer");
         let bytes: usize = told.hits.iter().map(|hit| hit.text.len()).sum();
         assert!(bytes as u64 <= ANSWER_LIMIT_BYTES && !told.hits.is_empty());
+        request.page.cursor = told.hits.next.clone();
         documents.extend(told.hits.into_iter().map(|hit| hit.document));
         parts += 1;
-        request.page.continuation = told.paging.continuation;
         let was_cut = told.warnings.iter().any(|text| text.contains("was cut"));
-        assert_eq!(was_cut, request.page.continuation.is_some());
+        assert_eq!(was_cut, request.page.cursor.is_some());
         if !was_cut {
             break;
         }
@@ -95,21 +96,23 @@ fn a_text_comes_in_pieces_when_nobody_asks_for_less() {
         last: u32::MAX,
     };
     for lines in [None, Some(all)] {
-        let (mut page, mut given) = (Page::default(), String::new());
+        let (mut page, mut given) = (PageOptions::default(), String::new());
         loop {
-            let (piece, paging) = kb.text_page("long.txt", lines, &page).expect("a text");
+            let piece = kb.text_paged("long.txt", lines, &page).expect("a text");
             assert!(piece.text.len() as u64 <= ANSWER_LIMIT_BYTES);
             given.push_str(&piece.text);
-            page.continuation = paging.continuation;
-            if page.continuation.is_none() {
+            page.cursor = piece.next;
+            if page.cursor.is_none() {
                 break;
             }
         }
         assert!(given == text);
     }
-    let (chunks, paging) = kb.chunks_page("long.txt", &Page::default()).expect("texts");
+    let chunks = kb
+        .chunks("long.txt", None, &PageOptions::default())
+        .expect("texts");
     let bytes: usize = chunks.iter().map(|chunk| chunk.text.len()).sum();
-    assert!(bytes as u64 <= ANSWER_LIMIT_BYTES && paging.continuation.is_some());
+    assert!(bytes as u64 <= ANSWER_LIMIT_BYTES && chunks.next.is_some());
     assert!(kb.text("long.txt", None).expect("a text").text == text);
     let printed = crate::support::run(
         std::process::Command::new(crate::support::kb_binary())

@@ -52,8 +52,8 @@ fn all_pages(kb: &Kb, mut request: Request) -> (Vec<String>, Vec<String>) {
         let told = ask(kb, &request);
         found.extend(names(&told).into_iter().map(str::to_owned));
         warnings.extend(told.warnings);
-        request.page.continuation = told.paging.continuation;
-        if request.page.continuation.is_none() {
+        request.page.cursor = told.hits.next;
+        if request.page.cursor.is_none() {
             return (found, warnings);
         }
         assert!(found.len() <= MANY, "{request:?} does not end");

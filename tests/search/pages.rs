@@ -2,43 +2,57 @@
 
 use std::ops::Range;
 
-use kb_engine::{Entry, Kb, KbWriter, Lines, Mode, Page, Paging, Request, Scan, Scope, Sort};
+use kb_engine::{
+    Cursor, DocumentText, Entry, Kb, KbWriter, Lines, Mode, PageOptions, Paged, Request, Scan,
+    Scope, Sort,
+};
 
 use super::{facts, one_file, requests};
 
 /// All parts of an answer, and how many there were.
 fn all_parts<T>(
     max_tokens: Option<u32>,
-    mut ask: impl FnMut(&Page) -> (Vec<T>, Paging),
+    mut ask: impl FnMut(&PageOptions) -> Paged<T>,
 ) -> (Vec<T>, usize) {
-    let mut page = Page {
-        max_tokens,
-        ..Page::default()
-    };
+    let mut page = options(max_tokens);
     let (mut all, mut parts) = (Vec::new(), 0);
     loop {
-        let (items, paging) = ask(&page);
+        let paged = ask(&page);
         parts += 1;
         assert!(
-            !items.is_empty() || paging.continuation.is_none(),
+            !paged.is_empty() || paged.next.is_none(),
             "an empty part goes on"
         );
         if let Some(max) = max_tokens {
-            let is_over = paging.tokens > u64::from(max);
-            assert_eq!(is_over, paging.over_budget);
+            let is_over = paged.tokens > u64::from(max);
+            assert_eq!(is_over, paged.over_budget);
             assert!(
-                !is_over || items.len() == 1,
+                !is_over || paged.len() == 1,
                 "{} items over the budget",
-                items.len()
+                paged.len()
             );
         }
-        all.extend(items);
-        page.continuation = paging.continuation;
-        if page.continuation.is_none() {
+        page.cursor = paged.next.clone();
+        all.extend(paged);
+        if page.cursor.is_none() {
             return (all, parts);
         }
         assert!(parts < 100_000, "no end");
     }
+}
+
+/// The part of a text as a list of one.
+fn one(text: DocumentText) -> Paged<String> {
+    let mut paged = Paged::default();
+    paged.items.push(text.text);
+    (paged.tokens, paged.over_budget, paged.next) = (text.tokens, text.over_budget, text.next);
+    paged
+}
+
+fn options(max_tokens: Option<u32>) -> PageOptions {
+    let mut page = PageOptions::default();
+    page.max_tokens = max_tokens;
+    page
 }
 
 fn budgets() -> impl Iterator<Item = Option<u32>> {
@@ -67,7 +81,7 @@ fn the_parts_of_a_search_are_the_whole_answer() {
                 };
                 let response = kb.search(&request).expect("an answer");
                 assert!(response.hits.len() <= k);
-                (response.hits, response.paging)
+                response.hits
             });
             assert_eq!(facts(&hits), whole, "{request:?} {k} {max_tokens:?}");
             assert!(
@@ -84,15 +98,14 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
     let documents = super::documents();
     for max_tokens in budgets() {
         for folder in [None, Some("guide"), Some("guide/deep")] {
-            let (entries, _) = all_parts(max_tokens, |page| {
-                kb.list_page(folder, page).expect("a list")
-            });
-            assert_eq!(entries, kb.list(folder).expect("a list"));
+            let (entries, _) = all_parts(max_tokens, |page| kb.list(folder, page).expect("a list"));
+            let whole = kb.list(folder, &PageOptions::default());
+            assert_eq!(entries, *whole.expect("a list"));
             let (found, _) = all_parts(max_tokens, |page| {
-                kb.documents_page(folder, true, page).expect("a list")
+                kb.documents(folder, true, page).expect("a list")
             });
             let (direct, _) = all_parts(max_tokens, |page| {
-                kb.documents_page(folder, false, page).expect("a list")
+                kb.documents(folder, false, page).expect("a list")
             });
             let listed = entries.iter().filter_map(|entry| match entry {
                 Entry::Document(document) => Some(document),
@@ -105,35 +118,31 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
             paths.sort();
             assert!(found.iter().map(|document| &document.path).eq(paths));
         }
-        let page = Page {
-            max_tokens,
-            ..Page::default()
-        };
-        let error = kb.documents_page(Some("guid"), true, &page).unwrap_err();
+        let page = options(max_tokens);
+        let error = kb.documents(Some("guid"), true, &page).unwrap_err();
         assert_eq!(error.code(), "FOLDER_NOT_FOUND");
         for (name, text) in documents.iter().step_by(5) {
             let (pieces, _) = all_parts(max_tokens, |page| {
-                let (told, paging) = kb.text_page(name, None, page).expect("a text");
+                let told = kb.text_paged(name, None, page).expect("a text");
                 if let Some(lines) = lines_of(text, &told.text) {
                     assert_eq!(told.lines, lines, "{name} {max_tokens:?}");
                 }
-                (vec![told.text], paging)
+                one(told)
             });
             assert_eq!(pieces.concat(), *text);
             let lines = Lines { first: 3, last: 20 };
             let whole = kb.text(name, Some(lines)).expect("lines").text;
             let (pieces, _) = all_parts(max_tokens, |page| {
-                let (told, paging) = kb.text_page(name, Some(lines), page).expect("lines");
+                let told = kb.text_paged(name, Some(lines), page).expect("lines");
                 assert!(told.lines.first >= 3 && told.lines.last <= 20);
                 if let Some(lines) = lines_of(text, &told.text) {
                     assert_eq!(told.lines, lines, "{name} {max_tokens:?}");
                 }
-                (vec![told.text], paging)
+                one(told)
             });
             assert_eq!(pieces.concat(), whole);
             let (sections, _) = all_parts(max_tokens, |page| {
-                let (told, paging) = kb.sections_page(name, page).expect("sections");
-                (told.sections, paging)
+                kb.sections(name, page).expect("sections").sections
             });
             let headings = kb.outline(name).expect("an outline").headings;
             assert_eq!(sections.len(), headings.len());
@@ -143,18 +152,17 @@ fn the_parts_of_lists_and_texts_are_the_whole() {
                     (&heading.title, heading.start, heading.line)
                 );
                 let (pieces, _) = all_parts(max_tokens, |page| {
-                    let told = kb.section_page(name, &section.number, page);
-                    let (told, paging) = told.expect("a section");
-                    (vec![told.text], paging)
+                    let told = kb.section_text(name, &section.number, page);
+                    one(told.expect("a section"))
                 });
                 let span = section.span.start as usize..section.span.end as usize;
                 assert_eq!(pieces.concat(), text[span], "{name} {}", section.number);
             }
             let (chunks, _) = all_parts(max_tokens, |page| {
-                kb.chunks_page(name, page).expect("chunks")
+                kb.chunks(name, None, page).expect("chunks")
             });
             let spans: Vec<_> = chunks.iter().map(|chunk| chunk.at).collect();
-            assert_eq!(spans, kb.chunks(name).expect("chunks"));
+            assert_eq!(spans, kb.chunk_spans(name).expect("chunks"));
             let texts: String = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
             assert_eq!(texts, *text);
             assert!(
@@ -185,13 +193,10 @@ fn lines_of(text: &str, part: &str) -> Option<Lines> {
 fn a_text_is_cut_at_the_end_of_a_line_where_one_fits() {
     let (_folder, kb) = one_file();
     let (name, text) = &super::documents()[5];
-    let page = Page {
-        max_tokens: Some(60),
-        ..Page::default()
-    };
-    let (told, paging) = kb.text_page(name, None, &page).expect("a text");
+    let page = PageOptions::default().with_max_tokens(60);
+    let told = kb.text_paged(name, None, &page).expect("a text");
     assert!(told.text.ends_with('\n') && told.text.len() <= 240);
-    assert!(paging.continuation.is_some() && told.text.len() < text.len());
+    assert!(told.next.is_some() && told.text.len() < text.len());
     let next = text[told.text.len()..].split_inclusive('\n').next();
     assert!(
         told.text.len() + next.expect("a line").len() > 240,
@@ -211,17 +216,14 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
         let mut request = asked.clone();
         for _ in range {
             let answer = kb.search(&request).expect("an answer");
-            request.page.continuation = answer.paging.continuation;
+            request.page.cursor = answer.hits.next;
         }
-        request.page.continuation.expect("a continuation")
+        request.page.cursor.expect("a cursor").to_string()
     };
     let given = token(0..1);
     assert_eq!(given, token(0..1), "the same again");
     let with = |kb: &Kb, request: Request, token: &str| {
-        let page = Page {
-            continuation: Some(token.to_owned()),
-            ..Page::default()
-        };
+        let page = PageOptions::default().with_cursor(Cursor::from(token));
         kb.search(&Request { page, ..request })
             .map(|answer| answer.hits)
     };
@@ -259,31 +261,27 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
             "INVALID_CONTINUATION_TOKEN"
         );
     }
-    let page = Page {
-        continuation: Some(given.clone()),
-        ..Page::default()
-    };
-    let error = kb.list_page(None, &page).unwrap_err();
+    let page = PageOptions::default().with_cursor(given.clone().into());
+    let error = kb.list(None, &page).unwrap_err();
     assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
     // The same question, but another kind of answer; the same document, but other lines.
-    let first = Page {
-        max_tokens: Some(1),
-        ..Page::default()
-    };
-    let next = |paging: Paging| Page {
-        continuation: Some(paging.continuation.expect("a continuation")),
-        ..Page::default()
-    };
-    let page = next(kb.documents_page(None, true, &first).expect("a list").1);
-    let error = kb.list_page(None, &page).unwrap_err();
+    let first = PageOptions::default().with_max_tokens(1);
+    let next =
+        |cursor: Option<Cursor>| PageOptions::default().with_cursor(cursor.expect("a cursor"));
+    let page = next(kb.documents(None, true, &first).expect("a list").next);
+    let error = kb.list(None, &page).unwrap_err();
     assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
-    let error = kb.documents_page(None, false, &page).unwrap_err();
+    let error = kb.documents(None, false, &page).unwrap_err();
     assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
     let (name, _) = &super::documents()[5];
     let lines = |first, last| Some(Lines { first, last });
-    let page = next(kb.text_page(name, lines(1, 9), &first).expect("lines").1);
+    let page = next(
+        kb.text_paged(name, lines(1, 9), &first)
+            .expect("lines")
+            .next,
+    );
     for other in [lines(1, 8), lines(2, 9), None] {
-        let error = kb.text_page(name, other, &page).unwrap_err();
+        let error = kb.text_paged(name, other, &page).unwrap_err();
         assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN", "{other:?}");
     }
     let strange = super::file(&folder, "b.kb", &super::documents(), 1);
@@ -296,7 +294,7 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
     writer.add_bytes("new.txt", b"a storm lamp").expect("added");
     writer.commit().expect("committed");
     assert_eq!(code(&kb, asked.clone(), &given), "CONTINUATION_STALE");
-    let fresh = kb.list(None).expect("a list");
+    let fresh = kb.list(None, &PageOptions::default()).expect("a list");
     assert!(
         fresh
             .iter()

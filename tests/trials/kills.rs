@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use kb_engine::{Error, Kb, KbWriter, Page};
+use kb_engine::{Error, Kb, KbWriter, PageOptions};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn text_of(number: usize) -> String {
 /// Numbers of the documents; each must have its text. `None`: the state went away while it was read.
 fn numbers(kb: &Kb) -> Option<BTreeSet<usize>> {
     let read = || -> kb_engine::Result<BTreeSet<usize>> {
-        let (documents, _) = kb.documents_page(None, true, &Page::default())?;
+        let documents = kb.documents(None, true, &PageOptions::default())?;
         let mut numbers = BTreeSet::new();
         for document in documents {
             let name = document.path.trim_start_matches("sources/");

@@ -230,7 +230,7 @@ fn watch(folder: &Folder) -> (Child, std::sync::mpsc::Receiver<String>) {
 /// Whether the file at that path has the document by now.
 fn has(path: &PathBuf, text: &str) -> bool {
     let Ok(kb) = Kb::open(path) else { return false };
-    let Ok((documents, _)) = kb.documents_page(None, true, &kb_engine::Page::default()) else {
+    let Ok(documents) = kb.documents(None, true, &kb_engine::PageOptions::default()) else {
         return false;
     };
     let mut texts = documents

@@ -2,7 +2,7 @@
 //! a tag, a section, a continuation. No panic, an answer or an error with a code, bounded memory, and
 //! answers that agree with each other.
 
-use kb_engine::{Filters, Hit, Kb, KbWriter, Mode, Page, Request, Scope, Sort};
+use kb_engine::{Filters, Hit, Kb, KbWriter, Mode, PageOptions, Request, Scope, Sort};
 use serde_json::json;
 
 use super::budget::measured;
@@ -216,8 +216,8 @@ fn check_parts(kb: &Kb, request: &Request) {
     while parts.len() < 20 {
         let told = ask(kb, &part).expect("it was answered before");
         parts.extend(facts(&told.hits));
-        part.page.continuation = told.paging.continuation;
-        if part.page.continuation.is_none() {
+        part.page.cursor = told.hits.next;
+        if part.page.cursor.is_none() {
             break;
         }
     }
@@ -249,17 +249,14 @@ fn whatever_is_typed_is_answered_within_bounds_and_consistently() {
         check_parts(&kb, &request);
         for typed in [text(&mut random), text(&mut random)] {
             // Each of these is a name that somebody typed.
-            let page = Page {
-                continuation: Some(typed.clone()),
-                ..Page::default()
-            };
+            let page = PageOptions::default().with_cursor(typed.clone().into());
             let (_, held, _) = measured(|| {
                 let _ = kb.text(&typed, None);
                 let _ = kb.outline(&typed);
-                let _ = kb.chunks(&typed);
-                let _ = kb.list(Some(&typed));
-                let _ = kb.section_page("docs/guide.md", &typed, &Page::default());
-                let _ = kb.documents_page(Some(&typed), true, &page);
+                let _ = kb.chunk_spans(&typed);
+                let _ = kb.list(Some(&typed), &kb_engine::PageOptions::default());
+                let _ = kb.section_text("docs/guide.md", &typed, &PageOptions::default());
+                let _ = kb.documents(Some(&typed), true, &page);
                 let _ = kb.search(&Request {
                     page: page.clone(),
                     ..Request::new(&typed)
@@ -294,9 +291,9 @@ fn all_hits(kb: &Kb, mode: Mode, query: String) -> Vec<Hit> {
     };
     loop {
         let told = ask(kb, &request).expect("an answer");
+        request.page.cursor = told.hits.next.clone();
         hits.extend(told.hits);
-        request.page.continuation = told.paging.continuation;
-        if request.page.continuation.is_none() {
+        if request.page.cursor.is_none() {
             return hits;
         }
     }

@@ -18,7 +18,10 @@ pub(super) fn answers(kb: &Kb) -> u64 {
     let mut folders = vec![None];
     while let Some(folder) = folders.pop() {
         let listed: Option<&String> = Option::as_ref(&folder);
-        let entries = kb.list(listed.map(String::as_str));
+        let entries = kb.list(
+            listed.map(String::as_str),
+            &kb_engine::PageOptions::default(),
+        );
         format!("{entries:?}").hash(&mut hasher);
         for entry in entries.unwrap_or_default() {
             match entry {
@@ -26,7 +29,7 @@ pub(super) fn answers(kb: &Kb) -> u64 {
                 Entry::Document(document) => {
                     let name = &document.path;
                     format!("{:?}", kb.text(name, None)).hash(&mut hasher);
-                    format!("{:?}", kb.chunks(name)).hash(&mut hasher);
+                    format!("{:?}", kb.chunk_spans(name)).hash(&mut hasher);
                     format!("{:?}", kb.outline(name)).hash(&mut hasher);
                 }
             }

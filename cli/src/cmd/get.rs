@@ -1,9 +1,9 @@
 //! `kb get`: the text of a document, some of its lines, some of its pages, or one section.
 
-use kb_engine::{DocumentText, Error, Page, Paging};
+use kb_engine::{DocumentText, Error, PageOptions};
 
 use crate::args::{GetArguments, PageRanges, parse_lines};
-use crate::cmd::{Opened, document_object, tell_rest};
+use crate::cmd::{Opened, Rest, document_object, tell_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -14,7 +14,8 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
         return pages(&opened, arguments, ranges, output);
     }
     each_part(arguments, output, |page, output| {
-        let (found, paging) = opened.ask(text_of(&opened, arguments, page))?;
+        let found = opened.ask(text_of(&opened, arguments, page))?;
+        let rest = Rest::from(&found);
         if arguments.json.json {
             let object = document_object(&found.document)
                 .field("start_line", found.lines.first)
@@ -22,12 +23,12 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
                 .field("document_lines", found.document.lines)
                 .field("text", found.text);
             output.json(object)?;
-        } else if paging.continuation.is_none() {
+        } else if rest.next.is_none() {
             output.document_text(&found.text)?;
         } else {
             output.document_part(&found.text)?;
         }
-        Ok(paging)
+        Ok(rest)
     })
 }
 
@@ -36,16 +37,16 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
 fn each_part(
     arguments: &GetArguments,
     output: &mut Output,
-    mut print: impl FnMut(&Page, &mut Output) -> Result<Paging, Failure>,
+    mut print: impl FnMut(&PageOptions, &mut Output) -> Result<Rest, Failure>,
 ) -> Result<Exit, Failure> {
     let mut page = arguments.page.page();
     loop {
-        let paging = print(&page, output)?;
-        if arguments.page.asked() || paging.continuation.is_none() {
-            tell_rest(&arguments.page, arguments.json.json, &paging, output)?;
+        let rest = print(&page, output)?;
+        if arguments.page.asked() || rest.next.is_none() {
+            tell_rest(&arguments.page, arguments.json.json, &rest, output)?;
             return Ok(Exit::Found);
         }
-        page.continuation = paging.continuation;
+        page.cursor = rest.next;
     }
 }
 
@@ -57,7 +58,8 @@ fn pages(
 ) -> Result<Exit, Failure> {
     let name = arguments.document.as_str();
     each_part(arguments, output, |page, output| {
-        let (found, paging) = opened.ask(opened.kb.pages_page(name, ranges, page))?;
+        let found = opened.ask(opened.kb.pages(name, ranges, page))?;
+        let rest = Rest::from(&found.pages);
         for page in found.pages {
             if arguments.json.json {
                 let object = document_object(&found.document)
@@ -71,7 +73,7 @@ fn pages(
                 output.document_text(&page.text)?;
             }
         }
-        Ok(paging)
+        Ok(rest)
     })
 }
 
@@ -79,19 +81,19 @@ fn pages(
 fn text_of(
     opened: &Opened,
     arguments: &GetArguments,
-    page: &Page,
-) -> kb_engine::Result<(DocumentText, Paging)> {
+    page: &PageOptions,
+) -> kb_engine::Result<DocumentText> {
     let name = arguments.document.as_str();
     if let Some(section) = &arguments.section {
-        return opened.kb.section_page(name, section, page);
+        return opened.kb.section_text(name, section, page);
     }
-    let whole = opened.kb.text_page(name, arguments.lines, page);
+    let whole = opened.kb.text_paged(name, arguments.lines, page);
     if arguments.lines.is_some() || !matches!(whole, Err(Error::DocumentNotFound { .. })) {
         return whole;
     }
     match name.rsplit_once(':') {
         Some((path, range)) => match parse_lines(range) {
-            Ok(lines) => opened.kb.text_page(path, Some(lines), page),
+            Ok(lines) => opened.kb.text_paged(path, Some(lines), page),
             Err(_) => whole,
         },
         None => whole,

@@ -3,7 +3,7 @@
 use kb_engine::{DocumentInfo, Entry};
 
 use crate::args::LsArguments;
-use crate::cmd::{Opened, document_object, tell_rest};
+use crate::cmd::{Opened, Rest, document_object, tell_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{bytes, plural};
@@ -20,14 +20,14 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
     let folder = folder.map(|folder| folder.strip_prefix("./").unwrap_or(folder));
     let folder = folder.filter(|folder| !folder.is_empty() && *folder != ".");
     let page = arguments.page.page();
-    let paging = if arguments.recursive {
-        let (documents, paging) = opened.ask(opened.kb.documents_page(folder, true, &page))?;
+    let rest = if arguments.recursive {
+        let documents = opened.ask(opened.kb.documents(folder, true, &page))?;
         for document in &documents {
             show_document(document, arguments, output)?;
         }
-        (!documents.is_empty()).then_some(paging)
+        (!documents.is_empty()).then(|| Rest::from(&documents))
     } else {
-        let (entries, paging) = opened.ask(opened.kb.list_page(folder, &page))?;
+        let entries = opened.ask(opened.kb.list(folder, &page))?;
         for entry in &entries {
             match entry {
                 Entry::Folder {
@@ -38,13 +38,13 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
                 Entry::Document(document) => show_document(document, arguments, output)?,
             }
         }
-        (!entries.is_empty()).then_some(paging)
+        (!entries.is_empty()).then(|| Rest::from(&entries))
     };
-    let Some(paging) = paging else {
+    let Some(rest) = rest else {
         output.note(&format!("{} holds no documents", opened.file.display()));
         return Ok(Exit::Nothing);
     };
-    tell_rest(&arguments.page, arguments.json.json, &paging, output)?;
+    tell_rest(&arguments.page, arguments.json.json, &rest, output)?;
     Ok(Exit::Found)
 }
 

@@ -20,7 +20,7 @@ pub(crate) mod watch;
 
 use std::path::{Path, PathBuf};
 
-use kb_engine::{DocumentInfo, Kb, Paging};
+use kb_engine::{Cursor, DocumentInfo, DocumentText, Kb, Paged};
 
 use crate::args::PageFlags;
 use crate::failure::Failure;
@@ -56,31 +56,57 @@ impl Opened {
     }
 }
 
+/// How much of a result was printed, and where it continues.
+pub(crate) struct Rest {
+    tokens: u64,
+    over_budget: bool,
+    pub(crate) next: Option<Cursor>,
+}
+
+impl<T> From<&Paged<T>> for Rest {
+    fn from(paged: &Paged<T>) -> Rest {
+        Rest {
+            tokens: paged.tokens,
+            over_budget: paged.over_budget,
+            next: paged.next.clone(),
+        }
+    }
+}
+
+impl From<&DocumentText> for Rest {
+    fn from(text: &DocumentText) -> Rest {
+        Rest {
+            tokens: text.tokens,
+            over_budget: text.over_budget,
+            next: text.next.clone(),
+        }
+    }
+}
+
 /// What is left of an answer that was asked for in parts, and how to get it.
 pub(crate) fn tell_rest(
     asked: &PageFlags,
     json: bool,
-    paging: &Paging,
+    rest: &Rest,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    match asked.asked() {
-        true => show_rest(json, paging, output),
-        false => Ok(()),
+    if asked.asked() {
+        show_rest(json, rest, output)?;
     }
+    Ok(())
 }
 
 /// What is left of an answer, and how to get it.
-pub(crate) fn show_rest(json: bool, paging: &Paging, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn show_rest(json: bool, rest: &Rest, output: &mut Output) -> Result<(), Failure> {
     if json {
-        let continuation = paging.continuation.clone();
         let object = Object::new()
-            .field("tokens", paging.tokens)
-            .field("over_budget", paging.over_budget)
-            .field("has_more", continuation.is_some())
-            .field("continuation", continuation);
+            .field("tokens", rest.tokens)
+            .field("over_budget", rest.over_budget)
+            .field("has_more", rest.next.is_some())
+            .field("continuation", rest.next.as_ref().map(Cursor::to_string));
         return output.json(Object::new().object("paging", object));
     }
-    if let Some(token) = &paging.continuation {
+    if let Some(token) = &rest.next {
         output.flush()?;
         output.hint(&format!(
             "there is more: the same command with --continue {token}"

@@ -1,7 +1,7 @@
 //! `kb outline`: the headings of a document.
 
 use crate::args::OutlineArguments;
-use crate::cmd::{Opened, tell_rest};
+use crate::cmd::{Opened, Rest, tell_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{plural, shell_word};
@@ -11,7 +11,8 @@ use crate::output::Output;
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
     let page = arguments.page.page();
-    let (outline, paging) = opened.ask(opened.kb.sections_page(&arguments.document, &page))?;
+    let outline = opened.ask(opened.kb.sections(&arguments.document, &page))?;
+    let rest = Rest::from(&outline.sections);
     let document = &outline.document;
     if outline.sections.is_empty() {
         output.note(&format!("{} has no headings", document.path));
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
                     .field("end_byte", section.span.end),
             )?;
         }
-        tell_rest(&arguments.page, true, &paging, output)?;
+        tell_rest(&arguments.page, true, &rest, output)?;
         return Ok(Exit::Found);
     }
     let style = output.stdout_style();
@@ -55,6 +56,6 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
             output.name(&section.title)
         ))?;
     }
-    tell_rest(&arguments.page, false, &paging, output)?;
+    tell_rest(&arguments.page, false, &rest, output)?;
     Ok(Exit::Found)
 }

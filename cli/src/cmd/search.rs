@@ -9,7 +9,7 @@ use kb_engine::{
 };
 
 use crate::args::SearchArguments;
-use crate::cmd::{Opened, show_rest};
+use crate::cmd::{Opened, Rest, show_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::human::{count, plural, shell_word};
@@ -108,9 +108,9 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         return Ok(Exit::Nothing);
     }
     // An answer that the engine cut goes on although no part was asked for.
-    let is_cut = response.hits.len() < arguments.k && response.paging.continuation.is_some();
+    let is_cut = response.hits.len() < arguments.k && response.hits.next.is_some();
     if arguments.page.asked() || is_cut {
-        show_rest(arguments.json.json, &response.paging, output)?;
+        show_rest(arguments.json.json, &Rest::from(&response.hits), output)?;
     }
     Ok(Exit::Found)
 }

@@ -32,7 +32,7 @@ impl Kb {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for a blank query, a number out of range or an unknown filter value;
-    /// [`Error::InvalidContinuation`] and [`Error::ContinuationStale`];
+    /// [`Error::InvalidCursor`] and [`Error::StaleCursor`];
     /// [`Error::EmbeddingModelUnavailable`] for a semantic request without the model of the file;
     /// [`Error::Damaged`], [`Error::SnapshotExpired`].
     pub fn search(&self, request: &Request) -> Result<Response> {

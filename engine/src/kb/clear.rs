@@ -52,7 +52,7 @@ mod tests {
     use crate::index::vector::Codec;
     use crate::ingest::options::IndexOptions;
     use crate::kb::{Kb, State};
-    use crate::paging::Page;
+    use crate::paging::PageOptions;
     use crate::search::request::Request;
 
     fn state(kb: &Kb) -> State {
@@ -88,11 +88,8 @@ mod tests {
         let walrus = |kb: &Kb| kb.search(&Request::new("walrus")).unwrap().hits;
         let segment = walrus(&kb)[0].chunk.segment;
         assert_eq!(before.documents, 21);
-        let page = Page {
-            max_tokens: Some(1),
-            ..Page::default()
-        };
-        let (_, paging) = kb.list_page(None, &page).unwrap();
+        let page = PageOptions::default().with_max_tokens(1);
+        let cursor = kb.list(None, &page).unwrap().next.unwrap();
 
         assert_eq!(writer.clear().unwrap(), 21);
         let after = state(&kb);
@@ -105,12 +102,9 @@ mod tests {
         assert_eq!(info.created_ms, told.created_ms);
         assert!(info.file_bytes < told.file_bytes, "{}", info.file_bytes);
         assert!(walrus(&kb).is_empty());
-        assert!(kb.list(None).unwrap().is_empty());
-        let page = Page {
-            continuation: paging.continuation,
-            ..Page::default()
-        };
-        let error = kb.list_page(None, &page).unwrap_err();
+        assert!(kb.list(None, &PageOptions::default()).unwrap().is_empty());
+        let page = PageOptions::default().with_cursor(cursor);
+        let error = kb.list(None, &page).unwrap_err();
         assert_eq!(error.code(), "CONTINUATION_STALE");
 
         // The same writer goes on, and what was pending is gone.

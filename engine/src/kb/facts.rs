@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Result;
 use crate::index::vector::Codec;
+use crate::paging::{Cursor, Paged};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::store::meta::{RecallRecord, RootRecord};
@@ -58,6 +59,13 @@ pub struct DocumentText {
     pub has_own_lines: bool,
     /// The text.
     pub text: String,
+    /// Tokens of `text`, at 4 bytes each.
+    pub tokens: u64,
+    /// Whether a single character is larger than the budget.
+    pub over_budget: bool,
+    /// Continues the text when passed in [`PageOptions::cursor`](crate::PageOptions); `None`: it ends
+    /// here.
+    pub next: Option<Cursor>,
 }
 
 /// One chunk of a document.
@@ -75,7 +83,7 @@ pub struct ChunkText {
 
 /// A page of a document: neighbouring chunks of about 800 tokens together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageText {
+pub struct DocumentPage {
     /// Number in the document, from 1.
     pub number: u32,
     /// Its text; all pages together are the text of the document.
@@ -84,13 +92,13 @@ pub struct PageText {
     pub lines: Lines,
 }
 
-/// Pages of a document, or a part of those asked for.
+/// Pages of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pages {
+pub struct DocumentPages {
     /// The document.
     pub document: DocumentInfo,
-    /// In the order asked for.
-    pub pages: Vec<PageText>,
+    /// The requested pages, in the order of the request.
+    pub pages: Paged<DocumentPage>,
     /// How many pages the document has, at least 1.
     pub total: u32,
 }
@@ -117,7 +125,7 @@ pub struct Outline {
 
 /// A heading and what lies under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SectionAt {
+pub struct Section {
     /// Its place among the sections: `2.1` is the first one directly under the second.
     pub number: String,
     /// Depth of the heading, from 1 to 6.
@@ -131,13 +139,13 @@ pub struct SectionAt {
     pub span: Span,
 }
 
-/// The sections of a document, or a part of them.
+/// The sections of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sections {
+pub struct DocumentSections {
     /// The document.
     pub document: DocumentInfo,
     /// In reading order; empty when it has no headings.
-    pub sections: Vec<SectionAt>,
+    pub sections: Paged<Section>,
 }
 
 /// One line of a folder listing.

@@ -186,9 +186,12 @@ mod tests {
         let kb = assert_sound(&path);
         assert_eq!(kb.info().unwrap().segments, 2, "eight were merged");
         assert_eq!(kb.text("empty.md", None).unwrap().text, "");
-        assert!(kb.chunks("empty.md").unwrap().is_empty());
+        assert!(kb.chunk_spans("empty.md").unwrap().is_empty());
         assert!(kb.outline("empty.md").unwrap().headings.is_empty());
-        assert_eq!(kb.list(None).unwrap().len(), 11);
+        assert_eq!(
+            kb.list(None, &crate::PageOptions::default()).unwrap().len(),
+            11
+        );
         let mut writer = KbWriter::open_or_create(&path).unwrap();
         writer.tag("empty.md", &["sea"], &[]).unwrap();
         writer.remove("none.txt").unwrap();

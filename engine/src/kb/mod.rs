@@ -16,6 +16,7 @@ mod index;
 mod merge;
 #[cfg(feature = "ingest")]
 mod new_file;
+mod paged_call;
 mod pages;
 mod paths;
 #[cfg(feature = "ingest")]
@@ -43,8 +44,8 @@ mod write;
 pub use ask::{FILES_LIMIT, search_files};
 pub use bench::VectorPass;
 pub use facts::{
-    ChunkText, DocumentInfo, DocumentText, Entry, Folders, Info, Outline, PageText, Pages, Recall,
-    RootInfo, SectionAt, Sections, Sizes,
+    ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
+    Folders, Info, Outline, Recall, RootInfo, Section, Sizes,
 };
 pub use read::{Kb, WHOLE_TEXT_LIMIT_BYTES};
 #[cfg(feature = "ingest")]

@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::kb::facts::{ChunkText, DocumentInfo, DocumentText, Entry};
+use crate::kb::paged_call::PagedCall;
 use crate::kb::sections::section_span;
 use crate::kb::{Kb, texts};
-use crate::paging::{Budget, Origin, Page, Paging};
+use crate::paging::{Budget, CursorScope, PageOptions, Paged, fill, skip};
 use crate::store::outline::SectionPath;
 use crate::types::Lines;
 
@@ -18,19 +19,21 @@ const ENTRY_OVERHEAD_BYTES: u64 = 120;
 pub(super) const ITEM_OVERHEAD_BYTES: u64 = 40;
 
 impl Kb {
-    /// As [`Kb::list`], in parts.
+    /// Folders, then documents, directly in `folder` (`None`: at the top), each in the order of path
+    /// bytes. Cost grows with the documents below it.
     ///
     /// # Errors
-    /// As [`Kb::list`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
-    pub fn list_page(&self, folder: Option<&str>, page: &Page) -> Result<(Vec<Entry>, Paging)> {
+    /// [`crate::Error::FolderNotFound`] with the nearest names; [`crate::Error::InvalidCursor`],
+    /// [`crate::Error::StaleCursor`].
+    pub fn list(&self, folder: Option<&str>, page: &PageOptions) -> Result<Paged<Entry>> {
         page.validate()?;
         self.read(|snapshot, catalog| {
-            let origin = self.origin("list", catalog, &[folder.unwrap_or("")]);
+            let scope = self.cursor_scope(catalog, &PagedCall::List { folder });
             let entries = self.entries(snapshot, catalog, folder)?;
-            let start = origin.start(page)?;
+            let start = scope.start(page)?;
             let rest = skip(entries, start).map(Ok);
-            part(
-                &origin,
+            fill(
+                &scope,
                 Budget::of_list(page),
                 start,
                 rest,
@@ -43,21 +46,24 @@ impl Kb {
     }
 
     /// The documents in `folder` (`None`: at the top), and, when `is_recursive`, those below it at any
-    /// depth, in the order of path bytes, in parts. Cost grows with the documents below the folder.
+    /// depth, in the order of path bytes. Cost grows with the documents below the folder.
     ///
     /// # Errors
-    /// [`crate::Error::FolderNotFound`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
-    pub fn documents_page(
+    /// [`crate::Error::FolderNotFound`]; [`crate::Error::InvalidCursor`], [`crate::Error::StaleCursor`].
+    pub fn documents(
         &self,
         folder: Option<&str>,
         is_recursive: bool,
-        page: &Page,
-    ) -> Result<(Vec<DocumentInfo>, Paging)> {
+        page: &PageOptions,
+    ) -> Result<Paged<DocumentInfo>> {
         page.validate()?;
         let prefix = Kb::folder_prefix(folder);
         self.read(|snapshot, catalog| {
-            let depth = if is_recursive { "below" } else { "in" };
-            let origin = self.origin("documents", catalog, &[&prefix, depth]);
+            let call = PagedCall::Documents {
+                prefix: &prefix,
+                is_recursive,
+            };
+            let scope = self.cursor_scope(catalog, &call);
             let (mut ids, mut has_any) = (Vec::new(), false);
             catalog.documents.each_path(snapshot, &prefix, |path, id| {
                 let Some(rest) = path.strip_prefix(&prefix) else {
@@ -72,43 +78,27 @@ impl Kb {
             if !has_any && !prefix.is_empty() {
                 return Err(Kb::no_folder(snapshot, catalog, &prefix)?);
             }
-            let start = origin.start(page)?;
+            let start = scope.start(page)?;
             let documents = skip(ids, start).map(|id| {
                 let record = catalog.documents.get(snapshot, id)?;
                 DocumentInfo::from_record(record)
             });
-            part(&origin, Budget::of_list(page), start, documents, cost)
+            fill(&scope, Budget::of_list(page), start, documents, cost)
         })
     }
 
-    /// The chunks of a document with their texts, in order, in parts.
+    /// The chunks of a document with their texts, in order; with `section` those that hold text of
+    /// that section, by its number or a title that only one heading has.
     ///
     /// # Errors
-    /// As [`Kb::document`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
-    pub fn chunks_page(&self, name: &str, page: &Page) -> Result<(Vec<ChunkText>, Paging)> {
-        self.chunks_of(name, None, page)
-    }
-
-    /// As [`Kb::chunks_page`], those of them that hold text of one section, by its number or a title
-    /// that only one heading has.
-    ///
-    /// # Errors
-    /// As [`Kb::chunks_page`]; [`crate::Error::SectionNotFound`].
-    pub fn section_chunks_page(
-        &self,
-        name: &str,
-        section: &str,
-        page: &Page,
-    ) -> Result<(Vec<ChunkText>, Paging)> {
-        self.chunks_of(name, Some(section), page)
-    }
-
-    fn chunks_of(
+    /// As [`Kb::document`]; [`crate::Error::SectionNotFound`]; [`crate::Error::InvalidCursor`],
+    /// [`crate::Error::StaleCursor`].
+    pub fn chunks(
         &self,
         name: &str,
         section: Option<&str>,
-        page: &Page,
-    ) -> Result<(Vec<ChunkText>, Paging)> {
+        page: &PageOptions,
+    ) -> Result<Paged<ChunkText>> {
         page.validate()?;
         self.read(|snapshot, catalog| {
             let (id, record) = self.resolved(snapshot, catalog, name)?;
@@ -116,13 +106,15 @@ impl Kb {
                 None => None,
                 Some(section) => Some(section_span(snapshot, catalog, id, &record, section)?),
             };
-            let asked = span.map(|span| format!("{}-{}", span.start, span.end));
-            let asked = asked.unwrap_or_default();
-            let origin = self.origin("chunks", catalog, &[&record.path, &asked]);
-            let start = origin.start(page)?;
+            let call = PagedCall::Chunks {
+                path: &record.path,
+                span,
+            };
+            let scope = self.cursor_scope(catalog, &call);
+            let start = scope.start(page)?;
             if record.rows == 0 {
-                return part(
-                    &origin,
+                return fill(
+                    &scope,
                     Budget::of_texts(page),
                     start,
                     std::iter::empty(),
@@ -150,8 +142,8 @@ impl Kb {
                     text: blocks.chunk(row)?,
                 })
             });
-            part(
-                &origin,
+            fill(
+                &scope,
                 Budget::of_texts(page),
                 start,
                 texts,
@@ -163,46 +155,37 @@ impl Kb {
         })
     }
 
-    /// As [`Kb::text`], in parts: each ends at the end of a line, where one fits. A part costs what it
-    /// holds.
+    /// As [`Kb::text`], as much as fits the budget: up to the end of a line, where one fits. Cost grows
+    /// with what is returned.
     ///
     /// # Errors
-    /// As [`Kb::text`]; [`crate::Error::InvalidContinuation`], [`crate::Error::ContinuationStale`].
-    pub fn text_page(
+    /// As [`Kb::text`]; [`crate::Error::InvalidCursor`], [`crate::Error::StaleCursor`].
+    pub fn text_paged(
         &self,
         name: &str,
         lines: Option<Lines>,
-        page: &Page,
-    ) -> Result<(DocumentText, Paging)> {
+        page: &PageOptions,
+    ) -> Result<DocumentText> {
         page.validate()?;
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let range = lines.map(|lines| format!("{}-{}", lines.first, lines.last));
-            let range = range.unwrap_or_default();
-            let origin = self.origin("text", catalog, &[&record.path, &range]);
-            let start = origin.start(page)?;
-            let mut budget = Budget::of_texts(page);
-            let span = texts::span_of(snapshot, catalog, &record, lines)?;
-            let from = u64::from(span.start).saturating_add(start);
-            let left = u64::from(span.end).saturating_sub(from);
-            if left == 0 && start > 0 {
-                return Err(Origin::out_of_range());
-            }
-            let bytes = budget.left_bytes().min(left);
-            let Some(text) = texts::from(snapshot, catalog, record, from, bytes)? else {
-                return Err(Origin::out_of_range());
+            let call = PagedCall::Text {
+                path: &record.path,
+                lines,
             };
-            let len = text.text.len() as u64;
-            budget.take(len);
-            let next = (len < left).then(|| start.saturating_add(len));
-            Ok((text, budget.paging(&origin, next)))
+            let scope = self.cursor_scope(catalog, &call);
+            let start = scope.start(page)?;
+            let span = texts::span_of(snapshot, catalog, &record, lines)?;
+            texts::paged(snapshot, catalog, record, span, start, &scope, page)
         })
     }
 
-    /// What an answer of one file belongs to.
-    pub(super) fn origin(&self, kind: &'static str, catalog: &Catalog, asked: &[&str]) -> Origin {
-        let uuid = self.container().signature().uuid;
-        Origin::new(kind, &[(uuid, catalog.manifest.generation)], asked)
+    /// What the cursors of a call to this file are valid for.
+    pub(super) fn cursor_scope(&self, catalog: &Catalog, call: &PagedCall<'_>) -> CursorScope {
+        call.scope(
+            self.container().signature().uuid,
+            catalog.manifest.generation,
+        )
     }
 }
 
@@ -214,34 +197,4 @@ fn cost(document: &DocumentInfo) -> u64 {
         .map(String::len)
         .sum();
     bytes as u64 + ENTRY_OVERHEAD_BYTES
-}
-
-/// The items of a list that a page asks for: `items` from `start` on.
-pub(super) fn part<T>(
-    origin: &Origin,
-    mut budget: Budget,
-    start: u64,
-    items: impl Iterator<Item = Result<T>>,
-    cost: impl Fn(&T) -> u64,
-) -> Result<(Vec<T>, Paging)> {
-    let mut taken = Vec::new();
-    for item in items {
-        let item = item?;
-        if !budget.take(cost(&item)) {
-            let next = start.saturating_add(taken.len() as u64);
-            return Ok((taken, budget.paging(origin, Some(next))));
-        }
-        taken.push(item);
-    }
-    if start > 0 && taken.is_empty() {
-        return Err(Origin::out_of_range());
-    }
-    Ok((taken, budget.paging(origin, None)))
-}
-
-/// The items of a list from `start` on.
-pub(super) fn skip<I: IntoIterator>(items: I, start: u64) -> impl Iterator<Item = I::Item> {
-    items
-        .into_iter()
-        .skip(usize::try_from(start).unwrap_or(usize::MAX))
 }

@@ -215,10 +215,10 @@ mod tests {
     #[test]
     fn a_folder_that_only_holds_folders_has_no_documents_directly_in_it() {
         let (_folder, kb) = kb();
-        let page = crate::paging::Page::default();
+        let page = crate::paging::PageOptions::default();
         let count = |folder, is_recursive| {
-            let found = kb.documents_page(folder, is_recursive, &page);
-            found.map(|(documents, _)| documents.len())
+            let found = kb.documents(folder, is_recursive, &page);
+            found.map(|documents| documents.len())
         };
         assert_eq!(count(Some("Zoo"), false).unwrap(), 0);
         assert_eq!(count(Some("Zoo"), true).unwrap(), 1);

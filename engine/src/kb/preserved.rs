@@ -161,7 +161,7 @@ mod tests {
             let kb = Kb::open(&path).unwrap();
             let lines = Some(Lines { first: 4, last: 4 });
             let all = ["page.html", "z.txt"].map(|name| {
-                let (text, chunks) = (kb.text(name, None).unwrap(), kb.chunks(name).unwrap());
+                let (text, chunks) = (kb.text(name, None).unwrap(), kb.chunk_spans(name).unwrap());
                 (text, chunks, kb.outline(name).unwrap())
             });
             (all, kb.text("page.html", lines).unwrap())

@@ -127,7 +127,7 @@ impl Kb {
     /// The stored text of a document, whole or some lines of the original, cut to those there are.
     /// Where the text has other lines than the original (HTML), whole chunks that touch the lines.
     ///
-    /// It is one string; [`Kb::text_page`] gives a long text in pieces.
+    /// It is one string; [`Kb::text_paged`] returns a long text piece by piece.
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::InvalidRange`] when no asked line exists; [`Error::TooLarge`] for a
@@ -160,7 +160,7 @@ impl Kb {
     ///
     /// # Errors
     /// As [`Kb::document`].
-    pub fn chunks(&self, name: &str) -> Result<Vec<ChunkSpan>> {
+    pub fn chunk_spans(&self, name: &str) -> Result<Vec<ChunkSpan>> {
         self.read(|snapshot, catalog| {
             let (_, record) = self.resolved(snapshot, catalog, name)?;
             let Some(segment) = catalog.bind_document(snapshot, &record)? else {
@@ -185,15 +185,6 @@ impl Kb {
                 headings,
             })
         })
-    }
-
-    /// Folders, then documents, directly in `folder` (`None`: at the top), each in the order of path
-    /// bytes. Cost grows with the documents below it.
-    ///
-    /// # Errors
-    /// [`Error::FolderNotFound`] with the nearest names.
-    pub fn list(&self, folder: Option<&str>) -> Result<Vec<Entry>> {
-        self.read(|snapshot, catalog| self.entries(snapshot, catalog, folder))
     }
 
     /// What a folder holds.

@@ -4,73 +4,65 @@ use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::kb::Kb;
-use crate::kb::facts::{DocumentInfo, DocumentText, SectionAt, Sections};
-use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
+use crate::kb::facts::{DocumentInfo, DocumentSections, DocumentText, Section};
+use crate::kb::paged_call::PagedCall;
+use crate::kb::pages::ITEM_OVERHEAD_BYTES;
 use crate::kb::texts;
-use crate::paging::{Budget, Origin, Page, Paging};
+use crate::paging::{Budget, PageOptions, fill, skip};
 use crate::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
 use crate::types::{DocumentId, Heading, Lines, Span};
 
 impl Kb {
-    /// The sections of a document in reading order, in parts. No text is read.
+    /// The sections of a document in reading order. No text is read.
     ///
     /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
-    pub fn sections_page(&self, name: &str, page: &Page) -> Result<(Sections, Paging)> {
+    /// As [`Kb::document`]; [`Error::InvalidCursor`], [`Error::StaleCursor`].
+    pub fn sections(&self, name: &str, page: &PageOptions) -> Result<DocumentSections> {
         page.validate()?;
         self.read(|snapshot, catalog| {
             let (id, record) = self.resolved(snapshot, catalog, name)?;
-            let origin = self.origin("sections", catalog, &[&record.path]);
-            let start = origin.start(page)?;
+            let call = PagedCall::Sections { path: &record.path };
+            let scope = self.cursor_scope(catalog, &call);
+            let start = scope.start(page)?;
             let all = sections(snapshot, catalog, id, &record)?;
-            let (sections, paging) = part(
-                &origin,
+            let sections = fill(
+                &scope,
                 Budget::of_list(page),
                 start,
                 skip(all, start).map(Ok),
-                |section: &SectionAt| {
+                |section: &Section| {
                     (section.title.len() + section.number.len()) as u64 + ITEM_OVERHEAD_BYTES
                 },
             )?;
             let document = DocumentInfo::from_record(record)?;
-            Ok((Sections { document, sections }, paging))
+            Ok(DocumentSections { document, sections })
         })
     }
 
-    /// The text of one section, its heading and what lies under it, in parts that end at the end of a
-    /// line where one fits. `section` is its number, or a title that only one heading has.
+    /// The text of one section, its heading and what lies under it, as much as fits the budget: up to
+    /// the end of a line, where one fits. `section` is its number, or a title that only one heading has.
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::SectionNotFound`] with the sections that look like it;
-    /// [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
-    pub fn section_page(
+    /// [`Error::InvalidCursor`], [`Error::StaleCursor`].
+    pub fn section_text(
         &self,
         name: &str,
         section: &str,
-        page: &Page,
-    ) -> Result<(DocumentText, Paging)> {
+        page: &PageOptions,
+    ) -> Result<DocumentText> {
         page.validate()?;
         self.read(|snapshot, catalog| {
             let (id, record) = self.resolved(snapshot, catalog, name)?;
             let span = section_span(snapshot, catalog, id, &record, section)?;
-            let start_and_end = format!("{}-{}", span.start, span.end);
-            let origin = self.origin("section", catalog, &[&record.path, &start_and_end]);
-            let offset = origin.start(page)?;
-            let start = u64::from(span.start).saturating_add(offset);
-            let left = u64::from(span.end).saturating_sub(start);
-            if left == 0 && offset > 0 {
-                return Err(Origin::out_of_range());
-            }
-            let mut budget = Budget::of_texts(page);
-            let wanted = budget.left_bytes().min(left);
-            let Some(text) = texts::from(snapshot, catalog, record, start, wanted)? else {
-                return Err(Origin::out_of_range());
+            let call = PagedCall::Section {
+                path: &record.path,
+                span,
             };
-            let len = text.text.len() as u64;
-            budget.take(len);
-            let next = (len < left).then(|| offset.saturating_add(len));
-            Ok((text, budget.paging(&origin, next)))
+            let scope = self.cursor_scope(catalog, &call);
+            let offset = scope.start(page)?;
+            texts::paged(snapshot, catalog, record, span, offset, &scope, page)
         })
     }
 }
@@ -96,7 +88,7 @@ fn sections(
     catalog: &Catalog,
     id: DocumentId,
     record: &DocumentRecord,
-) -> Result<Vec<SectionAt>> {
+) -> Result<Vec<Section>> {
     let headings = catalog.outlines.get(snapshot, id)?;
     let end = Heading {
         level: 0,
@@ -110,8 +102,8 @@ fn sections(
 /// Headings with number and extent. A section ends where the next one of its level or above begins,
 /// the last ones at `end`. The numbers count what lies directly under the section above: `2.1` is
 /// the first section in the second, whatever their levels are called.
-fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<SectionAt> {
-    let mut all: Vec<SectionAt> = Vec::with_capacity(headings.len());
+fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
+    let mut all: Vec<Section> = Vec::with_capacity(headings.len());
     // Places of the sections that are open, outermost first, and how many lie directly under each.
     let mut open: Vec<(usize, u32)> = Vec::new();
     let mut at_top = 0u32;
@@ -130,7 +122,7 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<SectionAt> {
             above => format!("{above}.{count}"),
         };
         open.push((all.len(), 0));
-        all.push(SectionAt {
+        all.push(Section {
             number,
             level: heading.level,
             title: heading.title,
@@ -149,7 +141,7 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<SectionAt> {
 }
 
 /// Ends the open sections that do not go on beyond `next`.
-fn close(all: &mut [SectionAt], open: &mut Vec<(usize, u32)>, next: &Heading) {
+fn close(all: &mut [Section], open: &mut Vec<(usize, u32)>, next: &Heading) {
     while let Some(section) = open.last().and_then(|(place, _)| all.get_mut(*place))
         && section.level >= next.level
     {
@@ -161,7 +153,7 @@ fn close(all: &mut [SectionAt], open: &mut Vec<(usize, u32)>, next: &Heading) {
 }
 
 /// The section of that number, or the only one of that title.
-fn find<'s>(all: &'s [SectionAt], asked: &str, path: &str) -> Result<&'s SectionAt> {
+fn find<'s>(all: &'s [Section], asked: &str, path: &str) -> Result<&'s Section> {
     let asked = asked.trim();
     if let Some(section) = all.iter().find(|section| section.number == asked) {
         return Ok(section);
@@ -199,7 +191,7 @@ fn find<'s>(all: &'s [SectionAt], asked: &str, path: &str) -> Result<&'s Section
 /// Sections that an error names at most.
 const MOST_NAMED: usize = 5;
 
-fn name_of(section: &SectionAt) -> String {
+fn name_of(section: &Section) -> String {
     format!("{} {}", section.number, section.title)
 }
 
@@ -216,7 +208,7 @@ mod tests {
         }
     }
 
-    fn guide() -> Vec<SectionAt> {
+    fn guide() -> Vec<Section> {
         let headings = vec![
             heading(1, "Guide", 0),
             heading(3, "Install", 20),

@@ -5,10 +5,11 @@ use std::ops::Range;
 use crate::catalog::BoundSegment;
 use crate::error::{Error, Result};
 use crate::kb::Kb;
-use crate::kb::facts::{DocumentInfo, PageText, Pages};
-use crate::kb::pages::{ITEM_OVERHEAD_BYTES, part, skip};
+use crate::kb::facts::{DocumentInfo, DocumentPage, DocumentPages};
+use crate::kb::paged_call::PagedCall;
+use crate::kb::pages::ITEM_OVERHEAD_BYTES;
 use crate::kb::read::all_lines;
-use crate::paging::{Budget, Page, Paging, TOKEN_BYTES};
+use crate::paging::{Budget, PageOptions, TOKEN_BYTES, fill, skip};
 use crate::store::documents::DocumentRecord;
 use crate::types::Lines;
 
@@ -39,20 +40,20 @@ impl Kb {
         })
     }
 
-    /// Pages of a document, in parts: the ranges `ranges` (first and last page, from 1) in the order
+    /// Pages of a document: the ranges `ranges` (first and last page, from 1) in the order
     /// given, all pages when there are none. A page is neighbouring chunks of about 800 tokens; the
     /// pages of a document together are its text, and a document without text has one empty page.
     /// Only the text of the pages that are given is read.
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::InvalidPages`] when the document has not all of them;
-    /// [`Error::InvalidContinuation`], [`Error::ContinuationStale`].
-    pub fn pages_page(
+    /// [`Error::InvalidCursor`], [`Error::StaleCursor`].
+    pub fn pages(
         &self,
         name: &str,
         ranges: &[(u32, u32)],
-        page: &Page,
-    ) -> Result<(Pages, Paging)> {
+        page: &PageOptions,
+    ) -> Result<DocumentPages> {
         page.validate()?;
         let asked: Vec<String> = ranges.iter().map(in_words).collect();
         let asked = asked.join(",");
@@ -69,14 +70,18 @@ impl Kb {
                     total,
                 });
             }
-            let origin = self.origin("pages", catalog, &[&record.path, &asked]);
-            let start = origin.start(page)?;
+            let call = PagedCall::Pages {
+                path: &record.path,
+                ranges: &asked,
+            };
+            let scope = self.cursor_scope(catalog, &call);
+            let start = scope.start(page)?;
             let whole = [(1, total)];
             let ranges = if ranges.is_empty() { &whole } else { ranges };
             let numbers = ranges.iter().flat_map(|(first, last)| *first..=*last);
             let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
             let texts = skip(numbers, start).map(|number| {
-                let mut told = PageText {
+                let mut told = DocumentPage {
                     number,
                     text: String::new(),
                     lines: all_lines(&record),
@@ -92,20 +97,19 @@ impl Kb {
                 }
                 Ok(told)
             });
-            let (pages, paging) = part(
-                &origin,
+            let pages = fill(
+                &scope,
                 Budget::of_texts(page),
                 start,
                 texts,
-                |told: &PageText| told.text.len() as u64 + ITEM_OVERHEAD_BYTES,
+                |told: &DocumentPage| told.text.len() as u64 + ITEM_OVERHEAD_BYTES,
             )?;
             let document = DocumentInfo::from_record(record.clone())?;
-            let pages = Pages {
+            Ok(DocumentPages {
                 document,
                 pages,
                 total,
-            };
-            Ok((pages, paging))
+            })
         })
     }
 }
@@ -178,9 +182,9 @@ mod tests {
         );
     }
 
-    fn told(kb: &Kb, name: &str, ranges: &[(u32, u32)]) -> Result<Pages> {
-        let (pages, paging) = kb.pages_page(name, ranges, &Page::default())?;
-        assert_eq!(paging.continuation, None);
+    fn told(kb: &Kb, name: &str, ranges: &[(u32, u32)]) -> Result<DocumentPages> {
+        let pages = kb.pages(name, ranges, &PageOptions::default())?;
+        assert_eq!(pages.pages.next, None);
         Ok(pages)
     }
 
@@ -201,7 +205,7 @@ mod tests {
                 next = page.lines.last + 1;
             }
             for pair in pages.pages.windows(2) {
-                let first = &kb.chunks("a.txt").unwrap();
+                let first = &kb.chunk_spans("a.txt").unwrap();
                 let chunk = first
                     .iter()
                     .find(|at| at.lines.first == pair[1].lines.first);
@@ -235,22 +239,19 @@ mod tests {
         let ranges = [(2, 5), (1, 1)];
         let whole = told(&kb, "a.txt", &ranges).unwrap().pages;
         for max_tokens in [1, 1700, 2500, 9000] {
-            let mut page = Page {
-                max_tokens: Some(max_tokens),
-                ..Page::default()
-            };
+            let mut page = PageOptions::default().with_max_tokens(max_tokens);
             let mut parts = Vec::new();
             loop {
-                let (pages, paging) = kb.pages_page("a.txt", &ranges, &page).unwrap();
-                parts.extend(pages.pages);
-                page.continuation = paging.continuation;
-                if page.continuation.is_none() {
+                let pages = kb.pages("a.txt", &ranges, &page).unwrap().pages;
+                page.cursor = pages.next.clone();
+                parts.extend(pages);
+                if page.cursor.is_none() {
                     break;
                 }
-                let error = kb.pages_page("a.txt", &[(2, 5)], &page).unwrap_err();
+                let error = kb.pages("a.txt", &[(2, 5)], &page).unwrap_err();
                 assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
             }
-            assert_eq!(parts, whole, "{max_tokens}");
+            assert_eq!(parts, *whole, "{max_tokens}");
         }
     }
 

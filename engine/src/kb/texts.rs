@@ -6,6 +6,7 @@ use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::kb::facts::{DocumentInfo, DocumentText};
 use crate::kb::read::{WHOLE_TEXT_LIMIT_BYTES, all_lines};
+use crate::paging::{Budget, CursorScope, PageOptions, tokens};
 use crate::store::documents::DocumentRecord;
 use crate::types::{Lines, Span, line_ends};
 
@@ -89,11 +90,44 @@ pub(super) fn from(
     }
     text.truncate(kept);
     Ok(Some(DocumentText {
+        tokens: tokens(text.len() as u64),
+        over_budget: false,
+        next: None,
         has_own_lines: record.line_map,
         document: DocumentInfo::from_record(record)?,
         lines,
         text,
     }))
+}
+
+/// What a page returns of `span` of the text of a document, from `offset` bytes into it on.
+///
+/// # Errors
+/// [`Error::InvalidCursor`] when `offset` is beyond the end, [`Error::Damaged`].
+pub(super) fn paged(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    record: DocumentRecord,
+    span: Span,
+    offset: u64,
+    scope: &CursorScope,
+    page: &PageOptions,
+) -> Result<DocumentText> {
+    let start = u64::from(span.start).saturating_add(offset);
+    let left = u64::from(span.end).saturating_sub(start);
+    if left == 0 && offset > 0 {
+        return Err(CursorScope::out_of_range());
+    }
+    let mut budget = Budget::of_texts(page);
+    let wanted = budget.left_bytes().min(left);
+    let Some(mut text) = from(snapshot, catalog, record, start, wanted)? else {
+        return Err(CursorScope::out_of_range());
+    };
+    let len = text.text.len() as u64;
+    budget.take(len);
+    text.over_budget = budget.is_over();
+    text.next = budget.cursor(scope, (len < left).then(|| offset.saturating_add(len)));
+    Ok(text)
 }
 
 /// The bytes of the text that some lines of the original take, all without `lines`; where the text has

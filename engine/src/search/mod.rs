@@ -29,7 +29,7 @@ mod two_phase;
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query};
-use crate::paging::{Budget, Origin};
+use crate::paging::{Budget, CursorScope};
 use crate::search::clock::Clock;
 use crate::search::passages::Passage;
 use crate::search::plan::Plan;
@@ -46,7 +46,7 @@ use crate::search::sources::{ChunkAddress, Source, Sources};
 ///
 /// # Errors
 /// [`crate::Error::InvalidArgument`] for what the request gets wrong,
-/// [`crate::Error::InvalidContinuation`] and [`crate::Error::ContinuationStale`] for a continuation of
+/// [`crate::Error::InvalidCursor`] and [`crate::Error::StaleCursor`] for a continuation of
 /// something else, [`crate::Error::EmbeddingModelUnavailable`] for a semantic request without the
 /// model, [`crate::Error::Damaged`] for what the file gets wrong.
 pub fn search(
@@ -55,8 +55,8 @@ pub fn search(
     analyser: &mut Analyser,
 ) -> Result<Response> {
     request.validate()?;
-    let origin = origin(files, request);
-    let start = origin.start(&request.page)?;
+    let scope = cursor_scope(files, request);
+    let start = scope.start(&request.page)?;
     let mut warnings = Vec::new();
     let mut clock = Clock::start();
     let sources = Sources::bind(files)?;
@@ -88,7 +88,7 @@ pub fn search(
     warnings.extend(filter.unread_warning());
     // Nothing may be left where it was not known whether anything would be.
     if start_at > found.passages.len() {
-        return Err(Origin::out_of_range());
+        return Err(CursorScope::out_of_range());
     }
     let mut budget = Budget::of_texts(&request.page);
     let hits = render(
@@ -108,8 +108,7 @@ pub fn search(
         .explain
         .then(|| explain(&sources, &plan, &found.first, signals, clock.steps));
     Ok(Response {
-        paging: budget.paging(&origin, goes_on.then_some(next as u64)),
-        hits,
+        hits: budget.paged(hits, &scope, goes_on.then_some(next as u64)),
         mode: plan.mode,
         relevance,
         searched_chunks: filter.count(),
@@ -137,8 +136,8 @@ pub fn search_many(
         .collect()
 }
 
-/// What a continuation of the answer belongs to. Budget and display options may change from page to page.
-fn origin(files: &[Source<'_>], request: &Request) -> Origin {
+/// What the cursors of a request are valid for. Budget and display options may change from page to page.
+fn cursor_scope(files: &[Source<'_>], request: &Request) -> CursorScope {
     let commits: Vec<([u8; 16], u64)> = files
         .iter()
         .map(|source| (source.uuid, source.catalog.manifest.generation))
@@ -155,7 +154,7 @@ fn origin(files: &[Source<'_>], request: &Request) -> Origin {
         request.join,
         request.filters
     );
-    Origin::new("search", &commits, [request.query.as_str(), &options])
+    CursorScope::new("search", &commits, [request.query.as_str(), &options])
 }
 
 /// What the best candidates show of the question.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::index::vector::Scan;
-use crate::paging::Page;
+use crate::paging::PageOptions;
 use crate::types::Class;
 
 /// Longest query that is read, in bytes; the rest of a longer one is ignored with a warning.
@@ -188,7 +188,7 @@ pub struct Request {
     /// How vectors are searched; for comparisons.
     pub scan: Scan,
     /// How much of the answer is wanted at once, and where to go on.
-    pub page: Page,
+    pub page: PageOptions,
     /// Whether the answer shows how it came about.
     pub explain: bool,
 }
@@ -210,7 +210,7 @@ impl Request {
             max_text_chars: None,
             context_chars: None,
             scan: Scan::Auto,
-            page: Page::default(),
+            page: PageOptions::default(),
             explain: false,
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::index::vector::ScanStats;
-use crate::paging::Paging;
+use crate::paging::Paged;
 use crate::search::relevance::{Relevance, RelevanceSignals};
 use crate::search::request::Mode;
 use crate::types::{ChunkId, Class, Lines, Span};
@@ -12,9 +12,7 @@ use crate::types::{ChunkId, Class, Lines, Span};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
     /// At most `k` hits, in the order asked for.
-    pub hits: Vec<Hit>,
-    /// Their tokens, and how to go on.
-    pub paging: Paging,
+    pub hits: Paged<Hit>,
     /// The mode that answered; keyword when a semantic part was impossible.
     pub mode: Mode,
     /// Whether the files contain anything relevant to the query.

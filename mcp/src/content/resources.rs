@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kb_engine::escape::{escape_json, escape_line};
-use kb_engine::{DocumentInfo, Error, Lines, Page, file_types};
+use kb_engine::{DocumentInfo, Error, Lines, PageOptions, file_types};
 use serde_json::{Value, json};
 
 use super::Refusal;
@@ -206,12 +206,9 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, Refusal>
         Part::Lines(first, last) => {
             let lines = Lines { first, last };
             // No more than that is read, however long the lines are.
-            let page = Page {
-                max_tokens: Some(TEXT_LIMIT_TOKENS),
-                ..Page::default()
-            };
-            let read = index.kb().text_page(&found.path, Some(lines), &page);
-            let (text, _) = read.map_err(|error| missing_or_failed(error, address))?;
+            let page = PageOptions::default().with_max_tokens(TEXT_LIMIT_TOKENS);
+            let read = index.kb().text_paged(&found.path, Some(lines), &page);
+            let text = read.map_err(|error| missing_or_failed(error, address))?;
             exact(&text.document, &found.path).ok_or_else(missing)?;
             ("text/plain", text.text)
         }
@@ -273,12 +270,9 @@ fn overview(index: &Index) -> Result<String, Refusal> {
 }
 
 fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> {
-    let page = Page {
-        max_tokens: Some(OUTLINE_LIMIT_TOKENS),
-        ..Page::default()
-    };
-    let found = index.kb().sections_page(path, &page);
-    let (outline, paging) = found.map_err(|error| missing_or_failed(error, address))?;
+    let page = PageOptions::default().with_max_tokens(OUTLINE_LIMIT_TOKENS);
+    let found = index.kb().sections(path, &page);
+    let outline = found.map_err(|error| missing_or_failed(error, address))?;
     let missing = || Refusal::NotFound(address.to_owned());
     exact(&outline.document, path).ok_or_else(missing)?;
     let mut text = String::new();
@@ -293,7 +287,7 @@ fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> 
     }
     if text.is_empty() {
         text.push_str("This document has no headings.\n");
-    } else if paging.continuation.is_some() {
+    } else if outline.sections.next.is_some() {
         text.push_str("- more headings follow; get_document_outline gives them all\n");
     }
     Ok(text)

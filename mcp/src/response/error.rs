@@ -112,11 +112,11 @@ impl From<Error> for ToolError {
             )
             .with_hint(format!("Give pages from 1 to {total}, as 1-3,5"))
             .with_fact("total_pages", total),
-            Error::InvalidContinuation { reason } => {
+            Error::InvalidCursor { reason } => {
                 ToolError::new(code, format!("continuation_token: {reason}"))
                     .with_hint("Call again without it")
             }
-            Error::ContinuationStale => ToolError::new(
+            Error::StaleCursor => ToolError::new(
                 code,
                 "continuation_token: the knowledge base changed since the answer that it continues",
             )
@@ -309,10 +309,10 @@ mod tests {
                 path: name(),
                 total: 3,
             },
-            Error::InvalidContinuation {
+            Error::InvalidCursor {
                 reason: "it is malformed",
             },
-            Error::ContinuationStale,
+            Error::StaleCursor,
             Error::EmbeddingModelUnavailable { needs: name() },
             Error::RootVanished {
                 root: PathBuf::from("/r"),

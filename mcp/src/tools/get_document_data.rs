@@ -1,11 +1,11 @@
 //! `get_document_data`: the text of a document, its chunks, or what is known of it.
 
-use kb_engine::{ChunkText, DocumentInfo, Lines, Page, Paging, file_types};
+use kb_engine::{ChunkText, Cursor, DocumentInfo, DocumentText, Lines, PageOptions, file_types};
 use serde_json::{Value, json};
 
 use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, cursor, resolve};
+use super::call::{Call, resolve};
 use crate::indexes::{Index, updated_ms};
 use crate::response::envelope::Part;
 use crate::response::{Text, ToolError, ToolResponse, object, time};
@@ -37,11 +37,16 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
     }
 }
 
-fn part<'p>(arguments: &Arguments, paging: &'p Paging, items: &'static str) -> Part<'p> {
+fn part<'p>(
+    arguments: &Arguments,
+    tokens: u64,
+    next: Option<&'p Cursor>,
+    items: &'static str,
+) -> Part<'p> {
     Part {
-        tokens: paging.tokens,
+        tokens,
         max_tokens: arguments.max_tokens().into(),
-        token: paging.continuation.as_deref(),
+        token: next.map(Cursor::as_str),
         is_continued: arguments.is_continued(),
         whole: "SUCCESS",
         items,
@@ -55,19 +60,20 @@ fn raw(
     index: &Index,
     document: &DocumentInfo,
     section: Option<&str>,
-    page: &Page,
+    page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
-    let (found, paging) = match section {
-        None => index.kb().text_page(&document.path, None, page)?,
-        Some(section) => index.kb().section_page(&document.path, section, page)?,
+    let found: DocumentText = match section {
+        None => index.kb().text_paged(&document.path, None, page)?,
+        Some(section) => index.kb().section_text(&document.path, section, page)?,
     };
-    let next = paging.continuation.as_deref().and_then(cursor::offset);
+    let next = found.next.as_ref();
+    let given = next.and_then(|cursor| cursor.offset().ok());
     // How long a section is, is not known here.
-    let next = next.filter(|_| section.is_none());
-    let left = next.map(|next| found.document.text_bytes.saturating_sub(next).div_ceil(4));
+    let given = given.filter(|_| section.is_none());
+    let left = given.map(|given| found.document.text_bytes.saturating_sub(given).div_ceil(4));
     let part = Part {
         left,
-        ..part(arguments, &paging, "text")
+        ..part(arguments, found.tokens, next, "text")
     };
     let warnings = arguments.warnings();
     let structured = part.around(object(json!({"content": found.text})), &warnings);
@@ -78,7 +84,7 @@ fn raw(
     let text = text.envelope(&structured);
     Ok(Attempt {
         can_shrink: found.text.len() > 1,
-        tokens: paging.tokens,
+        tokens: found.tokens,
         answer: ToolResponse { structured, text },
     })
 }
@@ -88,14 +94,9 @@ fn chunks(
     index: &Index,
     document: &DocumentInfo,
     section: Option<&str>,
-    page: &Page,
+    page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
-    let (found, paging) = match section {
-        None => index.kb().chunks_page(&document.path, page)?,
-        Some(section) => index
-            .kb()
-            .section_chunks_page(&document.path, section, page)?,
-    };
+    let found = index.kb().chunks(&document.path, section, page)?;
     let last = found.last().filter(|_| section.is_none());
     let left = last.map(|last| {
         document
@@ -105,7 +106,7 @@ fn chunks(
     });
     let part = Part {
         left,
-        ..part(arguments, &paging, "chunks")
+        ..part(arguments, found.tokens, found.next.as_ref(), "chunks")
     };
     let id = |chunk: &ChunkText| format!("{}#{}", document.path, chunk.index);
     let named =
@@ -143,7 +144,7 @@ fn chunks(
     let text = text.envelope(&structured);
     Ok(Attempt {
         can_shrink: found.len() > 1,
-        tokens: paging.tokens,
+        tokens: found.tokens,
         answer: ToolResponse { structured, text },
     })
 }

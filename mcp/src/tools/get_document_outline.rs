@@ -1,6 +1,6 @@
 //! `get_document_outline`: the headings of a document, without its content.
 
-use kb_engine::{Class, Paging, SectionAt, Sections, file_types};
+use kb_engine::{Class, Cursor, DocumentSections, Section, file_types};
 use serde_json::{Value, json};
 
 use super::call::arguments::Arguments;
@@ -14,23 +14,23 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
     let (index, document) = resolve::document(call, arguments, name)?;
     budget::fit(arguments.max_tokens(), |budget| {
         let page = arguments.page(budget);
-        let (sections, paging) = index.kb().sections_page(&document.path, &page)?;
+        let found = index.kb().sections(&document.path, &page)?;
         Ok(Attempt {
-            can_shrink: sections.sections.len() > 1,
-            tokens: paging.tokens,
-            answer: answer(arguments, &sections, &paging),
+            can_shrink: found.sections.len() > 1,
+            tokens: found.sections.tokens,
+            answer: answer(arguments, &found),
         })
     })
 }
 
-fn answer(arguments: &Arguments, outline: &Sections, paging: &Paging) -> ToolResponse {
+fn answer(arguments: &Arguments, outline: &DocumentSections) -> ToolResponse {
     let document = &outline.document;
     let kind = match document.class {
         Class::Code => "code",
         _ => file_types::short(&document.file_type),
     };
     let size = time::size(document.size_bytes);
-    let token = paging.continuation.as_deref();
+    let token = outline.sections.next.as_ref().map(Cursor::as_str);
     let headings: Vec<Value> = outline.sections.iter().map(heading).collect();
     let warnings = arguments.warnings();
     let mut structured = object(json!({
@@ -66,7 +66,7 @@ fn answer(arguments: &Arguments, outline: &Sections, paging: &Paging) -> ToolRes
     ToolResponse { structured, text }
 }
 
-fn heading(section: &SectionAt) -> Value {
+fn heading(section: &Section) -> Value {
     json!({
         "title": section.title,
         "level": section.level,

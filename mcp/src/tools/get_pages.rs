@@ -1,11 +1,11 @@
 //! `get_pages`: a document in pages.
 
-use kb_engine::{Pages, Paging};
+use kb_engine::{Cursor, DocumentPages};
 use serde_json::{Value, json};
 
 use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, cursor, resolve};
+use super::call::{Call, resolve};
 use crate::response::envelope::Part;
 use crate::response::{Text, ToolError, ToolResponse, object};
 
@@ -21,11 +21,11 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
     let (index, document) = resolve::document(call, arguments, name)?;
     budget::fit(arguments.max_tokens(), |budget| {
         let page = arguments.page(budget);
-        let (pages, paging) = index.kb().pages_page(&document.path, &ranges, &page)?;
+        let found = index.kb().pages(&document.path, &ranges, &page)?;
         Ok(Attempt {
-            can_shrink: pages.pages.len() > 1,
-            tokens: paging.tokens,
-            answer: answer(arguments, &ranges, &pages, &paging),
+            can_shrink: found.pages.len() > 1,
+            tokens: found.pages.tokens,
+            answer: answer(arguments, &ranges, &found),
         })
     })
 }
@@ -55,13 +55,7 @@ fn ranges(text: &str) -> Result<Vec<(u32, u32)>, ToolError> {
         })
 }
 
-fn answer(
-    arguments: &Arguments,
-    ranges: &[(u32, u32)],
-    found: &Pages,
-    paging: &Paging,
-) -> ToolResponse {
-    let token = paging.continuation.as_deref();
+fn answer(arguments: &Arguments, ranges: &[(u32, u32)], found: &DocumentPages) -> ToolResponse {
     let asked = match ranges {
         [] => u64::from(found.total),
         some => some
@@ -69,22 +63,23 @@ fn answer(
             .map(|(first, last)| u64::from(last.abs_diff(*first)) + 1)
             .sum(),
     };
-    let given = token.and_then(cursor::offset);
+    let next = found.pages.next.as_ref();
+    let given = next.and_then(|cursor| cursor.offset().ok());
     let left = given.map(|given| asked.saturating_sub(given).saturating_mul(PAGE_TOKENS));
-    let next = found
+    let range = found
         .pages
         .last()
         .map_or(1, |page| page.number.saturating_add(1).min(found.total));
-    let next = next.to_string();
+    let range = range.to_string();
     let part = Part {
-        tokens: paging.tokens,
+        tokens: found.pages.tokens,
         max_tokens: arguments.max_tokens().into(),
-        token,
+        token: next.map(Cursor::as_str),
         is_continued: arguments.is_continued(),
         whole: "SUCCESS",
         items: "pages",
         left,
-        range: Some(("page_range", &next)),
+        range: Some(("page_range", &range)),
         ..Part::default()
     };
     let pages: Vec<Value> = found

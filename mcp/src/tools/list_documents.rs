@@ -1,6 +1,6 @@
 //! `list_documents`: the documents in a folder.
 
-use kb_engine::{DocumentInfo, Paging, file_types};
+use kb_engine::{Cursor, DocumentInfo, Paged, file_types};
 use serde_json::{Value, json};
 
 use super::call::arguments::Arguments;
@@ -16,20 +16,20 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
     let recursive = arguments.flag("recursive").unwrap_or(false);
     budget::fit(arguments.max_tokens(), |budget| {
         let page = arguments.page(budget);
-        let (documents, paging) = index.kb().documents_page(folder, recursive, &page)?;
+        let documents = index.kb().documents(folder, recursive, &page)?;
         Ok(Attempt {
             can_shrink: documents.len() > 1,
-            tokens: paging.tokens,
-            answer: answer(arguments, &documents, &paging),
+            tokens: documents.tokens,
+            answer: answer(arguments, &documents),
         })
     })
 }
 
-fn answer(arguments: &Arguments, documents: &[DocumentInfo], paging: &Paging) -> ToolResponse {
+fn answer(arguments: &Arguments, documents: &Paged<DocumentInfo>) -> ToolResponse {
     let part = Part {
-        tokens: paging.tokens,
+        tokens: documents.tokens,
         max_tokens: arguments.max_tokens().into(),
-        token: paging.continuation.as_deref(),
+        token: documents.next.as_ref().map(Cursor::as_str),
         is_continued: arguments.is_continued(),
         whole: "SUCCESS",
         items: "documents",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kb_engine::file_types;
-use kb_engine::{Hit, Mode, Request, Response, Scope, Sort};
+use kb_engine::{Cursor, Hit, Mode, Request, Response, Scope, Sort};
 use serde_json::{Value, json};
 
 use super::call::arguments::Arguments;
@@ -25,7 +25,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
         let response = hits::ask(&indexes, &request(arguments, budget))?;
         Ok(Attempt {
             can_shrink: response.hits.len() > 1,
-            tokens: response.paging.tokens,
+            tokens: response.hits.tokens,
             answer: answer(arguments, &indexes, &response),
         })
     })
@@ -70,9 +70,9 @@ fn answer(arguments: &Arguments, indexes: &[Arc<Index>], response: &Response) ->
         .map(|hit| result(indexes, hit))
         .collect();
     let part = Part {
-        tokens: response.paging.tokens,
+        tokens: response.hits.tokens,
         max_tokens: arguments.max_tokens().into(),
-        token: response.paging.continuation.as_deref(),
+        token: response.hits.next.as_ref().map(Cursor::as_str),
         is_full: response.hits.len() >= limit(arguments),
         is_continued: arguments.is_continued(),
         whole: "SEARCH_COMPLETED",

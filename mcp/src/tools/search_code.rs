@@ -26,11 +26,11 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
     budget::fit(arguments.max_tokens(), |budget| {
         let mut request = asked.clone();
         request.page = arguments.page(budget);
-        request.page.note = None;
+        request.page.client_state = None;
         let response = hits::ask(&indexes, &request)?;
         Ok(Attempt {
             can_shrink: response.hits.len() > 1,
-            tokens: response.paging.tokens,
+            tokens: response.hits.tokens,
             answer: answer(arguments, &request, &indexes, &response)?,
         })
     })
@@ -73,7 +73,7 @@ fn answer(
     indexes: &[Arc<Index>],
     response: &Response,
 ) -> Result<ToolResponse, ToolError> {
-    let is_cut = response.paging.continuation.is_some() && response.hits.len() < request.k;
+    let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
     let results: Vec<Value> = response
         .hits
         .iter()

@@ -32,7 +32,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
         let mut request = asked.request(arguments);
         request.page = arguments.page(budget);
         // There is no continuation here, so none needs a note.
-        request.page.note = None;
+        request.page.client_state = None;
         let started = Instant::now();
         let response = hits::ask(&indexes, &request)?;
         took += started.elapsed();
@@ -42,7 +42,7 @@ pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolRespons
         }
         Ok(Attempt {
             can_shrink: response.hits.len() > 1,
-            tokens: response.paging.tokens,
+            tokens: response.hits.tokens,
             answer: answer(&asked, &indexes, &response, &warnings, took),
         })
     })
@@ -105,7 +105,7 @@ fn answer(
     warnings: &[String],
     took: Duration,
 ) -> ToolResponse {
-    let is_cut = response.paging.continuation.is_some() && response.hits.len() < asked.top_k;
+    let is_cut = response.hits.next.is_some() && response.hits.len() < asked.top_k;
     let results: Vec<Value> = response
         .hits
         .iter()

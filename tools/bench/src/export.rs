@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use kb_engine::index::keyword::Analyser;
 use kb_engine::store::outline::SectionPath;
-use kb_engine::{DocumentInfo, Entry, Kb};
+use kb_engine::{DocumentInfo, Entry, Kb, PageOptions};
 use serde_json::json;
 
 use crate::ready_terms::ready_terms;
@@ -88,7 +88,7 @@ pub(crate) fn for_each_document(
     folder: Option<&str>,
     each: &mut impl FnMut(&DocumentInfo) -> Result<()>,
 ) -> Result<()> {
-    for entry in kb.list(folder)? {
+    for entry in kb.list(folder, &PageOptions::default())? {
         match entry {
             Entry::Folder { path, .. } => for_each_document(kb, Some(&path), each)?,
             Entry::Document(document) => each(&document)?,
@@ -107,7 +107,7 @@ pub(crate) fn for_each_chunk(
         let text = kb.text(path, None)?.text;
         let outline = kb.outline(path)?.headings;
         let mut sections = SectionPath::new(&outline);
-        for chunk in kb.chunks(path)? {
+        for chunk in kb.chunk_spans(path)? {
             let bytes = chunk.span.start as usize..chunk.span.end as usize;
             each(&Piece {
                 document,

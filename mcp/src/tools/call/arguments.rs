@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kb_engine::Page;
+use kb_engine::{Cursor, PageOptions};
 use serde_json::Value;
 
 use crate::definitions;
@@ -50,7 +50,7 @@ pub(in crate::tools) struct Arguments {
     spelled: BTreeSet<String>,
     /// What was ignored.
     warnings: Vec<String>,
-    continuation: Option<String>,
+    continuation: Option<Cursor>,
 }
 
 impl Arguments {
@@ -73,8 +73,9 @@ impl Arguments {
         let refuses_unknown = definitions::writes(definition);
         arguments.take(given, refuses_unknown)?;
         if let Some(Value::String(token)) = arguments.values.remove("continuation_token") {
-            arguments.go_on_from(&token)?;
-            arguments.continuation = Some(token);
+            let cursor = Cursor::from(token);
+            arguments.go_on_from(&cursor)?;
+            arguments.continuation = Some(cursor);
         }
         for required in arguments.required() {
             if !arguments.values.contains_key(required) {
@@ -165,8 +166,8 @@ impl Arguments {
     }
 
     /// Fills in what the first call was given.
-    fn go_on_from(&mut self, token: &str) -> Result<(), ToolError> {
-        let Some(noted) = cursor::noted(token, self.tool)? else {
+    fn go_on_from(&mut self, cursor: &Cursor) -> Result<(), ToolError> {
+        let Some(noted) = cursor::noted(cursor, self.tool)? else {
             return Ok(());
         };
         for (name, value) in noted {
@@ -297,12 +298,11 @@ impl Arguments {
     }
 
     /// The part of an answer that is wanted, `budget` tokens of it.
-    pub(in crate::tools) fn page(&self, budget: u32) -> Page {
-        Page {
-            max_tokens: Some(budget),
-            continuation: self.continuation.clone(),
-            note: cursor::note(self.tool, &self.to_be_noted()),
-        }
+    pub(in crate::tools) fn page(&self, budget: u32) -> PageOptions {
+        let mut page = PageOptions::default().with_max_tokens(budget);
+        page.cursor.clone_from(&self.continuation);
+        page.client_state = cursor::note(self.tool, &self.to_be_noted());
+        page
     }
 
     /// What a call that goes on need not say again.

@@ -2,8 +2,7 @@
 //! in each: the tool, and the arguments that differ from their defaults. Nobody vouches for what comes
 //! back.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kb_engine::Cursor;
 use serde_json::{Value, json};
 
 use crate::response::{Object, ToolError};
@@ -19,8 +18,8 @@ pub(in crate::tools) fn note(tool: &str, arguments: &Object) -> Option<String> {
 }
 
 /// The arguments in the note of a continuation, which must be of `tool`; `None`: it has no note.
-pub(in crate::tools) fn noted(token: &str, tool: &str) -> Result<Option<Object>, ToolError> {
-    let Some(note) = kb_engine::paging::note(token)? else {
+pub(in crate::tools) fn noted(cursor: &Cursor, tool: &str) -> Result<Option<Object>, ToolError> {
+    let Some(note) = cursor.client_state()? else {
         return Ok(None);
     };
     let note: Value = serde_json::from_str(&note).map_err(|_| malformed())?;
@@ -49,20 +48,16 @@ fn refused(reason: &str) -> ToolError {
     .with_hint("Call again without it")
 }
 
-/// Where the next part begins, as the engine counts it: bytes of a text, items of a list. Of a token
-/// that the engine just gave.
-pub(in crate::tools) fn offset(token: &str) -> Option<u64> {
-    let state = URL_SAFE_NO_PAD.decode(token).ok()?;
-    let state: Value = serde_json::from_slice(&state).ok()?;
-    state.get("offset").and_then(Value::as_u64)
-}
-
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
     use super::*;
 
-    fn token(note: &str) -> String {
-        URL_SAFE_NO_PAD.encode(json!({"v": 1, "note": note, "offset": 7}).to_string())
+    fn token(note: &str) -> Cursor {
+        let state = json!({"v": 1, "note": note, "offset": 7}).to_string();
+        URL_SAFE_NO_PAD.encode(state).into()
     }
 
     #[test]
@@ -72,7 +67,6 @@ mod tests {
         };
         let given = token(&note("search", &arguments).unwrap());
         assert_eq!(noted(&given, "search").unwrap(), Some(arguments));
-        assert_eq!(offset(&given), Some(7));
         let error = noted(&given, "list_documents").unwrap_err();
         assert_eq!(
             error.text(),
@@ -97,7 +91,7 @@ mod tests {
         }
         for token in ["", "!", "e30"] {
             assert_eq!(
-                noted(token, "search").unwrap_err().code,
+                noted(&token.into(), "search").unwrap_err().code,
                 "INVALID_CONTINUATION_TOKEN"
             );
         }

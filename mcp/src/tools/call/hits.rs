@@ -30,7 +30,7 @@ pub(in crate::tools) fn ask(
 /// Asks those that can be read, and says which cannot.
 fn ask_readable(indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
     let mut alone = request.clone();
-    alone.page.continuation = None;
+    alone.page.cursor = None;
     let (mut numbers, mut readable, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for (number, index) in indexes.iter().enumerate() {
         match search_files(&[index.kb()], &alone) {
@@ -45,7 +45,7 @@ fn ask_readable(indexes: &[Arc<Index>], request: &Request) -> Result<Response, T
         return Err(failed.swap_remove(0));
     }
     let mut response = search_files(&readable, request)?;
-    for hit in &mut response.hits {
+    for hit in &mut response.hits.items {
         hit.file = numbers.get(hit.file).copied().unwrap_or(hit.file);
     }
     response.warnings.extend(failed.iter().map(skipped));

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use kb_engine::{Class, Kb, Mode, Page, Request, search_files};
+use kb_engine::{Class, Kb, Mode, PageOptions, Request, search_files};
 use serde_json::{Value, json};
 use xtask::http_server::HttpServer;
 
@@ -79,10 +79,7 @@ fn request(query: &str) -> Request {
     let mut request = Request::new(query);
     request.mode = Mode::Hybrid;
     request.filters.classes = vec![Class::Doc, Class::Data];
-    request.page = Page {
-        max_tokens: Some(8000),
-        ..Page::default()
-    };
+    request.page = PageOptions::default().with_max_tokens(8000);
     request
 }
 

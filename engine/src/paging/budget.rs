@@ -1,0 +1,171 @@
+//! [`Budget`]: decides, item by item, what still fits into one call's result.
+
+use crate::paging::cursor::{Cursor, CursorScope};
+use crate::paging::options::PageOptions;
+use crate::paging::paged::Paged;
+use crate::paging::{ANSWER_LIMIT_BYTES, TOKEN_BYTES, tokens};
+
+/// What one result holds so far, and the most it may hold.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    /// The most tokens that fit; `None`: no limit.
+    max_tokens: Option<u64>,
+    /// Bytes so far that count as tokens.
+    bytes: u64,
+    /// Bytes of memory so far.
+    held_bytes: u64,
+    /// The most bytes of memory.
+    max_held_bytes: u64,
+    /// Whether an item was refused because of `max_held_bytes`.
+    is_full: bool,
+    /// Items so far.
+    items: u64,
+    /// For the cursor.
+    client_state: Option<String>,
+}
+
+impl Budget {
+    /// For a list of names or records.
+    pub(crate) fn of_list(page: &PageOptions) -> Budget {
+        Budget {
+            max_held_bytes: u64::MAX,
+            ..Budget::of_texts(page)
+        }
+    }
+
+    /// For a result with texts, which ends at [`ANSWER_LIMIT_BYTES`].
+    pub(crate) fn of_texts(page: &PageOptions) -> Budget {
+        Budget {
+            max_tokens: page.max_tokens.map(u64::from),
+            bytes: 0,
+            held_bytes: 0,
+            max_held_bytes: ANSWER_LIMIT_BYTES,
+            is_full: false,
+            items: 0,
+            client_state: page.client_state.clone(),
+        }
+    }
+
+    /// Takes an item of that many bytes, if it fits or is the first.
+    pub(crate) fn take(&mut self, bytes: u64) -> bool {
+        self.take_holding(bytes, bytes)
+    }
+
+    /// Takes an item that counts as `bytes` bytes and holds `held_bytes` bytes of memory, if it fits or
+    /// is the first.
+    pub(crate) fn take_holding(&mut self, bytes: u64, held_bytes: u64) -> bool {
+        let with = self.bytes.saturating_add(bytes);
+        if self.items > 0 && self.max_tokens.is_some_and(|max| tokens(with) > max) {
+            return false;
+        }
+        let held = self.held_bytes.saturating_add(held_bytes);
+        if self.items > 0 && held > self.max_held_bytes {
+            self.is_full = true;
+            return false;
+        }
+        (self.bytes, self.held_bytes) = (with, held);
+        self.items += 1;
+        true
+    }
+
+    /// Whether the result ends because of [`ANSWER_LIMIT_BYTES`].
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Bytes that may still be taken; the whole budget where nothing was taken yet.
+    pub(crate) fn left_bytes(&self) -> u64 {
+        let wanted = self.max_tokens.map_or(u64::MAX, |max| {
+            (max * TOKEN_BYTES).saturating_sub(self.bytes)
+        });
+        wanted.min(self.max_held_bytes.saturating_sub(self.held_bytes))
+    }
+
+    /// Tokens taken so far.
+    pub(crate) fn tokens(&self) -> u64 {
+        tokens(self.bytes)
+    }
+
+    /// Whether the first item alone went over the budget.
+    pub(crate) fn is_over(&self) -> bool {
+        self.max_tokens.is_some_and(|max| self.tokens() > max)
+    }
+
+    /// The cursor of a result that continues at `next`.
+    pub(crate) fn cursor(&self, scope: &CursorScope, next: Option<u64>) -> Option<Cursor> {
+        next.map(|offset| scope.cursor(offset, self.client_state.as_deref()))
+    }
+
+    /// The items that were taken; the result continues at `next`, if it does.
+    pub(crate) fn paged<T>(
+        self,
+        items: Vec<T>,
+        scope: &CursorScope,
+        next: Option<u64>,
+    ) -> Paged<T> {
+        Paged {
+            items,
+            tokens: self.tokens(),
+            over_budget: self.is_over(),
+            next: self.cursor(scope, next),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paging::options::{CLIENT_STATE_LIMIT_BYTES, TOKENS_LIMIT};
+
+    fn scope() -> CursorScope {
+        CursorScope::new("search", &[([7; 16], 3)], ["walrus"])
+    }
+
+    fn at_most(tokens: u32) -> PageOptions {
+        PageOptions::default().with_max_tokens(tokens)
+    }
+
+    #[test]
+    fn one_item_always_fits() {
+        let mut budget = Budget::of_texts(&at_most(10));
+        assert!(budget.take(100));
+        assert!(!budget.take(1));
+        let paged = budget.paged(vec![()], &scope(), Some(1));
+        assert!(paged.over_budget && paged.next.is_some());
+        assert_eq!(paged.tokens, 25);
+        let mut budget = Budget::of_texts(&at_most(10));
+        assert!(budget.take(37) && budget.take(3) && !budget.take(1));
+        assert!(!budget.is_over());
+    }
+
+    #[test]
+    fn texts_end_at_their_limit_whatever_the_budget() {
+        let mut budget = Budget::of_texts(&PageOptions::default());
+        assert_eq!(budget.left_bytes(), ANSWER_LIMIT_BYTES);
+        assert!(budget.take(ANSWER_LIMIT_BYTES - 1) && budget.take(1));
+        assert!(!budget.is_full() && !budget.take(1) && budget.is_full());
+        assert_eq!(budget.left_bytes(), 0);
+        let mut budget = Budget::of_texts(&at_most(TOKENS_LIMIT));
+        assert!(budget.take_holding(1, u64::MAX) && !budget.take_holding(1, 1));
+        assert!(budget.is_full());
+        let mut budget = Budget::of_texts(&at_most(1));
+        assert!(budget.take(4) && !budget.take(1) && !budget.is_full());
+        let mut list = Budget::of_list(&PageOptions::default());
+        assert!(list.take(ANSWER_LIMIT_BYTES) && list.take(ANSWER_LIMIT_BYTES));
+    }
+
+    #[test]
+    fn client_state_comes_back_and_has_a_limit() {
+        let longest = "\u{1}".repeat(CLIENT_STATE_LIMIT_BYTES);
+        for text in ["", "mode=title", &longest] {
+            let page = at_most(1).with_client_state(text);
+            page.validate().unwrap();
+            let cursor = Budget::of_texts(&page).cursor(&scope(), Some(5)).unwrap();
+            assert_eq!(cursor.client_state().unwrap().as_deref(), Some(text));
+            let page = PageOptions::default().with_cursor(cursor);
+            assert_eq!(scope().start(&page).unwrap(), 5);
+        }
+        let page = at_most(1).with_client_state(longest + "x");
+        assert_eq!(page.validate().unwrap_err().code(), "INVALID_ARGUMENT");
+    }
+}

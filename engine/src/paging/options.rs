@@ -1,0 +1,76 @@
+//! [`PageOptions`]: what a caller asks of one call.
+
+use crate::error::{Error, Result};
+use crate::paging::cursor::Cursor;
+
+/// Most tokens that a call may be limited to.
+pub const TOKENS_LIMIT: u32 = 1_000_000;
+
+/// Longest [`PageOptions::client_state`], in bytes.
+pub const CLIENT_STATE_LIMIT_BYTES: usize = 2048;
+
+/// How much of a result to return at once, and where to continue. The default is everything, from
+/// the beginning.
+///
+/// ```
+/// use kb_engine::PageOptions;
+///
+/// let page = PageOptions::default().with_max_tokens(2000);
+/// assert_eq!(page.cursor, None);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PageOptions {
+    /// Limits the result to this many tokens, 4 bytes of UTF-8 each, 1 to [`TOKENS_LIMIT`]. At least
+    /// one item is returned, even when it alone is larger. `None`: no limit; but a result with texts
+    /// ends at [`ANSWER_LIMIT_BYTES`](crate::ANSWER_LIMIT_BYTES) in any case, with a cursor.
+    pub max_tokens: Option<u32>,
+    /// Where to continue: the cursor of an earlier result of the same call with the same arguments.
+    pub cursor: Option<Cursor>,
+    /// A text of the caller that the next cursor carries, at most [`CLIENT_STATE_LIMIT_BYTES`];
+    /// [`Cursor::client_state`] returns it.
+    pub client_state: Option<String>,
+}
+
+impl PageOptions {
+    /// Limits the result to `max_tokens` tokens.
+    #[must_use]
+    pub fn with_max_tokens(mut self, max_tokens: u32) -> PageOptions {
+        self.max_tokens = Some(max_tokens);
+        self
+    }
+
+    /// Continues at `cursor`.
+    #[must_use]
+    pub fn with_cursor(mut self, cursor: Cursor) -> PageOptions {
+        self.cursor = Some(cursor);
+        self
+    }
+
+    /// Puts a text of the caller into the next cursor.
+    #[must_use]
+    pub fn with_client_state(mut self, client_state: impl Into<String>) -> PageOptions {
+        self.client_state = Some(client_state.into());
+        self
+    }
+
+    /// # Errors
+    /// [`Error::InvalidArgument`] when the budget or the length of the client state is out of range.
+    pub(crate) fn validate(&self) -> Result<()> {
+        if let Some(state) = &self.client_state
+            && state.len() > CLIENT_STATE_LIMIT_BYTES
+        {
+            return Err(Error::InvalidArgument {
+                argument: "client_state",
+                reason: format!("{} bytes; at most {CLIENT_STATE_LIMIT_BYTES}", state.len()),
+            });
+        }
+        match self.max_tokens {
+            Some(tokens) if tokens == 0 || tokens > TOKENS_LIMIT => Err(Error::InvalidArgument {
+                argument: "max_tokens",
+                reason: format!("{tokens} given; allowed are 1 to {TOKENS_LIMIT}"),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
