@@ -79,12 +79,11 @@ pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
 };
 pub use progress::{Hook, Progress, Stage};
-pub use search::relevance::{Relevance, RelevanceSignals};
-pub use search::request::{
-    CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,
-    Scope, Sort,
+pub use search::{
+    CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Explanation, Filters, Hit, K_LIMIT, Mode,
+    QUERY_LIMIT_BYTES, Relevance, RelevanceSignals, Request, Response, Scope, Sort, Step,
+    TermScore, TermStatistics,
 };
-pub use search::response::{Explanation, Hit, Response, Step, TermScore, TermStatistics};
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};
 
 /// The Rust of the README is compiled with the documentation tests.

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::Kb;
 use crate::search;
-use crate::search::request::Request;
-use crate::search::response::Response;
-use crate::search::sources::Source;
+use crate::search::Request;
+use crate::search::Response;
+use crate::search::Source;
 
 /// Most files that one request may ask.
 pub const FILES_LIMIT: usize = 64;

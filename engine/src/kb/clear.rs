@@ -53,7 +53,7 @@ mod tests {
     use crate::ingest::options::IndexOptions;
     use crate::kb::{Kb, State};
     use crate::paging::PageOptions;
-    use crate::search::request::Request;
+    use crate::search::Request;
 
     fn state(kb: &Kb) -> State {
         let report = kb.verify(true, &mut |_, _| ()).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::kb::Kb;
-use crate::search::plan;
+use crate::search;
 
 impl Kb {
     /// The vector of a text as a query has it, in the model of the file, and the id of that model: of
@@ -17,7 +17,7 @@ impl Kb {
             let Some(model) = loaded.model else {
                 return Err(Error::EmbeddingModelUnavailable { needs: id.clone() });
             };
-            Ok((plan::embedded(model, text)?, id.clone()))
+            Ok((search::embedded(model, text)?, id.clone()))
         })
     }
 }

@@ -59,7 +59,7 @@ pub use write::{KbWriter, SourceInfo, document_of};
 mod tests {
     use super::*;
     use crate::error::Result;
-    use crate::search::request::{Filters, Mode, QUERY_LIMIT_BYTES, Request};
+    use crate::search::{Filters, Mode, QUERY_LIMIT_BYTES, Request};
     use crate::types::{Class, Lines};
 
     const FILES: [(&str, &str); 7] = [

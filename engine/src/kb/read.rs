@@ -14,7 +14,7 @@ use crate::index::vector::{Codec, uses_rescoring};
 use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, Sizes};
 use crate::kb::{sizes, texts};
 use crate::resolve;
-use crate::search::plan::MIN_CANDIDATES;
+use crate::search::MIN_CANDIDATES;
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
 use crate::types::{ChunkSpan, DocumentId, Lines, hex};

@@ -8,7 +8,7 @@ use crate::index::vector::quantise::Query;
 use crate::index::vector::{KnnSegment, Neighbor, Scan, knn_batch, oversample, uses_rescoring};
 use crate::kb::bench::questions;
 use crate::kb::read::model_of;
-use crate::search::plan::MIN_CANDIDATES;
+use crate::search::MIN_CANDIDATES;
 use crate::store::meta::{Meta, RecallRecord};
 
 /// Nearest chunks of which is told how many are found.

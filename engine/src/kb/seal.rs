@@ -401,7 +401,7 @@ fn without_place(root: &RootRecord) -> RootRecord {
 mod tests {
     use super::*;
     use crate::kb::Kb;
-    use crate::search::request::{Mode, Request};
+    use crate::search::{Mode, Request};
 
     const WORDS: [&str; 7] = ["lamp", "lens", "fog", "horn", "tide", "buoy", "harbour"];
 

@@ -7,49 +7,50 @@ use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, Query as KeywordQuery};
 use crate::index::vector::Scan;
 use crate::index::vector::quantise::Query as VectorQuery;
-use crate::search::filter::{self, Rows};
-use crate::search::fuse::vector_weight;
-use crate::search::operators;
-use crate::search::query_parser::{self, ParsedQuery};
+use crate::search::filter::metadata;
+use crate::search::filter::rows::Rows;
+use crate::search::fuse::score::vector_weight;
+use crate::search::query::execute;
+use crate::search::query::parser::{self, ParsedQuery};
+use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request, Scope};
 use crate::search::sources::Sources;
-use crate::search::two_phase::TwoPhaseFilter;
 
 /// Candidates that each index gives at least: deeper lists find what only both parts together rank
 /// high, and all pages of an answer come from them.
-pub const MIN_CANDIDATES: usize = 100;
+pub(crate) const MIN_CANDIDATES: usize = 100;
 
 /// Chunks that a document has among the candidates, on average, when documents are asked for.
 const CHUNKS_PER_DOCUMENT: usize = 4;
 
 /// What is going to be done.
 #[derive(Debug)]
-pub struct Plan<'b> {
+pub(crate) struct Plan<'b> {
     /// The query taken apart.
-    pub parsed: ParsedQuery,
+    pub(crate) parsed: ParsedQuery,
     /// The mode that answers; the request's, or keyword when there is no vector to ask with.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// Candidates wanted from each index at first.
-    pub candidates: usize,
+    pub(crate) candidates: usize,
     /// The query as words; none when the mode has no such part.
-    pub keyword_query: Option<KeywordQuery<'b>>,
+    pub(crate) keyword_query: Option<KeywordQuery<'b>>,
     /// The query as a vector of the model of each file.
     vectors: Vec<FileVector>,
     /// Words of the query that the model knows, and all.
-    pub model_words: (usize, usize),
+    pub(crate) model_words: (usize, usize),
     /// Whether documents are listed because there is nothing to rank by.
-    pub is_browse: bool,
+    pub(crate) is_browse: bool,
     /// How vectors are searched.
-    pub scan: Scan,
+    pub(crate) scan: Scan,
 }
 
 /// The query in the model of one file.
 #[derive(Debug, Clone, Default)]
-pub struct FileVector {
+pub(crate) struct FileVector {
     /// None when the mode or this program has no such part, or the model knows no word of the query.
-    pub query: Option<VectorQuery>,
+    pub(crate) query: Option<VectorQuery>,
     /// Weight of the vector part, 0..1.
-    pub weight: f32,
+    pub(crate) weight: f32,
 }
 
 /// Of a file that has no vector part.
@@ -60,22 +61,22 @@ static NO_VECTOR: FileVector = FileVector {
 
 impl Plan<'_> {
     /// Whether documents are found by what is known of them; nothing is ranked by its text.
-    pub fn browses_documents(&self) -> bool {
+    pub(crate) fn browses_documents(&self) -> bool {
         self.mode == Mode::Title || self.is_browse
     }
 
     /// The query in the model of a file.
-    pub fn vector(&self, file: usize) -> &FileVector {
+    pub(crate) fn vector(&self, file: usize) -> &FileVector {
         self.vectors.get(file).unwrap_or(&NO_VECTOR)
     }
 
     /// Whether any file is asked for meaning.
-    pub fn has_vectors(&self) -> bool {
+    pub(crate) fn has_vectors(&self) -> bool {
         self.vectors.iter().any(|vector| vector.query.is_some())
     }
 
     /// The keyword part of a BM25 score: its share of the most that the query could reach, 0..1.
-    pub fn keyword_share(&self, score: f32) -> f32 {
+    pub(crate) fn keyword_share(&self, score: f32) -> f32 {
         match &self.keyword_query {
             Some(query) if query.idf_sum() > 0.0 => (score / query.idf_sum()).min(1.0),
             _ => 0.0,
@@ -87,8 +88,8 @@ impl Plan<'_> {
 ///
 /// # Errors
 /// [`Error::EmbeddingModelUnavailable`] for a semantic request to a file of an unknown model;
-/// filter errors as in [`filter::apply`].
-pub fn plan<'b>(
+/// filter errors as in [`metadata::apply`].
+pub(crate) fn plan<'b>(
     request: &'b Request,
     sources: &'b Sources<'b>,
     analyser: &mut Analyser,
@@ -97,10 +98,10 @@ pub fn plan<'b>(
     let query = searched_part(&request.query, warnings);
     let parsed = match request.plain {
         true => ParsedQuery::plain(query),
-        false => query_parser::parse(query),
+        false => parser::parse(query),
     };
     let mut rows = filtered(sources, request, warnings)?;
-    let phrases = operators::apply(&parsed, sources, &mut rows, warnings)?;
+    let phrases = execute::apply(&parsed, sources, &mut rows, warnings)?;
     warnings.dedup();
     let filter = TwoPhaseFilter::new(sources, rows, phrases, analyser, warnings)?;
     let wanted = match request.scope {
@@ -151,7 +152,7 @@ fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>
     let (mut refused, mut is_filtered) = (None, false);
     for source in sources.files {
         let (snapshot, catalog) = (source.snapshot, source.catalog);
-        match filter::apply(snapshot, catalog, &request.filters, warnings) {
+        match metadata::apply(snapshot, catalog, &request.filters, warnings) {
             Ok(None) => return Ok(None),
             Ok(Some(rows)) => {
                 all.extend(rows);

@@ -21,7 +21,7 @@ pub const CONTEXT_LIMIT_CHARS: usize = 10_000;
 const SHOWN_CHARS: usize = 60;
 
 /// The start of something that was typed, for a message.
-pub(super) fn shown(typed: &str) -> String {
+pub(crate) fn shown(typed: &str) -> String {
     let mut shown: String = typed.chars().take(SHOWN_CHARS).collect();
     if shown.len() < typed.len() {
         shown.push_str("...");

@@ -12,33 +12,33 @@ use crate::types::DocumentId;
 
 /// One file, as a search reads it.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'p> {
+pub(crate) struct Source<'p> {
     /// Identity of the file.
-    pub uuid: [u8; 16],
+    pub(crate) uuid: [u8; 16],
     /// The commit.
-    pub snapshot: &'p Snapshot<'p>,
+    pub(crate) snapshot: &'p Snapshot<'p>,
     /// Its records.
-    pub catalog: &'p Catalog,
+    pub(crate) catalog: &'p Catalog,
     /// The model of the file; `None` when this program cannot reproduce it.
-    pub model: Option<&'p dyn Embedder>,
+    pub(crate) model: Option<&'p dyn Embedder>,
 }
 
 /// A chunk among the segments of all files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChunkAddress {
+pub(crate) struct ChunkAddress {
     /// Position of the segment in [`Sources::segments`].
-    pub segment: usize,
+    pub(crate) segment: usize,
     /// Row of it.
-    pub row: u32,
+    pub(crate) row: u32,
 }
 
 /// All segments of all files, file by file, each by ascending number.
 #[derive(Debug)]
-pub struct Sources<'b> {
+pub(crate) struct Sources<'b> {
     /// The files, in the order of the request.
-    pub files: &'b [Source<'b>],
+    pub(crate) files: &'b [Source<'b>],
     /// Their segments.
-    pub segments: Vec<BoundSegment<'b>>,
+    pub(crate) segments: Vec<BoundSegment<'b>>,
     /// Where the segments of each file end.
     ends: Vec<usize>,
 }
@@ -48,7 +48,7 @@ impl<'b> Sources<'b> {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub fn bind(files: &'b [Source<'b>]) -> Result<Sources<'b>> {
+    pub(crate) fn bind(files: &'b [Source<'b>]) -> Result<Sources<'b>> {
         let (mut segments, mut ends) = (Vec::new(), Vec::new());
         for source in files {
             for segment in &source.catalog.segments {
@@ -64,24 +64,24 @@ impl<'b> Sources<'b> {
     }
 
     /// Positions of the segments of a file.
-    pub fn positions(&self, file: usize) -> Range<usize> {
+    pub(crate) fn positions(&self, file: usize) -> Range<usize> {
         let before = file.checked_sub(1).and_then(|before| self.ends.get(before));
         let start = before.copied().unwrap_or(0);
         start..self.ends.get(file).copied().unwrap_or(start)
     }
 
     /// The segments of a file.
-    pub fn of_file(&self, file: usize) -> &[BoundSegment<'b>] {
+    pub(crate) fn of_file(&self, file: usize) -> &[BoundSegment<'b>] {
         self.segments.get(self.positions(file)).unwrap_or_default()
     }
 
     /// The file of the segment at a position.
-    pub fn file_of(&self, position: usize) -> usize {
+    pub(crate) fn file_of(&self, position: usize) -> usize {
         self.ends.partition_point(|end| *end <= position)
     }
 
     /// Statistics of the live chunks of all files: a word weighs the same in each of them.
-    pub fn statistics(&self) -> Statistics {
+    pub(crate) fn statistics(&self) -> Statistics {
         let mut all = Statistics::default();
         for source in self.files {
             let of_file = source.catalog.statistics;
@@ -92,7 +92,7 @@ impl<'b> Sources<'b> {
     }
 
     /// What the keyword index is asked with.
-    pub fn keyword_segments(&'b self) -> Result<Vec<QuerySegment<'b>>> {
+    pub(crate) fn keyword_segments(&'b self) -> Result<Vec<QuerySegment<'b>>> {
         let segments = self.segments.iter().map(|bound| {
             Ok(QuerySegment {
                 reader: bound.keyword_index()?,
@@ -103,26 +103,26 @@ impl<'b> Sources<'b> {
     }
 
     /// A file of the request.
-    pub fn source(&self, file: usize) -> Result<&'b Source<'b>> {
+    pub(crate) fn source(&self, file: usize) -> Result<&'b Source<'b>> {
         let source = self.files.get(file);
         source.ok_or_else(|| Error::damaged("a chunk of no file"))
     }
 
     /// A segment by its position.
-    pub fn segment(&self, position: usize) -> Result<&BoundSegment<'b>> {
+    pub(crate) fn segment(&self, position: usize) -> Result<&BoundSegment<'b>> {
         let segment = self.segments.get(position);
         segment.ok_or_else(|| Error::damaged("a chunk of no segment"))
     }
 
     /// The document of a chunk.
-    pub fn document_of(&self, address: ChunkAddress) -> Result<DocumentId> {
+    pub(crate) fn document_of(&self, address: ChunkAddress) -> Result<DocumentId> {
         self.segment(address.segment)?
             .chunks()
             .document(address.row)
     }
 
     /// The record of a document of a file.
-    pub fn document(&self, file: usize, id: DocumentId) -> Result<DocumentRecord> {
+    pub(crate) fn document(&self, file: usize, id: DocumentId) -> Result<DocumentRecord> {
         let source = self.source(file)?;
         source.catalog.documents.get(source.snapshot, id)
     }
@@ -131,7 +131,7 @@ impl<'b> Sources<'b> {
     ///
     /// # Errors
     /// [`Error::Damaged`] when its row or document is missing.
-    pub fn tie_break_key(&self, address: ChunkAddress) -> Result<(String, u32, usize)> {
+    pub(crate) fn tie_break_key(&self, address: ChunkAddress) -> Result<(String, u32, usize)> {
         let chunk = self.segment(address.segment)?.chunks().get(address.row)?;
         let file = self.file_of(address.segment);
         let record = self.document(file, chunk.document)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use kb_engine::kb::Kb;
-use kb_engine::search::request::{Mode, Request};
+use kb_engine::{Mode, Request};
 
 /// Processes started per mode.
 const PROCESS_RUNS: usize = 50;

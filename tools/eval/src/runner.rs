@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
+use kb_engine::Response;
 use kb_engine::kb::{Kb, KbWriter};
-use kb_engine::search::request::{Mode, Request};
-use kb_engine::search::response::Response;
 use kb_engine::types::Document;
+use kb_engine::{Mode, Request};
 use kb_engine::{Scan, SealOptions, VectorCodec};
 use tempfile::TempDir;
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 use flate2::read::GzDecoder;
 use kb_engine::kb::Kb;
-use kb_engine::search::request::{Mode, Request};
+use kb_engine::{Mode, Request};
 use serde_json::{Value, json};
 
 use crate::runner::{self, Cut};

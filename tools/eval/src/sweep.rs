@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use anyhow::{Result, anyhow};
 use kb_engine::Scan;
 use kb_engine::kb::Kb;
-use kb_engine::search::request::{Mode, Request};
+use kb_engine::{Mode, Request};
 use serde_json::{Value, json};
 
 use crate::languages;

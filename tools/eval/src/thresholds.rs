@@ -1,6 +1,6 @@
 //! What the figures must reach.
 
-use kb_engine::search::request::Mode;
+use kb_engine::Mode;
 use serde_json::{Value, json};
 
 use crate::reference::{GROUPS, KEYWORD_ALLOWANCE, KNOWN_LOSS, PART_ALLOWANCE};

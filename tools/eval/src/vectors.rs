@@ -5,7 +5,7 @@
 //! the rows of all collections.
 
 use anyhow::Result;
-use kb_engine::search::request::Mode;
+use kb_engine::Mode;
 use kb_engine::types::Document;
 use kb_engine::{Scan, VectorCodec};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, anyhow};
 use kb_engine::kb::Kb;
 use kb_engine::search::relevance::{self, Relevance, RelevanceSignals};
-use kb_engine::search::request::{Mode, Request};
+use kb_engine::{Mode, Request};
 use serde_json::{Value, json};
 
 use crate::metrics::mean;

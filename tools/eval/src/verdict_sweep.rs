@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Result;
+use kb_engine::Mode;
 use kb_engine::search::relevance::{self, RelevanceSignals, Rule};
-use kb_engine::search::request::Mode;
 use serde_json::{Value, json};
 
 use crate::metrics::{Judgements, mean};

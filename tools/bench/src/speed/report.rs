@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use kb_engine::search::request::Mode;
+use kb_engine::Mode;
 
 use super::{Figures, machine};
 use crate::latency::{ModeLatency, Summary};

@@ -9,15 +9,15 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::Result;
-use crate::search::clock::Clock;
-use crate::search::fuse::Scored;
-use crate::search::passages::{self, Passage, SeenDocuments};
+use crate::search::fuse::passages::{self, Passage, SeenDocuments};
+use crate::search::fuse::score::Scored;
+use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
+use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{Request, Scope};
-use crate::search::retrieve::{self, Candidates};
+use crate::search::retrieve::candidates::{self, Candidates};
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::search::top_k;
-use crate::search::two_phase::TwoPhaseFilter;
+use crate::search::timer::StepTimer;
 
 /// How many times as deep as the one before a layer goes.
 const LAYER_GROWTH: usize = 4;
@@ -27,26 +27,26 @@ const LAYERS_OF_PAGE: usize = 3;
 
 /// The passages of an answer from its first one on.
 #[derive(Debug, Default)]
-pub(super) struct Ranked {
+pub(crate) struct Ranked {
     /// At least as many as were wanted, unless the layers of a page have no more.
-    pub(super) passages: Vec<Passage>,
+    pub(crate) passages: Vec<Passage>,
     /// Whether deeper layers may have more.
-    pub(super) may_go_on: bool,
+    pub(crate) may_go_on: bool,
     /// The candidates of the first layer.
-    pub(super) first: Candidates,
+    pub(crate) first: Candidates,
 }
 
 /// The first `start` passages, and up to `wanted` more.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub(super) fn find(
+pub(crate) fn find(
     plan: &Plan<'_>,
     request: &Request,
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     (start, wanted): (usize, usize),
-    clock: &mut Clock,
+    timer: &mut StepTimer,
 ) -> Result<Ranked> {
     let mut found = Ranked::default();
     let (mut seen, mut seen_documents) = (
@@ -55,7 +55,7 @@ pub(super) fn find(
     );
     let mut depth = plan.candidates;
     for layer in 0.. {
-        let mut candidates = retrieve::retrieve(plan, sources, filter, depth, clock)?;
+        let mut candidates = candidates::retrieve(plan, sources, filter, depth, timer)?;
         let bound = candidates.bound;
         found.may_go_on = bound > 0.0 && bound >= request.min_score && !filter.is_spent();
         let list = std::mem::take(&mut candidates.list);
@@ -66,7 +66,7 @@ pub(super) fn find(
             .saturating_add(wanted)
             .saturating_sub(found.passages.len());
         let more = passages::passages(&ranked, request, sources, left, &mut seen_documents)?;
-        clock.step("fuse");
+        timer.step("fuse");
         found.passages.extend(more);
         if layer == 0 {
             candidates.list = list;

@@ -8,8 +8,8 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Form, Query};
-use crate::search::filter::{self, Rows};
-use crate::search::phrase::{PhraseOperator, PhraseRows, RowText};
+use crate::search::filter::rows::{self, Rows};
+use crate::search::query::phrase::{PhraseOperator, PhraseRows, RowText};
 use crate::search::request::shown;
 use crate::search::sources::{ChunkAddress, Sources};
 
@@ -24,11 +24,11 @@ const CHOICE_SHARE: u64 = 2;
 const FIRST_BATCH: usize = 16;
 
 /// How much larger the next batch is: few rows are read in vain, and large batches are read in sequence.
-pub(super) const BATCH_GROWTH: usize = 4;
+pub(crate) const BATCH_GROWTH: usize = 4;
 
 /// The rows that may answer one request.
 #[derive(Debug)]
-pub struct TwoPhaseFilter<'f> {
+pub(crate) struct TwoPhaseFilter<'f> {
     /// The segments.
     sources: &'f Sources<'f>,
     /// Rows that pass the bitmaps and were not refused by a phrase; `None`: all rows.
@@ -49,7 +49,7 @@ impl<'f> TwoPhaseFilter<'f> {
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
-    pub(super) fn new(
+    pub(crate) fn new(
         sources: &'f Sources<'f>,
         rows: Rows,
         phrases: Vec<PhraseOperator>,
@@ -82,7 +82,7 @@ impl<'f> TwoPhaseFilter<'f> {
         let mut rows = filter
             .rows
             .take()
-            .unwrap_or_else(|| filter::live_rows_of(sources));
+            .unwrap_or_else(|| rows::live_rows_of(sources));
         for operator in phrases {
             filter
                 .phrases
@@ -120,17 +120,17 @@ impl<'f> TwoPhaseFilter<'f> {
     }
 
     /// The rows of the segment at `position` that may answer; `None`: all.
-    pub fn rows(&self, position: usize) -> Option<&RoaringBitmap> {
+    pub(crate) fn rows(&self, position: usize) -> Option<&RoaringBitmap> {
         self.rows.as_ref().and_then(|rows| rows.get(position))
     }
 
     /// The rows of several segments that may answer; `None`: all.
-    pub fn rows_of(&self, positions: std::ops::Range<usize>) -> Option<&[RoaringBitmap]> {
+    pub(crate) fn rows_of(&self, positions: std::ops::Range<usize>) -> Option<&[RoaringBitmap]> {
         self.rows.as_ref().and_then(|rows| rows.get(positions))
     }
 
     /// How many rows may answer; those that no answer came to count without having been read.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         match &self.rows {
             Some(rows) => rows.iter().map(RoaringBitmap::len).sum(),
             None => self.sources.statistics().chunks,
@@ -138,17 +138,17 @@ impl<'f> TwoPhaseFilter<'f> {
     }
 
     /// Whether every row is taken as it is.
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.rows.is_none()
     }
 
     /// Whether there are phrases.
-    pub fn has_phrases(&self) -> bool {
+    pub(crate) fn has_phrases(&self) -> bool {
         !self.phrases.is_empty()
     }
 
     /// Whether a row may answer for certain.
-    pub fn is_verified(&self, address: ChunkAddress) -> bool {
+    pub(crate) fn is_verified(&self, address: ChunkAddress) -> bool {
         let is_in =
             |rows: Option<&RoaringBitmap>| rows.is_some_and(|rows| rows.contains(address.row));
         self.rows(address.segment)
@@ -161,7 +161,7 @@ impl<'f> TwoPhaseFilter<'f> {
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
-    pub fn verify(&mut self, rows: impl IntoIterator<Item = ChunkAddress>) -> Result<()> {
+    pub(crate) fn verify(&mut self, rows: impl IntoIterator<Item = ChunkAddress>) -> Result<()> {
         if self.phrases.is_empty() {
             return Ok(());
         }
@@ -198,12 +198,12 @@ impl<'f> TwoPhaseFilter<'f> {
 
     /// Whether as much text was read as one request may read. Rows that were not verified by then stay
     /// out of the answer.
-    pub fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.text.decoded_bytes() > self.limit_bytes
     }
 
     /// What to tell when rows stay out of the answer because the limit was reached.
-    pub fn unread_warning(&self) -> Option<String> {
+    pub(crate) fn unread_warning(&self) -> Option<String> {
         let unread: u64 = self.unverified.iter().map(RoaringBitmap::len).sum();
         (self.is_spent() && unread > 0).then(|| {
             let phrases: Vec<String> = self

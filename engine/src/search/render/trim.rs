@@ -8,7 +8,7 @@ use crate::types::line_ends;
 /// Cuts the text of a hit to so many characters around its best lines; span and lines follow, the
 /// lines only where those of the text are those of the original. Returns which part of the text is
 /// left.
-pub(super) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range<usize> {
+pub(crate) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range<usize> {
     let range = preview(&hit.text, &hit.snippet, characters);
     let before = hit.text.get(..range.start).unwrap_or_default();
     let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
@@ -34,7 +34,7 @@ pub(super) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range
 
 /// The first words of a text that so many characters hold; where no word ends in the second half of
 /// them, as in a script without spaces, the first characters.
-pub(super) fn first_words(text: &str, characters: usize) -> &str {
+pub(crate) fn first_words(text: &str, characters: usize) -> &str {
     let Some((end, next)) = text.char_indices().nth(characters) else {
         return text;
     };
@@ -49,7 +49,7 @@ pub(super) fn first_words(text: &str, characters: usize) -> &str {
 }
 
 /// The same at the end of a text.
-pub(super) fn last_words(text: &str, characters: usize) -> &str {
+pub(crate) fn last_words(text: &str, characters: usize) -> &str {
     let mut backward = text.char_indices().rev();
     let start = match characters.checked_sub(1) {
         Some(others) => backward.nth(others).map(|(start, _)| start),

@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, TermSet};
-use crate::search::context::{self, Pieces, Side};
-use crate::search::passages::Passage;
+use crate::search::explanation::TermScore;
+use crate::search::fuse::passages::Passage;
+use crate::search::render::context::{self, Pieces, Side};
+use crate::search::render::snippet::{Highlight, snippet};
+use crate::search::render::trim::{cut, first_words, last_words};
 use crate::search::request::{Mode, Request};
-use crate::search::response::{Hit, TermScore};
-use crate::search::snippet::{Highlight, snippet};
+use crate::search::response::Hit;
 use crate::search::sources::Sources;
-use crate::search::trim::{cut, first_words, last_words};
 use crate::store::blocks::BlockReader;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
@@ -19,13 +20,13 @@ use crate::types::{ChunkId, DocumentId, Lines, Span, line_ends};
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its best lines.
-pub const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
+pub(crate) const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
 
 /// Most highlights of a hit. A passage of the usual length cannot have so many.
 const HIGHLIGHTS_LIMIT: usize = 4096;
 
 /// Turns passages into hits; keeps documents and blocks that several hits share.
-pub struct Renderer<'r> {
+pub(crate) struct Renderer<'r> {
     /// What is asked.
     sources: &'r Sources<'r>,
     /// How hits are to look.
@@ -58,7 +59,7 @@ impl std::fmt::Debug for Renderer<'_> {
 
 impl<'r> Renderer<'r> {
     /// `terms`: the distinct analysed words of the query, each with its idf.
-    pub fn new(
+    pub(crate) fn new(
         sources: &'r Sources<'r>,
         request: &'r Request,
         mode: Mode,
@@ -80,13 +81,13 @@ impl<'r> Renderer<'r> {
     }
 
     /// Bytes of text and outlines that were decoded so far.
-    pub fn work_bytes(&self) -> u64 {
+    pub(crate) fn work_bytes(&self) -> u64 {
         let text = self.blocks.values().map(BlockReader::decoded_bytes);
         self.outline_bytes.saturating_add(text.sum())
     }
 
     /// How many hits had more text than [`HIT_TEXT_LIMIT_BYTES`].
-    pub fn cut_hits(&self) -> usize {
+    pub(crate) fn cut_hits(&self) -> usize {
         self.cut_hits
     }
 
@@ -94,7 +95,7 @@ impl<'r> Renderer<'r> {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub fn hit(&mut self, passage: &Passage, terms: Vec<TermScore>) -> Result<Hit> {
+    pub(crate) fn hit(&mut self, passage: &Passage, terms: Vec<TermScore>) -> Result<Hit> {
         let address = passage.best.address;
         let segment = self.sources.segment(address.segment)?.segment.id;
         let stored = self.stored(passage)?;

@@ -8,19 +8,19 @@ const SNIPPET_LINES: usize = 4;
 
 /// A word of the query in the text of a hit.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Highlight {
+pub(crate) struct Highlight {
     /// Bytes of the text, within one line.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// What it adds to lines that have it, once a term.
-    pub weight: f32,
+    pub(crate) weight: f32,
     /// Number of the term.
-    pub term: usize,
+    pub(crate) term: usize,
 }
 
 /// The run of [`SNIPPET_LINES`] whole lines whose distinct marked terms weigh most, the first of equal
 /// ones; without highlights the first lines with text. Holds only the lines of one window, and passes over
 /// lines that have no mark near.
-pub(super) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
+pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
     let mut lines = LineRanges { text, at: 0 };
     let mut window: VecDeque<Range<usize>> = lines.by_ref().take(SNIPPET_LINES).collect();
     let blank = |line: &Range<usize>| text.get(line.clone()).is_none_or(|l| l.trim().is_empty());

@@ -1,25 +1,22 @@
-//! Filters -> the rows that may answer, one bitmap a segment, before any ranking.
+//! Applies [`Filters`] to one file: the rows that pass, one bitmap a segment.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use roaring::RoaringBitmap;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::catalog::{Catalog, DirectoryEntry, Segment};
+use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
 use crate::resolve;
-use crate::search::glob::{Globs, folders_of};
-use crate::search::request::{Filters, shown};
-use crate::search::sources::Sources;
+use crate::search::filter::facet::FacetFilter;
+use crate::search::filter::glob::{Globs, folders_of};
+use crate::search::filter::rows::{Rows, intersect, live, live_rows, rows_of_documents};
+use crate::search::request::Filters;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
-
-/// The rows of each segment that pass, in the order of the catalog; `None`: no filter was given.
-pub type Rows = Option<Vec<RoaringBitmap>>;
 
 /// Applies the filters of a request; pushes a sentence to `warnings` for a value that is fine but
 /// that no document of the file has.
@@ -27,7 +24,7 @@ pub type Rows = Option<Vec<RoaringBitmap>>;
 /// # Errors
 /// [`Error::InvalidArgument`] for a glob that does not parse, or a type or language that neither
 /// the file nor the program knows.
-pub fn apply(
+pub(crate) fn apply(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     filters: &Filters,
@@ -37,27 +34,27 @@ pub fn apply(
         return Ok(None);
     }
     let mut rows = live_rows(catalog);
-    let types = Values {
+    let types = FacetFilter {
         argument: "type",
         facet: Facet::Type,
-        given: &filters.types,
+        values: &filters.types,
         canonical: file_types::canonical_type,
     };
-    let languages = Values {
+    let languages = FacetFilter {
         argument: "language",
         facet: Facet::Language,
-        given: &filters.languages,
+        values: &filters.languages,
         canonical: file_types::canonical_language,
     };
-    types.keep(snapshot, catalog, &mut rows, warnings)?;
-    languages.keep(snapshot, catalog, &mut rows, warnings)?;
-    let tags = Values {
+    types.apply(snapshot, catalog, &mut rows, warnings)?;
+    languages.apply(snapshot, catalog, &mut rows, warnings)?;
+    let tags = FacetFilter {
         argument: "tag",
         facet: Facet::Tag,
-        given: &filters.tags,
+        values: &filters.tags,
         canonical: |_| None,
     };
-    tags.keep(snapshot, catalog, &mut rows, warnings)?;
+    tags.apply(snapshot, catalog, &mut rows, warnings)?;
     keep_classes(snapshot, catalog, &filters.classes, &mut rows)?;
     keep_folders(snapshot, catalog, &filters.folders, &mut rows)?;
     keep_documents(snapshot, catalog, filters, &mut rows)?;
@@ -75,134 +72,9 @@ pub fn apply(
     Ok(Some(rows))
 }
 
-/// Folders up to this many are found by halving the rows of each segment: that reads some tens of
-/// records, where the directory reads all.
-const FEW_FOLDERS: usize = 16;
-
-/// Values of a facet up to this many are asked for one by one.
-const FEW_VALUES: usize = 16;
-
-/// Values that a message lists.
-const MOST_SHOWN: usize = 50;
-
-/// A value as it was given.
-#[derive(Debug, Clone, Copy)]
-struct Given<'f> {
-    /// By the caller.
-    given: &'f str,
-    /// The word that this program has for it.
-    known: Option<&'static str>,
-}
-
-/// The values asked for of one facet whose values have aliases.
-struct Values<'f> {
-    /// Name of the argument, for messages.
-    argument: &'static str,
-    /// The facet.
-    facet: Facet,
-    /// As given.
-    given: &'f [String],
-    /// Alias -> the stored word, if this program knows it.
-    canonical: fn(&str) -> Option<&'static str>,
-}
-
-impl Values<'_> {
-    fn keep(
-        &self,
-        snapshot: &Snapshot<'_>,
-        catalog: &Catalog,
-        rows: &mut [RoaringBitmap],
-        warnings: &mut Vec<String>,
-    ) -> Result<()> {
-        if self.given.is_empty() {
-            return Ok(());
-        }
-        let mut asked: FxHashMap<String, Given<'_>> = FxHashMap::default();
-        for given in self.given {
-            let known = (self.canonical)(given);
-            let value = known.map_or_else(|| normal(given), str::to_owned);
-            asked.entry(value).or_insert(Given { given, known });
-        }
-        let mut passing = vec![RoaringBitmap::new(); rows.len()];
-        let mut found: FxHashSet<String> = FxHashSet::default();
-        for (segment, passing) in catalog.segments.iter().zip(&mut passing) {
-            let live = live(segment);
-            let values = match asked.len() > FEW_VALUES {
-                // Cheaper than to ask for many that are not there.
-                true => facets::values(snapshot, segment.id, self.facet)?,
-                false => asked.keys().cloned().collect(),
-            };
-            for value in values.into_iter().filter(|value| asked.contains_key(value)) {
-                if let Some(with) =
-                    facets::rows_with(snapshot, segment.id, segment.rows(), self.facet, &value)?
-                    && !with.is_disjoint(&live)
-                {
-                    *passing |= with;
-                    found.insert(value);
-                }
-            }
-        }
-        keep(rows, &passing);
-        let mut missing: Vec<_> = asked
-            .into_iter()
-            .filter(|(value, _)| !found.contains(value))
-            .collect();
-        missing.sort_by(|a, b| a.0.cmp(&b.0));
-        match missing.is_empty() {
-            true => Ok(()),
-            false => self.missing(snapshot, catalog, &missing, warnings),
-        }
-    }
-
-    /// Warns of values that no document has; refuses those that nobody knows.
-    fn missing(
-        &self,
-        snapshot: &Snapshot<'_>,
-        catalog: &Catalog,
-        missing: &[(String, Given<'_>)],
-        warnings: &mut Vec<String>,
-    ) -> Result<()> {
-        let mut present = BTreeSet::new();
-        for segment in &catalog.segments {
-            let live = live(segment);
-            for value in facets::values(snapshot, segment.id, self.facet)? {
-                let rows =
-                    facets::rows_with(snapshot, segment.id, segment.rows(), self.facet, &value)?;
-                if rows.is_some_and(|rows| !rows.is_disjoint(&live)) {
-                    present.insert(value);
-                }
-            }
-        }
-        let mut list: Vec<String> = present.iter().take(MOST_SHOWN).cloned().collect();
-        if present.len() > MOST_SHOWN {
-            list.push(format!("and {} more", present.len() - MOST_SHOWN));
-        }
-        let list = match list.is_empty() {
-            true => "none".to_owned(),
-            false => list.join(", "),
-        };
-        let argument = self.argument;
-        if let Some((_, unknown)) = missing.iter().find(|(_, given)| given.known.is_none()) {
-            return Err(Error::InvalidArgument {
-                argument,
-                reason: format!(
-                    "{:?} is no known {argument}; this file has: {list}",
-                    shown(unknown.given)
-                ),
-            });
-        }
-        let values: Vec<String> = missing
-            .iter()
-            .take(MOST_SHOWN)
-            .map(|(value, _)| format!("{:?}", shown(value)))
-            .collect();
-        let values = values.join(", ");
-        warnings.push(format!(
-            "no document has {argument} {values}; this file has: {list}"
-        ));
-        Ok(())
-    }
-}
+/// Up to this many folders are found by binary search over the rows of each segment, which reads some
+/// tens of records; for more, all documents are listed.
+const MAX_BINARY_SEARCHES: usize = 16;
 
 fn keep_classes(
     snapshot: &Snapshot<'_>,
@@ -231,76 +103,6 @@ fn keep_classes(
     Ok(())
 }
 
-/// The rows of the documents that `passes`, one bitmap a segment, deleted ones included.
-///
-/// # Errors
-/// [`Error::Damaged`] when the documents cannot be read.
-pub(super) fn rows_of_documents(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    mut passes: impl FnMut(&DirectoryEntry<'_>) -> bool,
-) -> Result<Vec<RoaringBitmap>> {
-    let mut passing = vec![RoaringBitmap::new(); catalog.segments.len()];
-    for document in catalog.directory(snapshot)?.iter() {
-        let segment = document.segment();
-        if let (Some(passing), Some(of)) = (passing.get_mut(segment), catalog.segments.get(segment))
-            && passes(&document)
-        {
-            let rows = document.rows();
-            passing.insert_range(rows.start..rows.end.min(of.rows()));
-        }
-    }
-    Ok(passing)
-}
-
-/// The rows that have a tag, as people type it, one bitmap a segment.
-///
-/// # Errors
-/// [`Error::Damaged`] when a bitmap does not decode.
-pub(super) fn rows_with_tag(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    tag: &str,
-) -> Result<Vec<RoaringBitmap>> {
-    let tag = normal(tag);
-    let with = catalog.segments.iter().map(|segment| {
-        let with = facets::rows_with(snapshot, segment.id, segment.rows(), Facet::Tag, &tag)?;
-        Ok(with.unwrap_or_default())
-    });
-    with.collect()
-}
-
-/// The rows of all segments that are not deleted.
-pub(super) fn live_rows(catalog: &Catalog) -> Vec<RoaringBitmap> {
-    catalog.segments.iter().map(live).collect()
-}
-
-/// The rows of all segments of all files that are not deleted.
-pub(super) fn live_rows_of(files: &Sources<'_>) -> Vec<RoaringBitmap> {
-    let segments = files.segments.iter();
-    segments.map(|bound| live(bound.segment)).collect()
-}
-
-fn live(segment: &Segment) -> RoaringBitmap {
-    let mut all = RoaringBitmap::new();
-    all.insert_range(0..segment.rows());
-    if let Some(deleted) = segment.deleted_rows() {
-        all -= deleted;
-    }
-    all
-}
-
-/// A value as people type it -> as facets keep it.
-fn normal(value: &str) -> String {
-    value.trim().to_lowercase().nfc().collect()
-}
-
-fn keep(rows: &mut [RoaringBitmap], passing: &[RoaringBitmap]) {
-    for (rows, passing) in rows.iter_mut().zip(passing) {
-        *rows &= passing;
-    }
-}
-
 fn keep_documents(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
@@ -317,7 +119,7 @@ fn keep_documents(
         since.is_none_or(|since| modified != 0 && modified >= since)
             && (filters.paths.is_empty() || globs.is_match(document.path()))
     })?;
-    keep(rows, &passing);
+    intersect(rows, &passing);
     Ok(())
 }
 
@@ -353,11 +155,11 @@ fn keep_folders(
         }
         wanted.insert(name);
     }
-    if wanted.len() > FEW_FOLDERS || catalog.has_directory() {
+    if wanted.len() > MAX_BINARY_SEARCHES || catalog.has_directory() {
         let passing = rows_of_documents(snapshot, catalog, |document| {
             folders_of(document.path()).any(|folder| wanted.contains(folder))
         })?;
-        keep(rows, &passing);
+        intersect(rows, &passing);
         return Ok(());
     }
     for (segment, rows) in catalog.segments.iter().zip(rows) {

@@ -10,23 +10,23 @@ const LINE_LIMIT_BYTES: usize = 4096;
 
 /// Bytes of a document after which no more of it is read on one side of a passage: 1000 lines of 262 bytes,
 /// or fewer that are longer.
-pub(super) const SIDE_LIMIT_BYTES: usize = 256 << 10;
+pub(crate) const SIDE_LIMIT_BYTES: usize = 256 << 10;
 
 /// What stands in the place of the rest of a line.
 const CUT: &str = "[...]";
 
 /// Lines on one side of a passage.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Side {
+pub(crate) struct Side {
     /// The lines with their ends, those that are too long cut.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Whether one was cut.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// Pieces of a document, from a passage outwards, until they are enough.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     pieces: Vec<String>,
     bytes: usize,
     line_ends: u32,
@@ -35,7 +35,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// Adds the next piece outwards.
-    pub(super) fn push(&mut self, piece: String) {
+    pub(crate) fn push(&mut self, piece: String) {
         self.bytes = self.bytes.saturating_add(piece.len());
         self.line_ends = self.line_ends.saturating_add(line_ends(&piece));
         self.characters = self.characters.saturating_add(piece.chars().count());
@@ -43,29 +43,29 @@ impl Pieces {
     }
 
     /// Whether there are so many ends of lines, or too many bytes to go on.
-    pub(super) fn has_lines(&self, line_ends: u32) -> bool {
+    pub(crate) fn has_lines(&self, line_ends: u32) -> bool {
         self.line_ends >= line_ends || self.bytes >= SIDE_LIMIT_BYTES
     }
 
     /// Whether there are more characters than that.
-    pub(super) fn is_longer_than(&self, characters: usize) -> bool {
+    pub(crate) fn is_longer_than(&self, characters: usize) -> bool {
         self.characters > characters
     }
 
     /// The text before a passage.
-    pub(super) fn before(mut self) -> String {
+    pub(crate) fn before(mut self) -> String {
         self.pieces.reverse();
         self.pieces.concat()
     }
 
     /// The text after a passage.
-    pub(super) fn after(self) -> String {
+    pub(crate) fn after(self) -> String {
         self.pieces.concat()
     }
 }
 
 /// The last `count` lines of the text before a passage; `is_whole`: whether it begins with a whole line.
-pub(super) fn lines_before(text: &str, count: u32, is_whole: bool) -> Side {
+pub(crate) fn lines_before(text: &str, count: u32, is_whole: bool) -> Side {
     let all = text.split_inclusive('\n').count();
     let skipped = all.saturating_sub(count as usize);
     let mut side = Side::default();
@@ -81,7 +81,7 @@ pub(super) fn lines_before(text: &str, count: u32, is_whole: bool) -> Side {
 }
 
 /// The first `count` lines of the text after a passage; `is_whole`: whether it ends with a whole line.
-pub(super) fn lines_after(text: &str, count: u32, is_whole: bool) -> Side {
+pub(crate) fn lines_after(text: &str, count: u32, is_whole: bool) -> Side {
     let mut side = Side::default();
     let mut lines = text.split_inclusive('\n').peekable();
     for _ in 0..count {

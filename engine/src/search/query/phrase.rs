@@ -19,22 +19,22 @@ use crate::store::blocks::BlockReader;
 
 /// A phrase that a query asks for or excludes.
 #[derive(Debug)]
-pub(super) struct PhraseOperator {
+pub(crate) struct PhraseOperator {
     /// As it was given.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Its words.
-    pub(super) phrase: Phrase,
+    pub(crate) phrase: Phrase,
     /// Whether rows that have it do not pass.
-    pub(super) is_excluded: bool,
+    pub(crate) is_excluded: bool,
 }
 
 /// A phrase with what is known of the rows of all segments.
 #[derive(Debug)]
-pub(super) struct PhraseRows {
+pub(crate) struct PhraseRows {
     /// What is asked.
-    pub(super) operator: PhraseOperator,
+    pub(crate) operator: PhraseOperator,
     /// How its words must match for a row to have it.
-    pub(super) form: Form,
+    pub(crate) form: Form,
     /// Finds it as written.
     written: PhraseMatcher,
     /// Finds it by its terms; only where that may be asked.
@@ -63,7 +63,7 @@ impl PhraseRows {
     ///
     /// # Errors
     /// [`Error::Damaged`] when postings contradict the format.
-    pub(super) fn new(
+    pub(crate) fn new(
         operator: PhraseOperator,
         sources: &Sources<'_>,
         within: &[RoaringBitmap],
@@ -88,7 +88,7 @@ impl PhraseRows {
     }
 
     /// Rows of the segment at `position` that may have the phrase; all others do not.
-    pub(super) fn may_have(&self, position: usize) -> RoaringBitmap {
+    pub(crate) fn may_have(&self, position: usize) -> RoaringBitmap {
         let Some(segment) = self.segments.get(position) else {
             return RoaringBitmap::new();
         };
@@ -98,7 +98,7 @@ impl PhraseRows {
     }
 
     /// Whether a row was read that has the phrase in that form.
-    pub(super) fn was_found(&self, form: Form) -> bool {
+    pub(crate) fn was_found(&self, form: Form) -> bool {
         self.segments.iter().any(|segment| match form {
             Form::Written => !segment.written.is_empty(),
             Form::Stemmed => !segment.stemmed.is_empty(),
@@ -109,7 +109,7 @@ impl PhraseRows {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub(super) fn has(&mut self, address: ChunkAddress, text: &mut RowText<'_>) -> Result<bool> {
+    pub(crate) fn has(&mut self, address: ChunkAddress, text: &mut RowText<'_>) -> Result<bool> {
         let row = address.row;
         let next = row.checked_add(1);
         let Some(segment) = self.segments.get_mut(address.segment) else {
@@ -146,7 +146,7 @@ impl PhraseRows {
 }
 
 /// The text of rows, read one after the other.
-pub(super) struct RowText<'f> {
+pub(crate) struct RowText<'f> {
     sources: &'f Sources<'f>,
     /// A reader of text for each segment seen.
     blocks: FxHashMap<usize, BlockReader<'f>>,
@@ -167,7 +167,7 @@ impl std::fmt::Debug for RowText<'_> {
 }
 
 impl<'f> RowText<'f> {
-    pub(super) fn new(sources: &'f Sources<'f>) -> RowText<'f> {
+    pub(crate) fn new(sources: &'f Sources<'f>) -> RowText<'f> {
         RowText {
             sources,
             blocks: FxHashMap::default(),
@@ -178,7 +178,7 @@ impl<'f> RowText<'f> {
     }
 
     /// Bytes of text decoded so far.
-    pub(super) fn decoded_bytes(&self) -> u64 {
+    pub(crate) fn decoded_bytes(&self) -> u64 {
         self.blocks.values().map(BlockReader::decoded_bytes).sum()
     }
 

@@ -9,7 +9,7 @@ use crate::search::sources::ChunkAddress;
 ///
 /// # Errors
 /// What `tie_break_key` says.
-pub fn top_k<T: Copy, P: Ord>(
+pub(crate) fn top_k<T: Copy, P: Ord>(
     mut list: Vec<T>,
     k: usize,
     score: impl Fn(&T) -> f32,

@@ -6,13 +6,13 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::search::fuse::Scored;
-use crate::search::passages::{self, Passage};
+use crate::search::fuse::passages::{self, Passage};
+use crate::search::fuse::score::Scored;
 use crate::search::plan::Plan;
+use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{Request, Sort};
+use crate::search::retrieve::title;
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::search::title;
-use crate::search::two_phase::TwoPhaseFilter;
 
 /// The first `wanted` documents of the answer, in the order asked for: of titles the best first, of a mere
 /// list by path. Each is shown by its first chunk that passes. The texts of as many documents are read as
@@ -20,7 +20,7 @@ use crate::search::two_phase::TwoPhaseFilter;
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub(super) fn passages(
+pub(crate) fn passages(
     plan: &Plan<'_>,
     request: &Request,
     sources: &Sources<'_>,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
-use crate::search::fuse::Scored;
+use crate::search::fuse::score::Scored;
 use crate::search::request::{Request, Scope, Sort};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::types::DocumentId;
@@ -18,15 +18,15 @@ const JOIN_LIMIT_BYTES: u32 = 4096;
 
 /// What one hit stands for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Passage {
+pub(crate) struct Passage {
     /// Its best chunk with its scores.
-    pub best: Scored,
+    pub(crate) best: Scored,
     /// Rows of the segment of the best chunk that are shown; empty for a document without text.
-    pub rows: Range<u32>,
+    pub(crate) rows: Range<u32>,
     /// The document, where there is no row to read it from.
-    pub document: Option<DocumentId>,
+    pub(crate) document: Option<DocumentId>,
     /// How many of the candidates it stands for.
-    pub matches: u32,
+    pub(crate) matches: u32,
 }
 
 impl Passage {
@@ -41,7 +41,7 @@ impl Passage {
 }
 
 /// Documents that an answer has a passage of, by file and number.
-pub type SeenDocuments = FxHashSet<(usize, DocumentId)>;
+pub(crate) type SeenDocuments = FxHashSet<(usize, DocumentId)>;
 
 /// Turns ranked chunks, best first, into the passages that a request asks for, in its order, as far as
 /// `wanted` passages need it; the same ones whatever `wanted` is. Where one passage a document is asked
@@ -49,7 +49,7 @@ pub type SeenDocuments = FxHashSet<(usize, DocumentId)>;
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub fn passages(
+pub(crate) fn passages(
     ranked: &[Scored],
     request: &Request,
     sources: &Sources<'_>,
@@ -77,7 +77,7 @@ pub fn passages(
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub fn sort(found: &mut Vec<Passage>, sort: Sort, sources: &Sources<'_>) -> Result<()> {
+pub(crate) fn sort(found: &mut Vec<Passage>, sort: Sort, sources: &Sources<'_>) -> Result<()> {
     if sort == Sort::Score {
         return Ok(());
     }

@@ -5,10 +5,10 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher};
-use crate::search::filter::{self, Rows};
-use crate::search::glob::PathMatcher;
-use crate::search::phrase::PhraseOperator;
-use crate::search::query_parser::{Field, FieldTerm, Operand, ParsedQuery};
+use crate::search::filter::glob::PathMatcher;
+use crate::search::filter::rows::{self, Rows};
+use crate::search::query::parser::{Field, FieldTerm, Operand, ParsedQuery};
+use crate::search::query::phrase::PhraseOperator;
 use crate::search::request::shown;
 use crate::search::sources::Sources;
 
@@ -19,7 +19,7 @@ use crate::search::sources::Sources;
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] for what a file gets wrong.
-pub(super) fn apply(
+pub(crate) fn apply(
     parsed: &ParsedQuery,
     sources: &Sources<'_>,
     rows: &mut Rows,
@@ -71,7 +71,7 @@ fn phrase_of(operand: &Operand, warnings: &mut Vec<String>) -> Phrase {
 
 /// Keeps the rows `with` something, or those without.
 fn keep(sources: &Sources<'_>, rows: &mut Rows, with: &[RoaringBitmap], excluded: bool) {
-    let rows = rows.get_or_insert_with(|| filter::live_rows_of(sources));
+    let rows = rows.get_or_insert_with(|| rows::live_rows_of(sources));
     for (rows, with) in rows.iter_mut().zip(with) {
         if excluded {
             *rows -= with;
@@ -91,12 +91,12 @@ fn rows_with_field(
     let words = &term.operand.text;
     let with = match term.field {
         Field::Tag => of_files(sources, |source| {
-            filter::rows_with_tag(source.snapshot, source.catalog, words)
+            rows::rows_with_tag(source.snapshot, source.catalog, words)
         })?,
         Field::Path => {
             let path = PathMatcher::new(words, warnings);
             of_files(sources, |source| {
-                filter::rows_of_documents(source.snapshot, source.catalog, |document| {
+                rows::rows_of_documents(source.snapshot, source.catalog, |document| {
                     path.is_match(document.path())
                 })
             })?
@@ -122,7 +122,7 @@ fn rows_with_title(
     let rows = |form| {
         let mut matcher = PhraseMatcher::new(&phrase, form);
         of_files(sources, |source| {
-            filter::rows_of_documents(source.snapshot, source.catalog, |document| {
+            rows::rows_of_documents(source.snapshot, source.catalog, |document| {
                 matcher.stands_in(document.title())
             })
         })

@@ -11,24 +11,24 @@ pub const VECTOR_WEIGHT: f32 = 0.35;
 /// made of a few known words of a question in another language points anywhere. Over eleven
 /// languages a weight that does not follow the share loses 0.029 nDCG@10, one that follows its
 /// square or root or begins at half of it gains nothing.
-pub fn vector_weight(known_share: f32) -> f32 {
+pub(crate) fn vector_weight(known_share: f32) -> f32 {
     VECTOR_WEIGHT * known_share.clamp(0.0, 1.0)
 }
 
 /// A chunk with its absolute part scores, each 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scored {
+pub(crate) struct Scored {
     /// The chunk.
-    pub address: ChunkAddress,
+    pub(crate) address: ChunkAddress,
     /// Keyword part.
-    pub keyword: f32,
+    pub(crate) keyword: f32,
     /// Vector part.
-    pub vector: f32,
+    pub(crate) vector: f32,
     /// Fused.
-    pub score: f32,
+    pub(crate) score: f32,
 }
 
 /// The fused score: a weighted mean of the parts.
-pub fn fused(keyword: f32, vector: f32, vector_weight: f32) -> f32 {
+pub(crate) fn fused(keyword: f32, vector: f32, vector_weight: f32) -> f32 {
     (1.0 - vector_weight) * keyword + vector_weight * vector
 }

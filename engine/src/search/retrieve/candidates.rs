@@ -5,48 +5,48 @@ use std::collections::BTreeMap;
 use crate::catalog::BoundSegment;
 use crate::error::Result;
 use crate::index::vector::{KnnSegment, ScanStats, knn_with_stats};
-use crate::search::clock::Clock;
-use crate::search::fuse::{Scored, fused};
+use crate::search::fuse::score::{Scored, fused};
+use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
+use crate::search::query::two_phase::{BATCH_GROWTH, TwoPhaseFilter};
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::search::top_k;
-use crate::search::two_phase::{BATCH_GROWTH, TwoPhaseFilter};
+use crate::search::timer::StepTimer;
 
 /// The candidates of one request.
 #[derive(Debug, Default)]
-pub struct Candidates {
+pub(crate) struct Candidates {
     /// The most that the score of a chunk can be that is not in the list; 0 when all are.
-    pub bound: f32,
+    pub(crate) bound: f32,
     /// The union of both lists with both parts computed, in no particular order.
-    pub list: Vec<Scored>,
+    pub(crate) list: Vec<Scored>,
     /// How many came from the keyword index.
-    pub from_keyword: usize,
+    pub(crate) from_keyword: usize,
     /// How many came from the vector index.
-    pub from_vector: usize,
+    pub(crate) from_vector: usize,
     /// What the vector index did for them.
-    pub vectors: ScanStats,
+    pub(crate) vectors: ScanStats,
 }
 
 /// Asks both indexes for so many verified rows each and completes the parts: a part is never taken as 0
 /// because a chunk was missing from the other list.
-pub(super) fn retrieve(
+pub(crate) fn retrieve(
     plan: &Plan<'_>,
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
-    clock: &mut Clock,
+    timer: &mut StepTimer,
 ) -> Result<Candidates> {
     let by_keyword = verified(filter, wanted, |filter, most| {
         by_keyword(plan, sources, filter, most)
     })?;
-    clock.step("keyword");
+    timer.step("keyword");
     let mut vectors = ScanStats::default();
     let by_vector = verified(filter, wanted, |filter, most| {
         let (found, facts) = by_vector(plan, sources, filter, most)?;
         vectors = facts;
         Ok(found)
     })?;
-    clock.step("vector");
+    timer.step("vector");
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
     let list = match (&plan.keyword_query, plan.has_vectors()) {
         (Some(_), false) => alone(&by_keyword, |score| (plan.keyword_share(score), 0.0)),

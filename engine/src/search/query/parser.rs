@@ -42,30 +42,30 @@ const OPERATORS_LIMIT: usize = 64;
 
 /// A query taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ParsedQuery {
+pub(crate) struct ParsedQuery {
     /// What is ranked and embedded: plain words and asked words, in the order of the query; the query
     /// itself when it has no signs.
-    pub plain: String,
+    pub(crate) plain: String,
     /// Words that must stand in a row: `"a b"`, `+a`.
-    pub required: Vec<Operand>,
+    pub(crate) required: Vec<Operand>,
     /// Words that must not stand in a row: `-a`, `-"a b"`.
-    pub excluded: Vec<Operand>,
+    pub(crate) excluded: Vec<Operand>,
     /// What documents must have, or not.
-    pub fields: Vec<FieldTerm>,
+    pub(crate) fields: Vec<FieldTerm>,
 }
 
 /// The text that an operator applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operand {
+pub(crate) struct Operand {
     /// As given, without quotes.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether they stand in quotes: they must match as written.
-    pub is_quoted: bool,
+    pub(crate) is_quoted: bool,
 }
 
 /// A field that a query can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub(crate) enum Field {
     /// Words of the title in a row.
     Title,
     /// A part of the path, or a glob over it.
@@ -76,10 +76,10 @@ pub enum Field {
 
 impl Field {
     /// All fields.
-    pub const ALL: [Field; 3] = [Field::Title, Field::Path, Field::Tag];
+    pub(crate) const ALL: [Field; 3] = [Field::Title, Field::Path, Field::Tag];
 
     /// The word before the colon.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Field::Title => "title",
             Field::Path => "path",
@@ -90,18 +90,18 @@ impl Field {
 
 /// `title:words`, `path:part`, `tag:word`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldTerm {
+pub(crate) struct FieldTerm {
     /// Where.
-    pub field: Field,
+    pub(crate) field: Field,
     /// What.
-    pub operand: Operand,
+    pub(crate) operand: Operand,
     /// Whether documents that have it are the ones that do not pass.
-    pub excluded: bool,
+    pub(crate) excluded: bool,
 }
 
 impl ParsedQuery {
     /// All of a query as plain words.
-    pub fn plain(query: &str) -> ParsedQuery {
+    pub(crate) fn plain(query: &str) -> ParsedQuery {
         ParsedQuery {
             plain: query.to_owned(),
             ..ParsedQuery::default()
@@ -113,19 +113,19 @@ impl ParsedQuery {
     }
 
     /// Whether the query has no signs: every chunk may answer.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.operators() == 0
     }
 
     /// Whether the query only says which documents pass: there is nothing to rank by, and the answer
     /// is the list of these documents in the order of their paths, each with score 0.
-    pub fn is_browse(&self) -> bool {
+    pub(crate) fn is_browse(&self) -> bool {
         !self.is_plain() && !self.plain.contains(char::is_alphanumeric)
     }
 }
 
 /// Takes a query apart. Every text is a query; the time is linear in its length.
-pub fn parse(query: &str) -> ParsedQuery {
+pub(crate) fn parse(query: &str) -> ParsedQuery {
     let mut parsed = ParsedQuery::default();
     let mut rest = query.trim_start();
     // Once a quote finds no other, none after it does.

@@ -49,7 +49,7 @@ fn check_limits(glob: &str) -> std::result::Result<(), String> {
 }
 
 /// The folders that a document lies in, innermost first.
-pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     let parent = |path: &str| path.rfind('/');
     std::iter::successors(parent(path), move |end| parent(path.get(..*end)?))
         .filter_map(move |end| path.get(..end))
@@ -58,7 +58,7 @@ pub(super) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
 /// Globs over paths. Thousands of them cost little more than one: names and folders without a
 /// pattern are looked up, and a glob is asked only for paths in the folder that it begins with.
 #[derive(Debug, Default)]
-pub(super) struct Globs {
+pub(crate) struct Globs {
     /// Documents and folders by path.
     paths: FxHashSet<String>,
     /// Names of documents at any depth.
@@ -69,7 +69,7 @@ pub(super) struct Globs {
 
 /// A glob that is made ready when a path comes near it.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     glob: Glob,
     /// What every path ends with that matches.
     end: String,
@@ -109,7 +109,7 @@ impl Pattern {
 impl Globs {
     /// # Errors
     /// [`Error::InvalidArgument`] for a glob that does not parse or exceeds a limit, and for too many.
-    pub(super) fn new(globs: &[String]) -> Result<Globs> {
+    pub(crate) fn new(globs: &[String]) -> Result<Globs> {
         if globs.len() > GLOBS_LIMIT {
             return Err(Error::InvalidArgument {
                 argument: "path",
@@ -143,7 +143,7 @@ impl Globs {
     }
 
     /// Whether any of them matches.
-    pub(super) fn is_match(&self, path: &str) -> bool {
+    pub(crate) fn is_match(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let matches = |folder: &str| {
             let patterns = self.patterns.get(folder);
@@ -178,7 +178,7 @@ const META: [char; 5] = ['*', '?', '[', '{', '\\'];
 /// What `path:` of a query asks for: a glob if it has a pattern that is one, else a part of the path
 /// in any case.
 #[derive(Debug)]
-pub(super) enum PathMatcher {
+pub(crate) enum PathMatcher {
     /// A glob as in `Filters::paths`.
     Glob(Box<Pattern>),
     /// Lower case.
@@ -188,7 +188,7 @@ pub(super) enum PathMatcher {
 impl PathMatcher {
     /// For the words after `path:`. Pushes a sentence to `warnings` when they are a glob that exceeds a
     /// limit, which is plain text then.
-    pub(super) fn new(words: &str, warnings: &mut Vec<String>) -> PathMatcher {
+    pub(crate) fn new(words: &str, warnings: &mut Vec<String>) -> PathMatcher {
         let given: String = words.trim_start_matches("./").nfc().collect();
         if given.contains(['*', '?', '[', '{']) {
             if let Err(reason) = check_limits(words) {
@@ -204,7 +204,7 @@ impl PathMatcher {
     }
 
     /// Whether a path is asked for.
-    pub(super) fn is_match(&self, path: &str) -> bool {
+    pub(crate) fn is_match(&self, path: &str) -> bool {
         match self {
             PathMatcher::Glob(glob) => glob.is_match(path),
             PathMatcher::Part(part) => path.to_lowercase().contains(part),

@@ -35,22 +35,22 @@ const TOKENS_SHARE: f32 = 0.8;
 
 /// A document that title mode found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TitleHit {
+pub(crate) struct TitleHit {
     /// The document.
-    pub document: DocumentId,
+    pub(crate) document: DocumentId,
     /// 0..1, of this document and query alone: `0.8 * t + 0.2 * w`. `t` is the mean over the tokens
     /// of the best of weight times grade: weights title 1, slug 0.95, file name 0.9, tag 0.8; grades
     /// word 1, beginning of a word 0.6, within a word 0.3. `w` is 1 when the words of title or slug
     /// are the tokens, 0.5 when they begin with them, else 0.
-    pub score: f32,
+    pub(crate) score: f32,
     /// Modification time of the original, milliseconds since 1970; 0 when unknown.
-    pub modified_ms: i64,
+    pub(crate) modified_ms: i64,
     /// Its handle.
-    pub handle: String,
+    pub(crate) handle: String,
     /// Position of its segment in the catalog.
-    pub segment: usize,
+    pub(crate) segment: usize,
     /// Its rows there; empty for a document without text.
-    pub rows: Range<u32>,
+    pub(crate) rows: Range<u32>,
 }
 
 /// All documents that have every token of the query, best first; equal scores newest first, then by
@@ -59,7 +59,7 @@ pub struct TitleHit {
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when the documents cannot be read.
-pub fn find(
+pub(crate) fn find(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     query: &str,

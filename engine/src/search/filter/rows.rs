@@ -1,0 +1,85 @@
+//! Sets of rows, one bitmap a segment.
+
+use roaring::RoaringBitmap;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::catalog::{Catalog, DirectoryEntry, Segment};
+use crate::container::Snapshot;
+use crate::error::Result;
+use crate::search::sources::Sources;
+use crate::store::facets::{self, Facet};
+
+/// The rows that pass, one bitmap a segment in the order of the catalog; `None`: all rows pass.
+pub(crate) type Rows = Option<Vec<RoaringBitmap>>;
+
+/// The rows of the documents for which `passes` holds, deleted rows included. Visits every document.
+///
+/// # Errors
+/// [`Error::Damaged`] when the documents cannot be read.
+pub(crate) fn rows_of_documents(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    mut passes: impl FnMut(&DirectoryEntry<'_>) -> bool,
+) -> Result<Vec<RoaringBitmap>> {
+    let mut passing = vec![RoaringBitmap::new(); catalog.segments.len()];
+    for document in catalog.directory(snapshot)?.iter() {
+        let segment = document.segment();
+        if let (Some(passing), Some(of)) = (passing.get_mut(segment), catalog.segments.get(segment))
+            && passes(&document)
+        {
+            let rows = document.rows();
+            passing.insert_range(rows.start..rows.end.min(of.rows()));
+        }
+    }
+    Ok(passing)
+}
+
+/// The rows of the documents with a tag, given as somebody typed it.
+///
+/// # Errors
+/// [`Error::Damaged`] when a bitmap does not decode.
+pub(crate) fn rows_with_tag(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    tag: &str,
+) -> Result<Vec<RoaringBitmap>> {
+    let tag = normalized(tag);
+    let with = catalog.segments.iter().map(|segment| {
+        let with = facets::rows_with(snapshot, segment.id, segment.rows(), Facet::Tag, &tag)?;
+        Ok(with.unwrap_or_default())
+    });
+    with.collect()
+}
+
+/// The rows of all segments that are not deleted.
+pub(crate) fn live_rows(catalog: &Catalog) -> Vec<RoaringBitmap> {
+    catalog.segments.iter().map(live).collect()
+}
+
+/// The rows of all segments of all files that are not deleted.
+pub(crate) fn live_rows_of(sources: &Sources<'_>) -> Vec<RoaringBitmap> {
+    let segments = sources.segments.iter();
+    segments.map(|bound| live(bound.segment)).collect()
+}
+
+/// The rows of a segment that are not deleted.
+pub(crate) fn live(segment: &Segment) -> RoaringBitmap {
+    let mut all = RoaringBitmap::new();
+    all.insert_range(0..segment.rows());
+    if let Some(deleted) = segment.deleted_rows() {
+        all -= deleted;
+    }
+    all
+}
+
+/// The stored form of a facet value that somebody typed: trimmed, in lower case, composed (NFC).
+pub(crate) fn normalized(value: &str) -> String {
+    value.trim().to_lowercase().nfc().collect()
+}
+
+/// Keeps in each bitmap of `rows` what the bitmap of the same segment in `passing` has.
+pub(crate) fn intersect(rows: &mut [RoaringBitmap], passing: &[RoaringBitmap]) {
+    for (rows, passing) in rows.iter_mut().zip(passing) {
+        *rows &= passing;
+    }
+}

@@ -1,0 +1,7 @@
+//! Passages -> hits: [`hit`] reads text and metadata, [`snippet`] picks the best lines, [`trim`] shortens the
+//! text around them, [`context`] reads what comes before and after.
+
+pub(crate) mod context;
+pub(crate) mod hit;
+pub(crate) mod snippet;
+pub(crate) mod trim;

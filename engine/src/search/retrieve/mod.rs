@@ -1,0 +1,7 @@
+//! Plan -> candidates. [`candidates`] asks the keyword and the vector index, [`layers`] goes deeper for later
+//! pages; [`browse`] and [`title`] find documents that are not ranked by their text.
+
+pub(crate) mod browse;
+pub(crate) mod candidates;
+pub(crate) mod layers;
+pub(crate) mod title;
