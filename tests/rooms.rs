@@ -128,7 +128,7 @@ const CONFINED: [Confined; 13] = [
     Confined {
         name: "unsafe",
         places: &[
-            "engine/src/container/map.rs",
+            "engine/src/container/read/map.rs",
             // Calls code compiled for AVX2 once the processor was asked, and loads its registers.
             "engine/src/index/keyword/query/kernels.rs",
             "engine/src/index/vector/",

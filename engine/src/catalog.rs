@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use roaring::RoaringBitmap;
 
 use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
-use crate::container::extent::{BoundColumn, SegmentExtents};
+use crate::container::{BoundColumn, SegmentExtents};
 use crate::container::{SlotIdentity, Snapshot};
 use crate::error::{Error, Result};
 use crate::index::{keyword, vector};

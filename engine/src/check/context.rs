@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 use crate::catalog::{Catalog, Segment};
 use crate::container::Snapshot;
 use crate::container::column::ColumnId;
-use crate::container::extent::BoundColumn;
+use crate::container::BoundColumn;
 use crate::error::{Error, Result};
 use crate::store::facets::Facet;
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::catalog::Catalog;
 use crate::check::problems::Problems;
 use crate::container::codec::{array_at, u64_at};
-use crate::container::extent::segment_table_name;
+use crate::container::segment_table_name;
 use crate::container::{Key, Snapshot};
 use crate::error::Result;
 use crate::store::{skipped, tables};

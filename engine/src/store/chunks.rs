@@ -134,6 +134,7 @@ impl<'a> ChunkReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use crate::container::column::{MemoryExtents, extent_starts};
 
     #[test]

@@ -1,0 +1,108 @@
+//! A file that is mapped for reading: its bytes, its signature, and which file it is.
+
+use std::fs;
+use std::fs::{File, Metadata};
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::container::layout::signature::{BLOCK, Signature};
+use crate::container::read::map::Map;
+use crate::container::read::signature::read_signature;
+use crate::error::{Error, Result};
+
+/// One file under the path, as long as it was when it was mapped.
+#[derive(Debug)]
+pub(crate) struct MappedFile {
+    /// Its bytes.
+    pub(crate) map: Map,
+    /// Its signature.
+    pub(crate) signature: Signature,
+    /// Hash of the bytes that the signature was read from.
+    pub(crate) block_hash: u64,
+    /// Counts the files that the container has followed.
+    pub(crate) generation: u64,
+    /// The file, to map it again when it has grown, and which file it is; `None` for bytes.
+    pub(crate) file: Option<(File, Metadata)>,
+}
+
+impl MappedFile {
+    /// Whether the signature block changed: a writer announces a new feature there before it uses it.
+    pub(crate) fn has_other_signature(&self) -> bool {
+        let block = self.map.slice(BLOCK.start as u64, BLOCK.len() as u64);
+        block.is_some_and(|block| xxh3_64(block) != self.block_hash)
+    }
+
+    pub(crate) fn of_map(
+        map: Map,
+        generation: u64,
+        file: Option<(File, Metadata)>,
+    ) -> Result<MappedFile> {
+        let signature = read_signature(&map)?;
+        let block = map
+            .slice(BLOCK.start as u64, BLOCK.len() as u64)
+            .unwrap_or(&[]);
+        let block_hash = xxh3_64(block);
+        Ok(MappedFile {
+            map,
+            signature,
+            block_hash,
+            generation,
+            file,
+        })
+    }
+
+    pub(crate) fn of_path(path: &Path, generation: u64) -> Result<MappedFile> {
+        let metadata = fs::metadata(path).map_err(|source| Error::io("open", path, source))?;
+        // Opening a pipe would wait for its other end.
+        if !metadata.is_file() {
+            return Err(Error::NotAKb {
+                reason: "it is a folder or a device",
+            });
+        }
+        let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
+        MappedFile::of_file(file, path, generation)
+    }
+
+    /// `path` is for messages.
+    pub(crate) fn of_file(file: File, path: &Path, generation: u64) -> Result<MappedFile> {
+        let mapping = |source| Error::io("map", path, source);
+        // Of the open file: another may have taken the name since.
+        let metadata = file.metadata().map_err(mapping)?;
+        let map = Map::of_file(&file).map_err(mapping)?;
+        MappedFile::of_map(map, generation, Some((file, metadata)))
+    }
+
+    /// The file mapped again if it is longer than the map; `None` when it is not, or was opened from
+    /// bytes.
+    pub(crate) fn remapped(&self, path: &Path) -> Result<Option<MappedFile>> {
+        let Some((file, metadata)) = &self.file else {
+            return Ok(None);
+        };
+        let mapping = |source| Error::io("map", path, source);
+        let len = file.metadata().map_err(mapping)?.len();
+        if len <= self.map.len() {
+            return Ok(None);
+        }
+        Ok(Some(MappedFile {
+            map: Map::of_file(file).map_err(mapping)?,
+            signature: self.signature,
+            block_hash: self.block_hash,
+            generation: self.generation,
+            file: Some((file.try_clone().map_err(mapping)?, metadata.clone())),
+        }))
+    }
+}
+
+/// Whether both describe one file and not two of the same name.
+#[cfg(unix)]
+pub(crate) fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// A mapped file cannot be replaced on Windows.
+#[cfg(not(unix))]
+pub(crate) fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
+    true
+}

@@ -1,0 +1,15 @@
+//! Writing through redb: new files under a temporary name, and files in place beside their readers.
+
+pub(crate) mod backend;
+pub(crate) mod disk;
+pub(crate) mod identity;
+pub(crate) mod lock;
+pub(crate) mod new_file;
+#[cfg(all(unix, any(test, feature = "faults")))]
+pub mod observer;
+pub(crate) mod open_writer;
+pub(crate) mod page_check;
+pub(crate) mod panic_guard;
+pub(crate) mod retained;
+pub(crate) mod transaction;
+pub(crate) mod writer;
