@@ -156,7 +156,8 @@ fn records_with_a_table_have_its_fields_in_its_order_and_its_version() {
         for (name, kind) in &mut coded {
             // Told field by field in the cell itself.
             if name == "columns" {
-                let column = fields_in_words("engine/src/container/layout/column.rs", "ColumnRecord");
+                let column =
+                    fields_in_words("engine/src/container/layout/column.rs", "ColumnRecord");
                 let column: Vec<String> = column
                     .iter()
                     .map(|(name, kind)| format!("{name} {kind}"))

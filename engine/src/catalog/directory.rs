@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::catalog::Segment;
+use crate::catalog::segment::Segment;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::store::documents::{DocumentRecord, Documents};

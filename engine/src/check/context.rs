@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use roaring::RoaringBitmap;
 
 use crate::catalog::{Catalog, Segment};
+use crate::container::BoundColumn;
 use crate::container::Snapshot;
 use crate::container::column::ColumnId;
-use crate::container::BoundColumn;
 use crate::error::{Error, Result};
 use crate::store::facets::Facet;
 

@@ -1,75 +1,20 @@
-//! The records of one commit: loaded once, shared by all that read it until the next commit.
-//!
-//! Search, merges and checks stand on it. It ranks nothing and reads no text.
+//! A segment of one commit: its records, where its columns lie, and readers over a snapshot.
 
-mod directory;
-
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
 use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
-use crate::container::{BoundColumn, SegmentExtents};
-use crate::container::{SlotIdentity, Snapshot};
+use crate::container::{BoundColumn, SegmentExtents, Snapshot};
 use crate::error::{Error, Result};
 use crate::index::{keyword, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
 use crate::store::decoder::DecoderPool;
 use crate::store::deleted::Deleted;
-use crate::store::documents::{DocumentRecord, Documents};
-use crate::store::meta::{Manifest, Meta};
-use crate::store::outline::Outlines;
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::types::SegmentId;
-
-pub use directory::{Directory, DirectoryEntry};
-
-/// The records of one commit.
-#[derive(Debug)]
-pub struct Catalog {
-    /// Facts about the file.
-    pub meta: Meta,
-    /// Live segments and next numbers.
-    pub manifest: Manifest,
-    /// Document tables.
-    pub documents: Documents,
-    /// Outline table.
-    pub outlines: Outlines,
-    /// Live segments, by ascending number.
-    pub segments: Vec<Segment>,
-    /// Statistics of all live chunks, for BM25.
-    pub statistics: keyword::Statistics,
-    /// Its documents, once someone asked for all of them.
-    directory: OnceLock<Directory>,
-}
-
-/// The catalog of the commit that was read last. A writer asks for it at every look-up, and pays for
-/// what a commit changed only.
-#[derive(Debug, Default)]
-pub struct CatalogCache {
-    cached: Mutex<Option<(SlotIdentity, Arc<Catalog>)>>,
-}
-
-impl CatalogCache {
-    /// The catalog of a commit: the one that is kept, or loaded after it. All calls must read one
-    /// container.
-    ///
-    /// # Errors
-    /// As [`Catalog::load`].
-    pub fn get(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Catalog>> {
-        let identity = snapshot.identity();
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = match cached.as_ref() {
-            Some((of, catalog)) if *of == identity => return Ok(Arc::clone(catalog)),
-            before => before.map(|(_, catalog)| Arc::clone(catalog)),
-        };
-        let catalog = Arc::new(Catalog::load_after(snapshot, before.as_deref())?);
-        *cached = Some((identity, Arc::clone(&catalog)));
-        Ok(catalog)
-    }
-}
 
 /// One segment with its located columns.
 #[derive(Debug)]
@@ -99,105 +44,8 @@ pub struct SegmentRecords {
     pub decoders: DecoderPool,
 }
 
-impl Catalog {
-    /// Reads the records of a commit. Touches rows and branch pages only, no extent.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] and [`Error::FormatUnsupported`].
-    pub fn load(snapshot: &Snapshot<'_>) -> Result<Catalog> {
-        Catalog::load_after(snapshot, None)
-    }
-
-    /// As [`Catalog::load`]; segments that `before`, an earlier commit of the same file, has too are
-    /// taken from there, so that following commits costs what has changed.
-    ///
-    /// # Errors
-    /// As [`Catalog::load`].
-    pub fn load_after(snapshot: &Snapshot<'_>, before: Option<&Catalog>) -> Result<Catalog> {
-        let meta = Meta::read(snapshot)?;
-        vector::check_codec(meta.embedder.codec)?;
-        // Its segments ascend strictly: none is loaded twice, or a million times.
-        let manifest = Manifest::read(snapshot)?;
-        let documents = Documents::locate(snapshot)?;
-        let outlines = Outlines::locate(snapshot)?;
-        let mut segments = Vec::new();
-        let mut statistics = keyword::Statistics::default();
-        for number in &manifest.segments {
-            let id = SegmentId(*number);
-            let previous = before.and_then(|before| before.segment(id).ok());
-            let chunk_limit_bytes = meta.chunker.cap_bytes;
-            let segment = Segment::load(snapshot, id, previous, chunk_limit_bytes)?;
-            if segment.records.vectors.codec != meta.embedder.codec {
-                return Err(Error::damaged(format!(
-                    "the vectors of segment {number} are stored in another way than the file says"
-                )));
-            }
-            statistics.chunks += u64::from(segment.live_rows());
-            statistics.total_length = statistics
-                .total_length
-                .saturating_add(segment.live_length());
-            segments.push(segment);
-        }
-        Ok(Catalog {
-            meta,
-            manifest,
-            documents,
-            outlines,
-            segments,
-            statistics,
-            directory: OnceLock::new(),
-        })
-    }
-
-    /// All documents of this commit. Read when it is first asked for, 0.5 microseconds a document,
-    /// and kept as long as the catalog is.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when a record does not decode.
-    pub fn directory(&self, snapshot: &Snapshot<'_>) -> Result<&Directory> {
-        if let Some(directory) = self.directory.get() {
-            return Ok(directory);
-        }
-        let read = Directory::read(snapshot, &self.documents, &self.segments)?;
-        Ok(self.directory.get_or_init(|| read))
-    }
-
-    /// Whether [`Catalog::directory`] has been read.
-    pub fn has_directory(&self) -> bool {
-        self.directory.get().is_some()
-    }
-
-    /// The segment that holds the chunks of a document, over a snapshot; `None` when it has none.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when the document names a segment that is not live.
-    pub fn bind_document<'s>(
-        &'s self,
-        snapshot: &'s Snapshot<'_>,
-        record: &DocumentRecord,
-    ) -> Result<Option<BoundSegment<'s>>> {
-        if record.rows == 0 {
-            return Ok(None);
-        }
-        self.segment(record.segment())?.bind(snapshot).map(Some)
-    }
-
-    /// The segment of that number.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when a row names a segment that is not live.
-    pub fn segment(&self, id: SegmentId) -> Result<&Segment> {
-        let at = self
-            .segments
-            .binary_search_by_key(&id, |segment| segment.id);
-        at.ok()
-            .and_then(|at| self.segments.get(at))
-            .ok_or_else(|| Error::damaged(format!("segment {} is named but not live", id.0)))
-    }
-}
-
 impl Segment {
-    fn load(
+    pub(super) fn load(
         snapshot: &Snapshot<'_>,
         id: SegmentId,
         previous: Option<&Segment>,
@@ -267,7 +115,7 @@ impl Segment {
     }
 
     /// Sum of the lengths of these in terms.
-    fn live_length(&self) -> u64 {
+    pub(super) fn live_length(&self) -> u64 {
         let deleted = self
             .deleted
             .as_ref()

@@ -1,0 +1,33 @@
+//! The catalog of the commit that was read last.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::catalog::commit::Catalog;
+use crate::container::{SlotIdentity, Snapshot};
+use crate::error::Result;
+
+/// The catalog of the commit that was read last. A writer asks for it at every look-up, and pays for
+/// what a commit changed only.
+#[derive(Debug, Default)]
+pub struct CatalogCache {
+    cached: Mutex<Option<(SlotIdentity, Arc<Catalog>)>>,
+}
+
+impl CatalogCache {
+    /// The catalog of a commit: the one that is kept, or loaded after it. All calls must read one
+    /// container.
+    ///
+    /// # Errors
+    /// As [`Catalog::load`].
+    pub fn get(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Catalog>> {
+        let identity = snapshot.identity();
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = match cached.as_ref() {
+            Some((of, catalog)) if *of == identity => return Ok(Arc::clone(catalog)),
+            before => before.map(|(_, catalog)| Arc::clone(catalog)),
+        };
+        let catalog = Arc::new(Catalog::load_after(snapshot, before.as_deref())?);
+        *cached = Some((identity, Arc::clone(&catalog)));
+        Ok(catalog)
+    }
+}

@@ -1,0 +1,13 @@
+//! The records of one commit: loaded once, shared by all that read it until the next commit.
+//!
+//! Search, merges and checks stand on it. It ranks nothing and reads no text.
+
+mod cache;
+mod commit;
+mod directory;
+mod segment;
+
+pub use cache::CatalogCache;
+pub use commit::Catalog;
+pub use directory::{Directory, DirectoryEntry};
+pub use segment::{BoundSegment, Segment, SegmentRecords};
