@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kb_engine::Error;
 
-use crate::human::shell_word;
+use crate::remedy::remedy;
 
 /// Code of a mistake in the command line itself.
 const USAGE: &str = "USAGE";
@@ -53,7 +53,7 @@ impl Failure {
     /// An error of the engine about the .kb at `file`. `verb` is the command as far as its file,
     /// for the corrected command: `kb get`.
     pub(crate) fn from_engine(error: Error, verb: &str, file: &Path) -> Failure {
-        let hint = hint_for(&error, verb, file);
+        let hint = remedy(&error, verb, file);
         let message = match &error {
             // These speak of "the .kb"; which one it is stands only here.
             Error::NotAKb { .. }
@@ -67,10 +67,21 @@ impl Failure {
         Failure::new(error.code(), message, hint)
     }
 
-    /// With that hint, if it has none.
-    pub(crate) fn or_hint(mut self, hint: Option<String>) -> Failure {
+    /// With that hint after the one that it has.
+    pub(crate) fn and_hint(mut self, hint: Option<String>) -> Failure {
         if let Failure::Reported(report) = &mut self {
-            report.hint = report.hint.take().or(hint);
+            report.hint = match (report.hint.take(), hint) {
+                (Some(first), Some(second)) => Some(format!("{first}; {second}")),
+                (first, second) => first.or(second),
+            };
+        }
+        self
+    }
+
+    /// With that hint instead of the one that it has.
+    pub(crate) fn with_hint(mut self, hint: String) -> Failure {
+        if let Failure::Reported(report) = &mut self {
+            report.hint = Some(hint);
         }
         self
     }
@@ -129,43 +140,6 @@ fn whole_word(hint: String, arguments: &[String]) -> String {
     }
 }
 
-fn hint_for(error: &Error, verb: &str, file: &Path) -> Option<String> {
-    let file_word = shell_word(file);
-    match error {
-        Error::PathNotFound { path } if path == file => {
-            Some(format!("`kb index FOLDER -o {file_word}` makes it"))
-        }
-        Error::DocumentNotFound { nearest: names, .. }
-        | Error::AmbiguousDocument {
-            candidates: names, ..
-        }
-        | Error::FolderNotFound { nearest: names, .. } => names
-            .first()
-            .map(|name| format!("`{verb} {}`", shell_word(name))),
-        Error::SectionNotFound { path, .. } => Some(format!(
-            "`kb outline -f {file_word} {}` lists them",
-            shell_word(path)
-        )),
-        Error::InvalidRange { path, lines, .. } if *lines > 0 => {
-            Some(format!("`{verb} {} --lines 1-{lines}`", shell_word(path)))
-        }
-        Error::InvalidPages { path, total, .. } => {
-            Some(format!("`{verb} {} --pages 1-{total}`", shell_word(path)))
-        }
-        Error::InvalidArgument { argument, .. }
-            if ["type", "types", "lang", "language", "languages"].contains(argument) =>
-        {
-            Some(format!(
-                "`kb info {file_word}` lists the types and languages of this file"
-            ))
-        }
-        Error::Damaged { .. } => Some(format!(
-            "if it is a .kb, remove it, and `kb index FOLDER -o {file_word}` makes it anew"
-        )),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,16 +167,6 @@ mod tests {
             "{}",
             told.message
         );
-    }
-
-    #[test]
-    fn an_unknown_document_offers_the_command_for_the_nearest() {
-        let error = Error::DocumentNotFound {
-            name: "gide.md".to_owned(),
-            nearest: vec!["docs/the guide.md".to_owned()],
-        };
-        let told = report(Failure::from_engine(error, "kb get", Path::new("a.kb")));
-        assert_eq!(told.hint.as_deref(), Some("`kb get 'docs/the guide.md'`"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use kb_engine::{Error, IndexOptions, KbWriter, Progress, Report};
 
 use crate::failure::Failure;
+use crate::remedy::remedy;
 use crate::waiting::wait_for_writer;
 use crate::watching::{Gathered, Watch};
 
@@ -259,7 +260,10 @@ impl<L: Listener> Follower<L> {
     }
 
     fn warn_once(&mut self, error: &Error) {
-        let text = error.to_string();
+        let text = match remedy(error, "kb watch", &self.file) {
+            Some(remedy) => format!("{error}; {remedy}"),
+            None => error.to_string(),
+        };
         if self.last_trouble.as_ref() != Some(&text) {
             self.listener
                 .warning(&format!("{text}; tried again every second"));

@@ -18,6 +18,7 @@ mod locate;
 mod output;
 mod passage;
 mod progress;
+mod remedy;
 mod served;
 mod style;
 mod target;

@@ -69,20 +69,19 @@ impl<'a> Target<'a> {
     /// An error of the engine with what to do about it.
     pub(crate) fn explain(&self, error: Error) -> Failure {
         let file = self.file.as_path();
-        let other = match &error {
-            Error::NotAKb { .. } | Error::FormatUnsupported { .. } if self.existed => {
-                unused_name(file)
+        let to_another = || command(self.verb, self.paths, &unused_name(file));
+        let hint = match &error {
+            Error::NotAKb { .. } if self.existed => format!("`{}`", to_another()),
+            Error::FormatUnsupported { .. } if self.existed => {
+                format!("update the program, or `{}`", to_another())
             }
             _ => {
                 let hint =
                     writing_hint(&error, file, Some("-o")).or_else(|| self.gone_hint(&error));
-                return Failure::from_engine(error, self.verb, file).or_hint(hint);
+                return Failure::from_engine(error, self.verb, file).and_hint(hint);
             }
         };
-        let code = error.code();
-        let message = format!("{}: {error}", file.display());
-        let hint = format!("`{}`", command(self.verb, self.paths, &other));
-        Failure::new(code, message, Some(hint))
+        Failure::from_engine(error, self.verb, file).with_hint(hint)
     }
 
     /// The file is gone while the verb is at work with it.
@@ -153,7 +152,7 @@ pub(crate) fn writing_hint(error: &Error, file: &Path, flag: Option<&str>) -> Op
             flag.map(|flag| format!("or name a file on another disk with {flag}"))
         }
         Error::NotReplaceable { .. } => {
-            flag.map(|flag| format!("name a file that is not there yet with {flag}"))
+            flag.map(|flag| format!("or name a file that is not there yet with {flag}"))
         }
         _ => None,
     }

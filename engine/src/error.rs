@@ -1,5 +1,5 @@
-//! The one error type of the engine. A variant holds facts; `Display` says what happened, then what
-//! to do; [`Error::code`] is the contract for exit status, C results, Python classes and MCP text.
+//! The one error type of the engine. A variant holds facts and `Display` states them. What to do about
+//! an error depends on the program around the engine, which looks it up by [`Error::code`].
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The operating system refused an operation on a file.
-    #[error("cannot {action} {}: {source}{}", path.display(), remedy_of(Some(source)))]
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was tried, as a verb: "read", "create", "rename".
         action: &'static str,
@@ -34,10 +34,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The storage under an open .kb failed. [`Error::system_error`] tells a full disk from others.
-    #[error(
-        "storage failed: {reason}{}; nothing of this change was kept, the last commit stands",
-        remedy_of(source.as_ref())
-    )]
+    #[error("storage failed: {reason}; nothing of this change was kept, the last commit stands")]
     Storage {
         /// What redb or the system said.
         reason: String,
@@ -45,15 +42,13 @@ pub enum Error {
         source: Option<io::Error>,
     },
     /// The bytes are something else than a .kb.
-    #[error("not a .kb file: {reason}; `kb index PATH -o FILE.kb` makes one")]
+    #[error("not a .kb file: {reason}")]
     NotAKb {
         /// What was missing or different.
         reason: &'static str,
     },
     /// A .kb of a format that this program does not read.
-    #[error(
-        "this .kb needs {needs}; this program reads {reads}: update the program, or index again"
-    )]
+    #[error("this .kb needs {needs}; this program reads {reads}")]
     FormatUnsupported {
         /// What the file asks for: a version or a feature bit.
         needs: String,
@@ -61,13 +56,13 @@ pub enum Error {
         reads: String,
     },
     /// Bytes of a .kb contradict its format or their checksum.
-    #[error("the .kb is damaged: {what}; restore a copy, or index the sources again")]
+    #[error("the .kb is damaged: {what}")]
     Damaged {
         /// Which structure, and what is wrong with it.
         what: String,
     },
     /// Another process writes this .kb.
-    #[error("the .kb is being written by {holder}; wait for it, or stop it")]
+    #[error("the .kb is being written by {holder}")]
     IndexLocked {
         /// Program, process id, host and start time, as far as known.
         holder: String,
@@ -75,7 +70,7 @@ pub enum Error {
     /// The file that a writer has open no longer has the name that it was opened by. Nothing is
     /// written to either file.
     #[error(
-        "{} while it was open for writing; nothing of this change was written, and the file that was opened keeps its last commit: look what happened to it, then repeat the change",
+        "{} while it was open for writing; nothing of this change was written, and the file that was opened keeps its last commit",
         replaced(path, *is_gone)
     )]
     FileReplaced {
@@ -89,7 +84,7 @@ pub enum Error {
     NotReplaceable {
         /// The file that is there.
         path: PathBuf,
-        /// What would be lost, and what to do.
+        /// What would be lost.
         reason: String,
     },
     /// Another .kb is where a new one shall be written, and nobody asked for it to be replaced.
@@ -99,18 +94,16 @@ pub enum Error {
         path: PathBuf,
     },
     /// A process that was forked from the one which opened the writer used it.
-    #[error(
-        "this writer belongs to process {process_id}, from which this one was forked; open the .kb again in this process"
-    )]
+    #[error("this writer was opened by process {process_id}, from which this one was forked")]
     ForkedWriter {
         /// The process that opened the file.
         process_id: u32,
     },
-    /// The file changed faster than the answer could be made.
-    #[error("the .kb changed faster than the answer could be made; ask again")]
+    /// The file was committed so often that no snapshot lasted long enough to be read.
+    #[error("the .kb changed faster than it could be read")]
     SnapshotExpired,
     /// The writer failed earlier and refuses more work.
-    #[error("an earlier write failed; close this writer and open the .kb again")]
+    #[error("an earlier write failed, and this writer refuses further work")]
     WriterFailed,
     /// A request argument is empty, out of range or of the wrong kind.
     #[error("{argument}: {reason}")]
@@ -121,33 +114,43 @@ pub enum Error {
         reason: String,
     },
     /// No document of that name.
-    #[error("no document {name:?}{}", nearest_hint(nearest))]
+    #[error("no document {name:?}")]
     DocumentNotFound {
         /// The name as given.
         name: String,
         /// Paths that look like it, best first, at most five.
         nearest: Vec<String>,
     },
-    /// Several documents answer to that name.
-    #[error("{name:?} names several documents: {}; give the whole path", candidates.join(", "))]
+    /// A name matches several documents.
+    #[error("{name:?} matches several documents: {}", candidates.join(", "))]
     AmbiguousDocument {
         /// The name as given.
         name: String,
         /// Their paths, at most five.
         candidates: Vec<String>,
     },
-    /// No section of that number or title, or several of that title.
-    #[error("{path} has no one section {section:?}{}", nearest_hint(nearest))]
+    /// No section of that number or title.
+    #[error("no section {section:?} in {path}")]
     SectionNotFound {
         /// The number or title as given.
         section: String,
         /// The document.
         path: String,
-        /// Number and title of those that look like it or have this title too, at most five.
+        /// Number and title of sections that look like it, best first, at most five.
         nearest: Vec<String>,
     },
+    /// A title matches several sections of a document.
+    #[error("{section:?} matches several sections of {path}: {}", candidates.join(", "))]
+    AmbiguousSection {
+        /// The title as given.
+        section: String,
+        /// The document.
+        path: String,
+        /// Their numbers and titles, at most five.
+        candidates: Vec<String>,
+    },
     /// No folder of that name.
-    #[error("no folder {name:?}{}", nearest_hint(nearest))]
+    #[error("no folder {name:?}")]
     FolderNotFound {
         /// The name as given.
         name: String,
@@ -161,47 +164,46 @@ pub enum Error {
         path: String,
     },
     /// Line numbers outside a document.
-    #[error("lines {asked} of {path:?}: the document has {lines} lines")]
+    #[error(
+        "lines {range} of {path:?}: the document has {lines} line{}",
+        if *lines == 1 { "" } else { "s" }
+    )]
     InvalidRange {
-        /// The range as asked for.
-        asked: String,
+        /// The range as given.
+        range: String,
         /// The document.
         path: String,
         /// How many lines it has.
         lines: u32,
     },
     /// Page numbers outside a document.
-    #[error("pages {asked} of {path:?}: the document has {total} page{}", if *total == 1 { "" } else { "s" })]
+    #[error("pages {pages} of {path:?}: the document has {total} page{}", if *total == 1 { "" } else { "s" })]
     InvalidPages {
-        /// The pages as asked for.
-        asked: String,
+        /// The pages as given.
+        pages: String,
         /// The document.
         path: String,
         /// How many pages it has.
         total: u32,
     },
-    /// A continuation that no answer to this question gave.
-    #[error("the continuation is not valid here: {reason}; ask again without it")]
+    /// A continuation that does not belong to this request.
+    #[error("the continuation is not valid here: {reason}")]
     InvalidCursor {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// The file changed since the answer that is to be continued.
-    #[error(
-        "the .kb changed since the answer that is to be continued; ask again without the continuation"
-    )]
+    /// The file changed since the result that is to be continued.
+    #[error("the .kb changed since the result that is to be continued")]
     StaleCursor,
     /// The file names an embedding model that this program cannot reproduce.
-    #[error(
-        "this .kb was made with the embedding model {needs}, which this program does not have; `--mode keyword` works"
-    )]
+    #[error("this .kb was made with the embedding model {needs}, which this program does not have")]
     EmbeddingModelUnavailable {
         /// Id of the model.
         needs: String,
     },
     /// Nothing is left of a folder that the .kb has documents of.
     #[error(
-        "no file is left in {}, and the .kb has {documents} document{} from it: is it mounted? nothing was changed; --prune removes them",
+        "no file is left in {}, and the .kb has {documents} document{} from it; nothing was changed",
         root.display(),
         if *documents == 1 { "" } else { "s" }
     )]
@@ -237,7 +239,69 @@ pub enum Error {
 }
 
 impl Error {
-    /// The stable name of this kind of error. Names are never reused for another meaning.
+    /// Every [`Error::code`], for programs that keep a table of them.
+    pub const CODES: [&'static str; 27] = [
+        "PATH_NOT_FOUND",
+        "PATH_NOT_ALLOWED",
+        "IO",
+        "STORAGE",
+        "NOT_A_KB",
+        "FORMAT_UNSUPPORTED",
+        "DAMAGED",
+        "INDEX_LOCKED",
+        "FILE_REPLACED",
+        "NOT_REPLACEABLE",
+        "OUTPUT_EXISTS",
+        "FORKED_WRITER",
+        "SNAPSHOT_EXPIRED",
+        "WRITER_FAILED",
+        "INVALID_ARGUMENT",
+        "DOCUMENT_NOT_FOUND",
+        "AMBIGUOUS_DOCUMENT",
+        "SECTION_NOT_FOUND",
+        "FOLDER_NOT_FOUND",
+        "DOCUMENT_EXISTS",
+        "INVALID_RANGE",
+        "INVALID_CONTINUATION_TOKEN",
+        "CONTINUATION_STALE",
+        "EMBEDDING_MODEL_UNAVAILABLE",
+        "ROOT_VANISHED",
+        "FILE_TOO_LARGE",
+        "CANCELLED",
+    ];
+
+    /// The stable name of this kind of error, which programs match on. A name is never reused for
+    /// another meaning.
+    ///
+    /// | code | variant | meaning |
+    /// |---|---|---|
+    /// | `PATH_NOT_FOUND` | [`PathNotFound`](Error::PathNotFound) | a path that was given does not exist |
+    /// | `PATH_NOT_ALLOWED` | [`PathNotAllowed`](Error::PathNotAllowed) | a path is outside the folders that may be indexed |
+    /// | `IO` | [`Io`](Error::Io) | the system refused an operation on a file |
+    /// | `STORAGE` | [`Storage`](Error::Storage) | the storage under an open .kb failed |
+    /// | `NOT_A_KB` | [`NotAKb`](Error::NotAKb) | the file is something else than a .kb |
+    /// | `FORMAT_UNSUPPORTED` | [`FormatUnsupported`](Error::FormatUnsupported) | a format that this program does not read |
+    /// | `DAMAGED` | [`Damaged`](Error::Damaged) | bytes contradict the format or their checksum |
+    /// | `INDEX_LOCKED` | [`IndexLocked`](Error::IndexLocked) | another process writes the file |
+    /// | `FILE_REPLACED` | [`FileReplaced`](Error::FileReplaced) | the file was moved or replaced while it was written |
+    /// | `NOT_REPLACEABLE` | [`NotReplaceable`](Error::NotReplaceable) | replacing the output would lose something else |
+    /// | `OUTPUT_EXISTS` | [`OutputExists`](Error::OutputExists) | the output is another .kb |
+    /// | `FORKED_WRITER` | [`ForkedWriter`](Error::ForkedWriter) | a writer was used after a fork |
+    /// | `SNAPSHOT_EXPIRED` | [`SnapshotExpired`](Error::SnapshotExpired) | the file changed faster than it could be read |
+    /// | `WRITER_FAILED` | [`WriterFailed`](Error::WriterFailed) | an earlier write of this writer failed |
+    /// | `INVALID_ARGUMENT` | [`InvalidArgument`](Error::InvalidArgument) | an argument is empty, out of range or of the wrong kind |
+    /// | `DOCUMENT_NOT_FOUND` | [`DocumentNotFound`](Error::DocumentNotFound) | no document of that name |
+    /// | `AMBIGUOUS_DOCUMENT` | [`AmbiguousDocument`](Error::AmbiguousDocument) | several documents of that name |
+    /// | `SECTION_NOT_FOUND` | [`SectionNotFound`](Error::SectionNotFound), [`AmbiguousSection`](Error::AmbiguousSection) | no section, or no single one, of that name |
+    /// | `FOLDER_NOT_FOUND` | [`FolderNotFound`](Error::FolderNotFound) | no folder of that name |
+    /// | `DOCUMENT_EXISTS` | [`DocumentExists`](Error::DocumentExists) | a document of that path is already there |
+    /// | `INVALID_RANGE` | [`InvalidRange`](Error::InvalidRange), [`InvalidPages`](Error::InvalidPages) | lines or pages outside a document |
+    /// | `INVALID_CONTINUATION_TOKEN` | [`InvalidCursor`](Error::InvalidCursor) | the continuation does not belong to this request |
+    /// | `CONTINUATION_STALE` | [`StaleCursor`](Error::StaleCursor) | the file changed since the continuation was given |
+    /// | `EMBEDDING_MODEL_UNAVAILABLE` | [`EmbeddingModelUnavailable`](Error::EmbeddingModelUnavailable) | the embedding model of the file is not available |
+    /// | `ROOT_VANISHED` | [`RootVanished`](Error::RootVanished) | nothing is left of a folder that was indexed |
+    /// | `FILE_TOO_LARGE` | [`TooLarge`](Error::TooLarge), [`TooMany`](Error::TooMany) | more bytes or items than the format can hold |
+    /// | `CANCELLED` | [`Cancelled`](Error::Cancelled) | the caller stopped the call |
     pub fn code(&self) -> &'static str {
         match self {
             Error::PathNotFound { .. } => "PATH_NOT_FOUND",
@@ -257,7 +321,7 @@ impl Error {
             Error::InvalidArgument { .. } => "INVALID_ARGUMENT",
             Error::DocumentNotFound { .. } => "DOCUMENT_NOT_FOUND",
             Error::AmbiguousDocument { .. } => "AMBIGUOUS_DOCUMENT",
-            Error::SectionNotFound { .. } => "SECTION_NOT_FOUND",
+            Error::SectionNotFound { .. } | Error::AmbiguousSection { .. } => "SECTION_NOT_FOUND",
             Error::FolderNotFound { .. } => "FOLDER_NOT_FOUND",
             Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
             Error::InvalidRange { .. } | Error::InvalidPages { .. } => "INVALID_RANGE",
@@ -324,44 +388,20 @@ fn replaced(path: &Path, is_gone: bool) -> String {
     }
 }
 
-/// What to do about a failure of the disk, for those that a user can end.
-fn remedy_of(error: Option<&io::Error>) -> &'static str {
-    match error.map(io::Error::kind) {
-        Some(io::ErrorKind::StorageFull) => "; free some space on its disk and try again",
-        Some(io::ErrorKind::QuotaExceeded) => {
-            "; free some of your quota or have it raised, and try again"
-        }
-        Some(io::ErrorKind::ReadOnlyFilesystem) => {
-            "; work on a copy elsewhere, or mount the file system for writing"
-        }
-        _ => "",
-    }
-}
-
-fn nearest_hint(nearest: &[String]) -> String {
-    match nearest {
-        [] => "; `kb ls` lists what is there".to_owned(),
-        some => format!("; the nearest: {}", some.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn failures_of_the_disk_are_told_apart_with_a_remedy() {
-        let of = |kind: io::ErrorKind| Error::storage(io::Error::from(kind));
-        let cases = [
-            (io::ErrorKind::StorageFull, "free some space"),
-            (io::ErrorKind::QuotaExceeded, "free some of your quota"),
-            (io::ErrorKind::ReadOnlyFilesystem, "work on a copy"),
-        ];
-        for (kind, remedy) in cases {
-            let error = of(kind);
+    fn failures_of_the_disk_keep_the_error_of_the_system() {
+        for kind in [
+            io::ErrorKind::StorageFull,
+            io::ErrorKind::QuotaExceeded,
+            io::ErrorKind::ReadOnlyFilesystem,
+        ] {
+            let error = Error::storage(io::Error::from(kind));
             assert_eq!(error.code(), "STORAGE");
             assert_eq!(error.system_error().map(io::Error::kind), Some(kind));
-            assert!(error.to_string().contains(remedy), "{error}");
         }
         // EIO has no kind of its own, but its number is kept.
         let error = Error::storage(io::Error::from_raw_os_error(5));
@@ -369,6 +409,16 @@ mod tests {
         assert_eq!(raw, Some(5));
         let source = std::error::Error::source(&error);
         assert!(source.is_some_and(|source| source.is::<io::Error>()));
+    }
+
+    /// The match of `code` and the list are written twice: the source of this file has both.
+    #[test]
+    fn every_code_is_listed_once() {
+        let source = include_str!("error.rs");
+        let (_, after) = source.split_once("pub fn code(&self)").unwrap();
+        let (body, _) = after.split_once("\n    }\n").unwrap();
+        let codes: Vec<&str> = body.split('"').skip(1).step_by(2).collect();
+        assert_eq!(codes, Error::CODES);
     }
 
     #[test]

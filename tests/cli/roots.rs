@@ -66,7 +66,7 @@ fn a_root_that_the_file_does_not_have_is_refused_with_those_it_has() {
         .kb(["index", "p1/docs", "-o", "s.kb", "--root", "dox", "--json"])
         .expect(2);
     assert_eq!(told.error_code(), "INVALID_ARGUMENT");
-    assert!(told.stderr.contains("docs (--root .)"), "{told:#?}");
+    assert!(told.stderr.contains("docs (root .)"), "{told:#?}");
     let two = folder
         .kb(["index", "p1", "p1/docs", "-o", "s.kb", "--root", "docs"])
         .expect(2);

@@ -134,7 +134,7 @@ fn explain(error: Error, arguments: &AddArguments, file: &Path) -> Failure {
         Error::PathNotFound { path } if *path == arguments.source => None,
         other => writing_hint(other, file, Some("-f")),
     };
-    Failure::from_engine(error, "kb add", file).or_hint(hint)
+    Failure::from_engine(error, "kb add", file).and_hint(hint)
 }
 
 fn show(

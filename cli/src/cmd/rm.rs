@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
     );
     let removed = removed.map_err(|error| {
         let hint = writing_hint(&error, &file, None);
-        explain(error).or_hint(hint)
+        explain(error).and_hint(hint)
     })?;
     for path in &removed {
         if arguments.json.json {

@@ -71,15 +71,15 @@ fn explain(error: Error, file: &Path, written: &Path, state: &str) -> Failure {
             let (file_word, written_word) = (shell_word(file), shell_word(written));
             let command = format!("kb seal {file_word} -o {written_word} --force");
             let hint = format!("`{command}` replaces it; or name a file that is not there yet");
-            Failure::from_engine(error, "kb seal", written).or_hint(Some(hint))
+            Failure::from_engine(error, "kb seal", written).with_hint(hint)
         }
         Error::NotAKb { .. } => {
             let hint = "name a file that is not there yet with -o".to_owned();
-            Failure::from_engine(error, "kb seal", written).or_hint(Some(hint))
+            Failure::from_engine(error, "kb seal", written).with_hint(hint)
         }
         _ => {
             let hint = writing_hint(&error, written, Some("-o"));
-            Failure::from_engine(error, "kb seal", written).or_hint(hint)
+            Failure::from_engine(error, "kb seal", written).and_hint(hint)
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &TagArguments, output: &mut Output) -> Result<Exit,
         let verb = verb(arguments);
         change(arguments, &opened.file, output).map_err(|error| {
             let hint = writing_hint(&error, &opened.file, None);
-            Failure::from_engine(error, &verb, &opened.file).or_hint(hint)
+            Failure::from_engine(error, &verb, &opened.file).and_hint(hint)
         })?
     };
     for document in &documents {

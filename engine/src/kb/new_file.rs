@@ -32,11 +32,7 @@ pub(super) fn check_codec(meta: &Meta, asked: Option<Codec>) -> Result<()> {
     match asked {
         Some(asked) if asked != has => Err(Error::InvalidArgument {
             argument: "vectors",
-            reason: format!(
-                "the file has {} and not {}; --rebuild writes it anew",
-                has.name(),
-                asked.name()
-            ),
+            reason: format!("the file has {} and not {}", has.name(), asked.name()),
         }),
         _ => Ok(()),
     }

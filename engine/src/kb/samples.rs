@@ -277,7 +277,7 @@ mod tests {
         let place = sealed_docs();
         let refused = place.index(&["p1/docs"], Some("elsewhere")).unwrap_err();
         assert_eq!(refused.code(), "INVALID_ARGUMENT");
-        assert!(refused.to_string().contains("docs (--root .)"), "{refused}");
+        assert!(refused.to_string().contains("docs (root .)"), "{refused}");
         let fresh = Place::new();
         fresh.write("a/x.md", "x");
         let refused = fresh.index(&["a"], Some("a")).unwrap_err().to_string();

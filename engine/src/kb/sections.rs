@@ -45,7 +45,7 @@ impl Kb {
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::SectionNotFound`] with the sections that look like it;
-    /// [`Error::InvalidCursor`], [`Error::StaleCursor`].
+    /// [`Error::AmbiguousSection`], [`Error::InvalidCursor`], [`Error::StaleCursor`].
     pub fn section_text(
         &self,
         name: &str,
@@ -70,7 +70,7 @@ impl Kb {
 /// Bytes of the text that lie under one section, by its number or a title that only one heading has.
 ///
 /// # Errors
-/// [`Error::SectionNotFound`] with the sections that look like it.
+/// [`Error::SectionNotFound`] with the sections that look like it, [`Error::AmbiguousSection`].
 pub(super) fn section_span(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
@@ -166,25 +166,32 @@ fn find<'s>(all: &'s [Section], asked: &str, path: &str) -> Result<&'s Section> 
             return Ok(section);
         }
     }
-    let mut same: Vec<String> = all
+    let (section, path) = (asked.to_owned(), path.to_owned());
+    let candidates: Vec<String> = all
         .iter()
         .filter(|section| section.title.to_lowercase() == folded)
         .take(MOST_NAMED)
         .map(name_of)
         .collect();
-    if same.is_empty() {
-        let mut nearest = Nearest::new(asked);
-        all.iter().for_each(|section| nearest.offer(&section.title));
-        let titles = nearest.finish();
-        let named = titles
-            .iter()
-            .filter_map(|title| all.iter().find(|section| section.title == *title));
-        same = named.map(name_of).collect();
+    if !candidates.is_empty() {
+        return Err(Error::AmbiguousSection {
+            section,
+            path,
+            candidates,
+        });
     }
+    let mut nearest = Nearest::new(asked);
+    all.iter().for_each(|section| nearest.offer(&section.title));
+    let titles = nearest.finish();
+    let nearest = titles
+        .iter()
+        .filter_map(|title| all.iter().find(|section| section.title == *title))
+        .map(name_of)
+        .collect();
     Err(Error::SectionNotFound {
-        section: asked.to_owned(),
-        path: path.to_owned(),
-        nearest: same,
+        section,
+        path,
+        nearest,
     })
 }
 
@@ -247,7 +254,10 @@ mod tests {
         assert_eq!(found(" Flags ").unwrap(), "1.2.1");
         assert_eq!(found("install").unwrap(), "1.1");
         let names = |asked| match found(asked) {
-            Err(Error::SectionNotFound { nearest, .. }) => nearest,
+            Err(Error::SectionNotFound { nearest: names, .. })
+            | Err(Error::AmbiguousSection {
+                candidates: names, ..
+            }) => names,
             other => panic!("{other:?}"),
         };
         assert_eq!(names("Build"), ["1.3 Build", "2 Build"]);

@@ -65,7 +65,7 @@ impl Kb {
             let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;
             if !ranges.iter().all(exists) {
                 return Err(Error::InvalidPages {
-                    asked: asked.clone(),
+                    pages: asked.clone(),
                     path: record.path,
                     total,
                 });

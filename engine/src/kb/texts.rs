@@ -151,7 +151,7 @@ pub(super) fn span_of(
     };
     if asked.first == 0 || asked.first > asked.last || asked.first > record.lines {
         return Err(Error::InvalidRange {
-            asked: format!("{}-{}", asked.first, asked.last),
+            range: format!("{}-{}", asked.first, asked.last),
             path: record.path.clone(),
             lines: record.lines,
         });

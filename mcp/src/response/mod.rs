@@ -1,8 +1,9 @@
 //! What goes out: the two forms of an answer, errors, and the words both are made of. No engine
 //! call, no input or output.
 
+mod engine_error;
 pub(crate) mod envelope;
-mod error;
+mod remedy;
 mod text;
 pub(crate) mod time;
 pub(crate) mod uri;

@@ -99,8 +99,7 @@ impl Writer {
             (from, to) if from == to => self.push_stored(sink, source.row(row)?),
             _ => Err(Error::InvalidArgument {
                 argument: "vectors",
-                reason: "rows of 4 bits cannot become rows of 8: index again with --rebuild"
-                    .to_owned(),
+                reason: "rows of 4 bits cannot become rows of 8".to_owned(),
             }),
         }
     }

@@ -136,7 +136,7 @@ impl Table<'_, '_> {
         }
         let roots = self.entries.iter().map(|entry| {
             let source = &entry.record.source;
-            format!("{source} (--root {})", entry.exact_name())
+            format!("{source} (root {})", entry.exact_name())
         });
         let roots = match self.entries.is_empty() {
             true => "it has none".to_owned(),

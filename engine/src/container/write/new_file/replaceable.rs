@@ -36,17 +36,14 @@ pub(crate) fn check_replaceable(path: &Path, file: &File) -> Result<()> {
         }
         Ownership::Unclear => {
             return refused(
-                "its signature is damaged, so it may be the file of another program; if it is to go, \
-                 remove it first"
-                    .to_owned(),
+                "its signature is damaged, so it may be the file of another program".to_owned(),
             );
         }
     }
     match link_count(&metadata) {
         0 | 1 => Ok(()),
         links => refused(format!(
-            "it has {links} names (hard links), and the others would keep the old content; write to \
-             another file, or remove this name first"
+            "it has {links} names (hard links), and the others would keep the old content"
         )),
     }
 }

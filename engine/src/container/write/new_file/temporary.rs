@@ -215,9 +215,8 @@ fn remove_leftover(path: &Path) -> Result<bool> {
         Ok(found) if !found.is_file() => {
             return Err(Error::NotReplaceable {
                 path: path.to_owned(),
-                reason:
-                    "it is no regular file, and the new .kb is built under this name; remove it"
-                        .to_owned(),
+                reason: "it is no regular file, and the new .kb is built under this name"
+                    .to_owned(),
             });
         }
         Ok(_) => {}

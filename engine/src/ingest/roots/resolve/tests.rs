@@ -306,7 +306,7 @@ fn a_folder_is_the_root_that_the_user_says() {
     assert_eq!(at(&ask("gone", ".", true).unwrap(), "gone"), Some(1));
     for (path, root, told) in [
         ("b", "a", "names several roots"),
-        ("b", "b", "has no root \"b\"; its roots: a (--root .), "),
+        ("b", "b", "has no root \"b\"; its roots: a (root .), "),
         ("b", "", "has no root"),
         ("b/y", ".", "is a file"),
         ("gone", ".", "does not exist"),

@@ -1,0 +1,236 @@
+//! What to do about an error of the engine, with the commands and flags of `kb`. The engine states what
+//! happened; this table adds the remedy, by the code of the error.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use kb_engine::Error;
+
+use crate::human::shell_word;
+
+/// The command that failed.
+struct Command<'c> {
+    /// As far as its file, to be completed: `kb get -f notes.kb`.
+    verb: &'c str,
+    /// The .kb that it is about.
+    file: &'c Path,
+}
+
+type Remedy = fn(&Error, &Command<'_>) -> Option<String>;
+
+/// Every [`Error::code`] with its remedy.
+const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
+    ("PATH_NOT_FOUND", create_file),
+    ("PATH_NOT_ALLOWED", no_remedy),
+    ("IO", make_writable),
+    ("STORAGE", make_writable),
+    ("NOT_A_KB", |_, _| {
+        Some("`kb index PATH -o FILE.kb` makes one".to_owned())
+    }),
+    ("FORMAT_UNSUPPORTED", |_, _| {
+        Some("update the program, or index the sources again".to_owned())
+    }),
+    ("DAMAGED", replace_damaged),
+    ("INDEX_LOCKED", |_, _| {
+        Some("wait for it, or stop it".to_owned())
+    }),
+    ("FILE_REPLACED", |_, _| {
+        Some("see what happened to it, then run the command again".to_owned())
+    }),
+    ("NOT_REPLACEABLE", |_, _| {
+        Some("if it may be lost, remove it first".to_owned())
+    }),
+    // Commands with `--force` name it themselves.
+    ("OUTPUT_EXISTS", no_remedy),
+    ("FORKED_WRITER", run_again),
+    ("SNAPSHOT_EXPIRED", run_again),
+    ("WRITER_FAILED", run_again),
+    ("INVALID_ARGUMENT", for_argument),
+    ("DOCUMENT_NOT_FOUND", use_nearest),
+    ("AMBIGUOUS_DOCUMENT", use_whole_path),
+    ("SECTION_NOT_FOUND", list_sections),
+    ("FOLDER_NOT_FOUND", use_nearest),
+    // `kb add` offers `--replace`.
+    ("DOCUMENT_EXISTS", no_remedy),
+    ("INVALID_RANGE", use_whole_range),
+    ("INVALID_CONTINUATION_TOKEN", |_, _| {
+        Some("run the command without --continue".to_owned())
+    }),
+    ("CONTINUATION_STALE", |_, _| {
+        Some("run the command without --continue".to_owned())
+    }),
+    ("EMBEDDING_MODEL_UNAVAILABLE", |_, _| {
+        Some("`--mode keyword` works without it".to_owned())
+    }),
+    ("ROOT_VANISHED", |_, _| {
+        Some("is it mounted? --prune removes its documents".to_owned())
+    }),
+    ("FILE_TOO_LARGE", no_remedy),
+    ("CANCELLED", no_remedy),
+];
+
+/// What to do about an error of `verb`, the command as far as its file, on `file`.
+pub(crate) fn remedy(error: &Error, verb: &str, file: &Path) -> Option<String> {
+    let (_, remedy) = REMEDIES.iter().find(|(code, _)| *code == error.code())?;
+    remedy(error, &Command { verb, file })
+}
+
+fn no_remedy(_: &Error, _: &Command<'_>) -> Option<String> {
+    None
+}
+
+fn run_again(_: &Error, _: &Command<'_>) -> Option<String> {
+    Some("run the command again".to_owned())
+}
+
+fn create_file(error: &Error, command: &Command<'_>) -> Option<String> {
+    match error {
+        Error::PathNotFound { path } if path == command.file => {
+            let file = shell_word(command.file);
+            Some(format!("`kb index FOLDER -o {file}` makes it"))
+        }
+        _ => None,
+    }
+}
+
+/// Failures of the disk that a user can end.
+fn make_writable(error: &Error, _: &Command<'_>) -> Option<String> {
+    let remedy = match error.system_error()?.kind() {
+        ErrorKind::StorageFull => "free some space on its disk and try again",
+        ErrorKind::QuotaExceeded => "free some of your quota or have it raised, and try again",
+        ErrorKind::ReadOnlyFilesystem => {
+            "work on a copy elsewhere, or mount the file system for writing"
+        }
+        _ => return None,
+    };
+    Some(remedy.to_owned())
+}
+
+fn replace_damaged(_: &Error, command: &Command<'_>) -> Option<String> {
+    let file = shell_word(command.file);
+    Some(format!(
+        "restore a copy; or, if it is a .kb, remove it, and `kb index FOLDER -o {file}` makes it anew"
+    ))
+}
+
+fn for_argument(error: &Error, command: &Command<'_>) -> Option<String> {
+    match error {
+        Error::InvalidArgument {
+            argument: "type" | "types" | "lang" | "language" | "languages",
+            ..
+        } => {
+            let file = shell_word(command.file);
+            Some(format!(
+                "`kb info {file}` lists the types and languages of this file"
+            ))
+        }
+        Error::InvalidArgument {
+            argument: "vectors",
+            ..
+        } => Some("--rebuild writes the file anew".to_owned()),
+        _ => None,
+    }
+}
+
+/// The command with the nearest name, and the others, if there are any.
+fn use_nearest(error: &Error, command: &Command<'_>) -> Option<String> {
+    let (Error::DocumentNotFound { nearest, .. } | Error::FolderNotFound { nearest, .. }) = error
+    else {
+        return None;
+    };
+    Some(match nearest.as_slice() {
+        [] => "`kb ls` lists what is there".to_owned(),
+        [name] => with_name(command, name),
+        [name, ..] => format!(
+            "{}; the nearest: {}",
+            with_name(command, name),
+            nearest.join(", ")
+        ),
+    })
+}
+
+fn use_whole_path(error: &Error, command: &Command<'_>) -> Option<String> {
+    match error {
+        Error::AmbiguousDocument { candidates, .. } => {
+            let example = with_name(command, candidates.first()?);
+            Some(format!("give the whole path: {example}"))
+        }
+        _ => None,
+    }
+}
+
+fn with_name(command: &Command<'_>, name: &str) -> String {
+    format!("`{} {}`", command.verb, shell_word(name))
+}
+
+fn list_sections(error: &Error, command: &Command<'_>) -> Option<String> {
+    let lists = |path: &str| {
+        let (file, path) = (shell_word(command.file), shell_word(path));
+        format!("`kb outline -f {file} {path}` lists the sections")
+    };
+    match error {
+        Error::SectionNotFound { path, nearest, .. } if nearest.is_empty() => Some(lists(path)),
+        Error::SectionNotFound { path, nearest, .. } => Some(format!(
+            "{}; the nearest: {}",
+            lists(path),
+            nearest.join(", ")
+        )),
+        Error::AmbiguousSection { path, .. } => Some(format!("give its number; {}", lists(path))),
+        _ => None,
+    }
+}
+
+fn use_whole_range(error: &Error, command: &Command<'_>) -> Option<String> {
+    let (path, flag, last) = match error {
+        Error::InvalidRange { path, lines, .. } if *lines > 0 => (path, "--lines", lines),
+        Error::InvalidPages { path, total, .. } => (path, "--pages", total),
+        _ => return None,
+    };
+    let path = shell_word(path);
+    Some(format!("`{} {path} {flag} 1-{last}`", command.verb))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn every_code_has_an_entry() {
+        let codes: Vec<&str> = REMEDIES.iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes, Error::CODES);
+    }
+
+    #[test]
+    fn failures_of_the_disk_have_a_remedy() {
+        for (kind, expected) in [
+            (ErrorKind::StorageFull, "free some space"),
+            (ErrorKind::QuotaExceeded, "free some of your quota"),
+            (ErrorKind::ReadOnlyFilesystem, "work on a copy"),
+        ] {
+            let error = Error::Io {
+                action: "create",
+                path: PathBuf::from("a.kb"),
+                source: io::Error::from(kind),
+            };
+            let remedy = remedy(&error, "kb index", Path::new("a.kb")).unwrap();
+            assert!(remedy.starts_with(expected), "{remedy}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_document_offers_the_command_for_the_nearest() {
+        let remedy = |nearest: &[&str]| {
+            let error = Error::DocumentNotFound {
+                name: "gide.md".to_owned(),
+                nearest: nearest.iter().map(|name| (*name).to_owned()).collect(),
+            };
+            remedy(&error, "kb get", Path::new("a.kb")).unwrap()
+        };
+        assert_eq!(remedy(&["the guide.md"]), "`kb get 'the guide.md'`");
+        assert_eq!(remedy(&["a", "b"]), "`kb get a`; the nearest: a, b");
+        assert_eq!(remedy(&[]), "`kb ls` lists what is there");
+    }
+}

@@ -1,0 +1,442 @@
+//! Errors of the engine as errors of tools: with the names of this server's arguments, without paths of
+//! the server's machine.
+
+use std::io::ErrorKind;
+
+use kb_engine::Error;
+
+use super::remedy::remedy;
+use super::{ToolError, cut, short};
+
+/// Longest reason, in characters: it may repeat what a client sent.
+const REASON_LIMIT: usize = 400;
+
+impl From<Error> for ToolError {
+    fn from(error: Error) -> ToolError {
+        let code = code(&error);
+        let remedy = match (&error, code) {
+            // A client cannot do anything about files that the server cannot read.
+            (Error::Io { .. }, "INTERNAL") => None,
+            _ => remedy(&error),
+        };
+        let mut error = with_facts(ToolError::new(code, sentence(&error)), error);
+        error.hint = remedy;
+        error
+    }
+}
+
+/// What happened, without a full stop.
+fn sentence(error: &Error) -> String {
+    match error {
+        Error::PathNotFound { path } => {
+            format!("path: {} does not exist", short(&path.to_string_lossy()))
+        }
+        Error::Io {
+            action,
+            path,
+            source,
+        } => {
+            // The folder is a detail of the server's machine.
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            format!("cannot {action} {}: {source}", name.to_string_lossy())
+        }
+        Error::Storage { reason, .. } => {
+            format!("the disk under the knowledge base failed: {reason}")
+        }
+        Error::NotAKb { reason } => format!("the file is not a knowledge base: {reason}"),
+        Error::FormatUnsupported { needs, reads } => {
+            format!("the file needs {needs}, and this server reads {reads}")
+        }
+        Error::Damaged { what } => format!("the file is damaged: {what}"),
+        // The process and its machine are details of the server.
+        Error::IndexLocked { .. } => {
+            "the knowledge base is being written by another program".to_owned()
+        }
+        Error::PathNotAllowed { path } => format!(
+            "path: {:?} lies outside the folders that may be indexed",
+            short(&path.to_string_lossy())
+        ),
+        Error::FileReplaced { .. } => {
+            "the file of the knowledge base was moved, removed or replaced while it was written"
+                .to_owned()
+        }
+        Error::NotReplaceable { reason, .. } => format!("the file cannot be replaced: {reason}"),
+        Error::OutputExists { .. } => {
+            "another knowledge base is where the new one shall be".to_owned()
+        }
+        Error::SnapshotExpired => {
+            "the knowledge base changed faster than the answer could be made".to_owned()
+        }
+        Error::WriterFailed => "an earlier write failed".to_owned(),
+        Error::InvalidArgument { argument, reason } => {
+            format!("{}: {}", argument_name(argument), cut(reason, REASON_LIMIT))
+        }
+        Error::DocumentNotFound { name, .. } => format!("no document {:?}", short(name)),
+        Error::AmbiguousDocument { name, .. } => {
+            format!("{:?} matches several documents", short(name))
+        }
+        Error::SectionNotFound { section, path, .. } => {
+            format!("no section {:?} in {path}", short(section))
+        }
+        Error::AmbiguousSection { section, path, .. } => {
+            format!("{:?} matches several sections of {path}", short(section))
+        }
+        Error::FolderNotFound { name, .. } => format!("no folder {:?}", short(name)),
+        Error::DocumentExists { path } => format!("a document {path:?} is already there"),
+        Error::InvalidRange { range, path, lines } => format!(
+            "lines {} of {path:?}: the document has {lines} line{}",
+            short(range),
+            if *lines == 1 { "" } else { "s" }
+        ),
+        Error::InvalidPages { pages, path, total } => format!(
+            "page_range: pages {} of {path:?}: the document has {total}",
+            short(pages)
+        ),
+        Error::InvalidCursor { reason } => format!("continuation_token: {reason}"),
+        Error::StaleCursor => {
+            "continuation_token: the knowledge base changed since the answer that it continues"
+                .to_owned()
+        }
+        Error::EmbeddingModelUnavailable { needs } => format!(
+            "the knowledge base needs the embedding model {needs:?}, which this server does not have"
+        ),
+        Error::RootVanished { root, documents } => format!(
+            "path: no file is left in {}, and the knowledge base has {documents} documents from it",
+            root.display()
+        ),
+        Error::TooLarge { what, size, limit } => {
+            format!("{what} has {size} bytes, and the limit is {limit}")
+        }
+        Error::TooMany { what, count, limit } => {
+            format!("{count} {what}, and the limit is {limit}")
+        }
+        Error::Cancelled => "stopped on request".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Adds the facts that programs read.
+fn with_facts(tool_error: ToolError, error: Error) -> ToolError {
+    match error {
+        Error::DocumentNotFound { nearest, .. }
+        | Error::SectionNotFound { nearest, .. }
+        | Error::AmbiguousSection {
+            candidates: nearest,
+            ..
+        }
+        | Error::FolderNotFound { nearest, .. }
+            if !nearest.is_empty() =>
+        {
+            tool_error.with_fact("nearest", nearest)
+        }
+        Error::AmbiguousDocument { candidates, .. } => {
+            tool_error.with_fact("candidates", candidates)
+        }
+        Error::InvalidRange { lines, .. } => tool_error.with_fact("lines", lines),
+        Error::InvalidPages { total, .. } => tool_error.with_fact("total_pages", total),
+        Error::EmbeddingModelUnavailable { needs } => tool_error.with_fact("model", needs),
+        Error::TooLarge { size, limit, .. } => {
+            tool_error.with_fact("size", size).with_fact("limit", limit)
+        }
+        Error::TooMany { count, limit, .. } => tool_error
+            .with_fact("count", count)
+            .with_fact("limit", limit),
+        _ => tool_error,
+    }
+}
+
+/// The code of the engine where clients know it, else the one that this server has for it.
+fn code(error: &Error) -> &'static str {
+    match error {
+        Error::Io { action, source, .. } => match source.kind() {
+            ErrorKind::PermissionDenied if is_reading(action) => "INTERNAL",
+            kind => code_of(kind).unwrap_or("INTERNAL"),
+        },
+        Error::Storage { source, .. } => {
+            let kind = source.as_ref().map(std::io::Error::kind);
+            kind.and_then(code_of).unwrap_or("STORAGE")
+        }
+        Error::Damaged { .. } | Error::NotAKb { .. } | Error::FormatUnsupported { .. } => {
+            "INDEX_CORRUPT"
+        }
+        Error::RootVanished { .. } => "PATH_NOT_FOUND",
+        Error::WriterFailed | Error::DocumentExists { .. } => "INTERNAL",
+        other => other.code(),
+    }
+}
+
+/// The code of a failure of the system that whoever runs the server can end.
+fn code_of(kind: ErrorKind) -> Option<&'static str> {
+    match kind {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Some("INDEX_READ_ONLY"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("STORAGE"),
+        _ => None,
+    }
+}
+
+/// Whether an action of [`Error::Io`] needs no permission to write.
+fn is_reading(action: &str) -> bool {
+    matches!(action, "open" | "read" | "map" | "index or compare")
+}
+
+/// The name that tools have for an argument of the engine.
+fn argument_name(argument: &'static str) -> &'static str {
+    match argument {
+        "type" => "fileType",
+        "tag" => "tags",
+        "document" => "content",
+        "k" => "limit",
+        "continuation" => "continuation_token",
+        same => same,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn all() -> Vec<Error> {
+        let io = |kind| Error::Io {
+            action: "create",
+            path: PathBuf::from("/x.kb"),
+            source: io::Error::from(kind),
+        };
+        let name = || "a".to_owned();
+        vec![
+            Error::PathNotFound {
+                path: PathBuf::from("/gone"),
+            },
+            Error::PathNotAllowed {
+                path: PathBuf::from("/etc"),
+            },
+            io(ErrorKind::PermissionDenied),
+            io(ErrorKind::StorageFull),
+            Error::Storage {
+                reason: name(),
+                source: None,
+            },
+            Error::NotAKb { reason: "no" },
+            Error::FormatUnsupported {
+                needs: name(),
+                reads: name(),
+            },
+            Error::Damaged { what: name() },
+            Error::IndexLocked { holder: name() },
+            Error::FileReplaced {
+                path: PathBuf::from("/x.kb"),
+                is_gone: true,
+            },
+            Error::NotReplaceable {
+                path: PathBuf::from("/x.kb"),
+                reason: name(),
+            },
+            Error::OutputExists {
+                path: PathBuf::from("/x.kb"),
+            },
+            Error::SnapshotExpired,
+            Error::WriterFailed,
+            Error::InvalidArgument {
+                argument: "type",
+                reason: name(),
+            },
+            Error::DocumentNotFound {
+                name: name(),
+                nearest: Vec::new(),
+            },
+            Error::AmbiguousDocument {
+                name: name(),
+                candidates: vec![name()],
+            },
+            Error::SectionNotFound {
+                section: name(),
+                path: name(),
+                nearest: Vec::new(),
+            },
+            Error::AmbiguousSection {
+                section: name(),
+                path: name(),
+                candidates: vec![name()],
+            },
+            Error::FolderNotFound {
+                name: name(),
+                nearest: Vec::new(),
+            },
+            Error::DocumentExists { path: name() },
+            Error::InvalidRange {
+                range: name(),
+                path: name(),
+                lines: 3,
+            },
+            Error::InvalidPages {
+                pages: name(),
+                path: name(),
+                total: 3,
+            },
+            Error::InvalidCursor {
+                reason: "it is malformed",
+            },
+            Error::StaleCursor,
+            Error::EmbeddingModelUnavailable { needs: name() },
+            Error::RootVanished {
+                root: PathBuf::from("/r"),
+                documents: 2,
+            },
+            Error::TooLarge {
+                what: name(),
+                size: 2,
+                limit: 1,
+            },
+            Error::TooMany {
+                what: "things",
+                count: 2,
+                limit: 1,
+            },
+            Error::Cancelled,
+        ]
+    }
+
+    #[test]
+    fn no_error_names_a_flag_of_the_command_line() {
+        for error in all() {
+            let text = ToolError::from(error).text();
+            for foreign in ["--", "`kb", "kb ls"] {
+                assert!(!text.contains(foreign), "{text}");
+            }
+            assert!(text.ends_with('.') && !text.contains(".."), "{text}");
+        }
+    }
+
+    #[test]
+    fn engine_errors_have_the_codes_that_clients_know() {
+        let codes: Vec<&str> = all()
+            .into_iter()
+            .map(|error| ToolError::from(error).code)
+            .collect();
+        let expected = [
+            "PATH_NOT_FOUND",
+            "PATH_NOT_ALLOWED",
+            "INDEX_READ_ONLY",
+            "STORAGE",
+            "STORAGE",
+            "INDEX_CORRUPT",
+            "INDEX_CORRUPT",
+            "INDEX_CORRUPT",
+            "INDEX_LOCKED",
+            "FILE_REPLACED",
+            "NOT_REPLACEABLE",
+            "OUTPUT_EXISTS",
+            "SNAPSHOT_EXPIRED",
+            "INTERNAL",
+            "INVALID_ARGUMENT",
+            "DOCUMENT_NOT_FOUND",
+            "AMBIGUOUS_DOCUMENT",
+            "SECTION_NOT_FOUND",
+            "SECTION_NOT_FOUND",
+            "FOLDER_NOT_FOUND",
+            "INTERNAL",
+            "INVALID_RANGE",
+            "INVALID_RANGE",
+            "INVALID_CONTINUATION_TOKEN",
+            "CONTINUATION_STALE",
+            "EMBEDDING_MODEL_UNAVAILABLE",
+            "PATH_NOT_FOUND",
+            "FILE_TOO_LARGE",
+            "FILE_TOO_LARGE",
+            "CANCELLED",
+        ];
+        assert_eq!(codes, expected);
+    }
+
+    #[test]
+    fn what_a_client_sent_is_repeated_in_short() {
+        let long = || "x".repeat(10_000);
+        for error in [
+            Error::DocumentNotFound {
+                name: long(),
+                nearest: Vec::new(),
+            },
+            Error::SectionNotFound {
+                section: long(),
+                path: "a.md".to_owned(),
+                nearest: Vec::new(),
+            },
+            Error::FolderNotFound {
+                name: long(),
+                nearest: Vec::new(),
+            },
+            Error::InvalidPages {
+                pages: long(),
+                path: "a.md".to_owned(),
+                total: 3,
+            },
+        ] {
+            let text = ToolError::from(error).text();
+            assert!(text.len() < 300, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unreadable_file_is_an_internal_error_without_its_folder() {
+        let error = ToolError::from(Error::Io {
+            action: "read",
+            path: PathBuf::from("/home/somebody/x.kb"),
+            source: io::Error::from(ErrorKind::PermissionDenied),
+        });
+        assert_eq!(error.code, "INTERNAL");
+        assert!(
+            error.sentence.starts_with("cannot read x.kb: "),
+            "{error:?}"
+        );
+    }
+
+    /// A full disk or a read-only file system is nothing that a developer of the server must look at.
+    #[test]
+    fn failures_of_the_disk_have_a_code_and_a_remedy() {
+        for (kind, code, hint) in [
+            (
+                ErrorKind::ReadOnlyFilesystem,
+                "INDEX_READ_ONLY",
+                "for writing",
+            ),
+            (ErrorKind::PermissionDenied, "INDEX_READ_ONLY", "to write"),
+            (ErrorKind::StorageFull, "STORAGE", "Free some space"),
+            (ErrorKind::QuotaExceeded, "STORAGE", "quota"),
+            (ErrorKind::Other, "STORAGE", "as it was before"),
+        ] {
+            let storage = Error::Storage {
+                reason: "no".to_owned(),
+                source: Some(io::Error::from(kind)),
+            };
+            let io = Error::Io {
+                action: "create",
+                path: PathBuf::from("/home/somebody/x.kb"),
+                source: io::Error::from(kind),
+            };
+            let mut errors = vec![storage];
+            errors.extend(Some(io).filter(|_| kind != ErrorKind::Other));
+            for error in errors {
+                let told = ToolError::from(error);
+                assert_eq!(told.code, code, "{kind} {told:?}");
+                assert!(told.text().contains(hint), "{kind} {told:?}");
+                assert!(!told.text().contains("somebody"), "{told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_nearest_names_are_in_text_and_facts() {
+        let nearest = vec!["a.md".to_owned(), "b.md".to_owned()];
+        let error = ToolError::from(Error::DocumentNotFound {
+            name: "c".to_owned(),
+            nearest,
+        });
+        assert_eq!(
+            error.text(),
+            "DOCUMENT_NOT_FOUND: no document \"c\". The nearest are a.md, b.md."
+        );
+        assert_eq!(error.facts["nearest"][1], "b.md");
+    }
+}
