@@ -484,7 +484,10 @@ fn what_points_down_is_let_through() {
             "store/a.rs",
             "fn f() {}\n#[cfg(test)]\nmod tests { use crate::kb::Kb; fn g() { if true {} } }",
         ),
-        ("index/vector/distance.rs", "unsafe { simsimd::dot() }"),
+        (
+            "index/vector/kernels/scalar.rs",
+            "unsafe { simsimd::dot() }",
+        ),
     ] {
         assert_eq!(
             told(&format!("engine/src/{file}"), source),

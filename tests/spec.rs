@@ -190,7 +190,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
             "index/keyword/record.rs",
             "DictionaryPart",
         ),
-        (" codec u8 (1", "index/vector/mod.rs", "VectorRecord"),
+        (" codec u8 (1", "index/vector/record.rs", "VectorRecord"),
     ] {
         let start = page.find(begin).unwrap_or_else(|| panic!("no {begin:?}"));
         let mut rest = &page[start..];
@@ -213,7 +213,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         "1"
     );
     assert_eq!(
-        constant("engine/src/index/vector/mod.rs", "VECTOR_VERSION"),
+        constant("engine/src/index/vector/record.rs", "VECTOR_VERSION"),
         "1"
     );
 }

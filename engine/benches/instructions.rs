@@ -20,7 +20,8 @@ use kb_engine::index::keyword::{
     Reader, ScoredRow, Statistics, TermSet, Writer,
 };
 use kb_engine::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
-use kb_engine::index::vector::{CODEC_I4, CODEC_I8, quantise};
+use kb_engine::index::vector::query::Query as VectorQuery;
+use kb_engine::index::vector::{CODEC_I4, CODEC_I8};
 use kb_engine::store::block_writer::{BlockWriter, Compression};
 use kb_engine::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader};
 use kb_engine::store::chunks::{ChunkReader, ChunkWriter};
@@ -276,10 +277,10 @@ fn texts_of_three_blocks(mut reader: BlockReader<'static>) -> (BlockReader<'stat
 const DIM: usize = 192;
 const RANGE: f32 = 0.305;
 
-fn query(seed: u64) -> quantise::Query {
+fn query(seed: u64) -> VectorQuery {
     let mut numbers = Numbers(seed);
     let vector: Vec<f32> = (0..DIM).map(|_| 0.07 * numbers.bell()).collect();
-    quantise::Query::new(&vector, RANGE).expect("a query")
+    VectorQuery::new(&vector, RANGE).expect("a query")
 }
 
 /// Any byte is legal in rows and codes.
@@ -288,7 +289,7 @@ fn bytes(count: usize) -> Vec<u8> {
     (0..count).map(|_| numbers.below(256) as u8).collect()
 }
 
-type Rows = (quantise::Query, Vec<u8>, Vec<i32>);
+type Rows = (VectorQuery, Vec<u8>, Vec<i32>);
 
 fn rows(stride: usize) -> Rows {
     (query(1), bytes(1024 * stride), vec![0; 1024])
@@ -305,9 +306,13 @@ fn products_of_1024_rows(codec: u8, (query, rows, mut products): Rows) -> Rows {
 type Sixteen = (Lanes, Vec<u8>, Vec<[i32; LANES]>);
 
 fn sixteen(stride: usize) -> Sixteen {
-    let queries: Vec<quantise::Query> = (0..16).map(query).collect();
-    let rows = bytes(256 * stride);
-    (Lanes::new(&queries), rows, vec![[0; LANES]; 256])
+    let queries: Vec<VectorQuery> = (0..16).map(query).collect();
+    let queries: Vec<_> = queries.iter().map(VectorQuery::one).collect();
+    (
+        Lanes::new(&queries),
+        bytes(256 * stride),
+        vec![[0; LANES]; 256],
+    )
 }
 
 #[library_benchmark]
@@ -318,7 +323,7 @@ fn products_of_sixteen_queries(codec: u8, (lanes, rows, mut products): Sixteen) 
     (lanes, rows, products)
 }
 
-type Codes = (quantise::Query, Vec<u8>, [u16; BLOCK_ROWS]);
+type Codes = (VectorQuery, Vec<u8>, [u16; BLOCK_ROWS]);
 
 fn codes() -> Codes {
     let query = query(1);

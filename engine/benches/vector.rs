@@ -13,7 +13,7 @@ use divan::counter::BytesCount;
 use kb_engine::container::column::{
     ColumnId, ColumnRecord, ColumnView, ExtentSink, ExtentSource, extent_starts,
 };
-use kb_engine::index::vector::quantise::Query;
+use kb_engine::index::vector::query::Query;
 use kb_engine::index::vector::reader::Reader;
 use kb_engine::index::vector::writer::Writer;
 use kb_engine::index::vector::{

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use crate::catalog::{BoundSegment, Catalog, Segment};
 use crate::container::Snapshot;
 use crate::error::Result;
-use crate::index::vector::quantise::Query;
+use crate::index::vector::query::Query;
 use crate::index::vector::{KnnSegment, Scan, knn};
 use crate::kb::read::Kb;
 use crate::store::outline::{self, SectionPath};

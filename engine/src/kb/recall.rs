@@ -4,7 +4,7 @@
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::{ContainerWriter, Snapshot};
 use crate::error::Result;
-use crate::index::vector::quantise::Query;
+use crate::index::vector::query::Query;
 use crate::index::vector::{KnnSegment, Neighbor, Scan, knn_batch, oversample, uses_rescoring};
 use crate::kb::bench::questions;
 use crate::kb::read::model_of;
@@ -110,7 +110,7 @@ mod tests {
         let list = |scores: &[f32]| -> Vec<Neighbor> {
             let rows = (0..).zip(scores);
             rows.map(|(row, score)| Neighbor {
-                part: 0,
+                segment: 0,
                 row,
                 score: *score,
             })

@@ -6,7 +6,7 @@ use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, Query as KeywordQuery};
 use crate::index::vector::Scan;
-use crate::index::vector::quantise::Query as VectorQuery;
+use crate::index::vector::query::Query as VectorQuery;
 use crate::search::filter::metadata;
 use crate::search::filter::rows::Rows;
 use crate::search::fuse::score::vector_weight;

@@ -1,8 +1,8 @@
 //! Segments in memory, for the tests of this room.
 
 use super::reader::Reader;
+use super::record::{CODES, ROWS, VectorRecord};
 use super::writer::Writer;
-use super::{CODES, ROWS, VectorRecord};
 use crate::container::column::{ColumnRecord, ColumnView, MemoryExtents, extent_starts};
 use crate::types::SegmentId;
 

@@ -1,12 +1,14 @@
 //! Columns -> rows, their scores, and what verify asks of them.
 
+use super::kernels::detect::kernels;
+use super::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
+use super::kernels::prefetch::prefetch;
+use super::quantise::{as_signed, nibbles, to_i4};
+use super::query::Query;
+use super::record::{CODEC_I4, VectorRecord, stride};
+use super::sign_bits::{Block, block_bytes, blocks};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
-use crate::index::vector::distance::as_signed;
-use crate::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels, prefetch};
-use crate::index::vector::quantise::{Query, nibbles, to_i4};
-use crate::index::vector::sign_bits::{Block, block_bytes, blocks};
-use crate::index::vector::{CODEC_I4, VectorRecord, stride};
 
 /// The vectors of one segment.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Sign codes: one bit a dimension, in blocks of 64 rows, transposed so that every instruction set
 //! reads the same bytes.
 
-use crate::index::vector::CODEC_I4;
-use crate::index::vector::kernels::{BLOCK_ROWS, GROUP_BYTES, GROUP_DIMS};
-use crate::index::vector::quantise::nibbles;
+use super::kernels::layout::{BLOCK_ROWS, GROUP_BYTES, GROUP_DIMS};
+use super::quantise::nibbles;
+use super::record::CODEC_I4;
 
 /// Bytes of a block for rows of `dim` numbers: 8 bytes for each of 64 rows and each multiple of 64
 /// dimensions.

@@ -1,14 +1,13 @@
 //! Vectors -> columns.
 
+use super::quantise::{as_signed, quantise, to_i4};
+use super::reader::Reader;
+use super::record::{CODEC_I4, CODEC_I8, CODES, ROWS, VectorRecord, row_bytes, stride};
+use super::sign_bits::{Block, block_bytes};
 use crate::container::column::{
     ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
 use crate::error::{Error, Result};
-use crate::index::vector::distance::as_signed;
-use crate::index::vector::quantise::{quantise, to_i4};
-use crate::index::vector::reader::Reader;
-use crate::index::vector::sign_bits::{Block, block_bytes};
-use crate::index::vector::{CODEC_I4, CODEC_I8, CODES, ROWS, VectorRecord, row_bytes, stride};
 use crate::types::SegmentId;
 
 /// Writes the vectors of a segment.

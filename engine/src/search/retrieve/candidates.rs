@@ -237,7 +237,7 @@ fn by_vector(
         facts.add(&of_file);
         found.extend(near.into_iter().map(|near| {
             let address = ChunkAddress {
-                segment: first + near.part,
+                segment: first + near.segment,
                 row: near.row,
             };
             (near.score, address)

@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{BLOCK_ROWS, GROUP_BYTES, GROUPS_AT_ONCE, Kernels, LANES, Lanes, OneQuery};
+use super::dispatch::Kernels;
+use super::layout::{BLOCK_ROWS, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery};
 use crate::index::vector::quantise::I4_OFFSET;
 
 /// For processors with AVX2.

@@ -2,7 +2,9 @@
 
 use std::arch::aarch64::*;
 
-use super::{BLOCK_ROWS, GROUP_BYTES, GROUPS_AT_ONCE, Kernels, LANES, Lanes, OneQuery, scalar};
+use super::dispatch::Kernels;
+use super::layout::{BLOCK_ROWS, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery};
+use super::scalar;
 use crate::index::vector::quantise::I4_OFFSET;
 
 /// For processors with NEON. Sixteen queries go through the one-query form one by one.

@@ -1,10 +1,11 @@
 //! The reference: one number after the other. Every other form is compared with it.
 
-use super::{BLOCK_ROWS, GROUP_BYTES, Kernels, LANES, Lanes, OneQuery};
+use super::dispatch::Kernels;
+use super::layout::{BLOCK_ROWS, GROUP_BYTES, LANES, Lanes, OneQuery};
 use crate::index::vector::quantise::{I4_OFFSET, nibbles};
 
 /// Runs everywhere.
-pub(in crate::index::vector) const KERNELS: Kernels = Kernels {
+pub(super) const KERNELS: Kernels = Kernels {
     name: "scalar",
     i8_rows,
     i8_lanes,

@@ -3,14 +3,17 @@
 use proptest::prelude::*;
 use simsimd::SpatialSimilarity;
 
-use super::*;
-use crate::index::vector::CODEC_I8;
-use crate::index::vector::distance::as_signed;
-use crate::index::vector::quantise::Query;
+use super::detect::all_kernels;
+use super::dispatch::Kernels;
+use super::layout::{BLOCK_ROWS, LANES, Lanes, OneQuery};
+use super::scalar;
+use crate::index::vector::quantise::as_signed;
+use crate::index::vector::query::Query;
+use crate::index::vector::{CODEC_I4, CODEC_I8};
 
 /// All forms but the reference.
 fn forms() -> Vec<Kernels> {
-    let mut all = Kernels::all();
+    let mut all = all_kernels();
     assert_eq!(all.pop().map(|last| last.name), Some("scalar"));
     all
 }
@@ -86,9 +89,9 @@ proptest! {
         }),
     ) {
         let queries: Vec<Query> = queries.iter().map(|row| query_of(row)).collect();
-        let lanes = Lanes::new(&queries);
+        let lanes = Lanes::new(&queries.iter().map(Query::one).collect::<Vec<_>>());
         for codec in [CODEC_I8, CODEC_I4] {
-            for form in Kernels::all() {
+            for form in all_kernels() {
                 let mut products = vec![[7; LANES]; 45];
                 let count = form.products_of_lanes(codec, &lanes, &rows, &mut products);
                 for (lane, query) in queries.iter().enumerate() {
@@ -140,7 +143,7 @@ fn the_widest_rows_of_extremes_do_not_overflow() {
     let width = 8192;
     for sign in [127.0, -127.0] {
         let query = Query::new(&vec![sign; width], 1.0).unwrap();
-        let lanes = Lanes::new(std::slice::from_ref(&query));
+        let lanes = Lanes::new(&[query.one()]);
         for byte in [0x7f, 0x80, 0x81, 0xff, 0] {
             let rows = vec![byte; width];
             for codec in [CODEC_I8, CODEC_I4] {
@@ -172,7 +175,7 @@ fn the_widest_rows_of_extremes_do_not_overflow() {
 
 #[test]
 fn lengths_that_do_not_fit_are_no_rows() {
-    for form in Kernels::all() {
+    for form in all_kernels() {
         let row = [1i8; 60];
         let query = OneQuery { row: &row, sum: 60 };
         assert_eq!(form.products(CODEC_I8, query, &[0; 600], &mut [0; 4]), 0);

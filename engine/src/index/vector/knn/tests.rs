@@ -1,8 +1,15 @@
 use proptest::prelude::*;
+use roaring::RoaringBitmap;
 
-use super::*;
+use super::rescoring::{SAMPLED_EVERY, oversample};
+use super::search::{Scan, ScanStats, knn, knn_batch, knn_with_stats};
+use super::segments::{KnnSegment, Neighbor};
 use crate::index::vector::fixture::{RANGE, Segment, unit};
-use crate::index::vector::kernels::scalar;
+use crate::index::vector::kernels::detect::all_kernels;
+use crate::index::vector::kernels::dispatch::Kernels;
+use crate::index::vector::kernels::layout::BLOCK_ROWS;
+use crate::index::vector::query::Query;
+use crate::index::vector::reader::Reader;
 use crate::index::vector::writer::Writer;
 use crate::index::vector::{CODEC_I4, CODEC_I8};
 
@@ -83,12 +90,12 @@ impl Split {
                 deleted: gone[part].as_ref(),
             })
             .collect();
-        let whole = |near: &Neighbor| (self.firsts[near.part] + near.row, near.score);
+        let whole = |near: &Neighbor| (self.firsts[near.segment] + near.row, near.score);
         let lists = knn_batch(&parts, queries, k, how).unwrap();
         for (query, list) in queries.iter().zip(&lists) {
             assert_eq!(&knn(&parts, query, k, how).unwrap(), list);
             for part in 0..parts.len() {
-                assert!(list.iter().filter(|near| near.part == part).count() <= k);
+                assert!(list.iter().filter(|near| near.segment == part).count() <= k);
             }
         }
         lists
@@ -116,9 +123,9 @@ fn expected(
         let codes = &cursor.from(u64::from(row / 64)).unwrap()[..query.tables().len()];
         let mut sums = [0; BLOCK_ROWS];
         let mut product = [0];
-        scalar::KERNELS.code_sums(query.tables(), codes, 0, &mut sums);
+        reference().code_sums(query.tables(), codes, 0, &mut sums);
         let bytes = reader.row(row).unwrap();
-        scalar::KERNELS.products(codec, query.one(), bytes, &mut product);
+        reference().products(codec, query.one(), bytes, &mut product);
         found.push((sums[row as usize % 64], product[0], row));
     }
     if rescored {
@@ -188,7 +195,7 @@ fn ties_with_the_last_are_left_to_the_caller() {
     let query = Query::new(&unit(1, 64), RANGE).unwrap();
     for how in [Scan::Exact, Scan::Rescored] {
         let list = knn(&parts, &query, 3, how).unwrap();
-        let rows: Vec<_> = list.iter().map(|near| (near.part, near.row)).collect();
+        let rows: Vec<_> = list.iter().map(|near| (near.segment, near.row)).collect();
         assert_eq!(rows, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
         assert_eq!(knn(&parts, &query, 0, how).unwrap(), []);
     }
@@ -337,4 +344,9 @@ fn scores_of_rows_are_those_of_the_search() {
         let again = Query::new(&reader.vector(4711).unwrap(), RANGE).unwrap();
         assert!(reader.score(&again, 4711).unwrap() > 0.9);
     }
+}
+
+/// The scalar kernels, which come last.
+fn reference() -> Kernels {
+    all_kernels().pop().unwrap()
 }

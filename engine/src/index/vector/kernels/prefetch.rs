@@ -1,0 +1,16 @@
+//! Hints to the memory system.
+
+/// Asks the processor to fetch the start of `bytes`. Nothing but time depends on it.
+#[inline]
+pub fn prefetch(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        for line in bytes.chunks(64).take(4) {
+            // SAFETY: a prefetch reads nothing that could be seen; SSE is part of x86-64.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}

@@ -1,0 +1,147 @@
+//! The entry points: which scan to run, over which segments.
+
+use super::exact;
+use super::rescoring::{self, oversample};
+use super::segments::{KnnSegment, Neighbor, Segments};
+use crate::error::Result;
+use crate::index::vector::kernels::layout::LANES;
+use crate::index::vector::query::Query;
+
+/// How the nearest rows are found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Scan {
+    /// Whichever is faster for the number of rows that may answer.
+    #[default]
+    Auto,
+    /// By the product with every row that may answer.
+    Exact,
+    /// By the sign bits of every row that may answer, then the product with the best of them.
+    Rescored,
+}
+
+/// How many rows a search read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScanStats {
+    /// Whether candidates were chosen by their sign bits first.
+    pub rescored: bool,
+    /// Rows that could answer.
+    pub rows: u64,
+    /// Rows whose exact product was taken.
+    pub scored: u64,
+}
+
+impl ScanStats {
+    /// Adds the counts of another file.
+    pub fn add(&mut self, other: &ScanStats) {
+        self.rescored |= other.rescored;
+        self.rows += other.rows;
+        self.scored += other.scored;
+    }
+}
+
+/// Up to this many rows are all scanned: that is as fast, and exact.
+const EXACT_ROWS: u64 = 4096;
+
+/// Whether [`Scan::Auto`] rescores when so many rows may answer. A candidate lies anywhere in the
+/// file and costs as much as a few adjacent rows.
+pub fn uses_rescoring(rows: u64, k: usize) -> bool {
+    rows > EXACT_ROWS.max(4 * oversample(k) as u64)
+}
+
+/// The `k` nearest rows of all segments, best first; equal scores by segment, then row.
+///
+/// All rows that tie with the k-th score are returned, but at most `k` of each segment, the lower
+/// rows first: the caller may order ties between segments. Rows with a score of 0 are left out.
+///
+/// Exact: about 20 ns a row of 192 dimensions. Rescored: about 1 ns a row and 50 ns for each of
+/// [`oversample`] candidates.
+///
+/// # Errors
+/// [`Error::Damaged`] when a filter has rows beyond its segment, the query has another width than
+/// the rows, segments differ in codec, or an extent fails its checks.
+pub fn knn(
+    segments: &[KnnSegment<'_>],
+    query: &Query,
+    k: usize,
+    how: Scan,
+) -> Result<Vec<Neighbor>> {
+    Ok(knn_with_stats(segments, query, k, how)?.0)
+}
+
+/// As [`knn`], with how many rows were read.
+///
+/// # Errors
+/// As [`knn`].
+pub fn knn_with_stats(
+    segments: &[KnnSegment<'_>],
+    query: &Query,
+    k: usize,
+    how: Scan,
+) -> Result<(Vec<Neighbor>, ScanStats)> {
+    let segments = Segments::new(segments, std::slice::from_ref(query))?;
+    let rescored = rescores(&segments, k, how);
+    let (list, scored) = if rescored {
+        rescoring::scan(&segments, query, k, oversample(k))?
+    } else {
+        (exact::scan(&segments, query, k)?, segments.rows)
+    };
+    let stats = ScanStats {
+        rescored,
+        rows: segments.rows,
+        scored,
+    };
+    Ok((list, stats))
+}
+
+/// As [`knn`] with [`Scan::Rescored`] and another number of candidates: to measure cost and recall.
+///
+/// # Errors
+/// As [`knn`].
+pub fn knn_with_oversample(
+    segments: &[KnnSegment<'_>],
+    query: &Query,
+    k: usize,
+    candidates: usize,
+) -> Result<Vec<Neighbor>> {
+    let segments = Segments::new(segments, std::slice::from_ref(query))?;
+    Ok(rescoring::scan(&segments, query, k, candidates)?.0)
+}
+
+/// As [`knn`] for each query.
+///
+/// An exact scan reads each row once for sixteen queries: 0.4 ms a query instead of 2.4 on 114 641
+/// rows. A rescored scan shares nothing, since each query has its own tables, and takes as long as
+/// separate calls.
+///
+/// # Errors
+/// As [`knn`].
+pub fn knn_batch(
+    segments: &[KnnSegment<'_>],
+    queries: &[Query],
+    k: usize,
+    how: Scan,
+) -> Result<Vec<Vec<Neighbor>>> {
+    let segments = Segments::new(segments, queries)?;
+    let mut lists = Vec::with_capacity(queries.len());
+    let rescored = rescores(&segments, k, how);
+    for some in queries.chunks(LANES) {
+        match some {
+            [query] if !rescored => lists.push(exact::scan(&segments, query, k)?),
+            some if !rescored => lists.extend(exact::scan_batch(&segments, some, k)?),
+            some => {
+                for query in some {
+                    lists.push(rescoring::scan(&segments, query, k, oversample(k))?.0);
+                }
+            }
+        }
+    }
+    Ok(lists)
+}
+
+fn rescores(segments: &Segments<'_>, k: usize, how: Scan) -> bool {
+    match how {
+        Scan::Exact => false,
+        Scan::Rescored => true,
+        Scan::Auto => uses_rescoring(segments.rows, k),
+    }
+}
