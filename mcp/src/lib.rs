@@ -3,8 +3,8 @@
 //!
 //! Imports point down: `transport` (the only room that knows tokio, rmcp and hyper) carries requests to
 //! `tools` and `content`, which are plain functions; these ask the open files in `indexes` and say
-//! what goes out in the words of `response`. `definitions` holds what is advertised, `tokens` the access
-//! tokens of HTTP clients, `hosts` the configuration of programs that start a server.
+//! what goes out in the words of `response`. `definitions` publishes what the tools are, `tokens` are the
+//! access tokens of HTTP clients, `hosts` the configuration of programs that start a server.
 #![deny(missing_docs)]
 
 #[cfg(feature = "conformance")]
@@ -15,6 +15,7 @@ mod definitions;
 pub mod faults;
 pub mod hosts;
 mod indexes;
+mod limits;
 mod options;
 mod response;
 pub mod tokens;

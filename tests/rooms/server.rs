@@ -3,24 +3,26 @@
 use super::crate_paths;
 
 /// A room and those that it may import beside itself.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     ("options", &[]),
     ("faults", &[]),
     ("hosts", &["options"]),
     ("tokens", &["options"]),
+    ("limits", &["options"]),
     ("response", &[]),
-    ("definitions", &["response"]),
     ("indexes", &["options", "response"]),
     // `options` for its tests, which open files as the server does.
     (
         "tools",
-        &["options", "faults", "response", "definitions", "indexes"],
+        &["options", "faults", "limits", "response", "indexes"],
     ),
-    ("content", &["response", "definitions", "indexes"]),
+    ("definitions", &["response", "tools"]),
+    ("content", &["limits", "response", "indexes"]),
     (
         "transport",
         &[
             "options",
+            "limits",
             "response",
             "definitions",
             "indexes",

@@ -5,8 +5,8 @@ use xtask::repository::{self, AS_TESTS, TESTED};
 
 use crate::steps::{self, Step};
 
-/// The test that compares the page with the tools, or writes it.
-const PAGE: &str = "the_committed_page_is_what_the_tools_are_now";
+/// The tests that compare the committed definitions and the page with the tools, or write them.
+const COMMITTED: &str = "committed_";
 
 /// The step that builds the documentation.
 pub(crate) fn step() -> Step {
@@ -23,8 +23,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         let write = Step {
             variable: Some(("KB_WRITE_DOCS", "1")),
             ..Step::cargo(
-                "docs/mcp-tools.md",
-                &[&["test", "--package", "kb-mcp", "--lib", PAGE]],
+                "mcp/data/tools.json and docs/mcp-tools.md",
+                &[&["test", "--package", "kb-mcp", "--lib", COMMITTED]],
             )
         };
         return steps::run_all(&[write]);

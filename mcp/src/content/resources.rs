@@ -7,8 +7,8 @@ use kb_engine::{DocumentInfo, Error, Lines, PageOptions, file_types};
 use serde_json::{Value, json};
 
 use super::Refusal;
-use crate::definitions::limits;
 use crate::indexes::{Index, Indexes, updated_ms};
+use crate::limits;
 use crate::response::uri::{self, Part};
 use crate::response::{Object, time};
 

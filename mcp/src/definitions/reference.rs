@@ -5,12 +5,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::response::Object;
+use crate::tools;
 
-/// Calls and answers of the decided surface.
+/// A call of each tool and its result.
 const EXAMPLES: &str = include_str!("../../data/examples.json");
-
-/// Examples that stand in for those of what is not served yet.
-const EXAMPLES_NOW: &str = include_str!("../../data/examples_now.json");
 
 /// What a person would say to have each tool called.
 const SAID: &[(&str, &str)] = &[
@@ -59,21 +57,21 @@ const SAID: &[(&str, &str)] = &[
 /// `docs/mcp-tools.md`: each tool with description, parameters, and an example in words, as a request
 /// and as an answer.
 pub fn reference() -> String {
-    let (examples, now) = (read(EXAMPLES), read(EXAMPLES_NOW));
+    let examples = read(EXAMPLES);
     let mut page = String::from(
         "# Tools of the MCP server\n\n\
-         <!-- Made by `cargo xtask docs --write`; change mcp/data or mcp/src/definitions. -->\n\n\
+         <!-- Made by `cargo xtask docs --write`; change mcp/src/tools or mcp/data/examples.json. -->\n\n\
          `kb mcp FILE.kb` serves these tools. Those that write are offered only with `--allow-write`. \
          The examples show the structured result, with long lists shortened; a text block says the same.\n",
     );
-    for tool in super::all() {
-        let name = super::name(tool);
+    for (tool, writes) in tools::published() {
+        let name = name(tool);
         let of = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
         write(
             &mut page,
             format_args!("\n## `{name}`: {}\n\n{}\n", of("title"), of("description")),
         );
-        if super::writes(tool) {
+        if writes {
             page.push_str("\nOnly with `--allow-write`.\n");
         }
         parameters(&mut page, tool);
@@ -82,8 +80,8 @@ pub fn reference() -> String {
             &mut page,
             format_args!("\nExample: \"{}\"\n", said.map_or("", |said| said.1)),
         );
-        let example = now.get(name).or_else(|| examples.get(name));
-        for (what, at) in [("Request", "/0/0"), ("ToolResponse", "/0/1")] {
+        let example = examples.get(name);
+        for (what, at) in [("Request", "/0/0"), ("Answer", "/0/1")] {
             let json = example.and_then(|example| example.pointer(at));
             let json = json.map(|json| format!("{json:#}")).unwrap_or_default();
             write(
@@ -94,6 +92,10 @@ pub fn reference() -> String {
     }
     page.push_str("\nThe tools are implemented in `mcp/src/tools/`.\n");
     page
+}
+
+fn name(tool: &Object) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
 fn read(data: &str) -> Object {
@@ -188,9 +190,10 @@ fn write(page: &mut String, text: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::testing::schema::violations;
 
     #[test]
-    fn the_committed_page_is_what_the_tools_are_now() {
+    fn committed_page_is_that_of_the_tools() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/mcp-tools.md");
         let committed = std::fs::read_to_string(path).unwrap_or_default();
         if std::env::var_os("KB_WRITE_DOCS").is_some() {
@@ -207,19 +210,20 @@ mod tests {
 
     #[test]
     fn every_tool_has_an_example_that_fits_it() {
-        let (examples, now) = (read(EXAMPLES), read(EXAMPLES_NOW));
-        for tool in super::super::all() {
-            let name = super::super::name(tool);
+        let examples = read(EXAMPLES);
+        for (tool, _) in tools::published() {
+            let name = name(tool);
             assert!(
                 SAID.iter().any(|(of, said)| *of == name && said.len() > 10),
                 "{name}"
             );
-            let example = now.get(name).or_else(|| examples.get(name)).unwrap();
-            let schema_of = |key: &str| tool.get(key).unwrap();
+            let example = examples.get(name).unwrap();
             let (request, answer) = (&example[0][0], &example[0][1]);
-            crate::tools::testing::schema::check(schema_of("inputSchema"), request).unwrap();
-            crate::tools::testing::schema::check(schema_of("outputSchema"), answer).unwrap();
+            for (key, value) in [("inputSchema", request), ("outputSchema", answer)] {
+                let wrong = violations(&tool[key], value);
+                assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+            }
         }
-        assert_eq!(SAID.len(), super::super::all().len());
+        assert_eq!(SAID.len(), tools::published().count());
     }
 }

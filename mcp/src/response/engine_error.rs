@@ -19,7 +19,12 @@ impl From<Error> for ToolError {
             (Error::Io { .. }, "INTERNAL") => None,
             _ => remedy(&error),
         };
+        let argument = match &error {
+            Error::InvalidArgument { argument, .. } => Some(argument_name(argument)),
+            _ => None,
+        };
         let mut error = with_facts(ToolError::new(code, sentence(&error)), error);
+        error.argument = argument;
         error.hint = remedy;
         error
     }
@@ -68,9 +73,7 @@ fn sentence(error: &Error) -> String {
             "the knowledge base changed faster than the answer could be made".to_owned()
         }
         Error::WriterFailed => "an earlier write failed".to_owned(),
-        Error::InvalidArgument { argument, reason } => {
-            format!("{}: {}", argument_name(argument), cut(reason, REASON_LIMIT))
-        }
+        Error::InvalidArgument { reason, .. } => cut(reason, REASON_LIMIT).into_owned(),
         Error::DocumentNotFound { name, .. } => format!("no document {:?}", short(name)),
         Error::AmbiguousDocument { name, .. } => {
             format!("{:?} matches several documents", short(name))

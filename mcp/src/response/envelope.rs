@@ -1,36 +1,152 @@
-//! The frame of answers that come in parts: `data`, `status`, `continuation`, `actions`.
+//! The frame of results that come in pages: `data`, `status`, `continuation`, `actions`.
+//!
+//! Doc comments of the fields are published as the descriptions of the output schemas; comments for
+//! developers are `//`.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::Object;
+use super::Warnings;
 
 /// Most tokens that a client may ask for at once.
-pub(crate) const MOST_TOKENS: u64 = 20_000;
+pub(crate) const TOKENS_LIMIT: u32 = 20_000;
 
-/// What an answer in parts is told by.
+/// How much of a result one page holds, and why it ends where it does.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Part<'p> {
+pub(crate) struct ResultPage<'p> {
     /// Tokens of the content.
     pub(crate) tokens: u64,
-    /// How many were asked for.
+    /// The budget.
     pub(crate) max_tokens: u64,
-    /// What to ask for the next part with; none: this is the last.
+    /// Continues the result; `None` on the last page.
     pub(crate) token: Option<&'p str>,
-    /// Whether it ends because it has as many items as were asked for.
+    /// Whether it ends because it has as many items as the caller asked for.
     pub(crate) is_full: bool,
-    /// Whether this part goes on where another one ended.
+    /// Whether the call came with a token of an earlier page.
     pub(crate) is_continued: bool,
-    /// What a whole answer is called: `SUCCESS`, `SEARCH_COMPLETED`.
-    pub(crate) whole: &'static str,
-    /// What the next part holds: `results`, `pages`.
+    /// The message of a complete result: `SUCCESS`, `SEARCH_COMPLETED`.
+    pub(crate) complete: &'static str,
+    /// The items of the page in plural: `results`, `pages`.
     pub(crate) items: &'static str,
-    /// About how many tokens are left, where it is known.
-    pub(crate) left: Option<u64>,
-    /// An argument that asks for some items instead of all, and an example: `page_range`, `3-4`.
-    pub(crate) range: Option<(&'static str, &'p str)>,
+    /// About how many tokens are left, where that is known.
+    pub(crate) tokens_left: Option<u64>,
+    /// An example for the argument `page_range`, in tools that have it.
+    pub(crate) page_range: Option<&'p str>,
 }
 
-impl Part<'_> {
+/// A page with its frame. `D` has a field `token_count` with the same tokens.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Envelope<D> {
+    data: D,
+    pub(super) status: Status,
+    pub(super) continuation: Continuation,
+    /// What to do next.
+    pub(super) actions: Option<Vec<Action>>,
+    warnings: Option<Warnings>,
+    #[serde(skip)]
+    pub(super) tokens: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Status {
+    /// Outcome
+    pub(super) code: StatusCode,
+    /// Status code such as SUCCESS, TOKEN_LIMIT_REACHED, TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED, NO_MORE_DATA, SEARCH_COMPLETED.
+    pub(super) message: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StatusCode {
+    Success,
+    // The first item alone is over the budget.
+    PartialSuccess,
+}
+
+impl StatusCode {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            StatusCode::Success => "success",
+            StatusCode::PartialSuccess => "partial_success",
+        }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Continuation {
+    has_more: bool,
+    /// Pass as continuation_token.
+    pub(super) token: Option<String>,
+}
+
+impl Continuation {
+    pub(crate) fn of(token: Option<&str>) -> Continuation {
+        Continuation {
+            has_more: token.is_some(),
+            token: token.map(str::to_owned),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Action {
+    /// Action
+    pub(super) id: ActionId,
+    pub(super) description: String,
+    #[schemars(default)]
+    pub(super) params: ActionParams,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum ActionId {
+    Continue,
+    IncreaseLimit,
+    GetAll,
+    UseSpecificRange,
+}
+
+impl ActionId {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            ActionId::Continue => "CONTINUE",
+            ActionId::IncreaseLimit => "INCREASE_LIMIT",
+            ActionId::GetAll => "GET_ALL",
+            ActionId::UseSpecificRange => "USE_SPECIFIC_RANGE",
+        }
+    }
+}
+
+// The arguments to change in the next call.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct ActionParams {
+    continuation_token: Option<String>,
+    pub(super) max_tokens: Option<u64>,
+    pub(super) page_range: Option<String>,
+}
+
+impl ResultPage<'_> {
+    /// The page `data` with its frame.
+    pub(crate) fn envelope<D>(&self, data: D, warnings: Vec<String>) -> Envelope<D> {
+        let code = if self.is_over() {
+            StatusCode::PartialSuccess
+        } else {
+            StatusCode::Success
+        };
+        let actions = self.actions();
+        Envelope {
+            data,
+            status: Status {
+                code,
+                message: self.message(),
+            },
+            continuation: Continuation::of(self.token),
+            actions: (!actions.is_empty()).then_some(actions),
+            warnings: Warnings::of(warnings),
+            tokens: self.tokens,
+        }
+    }
+
     /// Whether the first item alone was over the budget.
     fn is_over(&self) -> bool {
         self.tokens > self.max_tokens
@@ -39,77 +155,61 @@ impl Part<'_> {
     fn message(&self) -> &'static str {
         match self.token {
             _ if self.is_over() => "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED",
-            Some(_) if self.is_full => self.whole,
+            Some(_) if self.is_full => self.complete,
             Some(_) => "TOKEN_LIMIT_REACHED",
             None if self.is_continued => "NO_MORE_DATA",
-            None => self.whole,
+            None => self.complete,
         }
     }
 
-    /// The whole frame around `data`, which gets its `token_count`.
-    pub(crate) fn around(&self, mut data: Object, warnings: &[String]) -> Object {
-        data.insert("token_count".to_owned(), self.tokens.into());
-        let code = if self.is_over() {
-            "partial_success"
-        } else {
-            "success"
-        };
-        let mut whole = Object::new();
-        whole.insert("data".to_owned(), Value::Object(data));
-        let status = json!({"code": code, "message": self.message()});
-        whole.insert("status".to_owned(), status);
-        whole.insert("continuation".to_owned(), continuation(self.token));
-        let actions = self.actions();
-        if !actions.is_empty() {
-            whole.insert("actions".to_owned(), Value::Array(actions));
-        }
-        super::insert_warnings(&mut whole, warnings);
-        whole
-    }
-
-    fn actions(&self) -> Vec<Value> {
+    fn actions(&self) -> Vec<Action> {
+        let most = u64::from(TOKENS_LIMIT);
         let mut actions = Vec::new();
         if let Some(token) = self.token {
-            let items = self.items;
-            let description = format!("Get the next {items}");
-            actions.push(json!({"id": "CONTINUE", "description": description,
-                "params": {"continuation_token": token}}));
-            let more = self
-                .max_tokens
-                .max(self.tokens)
-                .saturating_mul(2)
-                .min(MOST_TOKENS);
-            actions.push(
-                json!({"id": "INCREASE_LIMIT", "description": "Retry with a higher token limit",
-                "params": {"max_tokens": more}}),
-            );
-            if let Some(left) = self.left.filter(|left| *left < MOST_TOKENS) {
+            actions.push(Action {
+                id: ActionId::Continue,
+                description: format!("Get the next {}", self.items),
+                params: ActionParams {
+                    continuation_token: Some(token.to_owned()),
+                    ..ActionParams::default()
+                },
+            });
+            let doubled = self.max_tokens.max(self.tokens).saturating_mul(2);
+            actions.push(Action {
+                id: ActionId::IncreaseLimit,
+                description: "Retry with a higher token limit".to_owned(),
+                params: ActionParams {
+                    max_tokens: Some(doubled.min(most)),
+                    ..ActionParams::default()
+                },
+            });
+            if let Some(left) = self.tokens_left.filter(|left| *left < most) {
                 // A little more than estimated.
-                let all = (left + left / 8 + 16).min(MOST_TOKENS);
-                actions.push(
-                    json!({"id": "GET_ALL", "description": "Get everything that is left at once",
-                    "params": {"continuation_token": token, "max_tokens": all}}),
-                );
+                let all = (left + left / 8 + 16).min(most);
+                actions.push(Action {
+                    id: ActionId::GetAll,
+                    description: "Get everything that is left at once".to_owned(),
+                    params: ActionParams {
+                        continuation_token: Some(token.to_owned()),
+                        max_tokens: Some(all),
+                        page_range: None,
+                    },
+                });
             }
         }
-        if let Some((argument, example)) = self.range
+        if let Some(range) = self.page_range
             && (self.token.is_some() || self.is_over())
         {
-            let description = format!("Ask for some {} only", self.items);
-            actions.push(
-                json!({"id": "USE_SPECIFIC_RANGE", "description": description,
-                "params": {argument: example}}),
-            );
+            actions.push(Action {
+                id: ActionId::UseSpecificRange,
+                description: format!("Ask for some {} only", self.items),
+                params: ActionParams {
+                    page_range: Some(range.to_owned()),
+                    ..ActionParams::default()
+                },
+            });
         }
         actions
-    }
-}
-
-/// `{has_more, token}`.
-pub(crate) fn continuation(token: Option<&str>) -> Value {
-    match token {
-        Some(token) => json!({"has_more": true, "token": token}),
-        None => json!({"has_more": false}),
     }
 }
 
@@ -117,102 +217,108 @@ pub(crate) fn continuation(token: Option<&str>) -> Value {
 mod tests {
     use super::*;
 
-    fn part() -> Part<'static> {
-        Part {
+    fn page() -> ResultPage<'static> {
+        ResultPage {
             tokens: 40,
             max_tokens: 100,
-            whole: "SEARCH_COMPLETED",
+            complete: "SEARCH_COMPLETED",
             items: "results",
-            ..Part::default()
+            ..ResultPage::default()
         }
     }
 
-    fn told(part: &Part<'_>) -> (String, String, Vec<String>) {
-        let whole = part.around(Object::new(), &[]);
-        let word = |value: &Value| value.as_str().unwrap().to_owned();
-        let actions = whole.get("actions").and_then(Value::as_array);
-        let ids = actions
-            .into_iter()
-            .flatten()
-            .map(|action| word(&action["id"]));
-        let status = &whole["status"];
-        (
-            word(&status["code"]),
-            word(&status["message"]),
-            ids.collect(),
-        )
+    fn framed(page: &ResultPage<'_>) -> (&'static str, &'static str, Vec<&'static str>) {
+        let envelope = page.envelope((), Vec::new());
+        let actions = envelope.actions.iter().flatten();
+        let ids = actions.map(|action| action.id.as_str()).collect();
+        (envelope.status.code.as_str(), envelope.status.message, ids)
     }
 
     #[test]
-    fn the_status_says_why_an_answer_ends() {
-        let success = |message: &str| ("success".to_owned(), message.to_owned(), Vec::new());
-        assert_eq!(told(&part()), success("SEARCH_COMPLETED"));
-        let last = Part {
+    fn the_status_says_why_a_page_ends() {
+        let success = |message| ("success", message, Vec::new());
+        assert_eq!(framed(&page()), success("SEARCH_COMPLETED"));
+        let last = ResultPage {
             is_continued: true,
-            ..part()
+            ..page()
         };
-        assert_eq!(told(&last), success("NO_MORE_DATA"));
-        let cut = told(&Part {
+        assert_eq!(framed(&last), success("NO_MORE_DATA"));
+        let cut = framed(&ResultPage {
             token: Some("t"),
-            ..part()
+            ..page()
         });
-        assert_eq!(
-            (cut.0.as_str(), cut.1.as_str()),
-            ("success", "TOKEN_LIMIT_REACHED")
-        );
-        let full = told(&Part {
+        assert_eq!((cut.0, cut.1), ("success", "TOKEN_LIMIT_REACHED"));
+        let full = framed(&ResultPage {
             token: Some("t"),
             is_full: true,
-            ..part()
+            ..page()
         });
         assert_eq!(full.1, "SEARCH_COMPLETED");
-        let over = told(&Part {
+        let over = framed(&ResultPage {
             tokens: 101,
-            ..part()
+            ..page()
         });
-        assert_eq!(over.0, "partial_success");
-        assert_eq!(over.1, "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED");
+        assert_eq!(
+            (over.0, over.1),
+            ("partial_success", "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED")
+        );
     }
 
     #[test]
-    fn actions_say_how_to_go_on() {
-        let cut = Part {
+    fn actions_say_how_to_continue() {
+        let cut = ResultPage {
             token: Some("t"),
-            ..part()
+            ..page()
         };
-        assert_eq!(told(&cut).2, ["CONTINUE", "INCREASE_LIMIT"]);
-        let near = Part {
-            left: Some(19_999),
+        assert_eq!(framed(&cut).2, ["CONTINUE", "INCREASE_LIMIT"]);
+        let near = ResultPage {
+            tokens_left: Some(19_999),
             ..cut
         };
-        assert_eq!(told(&near).2, ["CONTINUE", "INCREASE_LIMIT", "GET_ALL"]);
-        let far = Part {
-            left: Some(20_000),
-            range: Some(("page_range", "1-2")),
+        assert_eq!(framed(&near).2, ["CONTINUE", "INCREASE_LIMIT", "GET_ALL"]);
+        let far = ResultPage {
+            tokens_left: Some(20_000),
+            page_range: Some("1-2"),
             ..cut
         };
         assert_eq!(
-            told(&far).2,
+            framed(&far).2,
             ["CONTINUE", "INCREASE_LIMIT", "USE_SPECIFIC_RANGE"]
         );
-        let whole = Part {
-            range: Some(("page_range", "1-2")),
-            left: Some(0),
-            ..part()
+        let whole = ResultPage {
+            page_range: Some("1-2"),
+            tokens_left: Some(0),
+            ..page()
         };
-        assert_eq!(told(&whole).2, Vec::<String>::new());
+        assert!(framed(&whole).2.is_empty());
     }
 
     #[test]
-    fn a_higher_limit_stays_within_what_may_be_asked() {
-        let most = Part {
+    fn a_higher_limit_stays_within_the_maximum() {
+        let most = ResultPage {
             max_tokens: 15_000,
             token: Some("t"),
-            ..part()
+            ..page()
         };
-        let whole = most.around(Object::new(), &["w".to_owned()]);
+        let envelope = most.envelope((), vec!["w".to_owned()]);
+        let whole = serde_json::to_value(&envelope).unwrap();
         assert_eq!(whole["actions"][1]["params"]["max_tokens"], 20_000);
-        assert_eq!(whole["data"]["token_count"], 40);
+        assert_eq!(whole["actions"][1]["id"], "INCREASE_LIMIT");
         assert_eq!(whole["warnings"][0], "w");
+    }
+
+    #[test]
+    fn names_are_those_of_the_json() {
+        for code in [StatusCode::Success, StatusCode::PartialSuccess] {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+        for id in [
+            ActionId::Continue,
+            ActionId::IncreaseLimit,
+            ActionId::GetAll,
+            ActionId::UseSpecificRange,
+        ] {
+            assert_eq!(serde_json::to_value(id).unwrap(), id.as_str());
+        }
     }
 }

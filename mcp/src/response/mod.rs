@@ -11,6 +11,8 @@ pub(crate) mod uri;
 use std::borrow::Cow;
 
 use kb_engine::escape::escape_line;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use text::Text;
@@ -28,11 +30,36 @@ pub(crate) struct ToolResponse {
     pub(crate) text: String,
 }
 
+impl ToolResponse {
+    /// A result from the type of its structured form, whose `None`s are left out at any depth, and its
+    /// text.
+    pub(crate) fn new(structured: &impl Serialize, text: String) -> ToolResponse {
+        let structured = serde_json::to_value(structured).unwrap_or_default();
+        ToolResponse {
+            structured: object(structured),
+            text,
+        }
+    }
+}
+
+/// Things the caller should know: ignored arguments, degraded mode, stale index.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Warnings(Vec<String>);
+
+impl Warnings {
+    /// `None` without any, since a result without warnings has no such field.
+    pub(crate) fn of(warnings: Vec<String>) -> Option<Warnings> {
+        (!warnings.is_empty()).then_some(Warnings(warnings))
+    }
+}
+
 /// An error that a model can do something about.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolError {
     /// Stable name of the kind of error.
     pub(crate) code: &'static str,
+    /// The argument that the error is about, where it is about one that the engine names.
+    pub(crate) argument: Option<&'static str>,
     /// What happened, without a full stop.
     pub(crate) sentence: String,
     /// What to do, without a full stop.
@@ -45,6 +72,7 @@ impl ToolError {
     pub(crate) fn new(code: &'static str, sentence: impl Into<String>) -> ToolError {
         ToolError {
             code,
+            argument: None,
             sentence: sentence.into(),
             hint: None,
             facts: Object::new(),
@@ -61,12 +89,24 @@ impl ToolError {
         self
     }
 
-    /// `CODE: sentence. Hint.`, in one line: names in it may come from anywhere.
+    /// The same error about an argument that a tool calls otherwise than the others.
+    pub(crate) fn rename_argument(
+        mut self,
+        rename: impl FnOnce(&'static str) -> &'static str,
+    ) -> ToolError {
+        self.argument = self.argument.map(rename);
+        self
+    }
+
+    /// `CODE: sentence. Hint.` or `CODE: argument: sentence. Hint.`, in one line: names in it may come
+    /// from anywhere.
     pub(crate) fn text(&self) -> String {
+        let argument = self.argument.map(|argument| format!("{argument}: "));
         let hint = self.hint.as_ref().map(|hint| format!(" {hint}."));
         let text = format!(
-            "{}: {}.{}",
+            "{}: {}{}.{}",
             self.code,
+            argument.unwrap_or_default(),
             self.sentence,
             hint.unwrap_or_default()
         );
@@ -90,30 +130,24 @@ pub(crate) fn cut(text: &str, length: usize) -> Cow<'_, str> {
     }
 }
 
-/// Adds `warnings` to an answer that has some.
-pub(crate) fn insert_warnings(answer: &mut Object, warnings: &[String]) {
-    if !warnings.is_empty() {
-        answer.insert("warnings".to_owned(), warnings.into());
-    }
-}
-
-/// The fields of a JSON object literal, without those that are null, at any depth: what has no value
-/// is left out of an answer.
-pub(crate) fn object(value: Value) -> Object {
-    match without_nulls(value) {
+/// The fields of a JSON object without those that are null, at any depth: a result leaves out what has
+/// no value.
+pub(crate) fn object(mut value: Value) -> Object {
+    remove_nulls(&mut value);
+    match value {
         Value::Object(object) => object,
         _ => Object::new(),
     }
 }
 
-fn without_nulls(value: Value) -> Value {
+fn remove_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
-            Value::Object(fields.map(|(k, v)| (k, without_nulls(v))).collect())
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(remove_nulls);
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
-        other => other,
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use kb_engine::escape::{escape_line, escape_text};
 use serde_json::Value;
 
-use super::Object;
+use super::envelope::{ActionId, Envelope};
 
 /// Builds the text of one answer. The last line says how to go on, where there is more.
 #[derive(Debug, Default)]
@@ -42,6 +42,19 @@ impl Text {
         self
     }
 
+    /// A line `name: value` for a field of the structured form; a list is joined by commas.
+    pub(crate) fn field(&mut self, name: &str, value: &Value) -> &mut Text {
+        let shown = match value {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => {
+                let texts: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+                texts.join(", ")
+            }
+            other => other.to_string(),
+        };
+        self.line(format!("{name}: {shown}"))
+    }
+
     /// A passage of a document between fences longer than any in it.
     pub(crate) fn passage(&mut self, passage: &str) -> &mut Text {
         let passage = escape_text(passage);
@@ -73,47 +86,38 @@ impl Text {
         self
     }
 
-    /// Status, tokens and actions of an enveloped answer; ends the text.
-    pub(crate) fn envelope(mut self, envelope: &Object) -> String {
-        let of = |key: &str, field: &str| envelope.get(key).and_then(|value| value.get(field));
-        let word = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let status = word(of("status", "message")).unwrap_or_default();
-        let tokens = of("data", "token_count").and_then(Value::as_u64);
-        let code = word(of("status", "code")).unwrap_or_default();
+    /// Status, tokens and actions of a page; ends the text.
+    pub(crate) fn envelope<D>(mut self, envelope: &Envelope<D>) -> String {
+        let (code, message) = (envelope.status.code.as_str(), envelope.status.message);
         self.line(format!(
-            "Status: {code}, {status}, {} tokens.",
-            tokens.unwrap_or(0)
+            "Status: {code}, {message}, {} tokens.",
+            envelope.tokens
         ));
-        let token = word(of("continuation", "token"));
-        let mut going_on = "There is more".to_owned();
-        let actions = envelope.get("actions").and_then(Value::as_array);
-        for action in actions.into_iter().flatten() {
-            let field = |name: &str| action.get(name).and_then(Value::as_str);
-            let (Some(id), Some(description)) = (field("id"), field("description")) else {
-                continue;
-            };
-            let said = format!("{id}: {description}");
-            if id == "CONTINUE" {
-                going_on = said;
+        let mut lead = "There is more".to_owned();
+        for action in envelope.actions.iter().flatten() {
+            let said = format!("{}: {}", action.id.as_str(), action.description);
+            if action.id == ActionId::Continue {
+                lead = said;
                 continue;
             }
-            let params = action.get("params").and_then(Value::as_object);
             // The token stands once, in the last line.
-            let params = params.into_iter().flatten();
-            let params = params.filter(|(name, _)| *name != "continuation_token");
-            let params: Vec<String> = params
-                .map(|(name, value)| format!("{name} {value}"))
-                .collect();
+            let tokens = action.params.max_tokens;
+            let range = action.params.page_range.as_deref();
+            let params = [
+                tokens.map(|tokens| format!("max_tokens {tokens}")),
+                range.map(|range| format!("page_range {range:?}")),
+            ];
+            let params: Vec<String> = params.into_iter().flatten().collect();
             self.line(format!("{said} ({}).", params.join(", ")));
         }
-        self.going_on(&going_on, token.as_deref())
+        self.continued(&lead, envelope.continuation.token.as_deref())
     }
 
-    /// Says how to go on, if there is more; ends the text.
-    pub(crate) fn going_on(mut self, said: &str, token: Option<&str>) -> String {
+    /// Says how to continue, if there is more; ends the text.
+    pub(crate) fn continued(mut self, lead: &str, token: Option<&str>) -> String {
         if let Some(token) = token {
             self.line(format!(
-                "{said}: call again with continuation_token {token}"
+                "{lead}: call again with continuation_token {token}"
             ));
         }
         self.end()

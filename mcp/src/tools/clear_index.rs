@@ -1,27 +1,59 @@
 //! `clear_index`: takes everything out of a knowledge base.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::Call;
-use super::call::arguments::Arguments;
-use crate::response::{Text, ToolError, ToolResponse, object};
+use super::call::context::Context;
+use super::call::tool::{Effect, Tool};
+use crate::limits::NAME_LIMIT;
+use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let index = call.indexes.named(arguments.required_text("index_name"))?;
-    index.write_unless(call.cancel, |writer| writer.clear())?;
-    call.indexes.committed();
-    let message = format!("Index '{}' cleared successfully", index.name());
-    let mut text = Text::new();
-    text.line(&message);
-    let text = text.end();
-    let structured = object(json!({"success": true, "message": message}));
-    Ok(ToolResponse { structured, text })
+pub(super) struct ClearIndex;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ClearIndexParams {
+    /// Name of the index to clear.
+    #[schemars(length(max = NAME_LIMIT))]
+    index_name: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Cleared {
+    success: bool,
+    message: String,
+    warnings: Option<Warnings>,
+}
+
+impl Tool for ClearIndex {
+    const NAME: &'static str = "clear_index";
+    const TITLE: &'static str = "Clear an index";
+    const DESCRIPTION: &'static str =
+        "Permanently delete all indexed data of one knowledge base. Cannot be undone.";
+    const EFFECT: Effect = Effect::Replaces;
+
+    type Params = ClearIndexParams;
+    type Output = Cleared;
+
+    fn run(cx: &Context<'_>, params: &ClearIndexParams) -> Result<ToolResponse, ToolError> {
+        let index = cx.indexes.named(&params.index_name)?;
+        index.write_unless(cx.cancel, |writer| writer.clear())?;
+        cx.indexes.committed();
+        let message = format!("Index '{}' cleared successfully", index.name());
+        let mut text = Text::new();
+        text.line(&message);
+        let result = Cleared {
+            success: true,
+            message,
+            warnings: Warnings::of(cx.warnings.clone()),
+        };
+        Ok(ToolResponse::new(&result, text.end()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tools::testing::Fixture;
+    use serde_json::json;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
@@ -67,10 +99,10 @@ mod tests {
                 index.write(hold).unwrap();
             });
             waits.recv().unwrap();
-            crate::tools::dispatch(Call {
+            crate::tools::dispatch(crate::tools::Call {
                 indexes,
                 name: "clear_index",
-                arguments: object(json!({"index_name": "guides"})),
+                arguments: crate::response::object(json!({"index_name": "guides"})),
                 may_write: true,
                 cancel: &cancel,
                 progress: &|_, _| {},

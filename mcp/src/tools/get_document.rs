@@ -1,60 +1,107 @@
 //! `get_document`: one whole document.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
-use super::call::{Call, resolve};
+use super::call::context::{Context, non_empty};
+use super::call::params::IndexName;
+use super::call::tool::Tool;
 use crate::indexes::updated_ms;
-use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time, uri};
+use crate::limits::DOCUMENT_LIMIT;
+use crate::response::{Text, ToolError, ToolResponse, Warnings, time, uri};
 
 /// Bytes of a body at most.
 const BODY_BYTES: usize = 819_200;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let name = arguments.required_text("doc_handle");
-    let (index, document) = resolve::document(call, arguments, name)?;
-    let (document, body) = index.kb().head(&document.path, BODY_BYTES)?;
-    let is_truncated = (body.len() as u64) < document.text_bytes;
-    let uri = uri::of_document(index.name(), &document.path);
-    let updated = time::rfc3339(updated_ms(&document));
-    let warnings = arguments.warnings();
-    let mut text = Text::new();
-    text.warnings(&warnings);
-    text.line(format!("{}  {}", document.path, document.title));
-    text.facts(&[
-        ("handle", Some(&document.handle)),
-        ("updated", Some(&updated)),
-        ("bytes", Some(&document.text_bytes)),
-        ("revision", Some(&document.revision)),
-        ("", Some(&uri)),
-    ]);
-    text.passage(&body);
-    if is_truncated {
-        text.line(format!(
-            "Cut after {} bytes: read the rest with get_pages or get_document_data.",
-            body.len()
-        ));
+pub(super) struct GetDocument;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetDocumentParams {
+    /// Handle from search or list_documents; a path or kb:// URI also works.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    doc_handle: String,
+    index_name: Option<IndexName>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Document<'a> {
+    body: &'a str,
+    /// ISO 8601.
+    updated: String,
+    /// Bytes of the whole body.
+    full_size: u64,
+    is_truncated: bool,
+    /// Opaque; changes whenever the stored document changes.
+    #[serde(rename = "revisionToken")]
+    #[schemars(default)]
+    revision_token: &'a str,
+    #[schemars(default)]
+    doc_handle: &'a str,
+    #[schemars(default)]
+    document_id: &'a str,
+    title: Option<&'a str>,
+    #[schemars(default)]
+    uri: String,
+    warnings: Option<Warnings>,
+}
+
+impl Tool for GetDocument {
+    const NAME: &'static str = "get_document";
+    const TITLE: &'static str = "Get a document";
+    const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. \
+        Cuts at 800 KB and then sets is_truncated. For long documents read get_document_outline first \
+        and fetch parts with get_pages or get_document_data.";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("document_id", "doc_handle")];
+    const MAX_RESULT_CHARACTERS: Option<u32> = Some(500_000);
+
+    type Params = GetDocumentParams;
+    type Output = Document<'static>;
+
+    fn run(cx: &Context<'_>, params: &GetDocumentParams) -> Result<ToolResponse, ToolError> {
+        let index_name = params.index_name.as_deref();
+        let (index, document) = cx.indexes.document(index_name, &params.doc_handle)?;
+        let (document, body) = index.kb().head(&document.path, BODY_BYTES)?;
+        let is_truncated = (body.len() as u64) < document.text_bytes;
+        let uri = uri::of_document(index.name(), &document.path);
+        let updated = time::rfc3339(updated_ms(&document));
+        let mut text = Text::new();
+        text.warnings(&cx.warnings);
+        text.line(format!("{}  {}", document.path, document.title));
+        text.facts(&[
+            ("handle", Some(&document.handle)),
+            ("updated", Some(&updated)),
+            ("bytes", Some(&document.text_bytes)),
+            ("revision", Some(&document.revision)),
+            ("", Some(&uri)),
+        ]);
+        text.passage(&body);
+        if is_truncated {
+            text.line(format!(
+                "Cut after {} bytes: read the rest with get_pages or get_document_data.",
+                body.len()
+            ));
+        }
+        let result = Document {
+            body: &body,
+            updated,
+            full_size: document.text_bytes,
+            is_truncated,
+            revision_token: &document.revision,
+            doc_handle: &document.handle,
+            document_id: &document.path,
+            title: non_empty(&document.title),
+            uri,
+            warnings: Warnings::of(cx.warnings.clone()),
+        };
+        Ok(ToolResponse::new(&result, text.end()))
     }
-    let mut structured = object(json!({
-        "updated": updated,
-        "full_size": document.text_bytes,
-        "is_truncated": is_truncated,
-        "revisionToken": document.revision,
-        "doc_handle": document.handle,
-        "document_id": document.path,
-        "title": super::call::non_empty(&document.title),
-        "uri": uri,
-    }));
-    structured.insert("body".to_owned(), body.into());
-    insert_warnings(&mut structured, &warnings);
-    let text = text.end();
-    Ok(ToolResponse { structured, text })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tools::testing::Fixture;
+    use serde_json::json;
 
     #[test]
     fn a_document_is_read_by_any_of_its_names() {

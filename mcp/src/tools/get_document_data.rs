@@ -1,205 +1,271 @@
-//! `get_document_data`: the text of a document, its chunks, or what is known of it.
+//! `get_document_data`: the text of a document, its chunks, or its metadata.
 
-use kb_engine::{ChunkText, Cursor, DocumentInfo, DocumentText, Lines, PageOptions, file_types};
-use serde_json::{Value, json};
+use kb_engine::{ChunkText, Cursor, DocumentInfo, Lines, PageOptions, file_types};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, resolve};
+use super::call::context::{Context, non_empty};
+use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::tool::Tool;
 use crate::indexes::{Index, updated_ms};
-use crate::response::envelope::Part;
+use crate::limits::SECTION_LIMIT;
+use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, object, time};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let name = arguments.required_text("document_id");
-    let (index, document) = resolve::document(call, arguments, name)?;
-    let section = arguments.text("section");
-    match arguments.text("format") {
-        Some("metadata") => Ok(metadata(arguments, &document, section)),
-        Some("chunks") => budget::fit(arguments.max_tokens(), |budget| {
-            chunks(
-                arguments,
-                &index,
-                &document,
-                section,
-                &arguments.page(budget),
-            )
-        }),
-        _ => budget::fit(arguments.max_tokens(), |budget| {
-            raw(
-                arguments,
-                &index,
-                &document,
-                section,
-                &arguments.page(budget),
-            )
-        }),
+pub(super) struct GetDocumentData;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetDocumentDataParams {
+    document_id: DocumentName,
+    /// What to return.
+    #[serde(default)]
+    format: Format,
+    /// Section id from get_document_outline.
+    #[schemars(length(max = SECTION_LIMIT))]
+    section: Option<String>,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Format {
+    #[default]
+    Raw,
+    Chunks,
+    Metadata,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct DocumentData<'a> {
+    /// format=raw.
+    content: Option<&'a str>,
+    /// format=chunks.
+    chunks: Option<Vec<Chunk<'a>>>,
+    metadata: Option<Metadata<'a>>,
+    token_count: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Chunk<'a> {
+    chunk_id: String,
+    content: &'a str,
+    #[schemars(default)]
+    metadata: ChunkMetadata,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+struct ChunkMetadata {
+    #[schemars(default)]
+    start_line: u32,
+    #[schemars(default)]
+    end_line: u32,
+    section: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Metadata<'a> {
+    title: Option<&'a str>,
+    author: Option<&'a str>,
+    created: Option<&'a str>,
+    #[schemars(default)]
+    updated: String,
+    #[schemars(default)]
+    document_type: &'a str,
+    #[schemars(default)]
+    size: u64,
+    tags: Option<&'a [String]>,
+    #[schemars(default)]
+    mime_type: &'a str,
+    #[schemars(default)]
+    chunks: u32,
+    language: Option<&'a str>,
+}
+
+impl Tool for GetDocumentData {
+    const NAME: &'static str = "get_document_data";
+    const TITLE: &'static str = "Read document data";
+    const DESCRIPTION: &'static str = "Read a document as raw text, as chunks, or as metadata only \
+        (instant). section limits it to one heading of the outline.";
+
+    type Params = GetDocumentDataParams;
+    type Output = Envelope<DocumentData<'static>>;
+
+    fn run(cx: &Context<'_>, params: &GetDocumentDataParams) -> Result<ToolResponse, ToolError> {
+        let index_name = params.index_name.as_deref();
+        let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
+        let token = params.continuation_token.as_deref();
+        match params.format {
+            Format::Metadata => Ok(metadata(cx, params, &document)),
+            Format::Chunks => budget::fit(params.max_tokens.get(), |budget| {
+                chunks(cx, params, &index, &document, &cx.page(budget, token))
+            }),
+            Format::Raw => budget::fit(params.max_tokens.get(), |budget| {
+                raw(cx, params, &index, &document, &cx.page(budget, token))
+            }),
+        }
     }
 }
 
-fn part<'p>(
-    arguments: &Arguments,
+fn result_page<'p>(
+    params: &GetDocumentDataParams,
     tokens: u64,
     next: Option<&'p Cursor>,
     items: &'static str,
-) -> Part<'p> {
-    Part {
+    tokens_left: Option<u64>,
+) -> ResultPage<'p> {
+    ResultPage {
         tokens,
-        max_tokens: arguments.max_tokens().into(),
+        max_tokens: params.max_tokens.get().into(),
         token: next.map(Cursor::as_str),
-        is_continued: arguments.is_continued(),
-        whole: "SUCCESS",
+        is_continued: params.continuation_token.is_some(),
+        complete: "SUCCESS",
         items,
-        ..Part::default()
+        tokens_left,
+        ..ResultPage::default()
     }
 }
 
 /// Text, up to the end of a line where one fits.
 fn raw(
-    arguments: &Arguments,
+    cx: &Context<'_>,
+    params: &GetDocumentDataParams,
     index: &Index,
     document: &DocumentInfo,
-    section: Option<&str>,
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
-    let found: DocumentText = match section {
+    let section = params.section.as_deref();
+    let found = match section {
         None => index.kb().text_paged(&document.path, None, page)?,
         Some(section) => index.kb().section_text(&document.path, section, page)?,
     };
     let next = found.next.as_ref();
-    let given = next.and_then(|cursor| cursor.offset().ok());
-    // How long a section is, is not known here.
-    let given = given.filter(|_| section.is_none());
-    let left = given.map(|given| found.document.text_bytes.saturating_sub(given).div_ceil(4));
-    let part = Part {
-        left,
-        ..part(arguments, found.tokens, next, "text")
-    };
-    let warnings = arguments.warnings();
-    let structured = part.around(object(json!({"content": found.text})), &warnings);
+    // The length of a section is not known here.
+    let next_offset = next
+        .filter(|_| section.is_none())
+        .and_then(|cursor| cursor.offset().ok());
+    let left = next_offset.map(|next| found.document.text_bytes.saturating_sub(next).div_ceil(4));
     let mut text = Text::new();
-    text.warnings(&warnings);
+    text.warnings(&cx.warnings);
     text.line(source(&document.path, found.lines));
     text.passage(&found.text);
-    let text = text.envelope(&structured);
+    let page = result_page(params, found.tokens, next, "text", left);
+    let data = DocumentData {
+        content: Some(&found.text),
+        token_count: page.tokens,
+        ..DocumentData::default()
+    };
+    let envelope = page.envelope(data, cx.warnings.clone());
     Ok(Attempt {
         can_shrink: found.text.len() > 1,
         tokens: found.tokens,
-        answer: ToolResponse { structured, text },
+        answer: ToolResponse::new(&envelope, text.envelope(&envelope)),
     })
 }
 
 fn chunks(
-    arguments: &Arguments,
+    cx: &Context<'_>,
+    params: &GetDocumentDataParams,
     index: &Index,
     document: &DocumentInfo,
-    section: Option<&str>,
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
+    let section = params.section.as_deref();
     let found = index.kb().chunks(&document.path, section, page)?;
     let last = found.last().filter(|_| section.is_none());
     let left = last.map(|last| {
-        document
-            .text_bytes
-            .saturating_sub(last.at.span.end.into())
-            .div_ceil(4)
+        let end = u64::from(last.at.span.end);
+        document.text_bytes.saturating_sub(end).div_ceil(4)
     });
-    let part = Part {
-        left,
-        ..part(arguments, found.tokens, found.next.as_ref(), "chunks")
-    };
     let id = |chunk: &ChunkText| format!("{}#{}", document.path, chunk.index);
-    let named =
-        |chunk: &ChunkText| super::call::non_empty(&chunk.section.join(" > ")).map(str::to_owned);
-    let shown: Vec<Value> = found
-        .iter()
-        .map(|chunk| {
-            json!({
-                "chunk_id": id(chunk),
-                "content": chunk.text,
-                "metadata": {
-                    "start_line": chunk.at.lines.first,
-                    "end_line": chunk.at.lines.last,
-                    "section": named(chunk),
-                },
-            })
-        })
-        .collect();
-    let warnings = arguments.warnings();
-    let structured = part.around(object(json!({"chunks": shown})), &warnings);
     let mut text = Text::new();
-    text.warnings(&warnings);
-    for chunk in &found {
-        text.line(format!(
-            "{}  {}",
-            id(chunk),
-            source(&document.path, chunk.at.lines)
-        ));
-        text.facts(&[("section", Some(&named(chunk).unwrap_or_default()))]);
+    text.warnings(&cx.warnings);
+    for chunk in found.iter() {
+        let source = source(&document.path, chunk.at.lines);
+        text.line(format!("{}  {source}", id(chunk)));
+        text.facts(&[("section", Some(&chunk.section.join(" > ")))]);
         text.passage(&chunk.text);
     }
     if found.is_empty() {
         text.line("No chunks.");
     }
-    let text = text.envelope(&structured);
+    let page = result_page(params, found.tokens, found.next.as_ref(), "chunks", left);
+    let chunks = found.iter().map(|chunk| Chunk {
+        chunk_id: id(chunk),
+        content: &chunk.text,
+        metadata: ChunkMetadata {
+            start_line: chunk.at.lines.first,
+            end_line: chunk.at.lines.last,
+            section: Some(chunk.section.join(" > ")).filter(|section| !section.is_empty()),
+        },
+    });
+    let data = DocumentData {
+        chunks: Some(chunks.collect()),
+        token_count: page.tokens,
+        ..DocumentData::default()
+    };
+    let envelope = page.envelope(data, cx.warnings.clone());
     Ok(Attempt {
         can_shrink: found.len() > 1,
         tokens: found.tokens,
-        answer: ToolResponse { structured, text },
+        answer: ToolResponse::new(&envelope, text.envelope(&envelope)),
     })
 }
 
-/// What is known of it; small, so no budget cuts it.
-fn metadata(arguments: &Arguments, document: &DocumentInfo, section: Option<&str>) -> ToolResponse {
+/// The metadata of a document; small, so no budget cuts it.
+fn metadata(
+    cx: &Context<'_>,
+    params: &GetDocumentDataParams,
+    document: &DocumentInfo,
+) -> ToolResponse {
     let stated = |key: &str| {
         let mut all = document.metadata.iter();
         all.find(|(name, _)| name == key)
             .map(|(_, value)| value.as_str())
     };
-    let updated = time::rfc3339(updated_ms(document));
-    let mime = file_types::mime(&document.file_type);
-    let known = object(json!({
-        "title": super::call::non_empty(&document.title),
-        "author": stated("author"),
-        "created": stated("date"),
-        "updated": updated,
-        "document_type": file_types::short(&document.file_type),
-        "size": document.size_bytes,
-        "tags": (!document.tags.is_empty()).then_some(&document.tags),
-        "mime_type": mime,
-        "chunks": document.chunks,
-        "language": super::call::non_empty(&document.language),
-    }));
-    let mut warnings = arguments.warnings();
-    if section.is_some() {
+    let metadata = Metadata {
+        title: non_empty(&document.title),
+        author: stated("author"),
+        created: stated("date"),
+        updated: time::rfc3339(updated_ms(document)),
+        document_type: file_types::short(&document.file_type),
+        size: document.size_bytes,
+        tags: (!document.tags.is_empty()).then_some(&document.tags),
+        mime_type: file_types::mime(&document.file_type),
+        chunks: document.chunks,
+        language: non_empty(&document.language),
+    };
+    let mut warnings = cx.warnings.clone();
+    if params.section.is_some() {
         warnings.push("section ignored: format=metadata is about the whole document".to_owned());
     }
     let mut text = Text::new();
     text.warnings(&warnings);
     text.line(&document.path);
-    for (name, value) in &known {
-        let value = match value {
-            Value::String(word) => word.clone(),
-            Value::Array(words) => {
-                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-                words.join(", ")
-            }
-            other => other.to_string(),
-        };
-        text.line(format!("{name}: {value}"));
+    let fields = object(serde_json::to_value(&metadata).unwrap_or_default());
+    for (name, value) in &fields {
+        text.field(name, value);
     }
-    let part = Part {
-        tokens: Value::Object(known.clone()).to_string().len().div_ceil(4) as u64,
+    let page = ResultPage {
+        tokens: Value::Object(fields).to_string().len().div_ceil(4) as u64,
         max_tokens: u64::MAX,
-        whole: "SUCCESS",
-        ..Part::default()
+        complete: "SUCCESS",
+        ..ResultPage::default()
     };
-    let structured = part.around(object(json!({"metadata": known})), &warnings);
-    let text = text.envelope(&structured);
-    ToolResponse { structured, text }
+    let data = DocumentData {
+        metadata: Some(metadata),
+        token_count: page.tokens,
+        ..DocumentData::default()
+    };
+    let envelope = page.envelope(data, warnings);
+    ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
-/// The line that says where a passage stands; an empty document has no lines.
+/// The line that says where a passage is from; an empty document has no lines.
 fn source(path: &str, lines: Lines) -> String {
     match lines.first {
         0 => path.to_owned(),

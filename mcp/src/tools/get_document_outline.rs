@@ -1,29 +1,83 @@
 //! `get_document_outline`: the headings of a document, without its content.
 
 use kb_engine::{Class, Cursor, DocumentSections, Section, file_types};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, resolve};
-use crate::response::envelope::continuation;
-use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object, time};
+use super::call::context::{Context, non_empty};
+use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::tool::Tool;
+use crate::response::envelope::Continuation;
+use crate::response::{Text, ToolError, ToolResponse, Warnings, time};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let name = arguments.required_text("document_id");
-    let (index, document) = resolve::document(call, arguments, name)?;
-    budget::fit(arguments.max_tokens(), |budget| {
-        let page = arguments.page(budget);
-        let found = index.kb().sections(&document.path, &page)?;
-        Ok(Attempt {
-            can_shrink: found.sections.len() > 1,
-            tokens: found.sections.tokens,
-            answer: answer(arguments, &found),
-        })
-    })
+pub(super) struct GetDocumentOutline;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetDocumentOutlineParams {
+    document_id: DocumentName,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
-fn answer(arguments: &Arguments, outline: &DocumentSections) -> ToolResponse {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Outline<'a> {
+    #[schemars(default)]
+    document_id: &'a str,
+    title: Option<&'a str>,
+    /// File type: md, html, txt, or code.
+    r#type: &'a str,
+    /// Human readable, e.g. 2.4MB.
+    file_size: String,
+    #[schemars(default)]
+    file_size_bytes: u64,
+    #[schemars(default)]
+    total_lines: u32,
+    #[schemars(default)]
+    headings: Vec<Heading<'a>>,
+    continuation: Option<Continuation>,
+    warnings: Option<Warnings>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Heading<'a> {
+    title: &'a str,
+    level: u32,
+    /// Pass as section to get_document_data.
+    section: &'a str,
+    #[schemars(default)]
+    start_line: u32,
+    #[schemars(default)]
+    end_line: u32,
+}
+
+impl Tool for GetDocumentOutline {
+    const NAME: &'static str = "get_document_outline";
+    const TITLE: &'static str = "Outline of a document";
+    const DESCRIPTION: &'static str = "Structure of a document without its content: its headings, \
+        with the numbers and lines to fetch parts. Use before reading a long document.";
+
+    type Params = GetDocumentOutlineParams;
+    type Output = Outline<'static>;
+
+    fn run(cx: &Context<'_>, params: &GetDocumentOutlineParams) -> Result<ToolResponse, ToolError> {
+        let index_name = params.index_name.as_deref();
+        let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
+        budget::fit(params.max_tokens.get(), |budget| {
+            let page = cx.page(budget, params.continuation_token.as_deref());
+            let found = index.kb().sections(&document.path, &page)?;
+            Ok(Attempt {
+                can_shrink: found.sections.len() > 1,
+                tokens: found.sections.tokens,
+                answer: respond(cx, &found),
+            })
+        })
+    }
+}
+
+fn respond(cx: &Context<'_>, outline: &DocumentSections) -> ToolResponse {
     let document = &outline.document;
     let kind = match document.class {
         Class::Code => "code",
@@ -31,21 +85,8 @@ fn answer(arguments: &Arguments, outline: &DocumentSections) -> ToolResponse {
     };
     let size = time::size(document.size_bytes);
     let token = outline.sections.next.as_ref().map(Cursor::as_str);
-    let headings: Vec<Value> = outline.sections.iter().map(heading).collect();
-    let warnings = arguments.warnings();
-    let mut structured = object(json!({
-        "document_id": document.path,
-        "title": super::call::non_empty(&document.title),
-        "type": kind,
-        "file_size": size,
-        "file_size_bytes": document.size_bytes,
-        "total_lines": document.lines,
-        "headings": headings,
-        "continuation": continuation(token),
-    }));
-    insert_warnings(&mut structured, &warnings);
     let mut text = Text::new();
-    text.warnings(&warnings);
+    text.warnings(&cx.warnings);
     text.line(format!("{}  {}", document.path, document.title));
     text.facts(&[
         ("type", Some(&kind)),
@@ -53,7 +94,7 @@ fn answer(arguments: &Arguments, outline: &DocumentSections) -> ToolResponse {
         ("bytes", Some(&document.size_bytes)),
         ("lines", Some(&document.lines)),
     ]);
-    for section in &outline.sections {
+    for section in outline.sections.iter() {
         text.line(format!(
             "{} {}  level {}, lines {}-{}",
             section.number, section.title, section.level, section.lines.first, section.lines.last
@@ -62,18 +103,28 @@ fn answer(arguments: &Arguments, outline: &DocumentSections) -> ToolResponse {
     if outline.sections.is_empty() {
         text.line("No headings.");
     }
-    let text = text.going_on("There is more", token);
-    ToolResponse { structured, text }
+    let result = Outline {
+        document_id: &document.path,
+        title: non_empty(&document.title),
+        r#type: kind,
+        file_size: size,
+        file_size_bytes: document.size_bytes,
+        total_lines: document.lines,
+        headings: outline.sections.iter().map(heading).collect(),
+        continuation: Some(Continuation::of(token)),
+        warnings: Warnings::of(cx.warnings.clone()),
+    };
+    ToolResponse::new(&result, text.continued("There is more", token))
 }
 
-fn heading(section: &Section) -> Value {
-    json!({
-        "title": section.title,
-        "level": section.level,
-        "section": section.number,
-        "start_line": section.lines.first,
-        "end_line": section.lines.last,
-    })
+fn heading(section: &Section) -> Heading<'_> {
+    Heading {
+        title: &section.title,
+        level: section.level.into(),
+        section: &section.number,
+        start_line: section.lines.first,
+        end_line: section.lines.last,
+    }
 }
 
 #[cfg(test)]

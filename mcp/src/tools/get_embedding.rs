@@ -2,66 +2,100 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::call::arguments::Arguments;
 use super::call::coerce::invalid;
-use super::call::{Call, hits};
+use super::call::context::Context;
+use super::call::hits;
+use super::call::params::IndexName;
+use super::call::tool::Tool;
 use crate::indexes::Index;
-use crate::response::{ToolError, ToolResponse, insert_warnings, object};
+use crate::limits::TEXT_LIMIT;
+use crate::response::{ToolError, ToolResponse, Warnings};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let text = arguments.required_text("text");
-    if text.trim().is_empty() {
-        return Err(invalid("text", "it is empty; give at least one word"));
-    }
-    let all = call.indexes.list();
-    let index = match (arguments.index_name(), all.as_slice()) {
-        (Some(name), _) => call.indexes.named(name)?,
-        (None, [first, rest @ ..]) => {
-            let model = |index: &Index| {
-                let state = index.kb().state().map_err(|error| index.failure(error))?;
-                Ok::<_, ToolError>(state.model)
-            };
-            let wanted = model(first)?;
-            for other in rest {
-                if model(other)? != wanted {
-                    // Which one is meant matters, so the caller is asked.
-                    return Err(several(&all));
-                }
-            }
-            Arc::clone(first)
-        }
-        (None, []) => call.indexes.pick(None)?,
-    };
-    let (vector, model) = index.kb().embed(text)?;
-    let vector: Vec<Value> = vector.into_iter().map(six_digits).collect();
-    let mut structured = object(json!({
-        "dimensions": vector.len(),
-        "embedding": vector,
-        "model": model,
-    }));
-    insert_warnings(&mut structured, &arguments.warnings());
-    let text = Value::Object(structured.clone()).to_string();
-    Ok(ToolResponse { structured, text })
+pub(super) struct GetEmbedding;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetEmbeddingParams {
+    /// Text to embed, at most 8000 characters.
+    #[schemars(length(max = TEXT_LIMIT))]
+    text: String,
+    index_name: Option<IndexName>,
 }
 
-fn several(indexes: &[Arc<Index>]) -> ToolError {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Embedding {
+    embedding: Vec<f64>,
+    #[schemars(default)]
+    dimensions: usize,
+    #[schemars(default)]
+    model: String,
+    warnings: Option<Warnings>,
+}
+
+impl Tool for GetEmbedding {
+    const NAME: &'static str = "get_embedding";
+    const TITLE: &'static str = "Embed a text";
+    const DESCRIPTION: &'static str = "Vector of a text in the model of the knowledge base, for \
+        custom similarity. Rarely needed: search already embeds the query.";
+
+    type Params = GetEmbeddingParams;
+    type Output = Embedding;
+
+    fn run(cx: &Context<'_>, params: &GetEmbeddingParams) -> Result<ToolResponse, ToolError> {
+        if params.text.trim().is_empty() {
+            return Err(invalid("text", "it is empty; give at least one word"));
+        }
+        let index = index(cx, params.index_name.as_deref())?;
+        let (vector, model) = index.kb().embed(&params.text)?;
+        let embedding = Embedding {
+            dimensions: vector.len(),
+            embedding: vector.into_iter().map(six_digits).collect(),
+            model,
+            warnings: Warnings::of(cx.warnings.clone()),
+        };
+        let mut response = ToolResponse::new(&embedding, String::new());
+        response.text = Value::Object(response.structured.clone()).to_string();
+        Ok(response)
+    }
+}
+
+/// The index whose model is used; without a name, any if all use the same model.
+fn index(cx: &Context<'_>, name: Option<&str>) -> Result<Arc<Index>, ToolError> {
+    let all = cx.indexes.list();
+    let (None, [first, rest @ ..]) = (name, all.as_slice()) else {
+        return cx.indexes.pick(name);
+    };
+    let model = |index: &Index| {
+        let state = index.kb().state().map_err(|error| index.failure(error))?;
+        Ok::<_, ToolError>(state.model)
+    };
+    let wanted = model(first)?;
+    for other in rest {
+        if model(other)? != wanted {
+            return Err(different_models(&all));
+        }
+    }
+    Ok(Arc::clone(first))
+}
+
+fn different_models(indexes: &[Arc<Index>]) -> ToolError {
     let hint = format!("Pass index_name, one of {}", hits::names(indexes));
     ToolError::new("INDEX_AMBIGUOUS", "the open indexes use different models").with_hint(hint)
 }
 
 /// Six significant digits: more would be noise.
-fn six_digits(value: f32) -> Value {
-    format!("{value:.5e}")
-        .parse::<f64>()
-        .map_or(Value::Null, Value::from)
+fn six_digits(value: f32) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tools::testing::Fixture;
+    use serde_json::json;
 
     #[test]
     fn a_vector_has_length_one_and_says_its_model() {
@@ -100,7 +134,7 @@ mod tests {
     #[test]
     fn who_must_choose_is_told_the_names() {
         let fixture = Fixture::of(&[("first", &[]), ("second", &[])], false);
-        let error = several(&fixture.indexes.list());
+        let error = different_models(&fixture.indexes.list());
         assert_eq!(error.code, "INDEX_AMBIGUOUS");
         assert!(error.text().contains("different models"));
         assert!(error.text().ends_with("one of first, second."));

@@ -1,13 +1,16 @@
 //! `get_pages`: a document in pages.
 
 use kb_engine::{Cursor, DocumentPages};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, resolve};
-use crate::response::envelope::Part;
-use crate::response::{Text, ToolError, ToolResponse, object};
+use super::call::context::Context;
+use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::tool::Tool;
+use crate::limits::LIST_LIMIT;
+use crate::response::envelope::{Envelope, ResultPage};
+use crate::response::{Text, ToolError, ToolResponse};
 
 /// About how many tokens a page has.
 const PAGE_TOKENS: u64 = 800;
@@ -15,19 +18,56 @@ const PAGE_TOKENS: u64 = 800;
 /// Most ranges in one call.
 const RANGES_LIMIT: usize = 200;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let name = arguments.required_text("document_id");
-    let ranges = ranges(arguments.text("page_range").unwrap_or_default())?;
-    let (index, document) = resolve::document(call, arguments, name)?;
-    budget::fit(arguments.max_tokens(), |budget| {
-        let page = arguments.page(budget);
-        let found = index.kb().pages(&document.path, &ranges, &page)?;
-        Ok(Attempt {
-            can_shrink: found.pages.len() > 1,
-            tokens: found.pages.tokens,
-            answer: answer(arguments, &ranges, &found),
+pub(super) struct GetPages;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetPagesParams {
+    document_id: DocumentName,
+    /// Pages such as 1-5,8,12. Omit for all.
+    #[schemars(length(max = LIST_LIMIT))]
+    page_range: Option<String>,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct PagesData<'a> {
+    pages: Vec<DocumentPage<'a>>,
+    total_pages: u32,
+    token_count: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct DocumentPage<'a> {
+    page_number: u32,
+    content: &'a str,
+}
+
+impl Tool for GetPages {
+    const NAME: &'static str = "get_pages";
+    const TITLE: &'static str = "Read pages";
+    const DESCRIPTION: &'static str =
+        "Read a document in pages of about 800 tokens. Always returns at least one page.";
+
+    type Params = GetPagesParams;
+    type Output = Envelope<PagesData<'static>>;
+
+    fn run(cx: &Context<'_>, params: &GetPagesParams) -> Result<ToolResponse, ToolError> {
+        let ranges = ranges(params.page_range.as_deref().unwrap_or_default())?;
+        let index_name = params.index_name.as_deref();
+        let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
+        budget::fit(params.max_tokens.get(), |budget| {
+            let page = cx.page(budget, params.continuation_token.as_deref());
+            let found = index.kb().pages(&document.path, &ranges, &page)?;
+            Ok(Attempt {
+                can_shrink: found.pages.len() > 1,
+                tokens: found.pages.tokens,
+                answer: respond(cx, params, &ranges, &found),
+            })
         })
-    })
+    }
 }
 
 /// Pages as people write them: `1-5,8,12`; nothing: all.
@@ -55,56 +95,60 @@ fn ranges(text: &str) -> Result<Vec<(u32, u32)>, ToolError> {
         })
 }
 
-fn answer(arguments: &Arguments, ranges: &[(u32, u32)], found: &DocumentPages) -> ToolResponse {
-    let asked = match ranges {
+fn respond(
+    cx: &Context<'_>,
+    params: &GetPagesParams,
+    ranges: &[(u32, u32)],
+    found: &DocumentPages,
+) -> ToolResponse {
+    let wanted = match ranges {
         [] => u64::from(found.total),
         some => some
             .iter()
             .map(|(first, last)| u64::from(last.abs_diff(*first)) + 1)
             .sum(),
     };
-    let next = found.pages.next.as_ref();
-    let given = next.and_then(|cursor| cursor.offset().ok());
-    let left = given.map(|given| asked.saturating_sub(given).saturating_mul(PAGE_TOKENS));
-    let range = found
-        .pages
-        .last()
-        .map_or(1, |page| page.number.saturating_add(1).min(found.total));
-    let range = range.to_string();
-    let part = Part {
-        tokens: found.pages.tokens,
-        max_tokens: arguments.max_tokens().into(),
-        token: next.map(Cursor::as_str),
-        is_continued: arguments.is_continued(),
-        whole: "SUCCESS",
-        items: "pages",
-        left,
-        range: Some(("page_range", &range)),
-        ..Part::default()
-    };
-    let pages: Vec<Value> = found
-        .pages
-        .iter()
-        .map(|page| json!({"page_number": page.number, "content": page.text}))
-        .collect();
-    let warnings = arguments.warnings();
-    let data = object(json!({"pages": pages, "total_pages": found.total}));
-    let structured = part.around(data, &warnings);
+    let cursor = found.pages.next.as_ref();
+    let given = cursor.and_then(|cursor| cursor.offset().ok());
+    let left = given.map(|given| wanted.saturating_sub(given).saturating_mul(PAGE_TOKENS));
+    let last = found.pages.last();
+    let next = last.map_or(1, |page| page.number.saturating_add(1).min(found.total));
+    let next = next.to_string();
     let mut text = Text::new();
-    text.warnings(&warnings);
-    for page in &found.pages {
+    text.warnings(&cx.warnings);
+    for page in found.pages.iter() {
         let path = &found.document.path;
         text.line(format!("{path}  page {} of {}", page.number, found.total));
         text.passage(&page.text);
     }
-    let text = text.envelope(&structured);
-    ToolResponse { structured, text }
+    let page = ResultPage {
+        tokens: found.pages.tokens,
+        max_tokens: params.max_tokens.get().into(),
+        token: cursor.map(Cursor::as_str),
+        is_continued: params.continuation_token.is_some(),
+        complete: "SUCCESS",
+        items: "pages",
+        tokens_left: left,
+        page_range: Some(&next),
+        ..ResultPage::default()
+    };
+    let pages = found.pages.iter().map(|page| DocumentPage {
+        page_number: page.number,
+        content: &page.text,
+    });
+    let data = PagesData {
+        pages: pages.collect(),
+        total_pages: found.total,
+        token_count: page.tokens,
+    };
+    let envelope = page.envelope(data, cx.warnings.clone());
+    ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tools::testing::Fixture;
+    use serde_json::json;
 
     fn huge() -> Fixture {
         let text: String = (0..4000)

@@ -1,46 +1,89 @@
 //! `list_documents`: the documents in a folder.
 
 use kb_engine::{Cursor, DocumentInfo, Paged, file_types};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, resolve};
+use super::call::context::{Context, non_empty};
+use super::call::params::{ContinuationToken, IndexName, MaxTokens};
+use super::call::resolve;
+use super::call::tool::Tool;
 use crate::indexes::updated_ms;
-use crate::response::envelope::Part;
-use crate::response::{Text, ToolError, ToolResponse, object, time};
+use crate::limits::DOCUMENT_LIMIT;
+use crate::response::envelope::{Envelope, ResultPage};
+use crate::response::{Text, ToolError, ToolResponse, time};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let index = resolve::one(call, arguments)?;
-    let folder = arguments.text("folder");
-    let recursive = arguments.flag("recursive").unwrap_or(false);
-    budget::fit(arguments.max_tokens(), |budget| {
-        let page = arguments.page(budget);
-        let documents = index.kb().documents(folder, recursive, &page)?;
-        Ok(Attempt {
-            can_shrink: documents.len() > 1,
-            tokens: documents.tokens,
-            answer: answer(arguments, &documents),
-        })
-    })
+pub(super) struct ListDocuments;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ListDocumentsParams {
+    /// Folder path, e.g. Finance/2024/Q4.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    folder: Option<String>,
+    /// Include subfolders.
+    #[serde(default)]
+    recursive: bool,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
-fn answer(arguments: &Arguments, documents: &Paged<DocumentInfo>) -> ToolResponse {
-    let part = Part {
-        tokens: documents.tokens,
-        max_tokens: arguments.max_tokens().into(),
-        token: documents.next.as_ref().map(Cursor::as_str),
-        is_continued: arguments.is_continued(),
-        whole: "SUCCESS",
-        items: "documents",
-        ..Part::default()
-    };
-    let shown: Vec<Value> = documents.iter().map(entry).collect();
-    let warnings = arguments.warnings();
-    let structured = part.around(object(json!({"documents": shown})), &warnings);
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Documents<'a> {
+    documents: Vec<Document<'a>>,
+    token_count: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Document<'a> {
+    name: &'a str,
+    document_id: &'a str,
+    /// ISO 8601.
+    modified: String,
+    #[schemars(default)]
+    doc_handle: &'a str,
+    title: Option<&'a str>,
+    #[schemars(default)]
+    size: u64,
+    #[schemars(default)]
+    r#type: &'a str,
+}
+
+impl Tool for ListDocuments {
+    const NAME: &'static str = "list_documents";
+    const TITLE: &'static str = "List documents";
+    const DESCRIPTION: &'static str = "Documents in a folder with id, handle, size and modification \
+        date. Omit folder for the root; recursive includes subfolders.";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("path", "folder")];
+
+    type Params = ListDocumentsParams;
+    type Output = Envelope<Documents<'static>>;
+
+    fn run(cx: &Context<'_>, params: &ListDocumentsParams) -> Result<ToolResponse, ToolError> {
+        let index = resolve::one(cx, params.index_name.as_deref())?;
+        let folder = params.folder.as_deref();
+        budget::fit(params.max_tokens.get(), |budget| {
+            let page = cx.page(budget, params.continuation_token.as_deref());
+            let documents = index.kb().documents(folder, params.recursive, &page)?;
+            Ok(Attempt {
+                can_shrink: documents.len() > 1,
+                tokens: documents.tokens,
+                answer: respond(cx, params, &documents),
+            })
+        })
+    }
+}
+
+fn respond(
+    cx: &Context<'_>,
+    params: &ListDocumentsParams,
+    documents: &Paged<DocumentInfo>,
+) -> ToolResponse {
     let mut text = Text::new();
-    text.warnings(&warnings);
-    for document in documents {
+    text.warnings(&cx.warnings);
+    for document in documents.iter() {
         text.line(format!("{}  {}", document.path, document.title));
         text.facts(&[
             ("modified", Some(&day(document))),
@@ -50,26 +93,39 @@ fn answer(arguments: &Arguments, documents: &Paged<DocumentInfo>) -> ToolRespons
         ]);
     }
     if documents.is_empty() {
-        text.line(match arguments.flag("recursive") {
-            Some(true) => "No documents in this folder or below it.",
-            _ => "No documents directly in this folder; recursive=true lists those below it.",
+        text.line(if params.recursive {
+            "No documents in this folder or below it."
+        } else {
+            "No documents directly in this folder; recursive=true lists those below it."
         });
     }
-    let text = text.envelope(&structured);
-    ToolResponse { structured, text }
+    let page = ResultPage {
+        tokens: documents.tokens,
+        max_tokens: params.max_tokens.get().into(),
+        token: documents.next.as_ref().map(Cursor::as_str),
+        is_continued: params.continuation_token.is_some(),
+        complete: "SUCCESS",
+        items: "documents",
+        ..ResultPage::default()
+    };
+    let data = Documents {
+        documents: documents.iter().map(entry).collect(),
+        token_count: page.tokens,
+    };
+    let envelope = page.envelope(data, cx.warnings.clone());
+    ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
-fn entry(document: &DocumentInfo) -> Value {
-    let name = document.path.rsplit('/').next().unwrap_or(&document.path);
-    json!({
-        "name": name,
-        "document_id": document.path,
-        "modified": day(document),
-        "doc_handle": document.handle,
-        "title": super::call::non_empty(&document.title),
-        "size": document.size_bytes,
-        "type": file_types::short(&document.file_type),
-    })
+fn entry(document: &DocumentInfo) -> Document<'_> {
+    Document {
+        name: document.path.rsplit('/').next().unwrap_or(&document.path),
+        document_id: &document.path,
+        modified: day(document),
+        doc_handle: &document.handle,
+        title: non_empty(&document.title),
+        size: document.size_bytes,
+        r#type: file_types::short(&document.file_type),
+    }
 }
 
 fn day(document: &DocumentInfo) -> String {

@@ -1,46 +1,82 @@
 //! `list_folders`: the folders of a knowledge base.
 
 use kb_engine::Folders;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, resolve};
-use crate::response::envelope::Part;
-use crate::response::{Text, ToolError, ToolResponse, object};
+use super::call::context::Context;
+use super::call::params::IndexName;
+use super::call::resolve;
+use super::call::tool::Tool;
+use crate::response::envelope::{Envelope, ResultPage};
+use crate::response::{Text, ToolError, ToolResponse};
 
-/// Tokens of an answer.
+/// Tokens of a result.
 const TOKENS: u32 = 2000;
 
-/// What a name in a list takes besides its letters, in bytes.
+/// Bytes that a name in a list takes besides its letters.
 const NAME_OVERHEAD_BYTES: usize = 4;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let index = resolve::one(call, arguments)?;
-    budget::fit(TOKENS, |budget| {
-        let bytes = usize::try_from(budget)
-            .unwrap_or(usize::MAX)
-            .saturating_mul(4);
-        // Names at the top come first; a half is for paths, which have them too.
-        let mut folders = index.kb().folders(bytes as u64 / 2)?;
-        let mut left = bytes / 2;
-        let fits = |name: &String| {
-            left = left.checked_sub(name.len() + NAME_OVERHEAD_BYTES)?;
-            Some(())
-        };
-        let kept = folders.top.iter().map_while(fits).count();
-        folders.cut |= kept < folders.top.len();
-        folders.top.truncate(kept.max(1));
-        Ok(Attempt {
-            can_shrink: folders.paths.len() > 1,
-            tokens: budget.into(),
-            answer: answer(arguments, &folders),
-        })
-    })
+pub(super) struct ListFolders;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ListFoldersParams {
+    index_name: Option<IndexName>,
 }
 
-fn answer(arguments: &Arguments, folders: &Folders) -> ToolResponse {
-    let mut warnings = arguments.warnings();
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FolderList<'a> {
+    /// Top-level folder names.
+    folders: &'a [String],
+    /// Every folder.
+    #[schemars(default)]
+    paths: Vec<Folder<'a>>,
+    token_count: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Folder<'a> {
+    path: &'a str,
+    documents: u64,
+}
+
+impl Tool for ListFolders {
+    const NAME: &'static str = "list_folders";
+    const TITLE: &'static str = "List folders";
+    const DESCRIPTION: &'static str = "Folders of the knowledge base: top-level names, and every \
+        folder path with its number of documents.";
+
+    type Params = ListFoldersParams;
+    type Output = Envelope<FolderList<'static>>;
+
+    fn run(cx: &Context<'_>, params: &ListFoldersParams) -> Result<ToolResponse, ToolError> {
+        let index = resolve::one(cx, params.index_name.as_deref())?;
+        budget::fit(TOKENS, |budget| {
+            let bytes = usize::try_from(budget)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(4);
+            // Names at the top come first; a half is for paths, which have them too.
+            let mut folders = index.kb().folders(bytes as u64 / 2)?;
+            let mut left = bytes / 2;
+            let fits = |name: &String| {
+                left = left.checked_sub(name.len() + NAME_OVERHEAD_BYTES)?;
+                Some(())
+            };
+            let kept = folders.top.iter().map_while(fits).count();
+            folders.cut |= kept < folders.top.len();
+            folders.top.truncate(kept.max(1));
+            Ok(Attempt {
+                can_shrink: folders.paths.len() > 1,
+                tokens: budget.into(),
+                answer: respond(cx, &folders),
+            })
+        })
+    }
+}
+
+fn respond(cx: &Context<'_>, folders: &Folders) -> ToolResponse {
+    let mut warnings = cx.warnings.clone();
     if folders.cut {
         warnings.push(
             "not all folders are listed, the deepest are left out: list_documents shows what is in \
@@ -48,42 +84,46 @@ fn answer(arguments: &Arguments, folders: &Folders) -> ToolResponse {
             .to_owned(),
         );
     }
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    if folders.top.is_empty() {
+        text.line("No folders.");
+    } else {
+        text.line(format!("Top level: {}", folders.top.join(", ")));
+    }
+    for (path, documents) in &folders.paths {
+        text.line(format!("{path}  {documents} documents"));
+    }
     let names = folders
         .top
         .iter()
         .chain(folders.paths.iter().map(|(path, _)| path));
     let bytes: usize = names.map(|name| name.len() + NAME_OVERHEAD_BYTES).sum();
-    let part = Part {
+    let page = ResultPage {
         tokens: bytes.div_ceil(4) as u64,
         max_tokens: TOKENS.into(),
-        whole: if folders.cut {
+        complete: if folders.cut {
             "TOKEN_LIMIT_REACHED"
         } else {
             "SUCCESS"
         },
-        ..Part::default()
+        ..ResultPage::default()
     };
-    let paths: Vec<Value> = folders
-        .paths
-        .iter()
-        .map(|(path, documents)| json!({"path": path, "documents": documents}))
-        .collect();
-    let data = object(json!({"folders": folders.top, "paths": paths}));
-    let structured = part.around(data, &warnings);
-    let mut text = Text::new();
-    text.warnings(&warnings);
-    match folders.top.is_empty() {
-        true => text.line("No folders."),
-        false => text.line(format!("Top level: {}", folders.top.join(", "))),
+    let paths = folders.paths.iter().map(|(path, documents)| Folder {
+        path,
+        documents: *documents,
+    });
+    let data = FolderList {
+        folders: &folders.top,
+        paths: paths.collect(),
+        token_count: page.tokens,
     };
-    for (path, documents) in &folders.paths {
-        text.line(format!("{path}  {documents} documents"));
-    }
-    let mut text = text.envelope(&structured);
+    let envelope = page.envelope(data, warnings);
+    let mut text = text.envelope(&envelope);
     if folders.cut {
         text.push_str("\nTo see more: list_documents with folder and recursive=true.");
     }
-    ToolResponse { structured, text }
+    ToolResponse::new(&envelope, text)
 }
 
 #[cfg(test)]

@@ -1,50 +1,92 @@
 //! `list_indexes`: the open knowledge bases.
 
-use serde_json::{Value, json};
+use std::borrow::Cow;
 
-use super::call::arguments::Arguments;
-use super::call::{Call, resolve};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::call::context::Context;
+use super::call::resolve;
+use super::call::tool::Tool;
 use crate::indexes::{Index, each};
-use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object};
+use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let mut warnings = arguments.warnings();
-    let states = each(&call.indexes.list(), &mut warnings, |index| {
-        index.kb().state()
-    })?;
-    let mut text = Text::new();
-    text.warnings(&warnings);
-    let mut shown: Vec<Value> = Vec::new();
-    for (index, state) in states {
-        let file = index
-            .path()
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy();
-        let id = dashed(&state.uuid);
-        let is_writable = resolve::may_write(call).is_ok() && is_writable(&index);
-        text.line(index.name());
-        text.facts(&[
-            ("file", Some(&file)),
-            ("documents", Some(&state.documents)),
-            ("id", Some(&id)),
-            (
-                "",
-                Some(&if is_writable { "writable" } else { "read-only" }),
-            ),
-        ]);
-        shown.push(json!({
-            "name": index.name(),
-            "table_name": file,
-            "id": id,
-            "documents": state.documents,
-            "writable": is_writable,
-        }));
+pub(super) struct ListIndexes;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ListIndexesParams {}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct IndexList {
+    indexes: Vec<OpenIndex>,
+    warnings: Option<Warnings>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct OpenIndex {
+    name: String,
+    /// File name of the .kb file.
+    table_name: String,
+    /// UUID of the knowledge base.
+    #[schemars(default)]
+    id: String,
+    #[schemars(default)]
+    documents: u64,
+    #[schemars(default)]
+    writable: bool,
+}
+
+impl Tool for ListIndexes {
+    const NAME: &'static str = "list_indexes";
+    const TITLE: &'static str = "List knowledge bases";
+    const DESCRIPTION: &'static str =
+        "Knowledge bases (.kb files) this server has open, with the name to pass as index_name.";
+
+    type Params = ListIndexesParams;
+    type Output = IndexList;
+
+    fn run(cx: &Context<'_>, _: &ListIndexesParams) -> Result<ToolResponse, ToolError> {
+        let mut warnings = cx.warnings.clone();
+        let states = each(&cx.indexes.list(), &mut warnings, |index| {
+            index.kb().state()
+        })?;
+        let may_write = resolve::may_write(cx.indexes, cx.may_write).is_ok();
+        let mut text = Text::new();
+        text.warnings(&warnings);
+        let mut indexes = Vec::new();
+        for (index, state) in states {
+            let open = OpenIndex {
+                name: index.name().to_owned(),
+                table_name: file_name(&index).into_owned(),
+                id: dashed(&state.uuid),
+                documents: state.documents,
+                writable: may_write && is_writable(&index),
+            };
+            let access = if open.writable {
+                "writable"
+            } else {
+                "read-only"
+            };
+            text.line(&open.name);
+            text.facts(&[
+                ("file", Some(&open.table_name)),
+                ("documents", Some(&open.documents)),
+                ("id", Some(&open.id)),
+                ("", Some(&access)),
+            ]);
+            indexes.push(open);
+        }
+        let result = IndexList {
+            indexes,
+            warnings: Warnings::of(warnings),
+        };
+        Ok(ToolResponse::new(&result, text.end()))
     }
-    let mut structured = object(json!({"indexes": shown}));
-    insert_warnings(&mut structured, &warnings);
-    let text = text.end();
-    Ok(ToolResponse { structured, text })
+}
+
+fn file_name(index: &Index) -> Cow<'_, str> {
+    let name = index.path().file_name().unwrap_or_default();
+    name.to_string_lossy()
 }
 
 fn is_writable(index: &Index) -> bool {
@@ -61,8 +103,8 @@ fn dashed(digits: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tools::testing::Fixture;
+    use serde_json::{Value, json};
 
     #[test]
     fn every_open_file_is_listed_with_a_name_that_works() {
@@ -136,7 +178,7 @@ mod tests {
     fn a_client_that_may_not_write_is_told_so() {
         let fixture = Fixture::guides();
         let writable = |may_write| {
-            let answer = crate::tools::dispatch(Call {
+            let answer = crate::tools::dispatch(crate::tools::Call {
                 indexes: &fixture.indexes,
                 name: "list_indexes",
                 arguments: crate::response::Object::new(),

@@ -1,5 +1,13 @@
-//! The tools: a name and arguments become an answer. Plain functions; nothing here waits for a
-//! client.
+//! The tools: a name and arguments become a result. Plain functions; nothing here waits for a client.
+//!
+//! To add a tool:
+//! 1. Write `NAME.rs` like `list_documents.rs`: a parameter struct, a result struct, `impl Tool`. Their
+//!    doc comments and limits are what clients read; nothing else describes the tool.
+//! 2. Add it to `TOOLS` below, sorted by name, and an example to `mcp/data/examples.json`.
+//! 3. Say in `definitions/instructions.rs` when to use it, and in `definitions/reference.rs` how a person
+//!    asks for it.
+//! 4. Run `cargo xtask docs --write`, which writes `mcp/data/tools.json` and `docs/mcp-tools.md` anew.
+//! 5. Test it in its file with `testing::Fixture`, which compares each result with the schema and its text.
 
 mod call;
 mod clear_index;
@@ -21,60 +29,58 @@ mod search_docs;
 pub(crate) mod testing;
 mod upload_document;
 
-use crate::definitions;
-use crate::response::{ToolError, ToolResponse};
-pub(crate) use call::Call;
-use call::arguments::Arguments;
+use std::sync::OnceLock;
+
+use crate::response::{Object, ToolError, ToolResponse};
+pub(crate) use call::context::Call;
 use call::resolve;
+use call::tool::{Definition, Effect, Entry};
 
-/// How a tool answers: from the call and its arguments, checked.
-type Tool = fn(&Call<'_>, &Arguments) -> Result<ToolResponse, ToolError>;
-
-/// The tools by name.
-const TOOLS: &[(&str, Tool)] = &[
-    ("clear_index", clear_index::call),
-    ("get_document", get_document::call),
-    ("get_document_data", get_document_data::call),
-    ("get_document_outline", get_document_outline::call),
-    ("get_embedding", get_embedding::call),
-    ("get_pages", get_pages::call),
-    ("get_status", get_status::call),
-    ("index_codebase", index_codebase::call),
-    ("index_stats", index_stats::call),
-    ("list_documents", list_documents::call),
-    ("list_folders", list_folders::call),
-    ("list_indexes", list_indexes::call),
-    ("search", search::call),
-    ("search_code", search_code::call),
-    ("search_docs", search_docs::call),
-    ("upload_document", upload_document::call),
+/// Every tool, sorted by name.
+const TOOLS: &[Entry] = &[
+    Entry::of::<clear_index::ClearIndex>(),
+    Entry::of::<get_document::GetDocument>(),
+    Entry::of::<get_document_data::GetDocumentData>(),
+    Entry::of::<get_document_outline::GetDocumentOutline>(),
+    Entry::of::<get_embedding::GetEmbedding>(),
+    Entry::of::<get_pages::GetPages>(),
+    Entry::of::<get_status::GetStatus>(),
+    Entry::of::<index_codebase::IndexCodebase>(),
+    Entry::of::<index_stats::IndexStats>(),
+    Entry::of::<list_documents::ListDocuments>(),
+    Entry::of::<list_folders::ListFolders>(),
+    Entry::of::<list_indexes::ListIndexes>(),
+    Entry::of::<search::Search>(),
+    Entry::of::<search_code::SearchCode>(),
+    Entry::of::<search_docs::SearchDocs>(),
+    Entry::of::<upload_document::UploadDocument>(),
 ];
+
+/// The tools with their schemas, derived once.
+fn all() -> &'static [Definition] {
+    static ALL: OnceLock<Vec<Definition>> = OnceLock::new();
+    ALL.get_or_init(|| TOOLS.iter().map(|tool| tool.define()).collect())
+}
+
+fn find(name: &str) -> Option<&'static Definition> {
+    all().iter().find(|tool| tool.name() == name)
+}
+
+/// What is published of the tools, sorted by name, and whether each writes.
+pub(crate) fn published() -> impl Iterator<Item = (&'static Object, bool)> {
+    all().iter().map(|tool| (&tool.published, writes(tool)))
+}
+
+fn writes(tool: &Definition) -> bool {
+    tool.effect != Effect::Reads
+}
 
 /// Answers one call.
 pub(crate) fn dispatch(mut call: Call<'_>) -> Result<ToolResponse, ToolError> {
-    if definitions::definition(call.name).is_some_and(definitions::writes) {
-        resolve::may_write(&call)?;
+    let tool = find(call.name);
+    let tool = tool.ok_or_else(|| ToolError::new("INTERNAL", format!("no tool {}", call.name)))?;
+    if writes(tool) {
+        resolve::may_write(call.indexes, call.may_write)?;
     }
-    let arguments = Arguments::read(call.name, std::mem::take(&mut call.arguments))?;
-    let mut tools = TOOLS.iter();
-    let tool = tools.find(|(name, _)| *name == call.name);
-    let (_, tool) =
-        tool.ok_or_else(|| ToolError::new("INTERNAL", format!("{} is not there yet", call.name)))?;
-    tool(&call, &arguments).map_err(|error| arguments.in_its_names(error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_advertised_tool_answers() {
-        let advertised = definitions::definitions(true);
-        let names: Vec<&str> = advertised
-            .iter()
-            .filter_map(|tool| tool["name"].as_str())
-            .collect();
-        let answering: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, answering);
-    }
+    tool.answer(&mut call)
 }

@@ -1,128 +1,287 @@
-//! `search`: documents or passages, by words, by meaning, or by title.
+//! `search`: documents or passages, by keywords, by meaning, or by title.
 
 use std::sync::Arc;
 
 use kb_engine::file_types;
 use kb_engine::{Cursor, Hit, Mode, Request, Response, Scope, Sort};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, hits, resolve};
+use super::call::context::{Context, non_empty};
+use super::call::params::{ContinuationToken, IndexName, Limit, MaxTokens};
+use super::call::tool::Tool;
+use super::call::{hits, resolve};
 use crate::indexes::Index;
-use crate::response::envelope::Part;
-use crate::response::{Text, ToolError, ToolResponse, object, time};
+use crate::limits::{DOCUMENT_LIMIT, FILE_TYPE_LIMIT, QUERY_LIMIT, TAG_LIMIT};
+use crate::response::envelope::{Envelope, ResultPage};
+use crate::response::{Text, ToolError, ToolResponse, time};
 
 /// Characters of a preview.
-const PREVIEW: usize = 500;
+const PREVIEW_CHARS: usize = 500;
 
-/// Characters of what stands before and after it.
-const AROUND: usize = 100;
+/// Characters of the text before it, and of the text after it.
+const CONTEXT_CHARS: usize = 100;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let indexes = resolve::all(call, arguments)?;
-    budget::fit(arguments.max_tokens(), |budget| {
-        let response = hits::ask(&indexes, &request(arguments, budget))?;
-        Ok(Attempt {
-            can_shrink: response.hits.len() > 1,
-            tokens: response.hits.tokens,
-            answer: answer(arguments, &indexes, &response),
-        })
-    })
+pub(super) struct Search;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct SearchParams {
+    /// Natural language or keywords.
+    #[schemars(length(max = QUERY_LIMIT))]
+    query: String,
+    /// How to match.
+    #[serde(default)]
+    mode: ModeParam,
+    /// documents: best passage per document. chunks: every passage.
+    #[serde(default)]
+    scope: ScopeParam,
+    filters: Option<Filters>,
+    #[serde(default)]
+    limit: Limit,
+    /// Order of the results.
+    #[serde(default)]
+    sort: SortParam,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
-fn request(arguments: &Arguments, budget: u32) -> Request {
-    let mut request = Request::new(arguments.required_text("query"));
-    request.k = limit(arguments);
-    let mode = arguments.text("mode").and_then(Mode::from_name);
-    request.mode = mode.unwrap_or_default();
-    let scope = arguments.text("scope").and_then(Scope::from_name);
-    request.scope = scope.unwrap_or(Scope::Documents);
-    request.sort = match arguments.text("sort") {
-        Some("recency") => Sort::Recency,
-        _ => Sort::Score,
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ModeParam {
+    #[default]
+    Hybrid,
+    Semantic,
+    Keyword,
+    Title,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ScopeParam {
+    #[default]
+    Documents,
+    Chunks,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SortParam {
+    #[default]
+    Relevance,
+    Recency,
+}
+
+/// Restrict the search.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+struct Filters {
+    /// Only documents under this folder.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    folder: Option<String>,
+    /// Only this file type, e.g. html or md.
+    #[serde(rename = "fileType")]
+    #[schemars(length(max = FILE_TYPE_LIMIT))]
+    file_type: Option<String>,
+    /// Only documents with this tag.
+    #[schemars(length(max = TAG_LIMIT))]
+    tag: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SearchResults<'a> {
+    /// Best first.
+    results: Vec<SearchResult<'a>>,
+    token_count: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SearchResult<'a> {
+    document_id: &'a str,
+    /// Stable handle, slug-suffix.
+    #[schemars(default)]
+    doc_handle: &'a str,
+    title: Option<&'a str>,
+    #[schemars(default)]
+    uri: String,
+    #[schemars(default)]
+    index_name: &'a str,
+    preview: &'a str,
+    /// 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    score: f64,
+    #[schemars(default)]
+    location: Location<'a>,
+    context: Option<Surroundings<'a>>,
+    /// ISO 8601.
+    updated: Option<String>,
+    /// Bytes.
+    #[schemars(default)]
+    approx_size: u64,
+    #[schemars(default)]
+    metadata: Metadata<'a>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+struct Location<'a> {
+    #[schemars(default)]
+    document_type: &'a str,
+    section: Option<String>,
+    start_line: Option<u32>,
+    end_line: Option<u32>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Surroundings<'a> {
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+struct Metadata<'a> {
+    #[schemars(default)]
+    document_type: &'a str,
+    tags: Option<&'a [String]>,
+    author: Option<&'a str>,
+}
+
+impl Tool for Search {
+    const NAME: &'static str = "search";
+    const TITLE: &'static str = "Search documents";
+    const DESCRIPTION: &'static str = "Search documents or passages of the knowledge base. \
+        mode=hybrid (default) for questions, semantic for concepts, keyword for exact words, title to \
+        find a document by slug, title or tags. Results carry document_id and location for get_pages \
+        and get_document_data.";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("project", "index_name"),
+        ("projectId", "index_name"),
+        ("project_id", "index_name"),
+        ("folder", "filters.folder"),
+        ("fileType", "filters.fileType"),
+        ("file_type", "filters.fileType"),
+    ];
+
+    type Params = SearchParams;
+    type Output = Envelope<SearchResults<'static>>;
+
+    fn run(cx: &Context<'_>, params: &SearchParams) -> Result<ToolResponse, ToolError> {
+        let indexes = resolve::all(cx, params.index_name.as_deref())?;
+        let mut request = request(params);
+        budget::fit(params.max_tokens.get(), |budget| {
+            request.page = cx.page(budget, params.continuation_token.as_deref());
+            let response = hits::ask(&indexes, &request);
+            let response = response.map_err(|error| error.rename_argument(name_here))?;
+            Ok(Attempt {
+                can_shrink: response.hits.len() > 1,
+                tokens: response.hits.tokens,
+                answer: respond(cx, params, &indexes, &response),
+            })
+        })
+    }
+}
+
+/// The filters are arguments of an object here.
+fn name_here(argument: &'static str) -> &'static str {
+    match argument {
+        "folder" => "filters.folder",
+        "fileType" => "filters.fileType",
+        "tags" => "filters.tag",
+        same => same,
+    }
+}
+
+fn request(params: &SearchParams) -> Request {
+    let mut request = Request::new(&params.query);
+    request.k = params.limit.get();
+    request.mode = match params.mode {
+        ModeParam::Hybrid => Mode::Hybrid,
+        ModeParam::Semantic => Mode::Semantic,
+        ModeParam::Keyword => Mode::Keyword,
+        ModeParam::Title => Mode::Title,
     };
-    let one = |name| {
-        arguments
-            .text(name)
-            .map(str::to_owned)
-            .into_iter()
-            .collect()
+    request.scope = match params.scope {
+        ScopeParam::Documents => Scope::Documents,
+        ScopeParam::Chunks => Scope::Chunks,
     };
-    request.filters.folders = one("filters.folder");
-    request.filters.types = one("filters.fileType");
-    request.filters.tags = one("filters.tag");
-    request.max_text_chars = Some(PREVIEW);
-    request.context_chars = Some(AROUND);
-    request.page = arguments.page(budget);
+    request.sort = match params.sort {
+        SortParam::Relevance => Sort::Score,
+        SortParam::Recency => Sort::Recency,
+    };
+    let filters = params.filters.clone().unwrap_or_default();
+    request.filters.folders = filters.folder.into_iter().collect();
+    request.filters.types = filters.file_type.into_iter().collect();
+    request.filters.tags = filters.tag.into_iter().collect();
+    request.max_text_chars = Some(PREVIEW_CHARS);
+    request.context_chars = Some(CONTEXT_CHARS);
     request
 }
 
-fn limit(arguments: &Arguments) -> usize {
-    let limit = arguments.integer("limit").unwrap_or(10);
-    usize::try_from(limit).unwrap_or(10)
-}
-
-fn answer(arguments: &Arguments, indexes: &[Arc<Index>], response: &Response) -> ToolResponse {
-    let results: Vec<Value> = response
-        .hits
-        .iter()
-        .map(|hit| result(indexes, hit))
-        .collect();
-    let part = Part {
-        tokens: response.hits.tokens,
-        max_tokens: arguments.max_tokens().into(),
-        token: response.hits.next.as_ref().map(Cursor::as_str),
-        is_full: response.hits.len() >= limit(arguments),
-        is_continued: arguments.is_continued(),
-        whole: "SEARCH_COMPLETED",
-        items: "results",
-        ..Part::default()
-    };
-    let warnings = hits::warnings(arguments, indexes, response);
-    let structured = part.around(object(json!({"results": results})), &warnings);
+fn respond(
+    cx: &Context<'_>,
+    params: &SearchParams,
+    indexes: &[Arc<Index>],
+    response: &Response,
+) -> ToolResponse {
+    let warnings = hits::warnings(cx, indexes, response);
     let mut text = Text::new();
     text.warnings(&warnings);
     for (number, hit) in (1..).zip(&response.hits) {
-        shown(&mut text, indexes, number, hit);
+        show(&mut text, indexes, number, hit);
     }
     if response.hits.is_empty() {
         text.line("No results.");
     }
-    let text = text.envelope(&structured);
-    ToolResponse { structured, text }
+    let page = ResultPage {
+        tokens: response.hits.tokens,
+        max_tokens: params.max_tokens.get().into(),
+        token: response.hits.next.as_ref().map(Cursor::as_str),
+        is_full: response.hits.len() >= params.limit.get(),
+        is_continued: params.continuation_token.is_some(),
+        complete: "SEARCH_COMPLETED",
+        items: "results",
+        ..ResultPage::default()
+    };
+    let results = response.hits.iter().map(|hit| result(indexes, hit));
+    let data = SearchResults {
+        results: results.collect(),
+        token_count: page.tokens,
+    };
+    let envelope = page.envelope(data, warnings);
+    ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
-fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
-    let kind = file_types::short(&hit.file_type);
+fn result<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> SearchResult<'a> {
+    let document_type = file_types::short(&hit.file_type);
     let has_lines = hit.lines.first > 0;
-    json!({
-        "document_id": hit.document,
-        "doc_handle": hit.handle,
-        "title": super::call::non_empty(&hit.title),
-        "uri": hits::uri_of(indexes, hit),
-        "index_name": hits::index_of(indexes, hit),
-        "preview": hit.text,
-        "score": hits::score(hit.score),
-        "location": {
-            "document_type": kind,
-            "section": super::call::non_empty(&section(hit)),
-            "start_line": has_lines.then_some(hit.lines.first),
-            "end_line": has_lines.then_some(hit.lines.last),
+    let (before, after) = (non_empty(&hit.before), non_empty(&hit.after));
+    SearchResult {
+        document_id: &hit.document,
+        doc_handle: &hit.handle,
+        title: non_empty(&hit.title),
+        uri: hits::uri_of(indexes, hit),
+        index_name: hits::index_of(indexes, hit),
+        preview: &hit.text,
+        score: hits::score(hit.score),
+        location: Location {
+            document_type,
+            section: Some(section(hit)).filter(|section| !section.is_empty()),
+            start_line: has_lines.then_some(hit.lines.first),
+            end_line: has_lines.then_some(hit.lines.last),
         },
-        "context": context(hit),
-        "updated": updated(hit),
-        "approx_size": hit.size_bytes,
-        "metadata": {
-            "document_type": kind,
-            "tags": (!hit.tags.is_empty()).then_some(&hit.tags),
-            "author": author(hit),
+        context: (before.is_some() || after.is_some()).then_some(Surroundings { before, after }),
+        updated: updated(hit),
+        approx_size: hit.size_bytes,
+        metadata: Metadata {
+            document_type,
+            tags: (!hit.tags.is_empty()).then_some(&hit.tags),
+            author: author(hit),
         },
-    })
+    }
 }
 
-/// The same for a reader.
-fn shown(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
+/// The same result as text.
+fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
     hits::first_line(text, number, hit);
     text.facts(&[
         ("handle", Some(&hit.handle)),
@@ -151,11 +310,6 @@ fn author(hit: &Hit) -> Option<&str> {
 
 fn updated(hit: &Hit) -> Option<String> {
     (hit.modified_ms != 0).then(|| time::rfc3339(hit.modified_ms))
-}
-
-fn context(hit: &Hit) -> Option<Value> {
-    let is_there = !(hit.before.is_empty() && hit.after.is_empty());
-    is_there.then(|| json!({"before": super::call::non_empty(&hit.before), "after": super::call::non_empty(&hit.after)}))
 }
 
 #[cfg(test)]
@@ -265,7 +419,7 @@ mod tests {
         );
         let warning = answer.structured["warnings"][0].as_str().unwrap();
         assert!(
-            warning.starts_with("NOTHING_RELEVANT: nothing in guides seems"),
+            warning.starts_with("NOTHING_RELEVANT: guides contains nothing relevant"),
             "{warning}"
         );
         assert!(answer.text.contains(warning));
@@ -310,10 +464,10 @@ mod tests {
         let fixture = Fixture::guides();
         let given = json!({"query": "sails", "filters": {"tag": "a,b"}});
         let error = fixture.error("search", given);
+        let text = error.text();
         assert!(
-            error.sentence.starts_with("filters.tag: "),
-            "{}",
-            error.text()
+            text.starts_with("INVALID_ARGUMENT: filters.tag: "),
+            "{text}"
         );
     }
 }

@@ -4,116 +4,218 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kb_engine::{Class, Hit, Mode, Request, Response, Scope};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, hits, resolve};
+use super::call::context::{Context, non_empty};
+use super::call::params::{IndexName, Limit, PassageTokens};
+use super::call::tool::Tool;
+use super::call::{hits, resolve};
 use crate::indexes::Index;
-use crate::response::{Object, Text, ToolError, ToolResponse, insert_warnings, object};
+use crate::limits::{LIST_LIMIT, QUERY_LIMIT};
+use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
-/// What answers: programs, and data, which any search finds.
+/// What is searched: programs, and data, which any search includes.
 const CLASSES: [Class; 2] = [Class::Code, Class::Data];
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let indexes = resolve::all(call, arguments)?;
-    if !resolve::any_has(&indexes, &CLASSES)? {
-        let sentence = format!("{} holds no source code", hits::names(&indexes));
-        return Err(ToolError::new("CODE_INDEX_NOT_FOUND", sentence)
-            .with_hint("Index some with index_codebase, or with `kb index` on the command line"));
-    }
-    let asked = request(arguments);
-    budget::fit(arguments.max_tokens(), |budget| {
-        let mut request = asked.clone();
-        request.page = arguments.page(budget);
-        request.page.client_state = None;
-        let response = hits::ask(&indexes, &request)?;
-        Ok(Attempt {
-            can_shrink: response.hits.len() > 1,
-            tokens: response.hits.tokens,
-            answer: answer(arguments, &request, &indexes, &response)?,
-        })
-    })
+pub(super) struct SearchCode;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct SearchCodeParams {
+    /// Natural language or identifiers.
+    #[schemars(length(max = QUERY_LIMIT))]
+    query: String,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    limit: Limit,
+    /// Language filter, comma-separated: python, typescript, hcl. Aliases: terraform=hcl, shell=bash, sh=bash.
+    #[schemars(length(max = LIST_LIMIT))]
+    language: Option<String>,
+    /// true: vector and keyword. false: vector only. Omit to decide from the query.
+    use_hybrid_search: Option<bool>,
+    /// Lines before the match.
+    #[schemars(range(min = 0, max = 200))]
+    context_before: Option<u32>,
+    /// Lines after the match.
+    #[schemars(range(min = 0, max = 200))]
+    context_after: Option<u32>,
+    #[serde(default)]
+    max_tokens: PassageTokens,
 }
 
-fn request(arguments: &Arguments) -> Request {
-    let mut request = Request::new(arguments.required_text("query"));
-    // `-> T`, `std::x`: signs of a language, not of a query.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SearchCodeResult<'a> {
+    search_context: Option<SearchContext>,
+    /// Best first.
+    results: Vec<Passage<'a>>,
+    staleness_warning: Option<StalenessWarning>,
+    truncated: Option<bool>,
+    warnings: Option<Warnings>,
+}
+
+// What was searched, where the caller did not say it.
+#[derive(Serialize, JsonSchema)]
+struct SearchContext {
+    /// Always search_context.
+    r#type: SearchContextType,
+    searching: String,
+    index_name: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SearchContextType {
+    SearchContext,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Passage<'a> {
+    file_path: &'a str,
+    start_line: u32,
+    end_line: u32,
+    /// 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    score: f64,
+    content: &'a str,
+    language_id: Option<&'a str>,
+    context_before: Option<&'a str>,
+    context_after: Option<&'a str>,
+    /// Which side matched.
+    match_type: Option<MatchType>,
+    vector_score: Option<f64>,
+    keyword_score: Option<f64>,
+    #[schemars(default)]
+    uri: String,
+    #[schemars(default)]
+    index_name: &'a str,
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum MatchType {
+    Semantic,
+    Keyword,
+    Both,
+}
+
+impl MatchType {
+    fn of(hit: &Hit) -> Option<MatchType> {
+        let matches = |score: Option<f32>| score.is_some_and(|score| score > 0.0);
+        match (matches(hit.vector_score), matches(hit.keyword_score)) {
+            (true, true) => Some(MatchType::Both),
+            (true, false) => Some(MatchType::Semantic),
+            (false, true) => Some(MatchType::Keyword),
+            (false, false) => None,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            MatchType::Semantic => "semantic",
+            MatchType::Keyword => "keyword",
+            MatchType::Both => "both",
+        }
+    }
+}
+
+/// Present when the index is older than 7 days.
+#[derive(Serialize, JsonSchema)]
+struct StalenessWarning {
+    /// Always staleness_warning.
+    r#type: StalenessWarningType,
+    message: String,
+    #[schemars(default)]
+    age_days: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum StalenessWarningType {
+    StalenessWarning,
+}
+
+impl Tool for SearchCode {
+    const NAME: &'static str = "search_code";
+    const TITLE: &'static str = "Search code";
+    const DESCRIPTION: &'static str = "Search source code with natural language or identifiers. \
+        Returns code chunks ranked by relevance with file and lines. Filter by language; \
+        context_before and context_after add lines around each match.";
+    const JOINED_LISTS: &'static [&'static str] = &["language"];
+
+    type Params = SearchCodeParams;
+    type Output = SearchCodeResult<'static>;
+
+    fn run(cx: &Context<'_>, params: &SearchCodeParams) -> Result<ToolResponse, ToolError> {
+        let indexes = resolve::all(cx, params.index_name.as_deref())?;
+        if !resolve::any_has(&indexes, &CLASSES)? {
+            let sentence = format!("{} holds no source code", hits::names(&indexes));
+            return Err(ToolError::new("CODE_INDEX_NOT_FOUND", sentence).with_hint(
+                "Index some with index_codebase, or with `kb index` on the command line",
+            ));
+        }
+        let mut request = request(params);
+        budget::fit(params.max_tokens.get(), |budget| {
+            request.page = cx.page(budget, None);
+            let response = hits::ask(&indexes, &request)?;
+            Ok(Attempt {
+                can_shrink: response.hits.len() > 1,
+                tokens: response.hits.tokens,
+                answer: respond(cx, params, &request, &indexes, &response)?,
+            })
+        })
+    }
+}
+
+fn request(params: &SearchCodeParams) -> Request {
+    let mut request = Request::new(&params.query);
+    // `-> T`, `std::x`: signs of a language, not operators of a query.
     request.plain = true;
-    let number = |name| {
-        arguments
-            .integer(name)
-            .and_then(|number| number.try_into().ok())
-    };
-    request.k = arguments
-        .integer("limit")
-        .and_then(|limit| limit.try_into().ok())
-        .unwrap_or(10);
-    request.mode = match arguments.flag("use_hybrid_search") {
+    request.k = params.limit.get();
+    request.mode = match params.use_hybrid_search {
         Some(false) => Mode::Semantic,
         _ => Mode::Hybrid,
     };
     request.scope = Scope::Chunks;
     request.context_lines = (
-        number("context_before").unwrap_or(0),
-        number("context_after").unwrap_or(0),
+        params.context_before.unwrap_or(0),
+        params.context_after.unwrap_or(0),
     );
     request.filters.classes = CLASSES.to_vec();
-    let languages = arguments.text("language").unwrap_or_default().split(',');
-    let languages = languages
+    let languages = params.language.as_deref().unwrap_or_default();
+    request.filters.languages = languages
+        .split(',')
         .map(str::trim)
-        .filter(|language| !language.is_empty());
-    request.filters.languages = languages.map(str::to_owned).collect();
+        .filter(|language| !language.is_empty())
+        .map(str::to_owned)
+        .collect();
     request
 }
 
-fn answer(
-    arguments: &Arguments,
+fn respond(
+    cx: &Context<'_>,
+    params: &SearchCodeParams,
     request: &Request,
     indexes: &[Arc<Index>],
     response: &Response,
 ) -> Result<ToolResponse, ToolError> {
     let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
-    let results: Vec<Value> = response
-        .hits
-        .iter()
-        .map(|hit| result(indexes, hit))
-        .collect();
-    let searched = match arguments.index_name() {
+    let search_context = match params.index_name {
         Some(_) => None,
-        None => Some(searched(indexes)?),
+        None => Some(search_context(indexes)?),
     };
-    let stale = staleness(indexes);
-    let warnings = hits::warnings(arguments, indexes, response);
-    let mut structured = object(json!({
-        "search_context": searched,
-        "results": results,
-        "staleness_warning": stale,
-        "truncated": is_cut.then_some(true),
-    }));
-    insert_warnings(&mut structured, &warnings);
+    let stale = staleness_warning(indexes);
+    let warnings = hits::warnings(cx, indexes, response);
     let mut text = Text::new();
     text.warnings(&warnings);
-    if let Some(searched) = &searched {
-        let of = |key: &str| {
-            searched
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+    if let Some(context) = &search_context {
         text.line(format!(
             "Searching {} (index {}).",
-            of("searching"),
-            of("index_name")
+            context.searching, context.index_name
         ));
     }
-    if let Some(message) = stale.as_ref().and_then(|stale| stale.get("message")) {
-        let age = stale.as_ref().and_then(|stale| stale.get("age_days"));
-        let message = message.as_str().unwrap_or_default();
-        text.line(format!(
-            "Age {} days: {message}",
-            age.unwrap_or(&Value::Null)
-        ));
+    if let Some(stale) = &stale {
+        text.line(format!("Age {:?} days: {}", stale.age_days, stale.message));
     }
     for (number, hit) in (1..).zip(&response.hits) {
         show(&mut text, indexes, number, hit);
@@ -122,37 +224,45 @@ fn answer(
     if is_cut {
         text.line("Cut at max_tokens: call again with a higher max_tokens for the rest.");
     }
-    let text = text.end();
-    Ok(ToolResponse { structured, text })
+    let passages = response.hits.iter().map(|hit| passage(indexes, hit));
+    let result = SearchCodeResult {
+        search_context,
+        results: passages.collect(),
+        staleness_warning: stale,
+        truncated: is_cut.then_some(true),
+        warnings: Warnings::of(warnings),
+    };
+    Ok(ToolResponse::new(&result, text.end()))
 }
 
-fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
-    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    json!({
-        "file_path": hit.document,
-        "start_line": hit.lines.first,
-        "end_line": hit.lines.last,
-        "score": hits::score(hit.score),
-        "content": hit.text,
-        "language_id": some(&hit.language),
-        "context_before": some(&hit.before),
-        "context_after": some(&hit.after),
-        "match_type": match_type(hit),
-        "vector_score": hit.vector_score.map(hits::score),
-        "keyword_score": hit.keyword_score.map(hits::score),
-        "uri": hits::uri_of(indexes, hit),
-        "index_name": hits::index_of(indexes, hit),
-    })
+fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
+    Passage {
+        file_path: &hit.document,
+        start_line: hit.lines.first,
+        end_line: hit.lines.last,
+        score: hits::score(hit.score),
+        content: &hit.text,
+        language_id: non_empty(&hit.language),
+        context_before: non_empty(&hit.before),
+        context_after: non_empty(&hit.after),
+        match_type: MatchType::of(hit),
+        vector_score: hit.vector_score.map(hits::score),
+        keyword_score: hit.keyword_score.map(hits::score),
+        uri: hits::uri_of(indexes, hit),
+        index_name: hits::index_of(indexes, hit),
+    }
 }
 
+/// The same passage as text.
 fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
     hits::first_line(text, number, hit);
-    let shown = |part: Option<f32>| part.map(|part| format!("{:?}", hits::score(part)));
-    let shown = |part| shown(part).unwrap_or_default();
+    let shown = |score: Option<f32>| score.map(|score| format!("{:?}", hits::score(score)));
+    let shown = |score| shown(score).unwrap_or_default();
+    let match_type = MatchType::of(hit).map_or("", MatchType::as_str);
     text.facts(&[
         ("index", Some(&hits::index_of(indexes, hit))),
         ("language", Some(&hit.language)),
-        ("match", Some(&match_type(hit).unwrap_or_default())),
+        ("match", Some(&match_type)),
         ("vector", Some(&shown(hit.vector_score))),
         ("keyword", Some(&shown(hit.keyword_score))),
         ("", Some(&hits::uri_of(indexes, hit))),
@@ -162,50 +272,35 @@ fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
     text.named_passage("After:", &hit.after);
 }
 
-/// Which side found it.
-fn match_type(hit: &Hit) -> Option<&'static str> {
-    let is_found = |score: Option<f32>| score.is_some_and(|score| score > 0.0);
-    match (is_found(hit.vector_score), is_found(hit.keyword_score)) {
-        (true, true) => Some("both"),
-        (true, false) => Some("semantic"),
-        (false, true) => Some("keyword"),
-        (false, false) => None,
-    }
-}
-
-/// Says what was searched where the caller did not: the folder that the index was made from, if it is
-/// on this machine, else the name.
-fn searched(indexes: &[Arc<Index>]) -> Result<Object, ToolError> {
-    let names = hits::names(indexes);
+/// The folder that the index was made from, if it is on this machine, else the names of the indexes.
+fn search_context(indexes: &[Arc<Index>]) -> Result<SearchContext, ToolError> {
+    let index_name = hits::names(indexes);
     let root = match indexes {
         [index] => {
-            let roots = index.kb().roots()?;
-            let here = roots
-                .into_iter()
-                .find(|root| Path::new(&root.source).is_dir());
-            here.map(|root| root.source)
+            let mut roots = index.kb().roots()?.into_iter();
+            roots.find(|root| Path::new(&root.source).is_dir())
         }
         _ => None,
     };
-    Ok(object(json!({
-        "type": "search_context",
-        "searching": root.as_ref().unwrap_or(&names),
-        "index_name": names,
-    })))
+    Ok(SearchContext {
+        r#type: SearchContextType::SearchContext,
+        searching: root.map_or_else(|| index_name.clone(), |root| root.source),
+        index_name,
+    })
 }
 
-/// The oldest index of those asked, where one is old.
-fn staleness(indexes: &[Arc<Index>]) -> Option<Value> {
+/// About the oldest of the indexes, where one is old.
+fn staleness_warning(indexes: &[Arc<Index>]) -> Option<StalenessWarning> {
     let stale = indexes
         .iter()
         .filter_map(|index| Some((index.name(), index.staleness()?)));
     let old = stale.filter(|(_, stale)| stale.age_days > hits::OLD_DAYS);
     let (name, stale) = old.max_by(|a, b| a.1.age_days.total_cmp(&b.1.age_days))?;
-    Some(json!({
-        "type": "staleness_warning",
-        "message": hits::out_of_date(name, stale),
-        "age_days": (stale.age_days * 10.0).round() / 10.0,
-    }))
+    Some(StalenessWarning {
+        r#type: StalenessWarningType::StalenessWarning,
+        message: hits::out_of_date(name, stale),
+        age_days: (stale.age_days * 10.0).round() / 10.0,
+    })
 }
 
 #[cfg(test)]

@@ -4,122 +4,166 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kb_engine::{Class, Hit, Request, Response, Scope};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::call::arguments::Arguments;
 use super::call::budget::{self, Attempt};
-use super::call::{Call, hits, resolve};
+use super::call::context::{Context, non_empty};
+use super::call::params::{IndexName, Limit, PassageTokens};
+use super::call::tool::Tool;
+use super::call::{hits, resolve};
 use crate::indexes::Index;
-use crate::response::{Text, ToolError, ToolResponse, insert_warnings, object};
+use crate::limits::{DOCUMENT_LIMIT, QUERY_LIMIT};
+use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
-/// What answers: prose, and data, which any search finds.
+/// What is searched: prose, and data, which any search includes.
 const CLASSES: [Class; 2] = [Class::Doc, Class::Data];
 
-/// Spellings of the source whose defaults are others.
-const OTHER_SPELLINGS: &[&str] = &["projectId", "project_id", "topK", "minScore"];
+/// Aliases of a system with other defaults: 5 results, of a score of at least 0.5.
+const OTHER_SYSTEM: &[&str] = &["projectId", "project_id", "topK", "minScore"];
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    let indexes = resolve::all(call, arguments)?;
-    let asked = Asked::of(arguments);
-    if !resolve::any_has(&indexes, &CLASSES)? {
-        let names = hits::names(&indexes);
-        let sentence = format!("{names} holds no documentation");
-        return Err(ToolError::new("DOCS_INDEX_NOT_FOUND", sentence)
-            .with_hint("Index some with index_codebase, or with `kb index` on the command line"));
-    }
-    let mut took = Duration::ZERO;
-    budget::fit(arguments.max_tokens(), |budget| {
-        let mut request = asked.request(arguments);
-        request.page = arguments.page(budget);
-        // There is no continuation here, so none needs a note.
-        request.page.client_state = None;
-        let started = Instant::now();
-        let response = hits::ask(&indexes, &request)?;
-        took += started.elapsed();
-        let mut warnings = hits::warnings(arguments, &indexes, &response);
-        if response.hits.is_empty() && asked.min_score > 0.0 {
-            warnings.extend(below(&indexes, &request)?);
+pub(super) struct SearchDocs;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct SearchDocsParams {
+    /// What to look for: a question, a topic or keywords.
+    #[schemars(length(max = QUERY_LIMIT))]
+    query: String,
+    #[schemars(extend("default" = 10))]
+    top_k: Option<Limit>,
+    /// Drop results scoring lower than this (scores are absolute, 0 to 1).
+    #[schemars(range(min = 0, max = 1), extend("default" = 0))]
+    min_score: Option<f64>,
+    /// Only documents under this folder.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    folder: Option<String>,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: PassageTokens,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SearchDocsResult<'a> {
+    /// Best first.
+    results: Vec<Passage<'a>>,
+    /// Results in this answer.
+    #[serde(rename = "totalResults")]
+    total_results: usize,
+    #[serde(rename = "searchTimeMs")]
+    search_time_ms: f64,
+    /// True when max_tokens cut the list.
+    truncated: Option<bool>,
+    warnings: Option<Warnings>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Passage<'a> {
+    path: &'a str,
+    text: &'a str,
+    /// 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    score: f64,
+    /// 1-based.
+    start_line: u32,
+    /// Inclusive.
+    end_line: u32,
+    document_title: Option<&'a str>,
+    /// 0-based position of the passage in its document.
+    #[schemars(default)]
+    chunk_index: u32,
+    #[serde(rename = "document_id")]
+    #[schemars(default)]
+    document_id: &'a str,
+    #[schemars(default)]
+    uri: String,
+    #[serde(rename = "index_name")]
+    #[schemars(default)]
+    index_name: &'a str,
+}
+
+impl Tool for SearchDocs {
+    const NAME: &'static str = "search_docs";
+    const TITLE: &'static str = "Search documentation";
+    const DESCRIPTION: &'static str = "Search documentation and other prose (Markdown, text, HTML; \
+        never source code) in natural language. Returns ranked passages with path, line numbers and \
+        score 0-1. For source code use search_code.";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("topK", "top_k"),
+        ("limit", "top_k"),
+        ("minScore", "min_score"),
+        ("projectId", "index_name"),
+        ("project_id", "index_name"),
+    ];
+
+    type Params = SearchDocsParams;
+    type Output = SearchDocsResult<'static>;
+
+    fn run(cx: &Context<'_>, params: &SearchDocsParams) -> Result<ToolResponse, ToolError> {
+        let indexes = resolve::all(cx, params.index_name.as_deref())?;
+        if !resolve::any_has(&indexes, &CLASSES)? {
+            let sentence = format!("{} holds no documentation", hits::names(&indexes));
+            return Err(ToolError::new("DOCS_INDEX_NOT_FOUND", sentence).with_hint(
+                "Index some with index_codebase, or with `kb index` on the command line",
+            ));
         }
-        Ok(Attempt {
-            can_shrink: response.hits.len() > 1,
-            tokens: response.hits.tokens,
-            answer: answer(&asked, &indexes, &response, &warnings, took),
+        let mut request = request(cx, params);
+        let mut took = Duration::ZERO;
+        budget::fit(params.max_tokens.get(), |budget| {
+            request.page = cx.page(budget, None);
+            let started = Instant::now();
+            let response = hits::ask(&indexes, &request)?;
+            took += started.elapsed();
+            let mut warnings = hits::warnings(cx, &indexes, &response);
+            if response.hits.is_empty() && request.min_score > 0.0 {
+                warnings.extend(best_below(&indexes, &request)?);
+            }
+            Ok(Attempt {
+                can_shrink: response.hits.len() > 1,
+                tokens: response.hits.tokens,
+                answer: respond(&request, &indexes, &response, warnings, took),
+            })
         })
-    })
-}
-
-/// How many passages are wanted, and how good.
-struct Asked {
-    top_k: usize,
-    min_score: f32,
-}
-
-impl Asked {
-    /// What the caller leaves out is as the source whose words are used has it.
-    fn of(arguments: &Arguments) -> Asked {
-        let is_other = arguments.is_spelled(OTHER_SPELLINGS);
-        let top_k = match arguments.integer("top_k") {
-            _ if is_other && !arguments.is_given("top_k") => 5,
-            given => given.unwrap_or(10),
-        };
-        let min_score = match arguments.number("min_score") {
-            _ if is_other && !arguments.is_given("min_score") => 0.5,
-            given => given.unwrap_or(0.0),
-        };
-        Asked {
-            top_k: usize::try_from(top_k).unwrap_or(10),
-            min_score: min_score as f32,
-        }
-    }
-
-    fn request(&self, arguments: &Arguments) -> Request {
-        let mut request = Request::new(arguments.required_text("query"));
-        request.k = self.top_k;
-        request.min_score = self.min_score;
-        request.scope = Scope::Chunks;
-        request.filters.classes = CLASSES.to_vec();
-        let folder = arguments.text("folder").map(str::to_owned);
-        request.filters.folders = folder.into_iter().collect();
-        request
     }
 }
 
-/// Says what the best score is, where all are below the one asked for.
-fn below(indexes: &[Arc<Index>], request: &Request) -> Result<Option<String>, ToolError> {
+fn request(cx: &Context<'_>, params: &SearchDocsParams) -> Request {
+    let (limit, min_score) = if cx.is_spelled(OTHER_SYSTEM) {
+        (5, 0.5)
+    } else {
+        (Limit::default().get(), 0.0)
+    };
+    let mut request = Request::new(&params.query);
+    request.k = params.top_k.map_or(limit, Limit::get);
+    request.min_score = params.min_score.unwrap_or(min_score) as f32;
+    request.scope = Scope::Chunks;
+    request.filters.classes = CLASSES.to_vec();
+    request.filters.folders = params.folder.clone().into_iter().collect();
+    request
+}
+
+/// A warning with the best score, where all are below the one asked for.
+fn best_below(indexes: &[Arc<Index>], request: &Request) -> Result<Option<String>, ToolError> {
     let mut any = request.clone();
     (any.min_score, any.k) = (0.0, 1);
-    let best = hits::ask(indexes, &any)?
-        .hits
-        .first()
-        .map(|hit| hits::score(hit.score));
+    let response = hits::ask(indexes, &any)?;
+    let best = response.hits.first().map(|hit| hits::score(hit.score));
     Ok(best.map(|best| {
         let least = hits::score(request.min_score);
         format!("no passage scores {least} or more; the best scores {best}: pass a lower min_score")
     }))
 }
 
-fn answer(
-    asked: &Asked,
+fn respond(
+    request: &Request,
     indexes: &[Arc<Index>],
     response: &Response,
-    warnings: &[String],
+    warnings: Vec<String>,
     took: Duration,
 ) -> ToolResponse {
-    let is_cut = response.hits.next.is_some() && response.hits.len() < asked.top_k;
-    let results: Vec<Value> = response
-        .hits
-        .iter()
-        .map(|hit| result(indexes, hit))
-        .collect();
-    let mut structured = object(json!({
-        "results": results,
-        "totalResults": response.hits.len(),
-        "searchTimeMs": (took.as_secs_f64() * 1e5).round() / 100.0,
-        "truncated": is_cut.then_some(true),
-    }));
-    insert_warnings(&mut structured, warnings);
+    let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
     let mut text = Text::new();
-    text.warnings(warnings);
+    text.warnings(&warnings);
     for (number, hit) in (1..).zip(&response.hits) {
         hits::first_line(&mut text, number, hit);
         text.facts(&[
@@ -133,23 +177,30 @@ fn answer(
     if is_cut {
         text.line("Cut at max_tokens: call again with a higher max_tokens for the rest.");
     }
-    let text = text.end();
-    ToolResponse { structured, text }
+    let passages = response.hits.iter().map(|hit| passage(indexes, hit));
+    let result = SearchDocsResult {
+        results: passages.collect(),
+        total_results: response.hits.len(),
+        search_time_ms: (took.as_secs_f64() * 1e5).round() / 100.0,
+        truncated: is_cut.then_some(true),
+        warnings: Warnings::of(warnings),
+    };
+    ToolResponse::new(&result, text.end())
 }
 
-fn result(indexes: &[Arc<Index>], hit: &Hit) -> Value {
-    json!({
-        "path": hit.document,
-        "text": hit.text,
-        "score": hits::score(hit.score),
-        "startLine": hit.lines.first,
-        "endLine": hit.lines.last,
-        "documentTitle": (!hit.title.is_empty()).then_some(&hit.title),
-        "chunkIndex": hit.chunk_index,
-        "document_id": hit.document,
-        "uri": hits::uri_of(indexes, hit),
-        "index_name": hits::index_of(indexes, hit),
-    })
+fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
+    Passage {
+        path: &hit.document,
+        text: &hit.text,
+        score: hits::score(hit.score),
+        start_line: hit.lines.first,
+        end_line: hit.lines.last,
+        document_title: non_empty(&hit.title),
+        chunk_index: hit.chunk_index,
+        document_id: &hit.document,
+        uri: hits::uri_of(indexes, hit),
+        index_name: hits::index_of(indexes, hit),
+    }
 }
 
 #[cfg(test)]

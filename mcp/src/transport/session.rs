@@ -18,7 +18,7 @@ use super::subscriptions::{self, Subscriptions};
 #[cfg(feature = "conformance")]
 use crate::conformance;
 use crate::content::{self, Refusal};
-use crate::definitions::limits::ADDRESS_LIMIT_BYTES;
+use crate::limits::ADDRESS_LIMIT_BYTES;
 use crate::response::{Object, ToolError, ToolResponse, cut, short};
 use crate::tokens::Access;
 use crate::tools::{self, Call};

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::quota::Owner;
 use super::server::Server;
 use super::subscriber::{Revisions, Subscriber, revisions};
-use crate::definitions::limits::ADDRESS_LIMIT_BYTES;
+use crate::limits::ADDRESS_LIMIT_BYTES;
 use crate::response::uri;
 
 /// Most resources of one subscriber.

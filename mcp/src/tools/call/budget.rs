@@ -1,36 +1,38 @@
-//! Budgets by what is served: the engine counts the bytes of texts and names; the two forms of an
-//! answer have escapes, field names and addresses besides.
+//! Keeps both forms of a result within the tokens that a caller asked for. The engine counts the bytes
+//! of texts and names; the two forms have escapes, field names and addresses besides.
 
 use crate::response::{ToolError, ToolResponse};
 
-/// Bytes of each form for each token asked for: 4, and a quarter more for the frame.
+/// Bytes of each form for each token of the budget: 4, and a quarter more for the frame.
 const BYTES_PER_TOKEN: usize = 5;
 
 /// Below so many tokens the frame alone (status, continuation, actions) is larger than the budget; it
 /// is not counted there.
 const FRAME_TOKENS: u32 = 500;
 
-/// How often the engine is asked again with a smaller budget.
+/// Most attempts with a smaller budget.
 const TRIES: u32 = 8;
 
-/// An answer, and whether a smaller budget would make it smaller.
+/// A result made with some budget.
 pub(in crate::tools) struct Attempt {
     pub(in crate::tools) answer: ToolResponse,
+    /// Whether a smaller budget would make it smaller.
     pub(in crate::tools) can_shrink: bool,
-    /// Tokens of it as the engine counts them.
+    /// Its tokens as the engine counts them.
     pub(in crate::tools) tokens: u64,
 }
 
-/// The largest answer of `make` whose two forms fit. `make` gets the budget for the engine; where it
-/// goes on does not depend on that, so the same call gives the same answer and no part is lost.
+/// The largest result of `attempt` whose two forms fit. `attempt` gets the budget for the engine; where
+/// its result is continued depends on what it holds, so no item is lost and the same call has the same
+/// result.
 pub(in crate::tools) fn fit(
     max_tokens: u32,
-    mut make: impl FnMut(u32) -> Result<Attempt, ToolError>,
+    mut attempt: impl FnMut(u32) -> Result<Attempt, ToolError>,
 ) -> Result<ToolResponse, ToolError> {
     let limit = usize::try_from(max_tokens.max(FRAME_TOKENS)).unwrap_or(usize::MAX);
     let limit = limit.saturating_mul(BYTES_PER_TOKEN);
     let mut budget = max_tokens;
-    let mut made = make(budget)?;
+    let mut made = attempt(budget)?;
     for _ in 0..TRIES {
         let measured = larger_form(&made.answer);
         if measured <= limit || !made.can_shrink || budget <= 1 {
@@ -41,7 +43,7 @@ pub(in crate::tools) fn fit(
         let given = u32::try_from(made.tokens).unwrap_or(u32::MAX).min(budget);
         let scaled = f64::from(given) * 0.95 * limit as f64 / measured as f64;
         budget = (scaled as u32).clamp(1, budget - 1);
-        made = make(budget)?;
+        made = attempt(budget)?;
     }
     Ok(made.answer)
 }

@@ -1,14 +1,14 @@
-//! Answers in parts: what a continuation remembers of the first call. The engine keeps a note of ours
-//! in each: the tool, and the arguments that differ from their defaults. Nobody vouches for what comes
-//! back.
+//! Continuation tokens: what they remember of the first call. The engine carries a note of this server
+//! in each: the tool, and the arguments that differ from their defaults. Tokens are not authenticated,
+//! so nothing in them is trusted.
 
 use kb_engine::Cursor;
 use serde_json::{Value, json};
 
 use crate::response::{Object, ToolError};
 
-/// Longest note, in bytes: a continuation stands in both forms of an answer and counts in its size.
-/// Longer arguments are not kept; the caller must say them again.
+/// Longest note, in bytes: a token is in both forms of a result and counts in its size. Longer
+/// arguments are not remembered; the caller must repeat them.
 const NOTE_LIMIT_BYTES: usize = 1024;
 
 /// The note for a call; none where it would be too long.
@@ -17,7 +17,7 @@ pub(in crate::tools) fn note(tool: &str, arguments: &Object) -> Option<String> {
     (note.len() <= NOTE_LIMIT_BYTES).then_some(note)
 }
 
-/// The arguments in the note of a continuation, which must be of `tool`; `None`: it has no note.
+/// The arguments that a token of `tool` remembers; `None`: it has no note.
 pub(in crate::tools) fn noted(cursor: &Cursor, tool: &str) -> Result<Option<Object>, ToolError> {
     let Some(note) = cursor.client_state()? else {
         return Ok(None);
@@ -35,7 +35,7 @@ pub(in crate::tools) fn noted(cursor: &Cursor, tool: &str) -> Result<Option<Obje
     Ok(Some(arguments.clone()))
 }
 
-/// The error for a continuation that no answer gave.
+/// The error for a token that no result held.
 pub(in crate::tools) fn malformed() -> ToolError {
     refused("it is malformed")
 }

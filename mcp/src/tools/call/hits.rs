@@ -1,17 +1,18 @@
-//! What the three searches share: asking the files, and the words around the hits.
+//! What the three searches share: asking several files as one, warnings, and what is shown of a hit.
 
 use std::sync::Arc;
 
 use kb_engine::{Hit, Kb, Relevance, Request, Response, search_files};
 
-use super::arguments::Arguments;
+use super::context::Context;
 use crate::indexes::{Index, Stale, is_of_file, skipped};
 use crate::response::{Text, ToolError, uri};
 
 /// An index older than that many days may be out of date.
 pub(in crate::tools) const OLD_DAYS: f64 = 7.0;
 
-/// Asks the files as if they were one.
+/// Searches the files as if they were one. Of several, those that cannot be read are left out with a
+/// warning.
 pub(in crate::tools) fn ask(
     indexes: &[Arc<Index>],
     request: &Request,
@@ -27,7 +28,7 @@ pub(in crate::tools) fn ask(
     ask_readable(indexes, request)
 }
 
-/// Asks those that can be read, and says which cannot.
+/// Searches those that can be read, and warns of the others.
 fn ask_readable(indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
     let mut alone = request.clone();
     alone.page.cursor = None;
@@ -67,23 +68,27 @@ pub(in crate::tools) fn score(score: f32) -> f64 {
     (f64::from(score.clamp(0.0, 1.0)) * 10_000.0).round() / 10_000.0
 }
 
-/// Everything the caller of a search should know: what was ignored, what the engine says, whether the
-/// files speak of what was asked, and whether they are out of date.
+/// The warnings of a search: about ignored arguments, from the engine, whether the files contain
+/// anything relevant, and whether they are out of date.
 pub(in crate::tools) fn warnings(
-    arguments: &Arguments,
+    cx: &Context<'_>,
     indexes: &[Arc<Index>],
     response: &Response,
 ) -> Vec<String> {
-    let mut warnings = arguments.warnings();
+    let mut warnings = cx.warnings.clone();
     warnings.extend(response.warnings.iter().cloned());
     if response.relevance == Relevance::NothingRelevant {
         let names = names(indexes);
-        warnings.push(match response.hits.is_empty() {
-            true => format!("NOTHING_RELEVANT: nothing in {names} seems to speak of this."),
-            false => format!(
-                "NOTHING_RELEVANT: nothing in {names} seems to speak of this; these are the \
-                 nearest passages."
-            ),
+        let verb = if indexes.len() == 1 {
+            "contains"
+        } else {
+            "contain"
+        };
+        let nothing = format!("NOTHING_RELEVANT: {names} {verb} nothing relevant to the query");
+        warnings.push(if response.hits.is_empty() {
+            format!("{nothing}.")
+        } else {
+            format!("{nothing}; these are the nearest passages.")
         });
     }
     for index in indexes {

@@ -1,46 +1,33 @@
-//! Which open files a call speaks of.
+//! Which open files and which document a call names.
 
 use std::sync::Arc;
 
-use kb_engine::{Class, DocumentInfo};
+use kb_engine::Class;
 
-use super::Call;
-use super::arguments::Arguments;
-use crate::indexes::{Index, each};
+use super::context::Context;
+use crate::indexes::{Index, Indexes, each};
 use crate::response::{ToolError, short};
 
-/// The words of one of the sources for an index.
+/// Aliases of `index_name` that say project.
 const PROJECT: &[&str] = &["projectId", "project_id", "project"];
 
-/// The one index.
-pub(in crate::tools) fn one(
-    call: &Call<'_>,
-    arguments: &Arguments,
-) -> Result<Arc<Index>, ToolError> {
-    let found = call.indexes.pick(arguments.index_name());
-    let index = found.map_err(|error| in_their_words(error, arguments))?;
-    // An error of what cannot be read at all shall name it.
+/// The one index of that name; without a name, the only one or the one of the working directory.
+pub(in crate::tools) fn one(cx: &Context<'_>, name: Option<&str>) -> Result<Arc<Index>, ToolError> {
+    let found = cx.indexes.pick(name);
+    let index = found.map_err(|error| with_alias(cx, name, error))?;
+    // Of a file that cannot be read, the error names the index.
     let state = index.kb().state();
     state.map_err(|error| index.failure(error))?;
     Ok(index)
 }
 
-/// The indexes that a search asks.
+/// The indexes that a search of that name asks; without a name, all.
 pub(in crate::tools) fn all(
-    call: &Call<'_>,
-    arguments: &Arguments,
+    cx: &Context<'_>,
+    name: Option<&str>,
 ) -> Result<Vec<Arc<Index>>, ToolError> {
-    let found = call.indexes.pick_all(arguments.index_name());
-    found.map_err(|error| in_their_words(error, arguments))
-}
-
-/// The document of that name and its index.
-pub(in crate::tools) fn document(
-    call: &Call<'_>,
-    arguments: &Arguments,
-    name: &str,
-) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
-    call.indexes.document(arguments.index_name(), name)
+    let found = cx.indexes.pick_all(name);
+    found.map_err(|error| with_alias(cx, name, error))
 }
 
 /// Whether one of these indexes has documents of one of these classes.
@@ -56,9 +43,9 @@ pub(in crate::tools) fn any_has(
 }
 
 /// Refuses a call that would write where it may not.
-pub(in crate::tools) fn may_write(call: &Call<'_>) -> Result<(), ToolError> {
+pub(in crate::tools) fn may_write(indexes: &Indexes, client_may: bool) -> Result<(), ToolError> {
     let refused = |sentence, hint| Err(ToolError::new("INDEX_READ_ONLY", sentence).with_hint(hint));
-    match (call.indexes.allow_write(), call.may_write) {
+    match (indexes.allow_write(), client_may) {
         (true, true) => Ok(()),
         (false, _) => refused(
             "this server does not write",
@@ -71,14 +58,14 @@ pub(in crate::tools) fn may_write(call: &Call<'_>) -> Result<(), ToolError> {
     }
 }
 
-/// Whoever asked for a project is told of a project.
-fn in_their_words(error: ToolError, arguments: &Arguments) -> ToolError {
-    if error.code != "INDEX_NOT_FOUND" || !arguments.is_spelled(PROJECT) {
+/// The error for a caller who said project.
+fn with_alias(cx: &Context<'_>, name: Option<&str>, error: ToolError) -> ToolError {
+    if error.code != "INDEX_NOT_FOUND" || !cx.is_spelled(PROJECT) {
         return error;
     }
-    let name = arguments.index_name().unwrap_or_default();
+    let name = short(name.unwrap_or_default());
     ToolError {
-        sentence: format!("project not found: no index is called {:?}", short(name)),
+        sentence: format!("project not found: no index is called {name:?}"),
         ..error
     }
 }

@@ -1,8 +1,14 @@
-use super::*;
-use crate::tools::testing::Fixture;
-use serde_json::Value;
 use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use kb_engine::{IndexOptions, KbWriter};
+use serde_json::{Value, json};
+
+use crate::response::{ToolError, ToolResponse, object};
+use crate::tools::Call;
+use crate::tools::testing::Fixture;
 
 fn project(fixture: &Fixture, name: &str) -> String {
     let folder = fixture.path().join(name);

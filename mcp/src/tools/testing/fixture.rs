@@ -1,5 +1,5 @@
-//! A server's files in a folder of their own, for tests of tools. Every answer is held against what
-//! was advertised, and its two forms against each other.
+//! A server's files in a folder of their own, for tests of tools. Every result is compared with the
+//! published schema, and its two forms with each other.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,12 +10,11 @@ use kb_engine::escape::{escape_line, escape_text};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::schema;
-use crate::definitions;
+use super::schema::violations;
 use crate::indexes::{Index, Indexes};
 use crate::options::{Options, StartError};
 use crate::response::{Object, ToolError, ToolResponse};
-use crate::tools::call::Call;
+use crate::tools::Call;
 
 pub(in crate::tools) struct Fixture {
     folder: Arc<TempDir>,
@@ -131,8 +130,9 @@ impl Fixture {
             Ok(answer) => answer,
             Err(error) => panic!("{name}: {}", error.text()),
         };
-        let advertised = &definitions::definition(name).unwrap()["outputSchema"];
-        schema::check(advertised, &Value::Object(answer.structured.clone())).unwrap();
+        let schema = &crate::tools::find(name).unwrap().published["outputSchema"];
+        let wrong = violations(schema, &Value::Object(answer.structured.clone()));
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
         says_all(&answer.text, &answer.structured);
         answer
     }

@@ -2,6 +2,8 @@
 
 mod fixture;
 mod paging;
+/// The checker of the integration tests.
+#[path = "../../../../tests/mcp/schema.rs"]
 pub(crate) mod schema;
 
 pub(super) use fixture::Fixture;

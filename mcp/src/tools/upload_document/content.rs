@@ -7,6 +7,8 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use kb_engine::{Sniffed, document_of, file_types, sniff};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::response::ToolError;
 
@@ -22,16 +24,26 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Encoding {
+    // Base64 where the whole content is base64 of something that makes sense.
+    #[default]
+    Auto,
+    Text,
+    Base64,
+}
+
 /// The bytes of a document, that a text can be taken from. `mime` only where the caller gave it.
 pub(super) fn bytes_of<'c>(
     content: &'c str,
-    encoding: &str,
+    encoding: Encoding,
     mime: Option<&str>,
 ) -> Result<Cow<'c, [u8]>, ToolError> {
     let bytes = match encoding {
-        "text" => Cow::Borrowed(content.as_bytes()),
-        "base64" => Cow::Owned(decoded(content)?),
-        _ => match guessed(content)? {
+        Encoding::Text => Cow::Borrowed(content.as_bytes()),
+        Encoding::Base64 => Cow::Owned(decoded(content)?),
+        Encoding::Auto => match guessed(content)? {
             Some(bytes) => Cow::Owned(bytes),
             None if mime.is_some_and(is_binary) => Cow::Owned(decoded(content)?),
             None => Cow::Borrowed(content.as_bytes()),
@@ -137,7 +149,7 @@ mod tests {
     use super::*;
     use base64::engine::general_purpose::STANDARD;
 
-    fn code(content: &str, encoding: &str, mime: Option<&str>) -> &'static str {
+    fn code(content: &str, encoding: Encoding, mime: Option<&str>) -> &'static str {
         bytes_of(content, encoding, mime).unwrap_err().code
     }
 
@@ -150,33 +162,54 @@ mod tests {
             coded.trim_end_matches('=').to_owned(),
             coded[..20].to_owned() + "\n" + &coded[20..],
         ] {
-            assert_eq!(&*bytes_of(&coded, "auto", None).unwrap(), text.as_bytes());
+            assert_eq!(
+                &*bytes_of(&coded, Encoding::Auto, None).unwrap(),
+                text.as_bytes()
+            );
         }
-        assert_eq!(&*bytes_of(&coded, "text", None).unwrap(), coded.as_bytes());
-        assert_eq!(&*bytes_of("# Notes", "auto", None).unwrap(), b"# Notes");
+        assert_eq!(
+            &*bytes_of(&coded, Encoding::Text, None).unwrap(),
+            coded.as_bytes()
+        );
+        assert_eq!(
+            &*bytes_of("# Notes", Encoding::Auto, None).unwrap(),
+            b"# Notes"
+        );
         // Letters only, but nothing that makes sense decoded.
         let words = "AbcdefghijklmnopqrstuvwxyzAbcdefghijklmnopqrstuvwxyz";
-        assert_eq!(&*bytes_of(words, "auto", None).unwrap(), words.as_bytes());
-        assert_eq!(&*bytes_of("dGV4dA==", "base64", None).unwrap(), b"text");
-        assert_eq!(&*bytes_of("dGV4dA==", "auto", None).unwrap(), b"dGV4dA==");
+        assert_eq!(
+            &*bytes_of(words, Encoding::Auto, None).unwrap(),
+            words.as_bytes()
+        );
+        assert_eq!(
+            &*bytes_of("dGV4dA==", Encoding::Base64, None).unwrap(),
+            b"text"
+        );
+        assert_eq!(
+            &*bytes_of("dGV4dA==", Encoding::Auto, None).unwrap(),
+            b"dGV4dA=="
+        );
     }
 
     #[test]
     fn the_bytes_decide_what_it_is() {
         let pdf = STANDARD.encode(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n");
         for mime in [None, Some("text/plain"), Some("application/pdf")] {
-            let error = bytes_of(&pdf, "auto", mime).unwrap_err();
+            let error = bytes_of(&pdf, Encoding::Auto, mime).unwrap_err();
             assert_eq!(error.code, "UNSUPPORTED_MIME_TYPE");
             assert!(error.text().contains("PDF"), "{}", error.text());
         }
-        assert_eq!(code("not base64!", "base64", None), "INVALID_BASE64");
         assert_eq!(
-            code("not base64!", "auto", Some("application/pdf")),
+            code("not base64!", Encoding::Base64, None),
+            "INVALID_BASE64"
+        );
+        assert_eq!(
+            code("not base64!", Encoding::Auto, Some("application/pdf")),
             "INVALID_BASE64"
         );
         bytes_of(
             "{\"a\": 1}",
-            "auto",
+            Encoding::Auto,
             Some("application/json; charset=utf-8"),
         )
         .unwrap();
@@ -185,14 +218,20 @@ mod tests {
     #[test]
     fn ten_megabytes_pass_and_one_byte_more_does_not() {
         let most = "a b ".repeat(LIMIT_BYTES / 4);
-        assert_eq!(bytes_of(&most, "auto", None).unwrap().len(), LIMIT_BYTES);
-        let error = bytes_of(&(most.clone() + "x"), "auto", None).unwrap_err();
+        assert_eq!(
+            bytes_of(&most, Encoding::Auto, None).unwrap().len(),
+            LIMIT_BYTES
+        );
+        let error = bytes_of(&(most.clone() + "x"), Encoding::Auto, None).unwrap_err();
         assert_eq!(error.code, "FILE_TOO_LARGE");
         assert!(error.text().contains("10485761 bytes") && error.text().contains("10485760"));
         let coded = STANDARD.encode(&most);
-        assert_eq!(bytes_of(&coded, "auto", None).unwrap().len(), LIMIT_BYTES);
+        assert_eq!(
+            bytes_of(&coded, Encoding::Auto, None).unwrap().len(),
+            LIMIT_BYTES
+        );
         let coded = STANDARD.encode(most + "xxxx");
-        for encoding in ["auto", "base64"] {
+        for encoding in [Encoding::Auto, Encoding::Base64] {
             assert_eq!(code(&coded, encoding, None), "FILE_TOO_LARGE");
         }
     }
@@ -201,11 +240,14 @@ mod tests {
     fn base64_of_what_is_no_text_is_refused() {
         let bytes: Vec<u8> = (0..=255).collect();
         let coded = STANDARD.encode(&bytes);
-        for (encoding, mime) in [("base64", None), ("auto", Some("application/octet-stream"))] {
+        for (encoding, mime) in [
+            (Encoding::Base64, None),
+            (Encoding::Auto, Some("application/octet-stream")),
+        ] {
             assert_eq!(code(&coded, encoding, mime), "UNSUPPORTED_MIME_TYPE");
         }
         // Text in an older encoding is text.
         let latin = STANDARD.encode(b"na\xefve caf\xe9 fa\xe7ade");
-        bytes_of(&latin, "base64", None).unwrap();
+        bytes_of(&latin, Encoding::Base64, None).unwrap();
     }
 }

@@ -8,13 +8,18 @@ use std::thread;
 use std::time::Duration;
 
 use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_types};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::indexes::{Index, Indexes, Running};
-use crate::response::{Text, ToolError, ToolResponse, object, uri};
-use crate::tools::call::arguments::Arguments;
+use crate::limits::{FILE_NAME_LIMIT, MIME_LIMIT, TAG_LIMIT, TAGS_LIMIT};
+use crate::response::{Text, ToolError, ToolResponse, Warnings, uri};
 use crate::tools::call::coerce::invalid;
-use crate::tools::call::{Call, resolve};
+use crate::tools::call::context::Context;
+use crate::tools::call::params::IndexName;
+use crate::tools::call::resolve;
+use crate::tools::call::tool::{Effect, Tool};
+use content::Encoding;
 
 /// How long a caller waits; hosts give up a call soon after.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -22,17 +27,90 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest path, in bytes.
 const PATH_LIMIT_BYTES: usize = 1024;
 
-pub(super) fn call(call: &Call<'_>, arguments: &Arguments) -> Result<ToolResponse, ToolError> {
-    within(PATIENCE, call, arguments)
+pub(super) struct UploadDocument;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct UploadDocumentParams {
+    index_name: Option<IndexName>,
+    /// Path inside the knowledge base, e.g. guide/install.md.
+    #[serde(rename = "fileName")]
+    #[schemars(length(max = FILE_NAME_LIMIT))]
+    file_name: String,
+    // Without a published limit: FILE_TOO_LARGE says how many bytes there may be.
+    /// Plain text, or base64 of a file.
+    content: String,
+    /// MIME type; a hint, the bytes decide.
+    #[serde(rename = "mimeType")]
+    #[schemars(length(max = MIME_LIMIT), extend("default" = "text/plain"))]
+    mime_type: Option<String>,
+    /// How content is encoded; auto looks at the content itself.
+    #[serde(default)]
+    encoding: Encoding,
+    /// Tags for the document.
+    #[schemars(length(max = TAGS_LIMIT))]
+    tags: Option<Vec<Tag>>,
 }
 
+/// Tag.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Tag(#[schemars(length(max = TAG_LIMIT))] String);
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Uploaded<'a> {
+    #[serde(rename = "documentId")]
+    document_id: &'a str,
+    #[serde(rename = "fileName")]
+    file_name: &'a str,
+    /// State
+    status: UploadStatus,
+    #[serde(rename = "chunkCount")]
+    chunk_count: Option<u32>,
+    /// Opaque; changes whenever the stored document changes.
+    #[serde(rename = "revisionToken")]
+    revision_token: Option<&'a str>,
+    doc_handle: Option<&'a str>,
+    uri: Option<&'a str>,
+    replaced: Option<bool>,
+    warnings: Option<Warnings>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum UploadStatus {
+    Processing,
+    Complete,
+}
+
+impl Tool for UploadDocument {
+    const NAME: &'static str = "upload_document";
+    const TITLE: &'static str = "Upload a document";
+    const DESCRIPTION: &'static str = "Add or replace one document (text, Markdown, HTML or code, as \
+        text or base64), at most 10 MB, then chunk and index it. Large files return status \
+        processing: poll get_status.";
+    const EFFECT: Effect = Effect::Replaces;
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("projectId", "index_name"),
+        ("project_id", "index_name"),
+        ("file_name", "fileName"),
+        ("mime_type", "mimeType"),
+    ];
+
+    type Params = UploadDocumentParams;
+    type Output = Uploaded<'static>;
+
+    fn run(cx: &Context<'_>, params: &UploadDocumentParams) -> Result<ToolResponse, ToolError> {
+        within(PATIENCE, cx, params)
+    }
+}
+
+/// Uploads, and waits `patience` for the end of it.
 fn within(
     patience: Duration,
-    call: &Call<'_>,
-    arguments: &Arguments,
+    cx: &Context<'_>,
+    params: &UploadDocumentParams,
 ) -> Result<ToolResponse, ToolError> {
-    let index = resolve::one(call, arguments)?;
-    let upload = Upload::of(arguments)?;
+    let index = resolve::one(cx, params.index_name.as_deref())?;
+    let upload = Upload::of(params)?;
     let file_name = upload.document.path.clone();
     let (done, result) = sync_channel(1);
     let before = index.kb().document_at(&file_name).ok().flatten();
@@ -41,13 +119,13 @@ fn within(
         .begin(&file_name, before.map(|document| document.revision))?;
     let number = running.number();
     let job = Job {
-        indexes: Arc::clone(call.indexes),
+        indexes: Arc::clone(cx.indexes),
         index: Arc::clone(&index),
         running,
     };
     let run = move || {
         let result = job.run(upload);
-        // Nobody hears when the caller has gone; get_status knows.
+        // After the wait nobody receives; get_status knows the result.
         let _ = done.send(result);
     };
     let spawned = thread::Builder::new().name("upload".to_owned()).spawn(run);
@@ -61,7 +139,7 @@ fn within(
     match result.recv_timeout(patience) {
         Ok(Ok(stored)) => Ok(complete(&index, &file_name, &stored)),
         Ok(Err(error)) => {
-            // The caller is told now, so nothing is left to be asked for.
+            // The caller gets the error now, so get_status need not keep it.
             index.jobs().forget(number);
             Err(error)
         }
@@ -81,15 +159,12 @@ struct Upload {
 }
 
 impl Upload {
-    fn of(arguments: &Arguments) -> Result<Upload, ToolError> {
-        let mime = arguments
-            .text("mimeType")
-            .filter(|_| arguments.is_given("mimeType"));
-        let encoding = arguments.text("encoding").unwrap_or("auto");
-        let bytes = content::bytes_of(arguments.required_text("content"), encoding, mime)?;
-        let path = arguments.required_text("fileName");
+    fn of(params: &UploadDocumentParams) -> Result<Upload, ToolError> {
+        let mime = params.mime_type.as_deref();
+        let bytes = content::bytes_of(&params.content, params.encoding, mime)?;
+        let path = params.file_name.as_str();
         check_path(path)?;
-        // A name that says nothing is read as what the caller calls it.
+        // Without a known ending, the media type says how the file is read.
         let ending = match file_types::from_name(path) {
             Some(_) => None,
             None => mime.and_then(file_types::from_mime),
@@ -97,14 +172,11 @@ impl Upload {
         let read_as = ending.map_or_else(|| path.to_owned(), |ending| format!("{path}.{ending}"));
         let mut document = document_of(&read_as, &bytes)?;
         path.clone_into(&mut document.path);
+        let tags = params.tags.iter().flatten();
         Ok(Upload {
             original: SourceInfo::of(&bytes),
             document,
-            tags: arguments
-                .texts("tags")
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
+            tags: tags.map(|Tag(tag)| tag.clone()).collect(),
         })
     }
 }
@@ -190,16 +262,6 @@ fn complete(index: &Index, file_name: &str, stored: &Stored) -> ToolResponse {
         is_replaced,
     } = stored;
     let uri = uri::of_document(index.name(), &document.path);
-    let structured = object(json!({
-        "documentId": document.path,
-        "fileName": file_name,
-        "status": "complete",
-        "chunkCount": document.chunks,
-        "revisionToken": document.revision,
-        "doc_handle": document.handle,
-        "uri": uri,
-        "replaced": is_replaced,
-    }));
     let mut text = Text::new();
     let verb = if *is_replaced { "replaced" } else { "added" };
     text.line(format!("complete: {file_name} {verb} as {}", document.path));
@@ -209,140 +271,39 @@ fn complete(index: &Index, file_name: &str, stored: &Stored) -> ToolResponse {
         ("revision", Some(&document.revision)),
         ("", Some(&uri)),
     ]);
-    let text = text.end();
-    ToolResponse { structured, text }
+    let result = Uploaded {
+        document_id: &document.path,
+        file_name,
+        status: UploadStatus::Complete,
+        chunk_count: Some(document.chunks),
+        revision_token: Some(&document.revision),
+        doc_handle: Some(&document.handle),
+        uri: Some(&uri),
+        replaced: Some(*is_replaced),
+        warnings: None,
+    };
+    ToolResponse::new(&result, text.end())
 }
 
 fn processing(file_name: &str) -> ToolResponse {
-    let structured = object(json!({
-        "documentId": file_name,
-        "fileName": file_name,
-        "status": "processing",
-    }));
     let mut text = Text::new();
     text.line(format!("processing: {file_name}"));
     text.line(format!(
         "Ask get_status with document_id {file_name} whether it is done."
     ));
-    let text = text.end();
-    ToolResponse { structured, text }
+    let result = Uploaded {
+        document_id: file_name,
+        file_name,
+        status: UploadStatus::Processing,
+        chunk_count: None,
+        revision_token: None,
+        doc_handle: None,
+        uri: None,
+        replaced: None,
+        warnings: None,
+    };
+    ToolResponse::new(&result, text.end())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tools::testing::Fixture;
-    use std::sync::atomic::AtomicBool;
-
-    #[test]
-    fn an_upload_is_found_at_once() {
-        let fixture = Fixture::new("team", &[]);
-        let given = json!({"fileName": "guide/notes.md", "content": "# Notes\n\nThe walrus sleeps.",
-            "tags": ["Sea"]});
-        let answer = fixture.answer("upload_document", given);
-        let uploaded = &answer.structured;
-        assert_eq!(uploaded["status"], "complete");
-        assert_eq!(
-            (&uploaded["chunkCount"], &uploaded["replaced"]),
-            (&json!(1), &json!(false))
-        );
-        let found = fixture.answer(
-            "search",
-            json!({"query": "walrus", "filters": {"tag": "sea"}}),
-        );
-        assert_eq!(
-            found.structured["data"]["results"][0]["uri"],
-            uploaded["uri"]
-        );
-        let again = json!({"file_name": "guide/notes.md", "content": "# Notes\n\nIt swims."});
-        let again = fixture.answer("upload_document", again).structured;
-        assert_eq!(again["replaced"], true);
-        assert_eq!(again["doc_handle"], uploaded["doc_handle"]);
-        assert_ne!(again["revisionToken"], uploaded["revisionToken"]);
-    }
-
-    #[test]
-    fn a_name_that_says_nothing_is_read_as_its_media_type() {
-        let fixture = Fixture::new("team", &[]);
-        let html = "<html><head><title>Fish</title></head><body><p>cod</p></body></html>";
-        let given = json!({"fileName": "page", "content": html, "mimeType": "text/html"});
-        fixture.answer("upload_document", given);
-        let given = json!({"document_id": "page", "format": "metadata"});
-        let known =
-            fixture.answer("get_document_data", given).structured["data"]["metadata"].clone();
-        assert_eq!(
-            (&known["title"], &known["mime_type"]),
-            (&json!("Fish"), &json!("text/html"))
-        );
-    }
-
-    #[test]
-    fn paths_that_lead_out_are_refused() {
-        let fixture = Fixture::new("team", &[]);
-        for (path, code) in [
-            ("/etc/passwd", "PATH_NOT_ALLOWED"),
-            ("../a.md", "PATH_NOT_ALLOWED"),
-            ("a/../../b.md", "PATH_NOT_ALLOWED"),
-            ("a\\..\\b.md", "PATH_NOT_ALLOWED"),
-            ("C:\\b.md", "PATH_NOT_ALLOWED"),
-            ("c:b.md", "PATH_NOT_ALLOWED"),
-            ("C:/b.md", "PATH_NOT_ALLOWED"),
-            ("a\\b.md", "INVALID_ARGUMENT"),
-            ("", "INVALID_ARGUMENT"),
-            ("a//b.md", "INVALID_ARGUMENT"),
-            ("a/./b.md", "INVALID_ARGUMENT"),
-            ("a\u{0}.md", "INVALID_ARGUMENT"),
-            ("a/", "INVALID_ARGUMENT"),
-        ] {
-            let given = json!({"fileName": path, "content": "x"});
-            assert_eq!(fixture.error("upload_document", given).code, code, "{path}");
-        }
-        let given = json!({"fileName": "a.md", "content": "x", "tags": ["a,b"]});
-        let error = fixture.error("upload_document", given);
-        assert!(
-            error.text().starts_with("INVALID_ARGUMENT: tags: "),
-            "{}",
-            error.text()
-        );
-        assert_eq!(
-            fixture.answer("index_stats", json!({})).structured["file_count"],
-            0
-        );
-        assert!(fixture.index().jobs().list().is_empty());
-    }
-
-    #[test]
-    fn a_long_upload_goes_on_and_get_status_follows_it() {
-        let fixture = Fixture::new("team", &[]);
-        let given = json!({"fileName": "a.md", "content": "walrus"});
-        let call = Call {
-            indexes: &fixture.indexes,
-            name: "upload_document",
-            arguments: given.as_object().unwrap().clone(),
-            may_write: true,
-            cancel: &Arc::new(AtomicBool::new(false)),
-            progress: &|_, _| {},
-        };
-        let arguments = Arguments::read(call.name, call.arguments.clone()).unwrap();
-        // Another writer has the file meanwhile.
-        let index = fixture.index();
-        let answer = index.write(|_| Ok(within(Duration::from_millis(20), &call, &arguments)));
-        assert_eq!(answer.unwrap().unwrap().structured["status"], "processing");
-        let status = || {
-            fixture
-                .call("get_status", json!({"document_id": "a.md"}))
-                .unwrap()
-                .structured
-        };
-        let mut tries = 0;
-        while status()["status"] != "ready" && tries < 12_000 {
-            assert_eq!(
-                status()["message"].as_str().map(|word| &word[..9]),
-                Some("DOCUMENT_")
-            );
-            thread::sleep(Duration::from_millis(10));
-            tries += 1;
-        }
-        assert_eq!(status()["message"], "DOCUMENT_READY");
-    }
-}
+mod tests;

@@ -1,0 +1,48 @@
+//! How long the arguments of tools may be. The limits are published with the schemas and enforced
+//! before anything is looked up.
+//!
+//! A look-up costs the length of what is looked for, some of them for each of many thousand names, and
+//! none can be cancelled; so an argument longer than anything it could name is refused first.
+
+pub(crate) use crate::options::NAME_LIMIT;
+
+/// Characters of the name of a document or a folder: as many as the longest path that a .kb can hold
+/// has bytes.
+pub(crate) const DOCUMENT_LIMIT: usize = 16 << 10;
+
+/// Bytes of an address, and of what is typed of one: addresses are looked up, repeated, and kept for
+/// subscribers. A document with a longer one is read by its handle.
+pub(crate) const ADDRESS_LIMIT_BYTES: usize = 4096;
+
+/// Characters of a query: four times what is searched; a warning says so for longer ones.
+pub(crate) const QUERY_LIMIT: usize = 32 << 10;
+
+/// Characters of a list in one text: of languages, or of pages.
+pub(crate) const LIST_LIMIT: usize = 1024;
+
+/// Characters of a tag; the engine takes no longer ones.
+pub(crate) const TAG_LIMIT: usize = 64;
+
+/// Tags of a document; the engine keeps no more.
+pub(crate) const TAGS_LIMIT: usize = 1000;
+
+/// Characters of the name of a file type, which is a short word.
+pub(crate) const FILE_TYPE_LIMIT: usize = 64;
+
+/// Characters of a section: a number or a heading. A section with a longer title has a number.
+pub(crate) const SECTION_LIMIT: usize = 1024;
+
+/// Characters of a continuation token: the longest that the engine reads.
+pub(crate) const TOKEN_LIMIT: usize = 20_000;
+
+/// Characters of the path of an upload; its bytes are limited too.
+pub(crate) const FILE_NAME_LIMIT: usize = 1024;
+
+/// Characters of a media type: two names of at most 127 (RFC 6838).
+pub(crate) const MIME_LIMIT: usize = 255;
+
+/// Characters of a path on this machine: the longest that Linux and macOS take.
+pub(crate) const PATH_LIMIT: usize = 4096;
+
+/// Characters of a text to embed.
+pub(crate) const TEXT_LIMIT: usize = 8000;

@@ -1,0 +1,220 @@
+use super::*;
+use base64::Engine as _;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn read(tool: &str, given: Value) -> Result<Arguments, ToolError> {
+    let Value::Object(given) = given else {
+        panic!("{given}");
+    };
+    read_object(tool, given)
+}
+
+fn read_object(tool: &str, given: Object) -> Result<Arguments, ToolError> {
+    Arguments::read(crate::tools::find(tool).unwrap().signature(), given)
+}
+
+fn refusal(tool: &str, given: Value) -> String {
+    read(tool, given).unwrap_err().text()
+}
+
+#[test]
+fn strings_stand_for_numbers_and_booleans() {
+    let given = json!({"query": "a", "top_k": "5", "min_score": " 0.5 "});
+    let arguments = read("search_docs", given).unwrap();
+    assert_eq!(arguments.values["top_k"], 5);
+    assert_eq!(arguments.values["min_score"], 0.5);
+    let arguments = read("list_documents", json!({"recursive": "true"})).unwrap();
+    assert_eq!(arguments.values["recursive"], true);
+    let arguments = read("search", json!({"query": "a", "limit": 7.0})).unwrap();
+    assert_eq!(arguments.values["limit"], 7);
+    let text = refusal("list_documents", json!({"recursive": "yes"}));
+    assert_eq!(
+        text,
+        "INVALID_ARGUMENT: recursive: \"yes\" given; it is a boolean."
+    );
+    let text = refusal("search", json!({"query": "a", "limit": "ten"}));
+    assert_eq!(
+        text,
+        "INVALID_ARGUMENT: limit: \"ten\" given; it is an integer."
+    );
+    assert!(refusal("search", json!({"query": "a", "limit": 1.5})).contains("an integer"));
+    assert!(refusal("search", json!({"query": 1})).contains("a string"));
+}
+
+#[test]
+fn null_is_omitted() {
+    let given =
+        json!({"query": "a", "limit": null, "index_name": null, "filters": {"folder": null}});
+    let arguments = read("search", given).unwrap();
+    assert_eq!(Value::Object(arguments.values), json!({"query": "a"}));
+    let text = refusal("search", json!({"query": null}));
+    assert_eq!(text, "INVALID_ARGUMENT: query: it is required.");
+}
+
+#[test]
+fn fields_of_an_object_are_nested_again() {
+    let given = json!({"query": "a", "folder": "x", "filters": {"tag": "t"}});
+    let (params, _) = read("search", given).unwrap().params::<Value>().unwrap();
+    assert_eq!(
+        params,
+        json!({"query": "a", "filters": {"folder": "x", "tag": "t"}})
+    );
+}
+
+#[test]
+fn out_of_range_names_the_range() {
+    for (given, text) in [
+        (
+            json!({"query": "a", "limit": 51}),
+            "limit: 51 given; allowed are 1 to 50",
+        ),
+        (
+            json!({"query": "a", "limit": "0"}),
+            "limit: 0 given; allowed are 1 to 50",
+        ),
+        (
+            json!({"query": "a", "mode": "regex"}),
+            "mode: \"regex\" given; allowed are hybrid, semantic, keyword, title",
+        ),
+    ] {
+        assert_eq!(
+            refusal("search", given),
+            format!("INVALID_ARGUMENT: {text}.")
+        );
+    }
+    let text = refusal("search_docs", json!({"query": "a", "minScore": 1.5}));
+    assert_eq!(
+        text,
+        "INVALID_ARGUMENT: min_score: 1.5 given; allowed are 0 to 1."
+    );
+}
+
+#[test]
+fn a_name_of_an_index_is_as_long_as_one_may_be() {
+    let name = "\u{1f600}".repeat(crate::options::NAME_LIMIT);
+    read("index_stats", json!({"index_name": name})).unwrap();
+    let text = refusal("index_stats", json!({"index_name": format!("{name}x")}));
+    let expected = "INVALID_ARGUMENT: index_name: 65 characters given; at most 64.";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn max_tokens_is_clamped() {
+    for (given, expected) in [
+        (json!(0), 1),
+        (json!(-5), 1),
+        (json!(1e9), 20_000),
+        (json!("300"), 300),
+    ] {
+        let arguments = read("search", json!({"query": "a", "max_tokens": given})).unwrap();
+        assert_eq!(arguments.values["max_tokens"], expected);
+    }
+    assert!(refusal("search", json!({"query": "a", "max_tokens": "many"})).contains("an integer"));
+}
+
+#[test]
+fn unknown_arguments_warn_on_reads_and_stop_writes() {
+    let given = json!({"query": "a", "colour": 1, "filters": {"shape": "round"}});
+    let warnings = read("search", given).unwrap().read.warnings;
+    assert!(
+        warnings[0].starts_with("colour, filters.shape ignored: search takes "),
+        "{warnings:?}"
+    );
+    let given = json!({"index_name": "a", "colour": 1});
+    let text = refusal("clear_index", given);
+    let expected = "INVALID_ARGUMENT: colour: no such argument. clear_index takes index_name.";
+    assert_eq!(text, expected);
+    let warnings = read("list_indexes", json!({"x": 1})).unwrap().read.warnings;
+    assert_eq!(warnings, ["x ignored: list_indexes takes no arguments"]);
+}
+
+#[test]
+fn many_unknown_arguments_make_one_short_warning() {
+    let many = (0..30).map(|n| (format!("{n}{}", "x".repeat(500)), json!(1)));
+    let mut given: Object = many.collect();
+    let error = read_object("clear_index", given.clone()).unwrap_err();
+    assert!(error.text().len() < 1000, "{}", error.text());
+    assert!(Value::Object(error.facts).to_string().len() < 1000);
+    given.insert("query".to_owned(), "a".into());
+    let warnings = read_object("search", given).unwrap().read.warnings;
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].len() < 1200, "{warnings:?}");
+    assert!(
+        warnings[0].contains(" and 20 more ignored: "),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn other_names_are_taken_too() {
+    let given = json!({"query": "a", "folder": "x", "file_type": "md", "project": "p"});
+    let arguments = read("search", given).unwrap();
+    assert_eq!(arguments.values["filters.folder"], "x");
+    assert_eq!(arguments.values["filters.fileType"], "md");
+    assert_eq!(arguments.values["index_name"], "p");
+    let arguments = read("search_docs", json!({"query": "a", "topK": 3})).unwrap();
+    assert_eq!(arguments.values["top_k"], 3);
+    let both = json!({"query": "a", "topK": 3, "top_k": 4});
+    assert_eq!(read("search_docs", both).unwrap().values["top_k"], 4);
+    let spelled = &arguments.read.spelled;
+    assert!(spelled.contains("topK") && !spelled.contains("top_k"));
+    let arguments = read(
+        "search_code",
+        json!({"query": "a", "language": ["rs", "py"]}),
+    )
+    .unwrap();
+    assert_eq!(arguments.values["language"], "rs,py");
+    let given = json!({"file_name": "a", "content": "b", "tags": "t"});
+    let arguments = read("upload_document", given).unwrap();
+    assert_eq!(arguments.values["tags"], json!(["t"]));
+}
+
+/// A continuation with a note, as anybody may forge it.
+fn token(note: &Value) -> String {
+    let state = json!({"v": 1, "note": note.to_string()});
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(state.to_string())
+}
+
+#[test]
+fn a_continuation_fills_in_what_is_left_out() {
+    let token = token(&json!(["search", {"limit": 3, "filters.folder": "x"}]));
+    let given = json!({"query": "a", "limit": 4, "continuation_token": token});
+    let arguments = read("search", given).unwrap();
+    assert_eq!(arguments.values["limit"], 4);
+    assert_eq!(arguments.values["filters.folder"], "x");
+}
+
+#[test]
+fn a_note_says_no_more_than_a_caller_may() {
+    for noted in [
+        json!({"query": "b"}),
+        json!({"limit": 51}),
+        json!({"colour": 1}),
+    ] {
+        let given = json!({"query": "a", "continuation_token": token(&json!(["search", noted]))});
+        let text = refusal("search", given);
+        assert!(text.starts_with("INVALID_CONTINUATION_TOKEN: "), "{text}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn anything_may_come_as_an_argument(
+        name in "(query|limit|mode|filters|max_tokens|tags|continuation_token|[a-z]{1,5})",
+        text in "\\PC{0,20}",
+        number in any::<f64>(),
+        integer in any::<i64>(),
+    ) {
+        for value in [json!(text), json!(number), json!(integer), json!([text]), json!({"folder": integer})] {
+            for tool in ["search", "upload_document", "get_pages"] {
+                let mut given = Object::new();
+                given.insert("query".to_owned(), "a".into());
+                given.insert(name.clone(), value.clone());
+                if let Err(error) = read_object(tool, given) {
+                    prop_assert!(error.code.starts_with("INVALID_"), "{:?}", error);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! One call of a tool, before and after its arguments are read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use kb_engine::{Cursor, PageOptions};
+
+use crate::indexes::Indexes;
+use crate::response::Object;
+
+/// One call of a tool, as it comes from the transport.
+pub(crate) struct Call<'c> {
+    /// The open files.
+    pub(crate) indexes: &'c Arc<Indexes>,
+    /// Name of the tool, one of those published.
+    pub(crate) name: &'c str,
+    /// The arguments as the client sent them.
+    pub(crate) arguments: Object,
+    /// Whether this client may write; the server must allow it too.
+    pub(crate) may_write: bool,
+    /// Set when the client no longer waits for the result.
+    pub(crate) cancel: &'c Arc<AtomicBool>,
+    /// Receives the work done and the total (0: not known yet); called often, so it must be cheap.
+    pub(crate) progress: &'c (dyn Fn(u64, u64) + Sync),
+}
+
+/// What a tool runs in: the call without its arguments, which are parameters now.
+pub(in crate::tools) struct Context<'c> {
+    pub(in crate::tools) indexes: &'c Arc<Indexes>,
+    pub(in crate::tools) may_write: bool,
+    pub(in crate::tools) cancel: &'c Arc<AtomicBool>,
+    pub(in crate::tools) progress: &'c (dyn Fn(u64, u64) + Sync),
+    /// About arguments that were ignored; every result has them.
+    pub(in crate::tools) warnings: Vec<String>,
+    /// The names of arguments as the caller spelled them.
+    pub(super) spelled: BTreeSet<String>,
+    /// What a continuation token shall remember of this call.
+    pub(super) note: Option<String>,
+}
+
+impl Context<'_> {
+    /// Whether the caller used one of these names, which may be aliases.
+    pub(in crate::tools) fn is_spelled(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.spelled.contains(*name))
+    }
+
+    /// The page of a list after `token` that the engine is asked for, `budget` tokens of it.
+    pub(in crate::tools) fn page(&self, budget: u32, token: Option<&str>) -> PageOptions {
+        let mut page = PageOptions::default().with_max_tokens(budget);
+        page.cursor = token.map(|token| Cursor::from(token.to_owned()));
+        page.client_state.clone_from(&self.note);
+        page
+    }
+}
+
+#[cfg(test)]
+impl<'c> Context<'c> {
+    /// For a tool that is run without reading arguments, by a client that may write.
+    pub(in crate::tools) fn for_test(
+        indexes: &'c Arc<Indexes>,
+        cancel: &'c Arc<AtomicBool>,
+    ) -> Context<'c> {
+        Context {
+            indexes,
+            may_write: true,
+            cancel,
+            progress: &|_, _| {},
+            warnings: Vec::new(),
+            spelled: BTreeSet::new(),
+            note: None,
+        }
+    }
+}
+
+/// `None` for an empty text, which is left out of results.
+pub(in crate::tools) fn non_empty(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}

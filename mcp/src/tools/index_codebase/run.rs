@@ -1,0 +1,97 @@
+//! The index run: into an open file, or into a new one.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kb_engine::{IndexOptions, KbWriter, Progress, Report};
+
+use super::target::{check_takes, taken};
+use crate::indexes::{Index, Reserved, Running};
+use crate::response::ToolError;
+use crate::tools::call::context::Context;
+
+fn options(cx: &Context<'_>) -> IndexOptions {
+    IndexOptions {
+        cancel: Some(Arc::clone(cx.cancel)),
+        within: Some(cx.indexes.roots().allowed().to_vec()),
+        ..IndexOptions::default()
+    }
+}
+
+pub(super) fn update(cx: &Context<'_>, index: &Index, folder: &Path) -> Result<Report, ToolError> {
+    let job = index.jobs().begin(&shown(folder), None)?;
+    let mut hear = |progress: Progress| {
+        (cx.progress)(progress.files_done, progress.files_total);
+        job.progress(percent(&progress));
+        #[cfg(feature = "faults")]
+        crate::faults::hold(progress, cx.cancel);
+    };
+    let report = index.write_once(cx.cancel, |writer| {
+        // Others may have written it, or moved the folder, while we waited for our turn.
+        cx.indexes.roots().check_still(folder)?;
+        check_takes(index, folder)?;
+        let report = writer.index(&[folder.to_path_buf()], &options(cx), &mut hear);
+        report.map_err(ToolError::from)
+    });
+    match &report {
+        Ok(_) => job.done(),
+        Err(_) => job.told(),
+    }
+    report
+}
+
+/// A folder as others may know it: where it lies is nobody's business.
+fn shown(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn percent(progress: &Progress) -> u8 {
+    let done = progress.files_done.saturating_mul(100);
+    let percent = done.checked_div(progress.files_total).unwrap_or(0);
+    u8::try_from(percent.min(99)).unwrap_or(99)
+}
+
+/// A new file appears when it is complete, or not at all.
+pub(super) fn make(
+    cx: &Context<'_>,
+    place: Reserved,
+    folder: &Path,
+) -> Result<(Arc<Index>, Report), ToolError> {
+    let job = cx.indexes.making().begin(place.name(), None)?;
+    let made = made(cx, &job, place, folder);
+    match &made {
+        Ok(_) => job.done(),
+        Err(_) => job.told(),
+    }
+    made
+}
+
+fn made(
+    cx: &Context<'_>,
+    job: &Running,
+    place: Reserved,
+    folder: &Path,
+) -> Result<(Arc<Index>, Report), ToolError> {
+    let path = cx.indexes.path_of_new(place.name());
+    if path.symlink_metadata().is_ok() {
+        return Err(taken(
+            place.name(),
+            "is the name of a file that came meanwhile",
+        ));
+    }
+    let mut writer = KbWriter::open_or_create(&path)?;
+    let mut hear = |progress: Progress| {
+        (cx.progress)(progress.files_done, progress.files_total);
+        job.progress(percent(&progress));
+    };
+    let report = writer.index(&[folder.to_path_buf()], &options(cx), &mut hear)?;
+    if !path.exists() {
+        // Of a folder without documents nothing was made; the name shall work all the same.
+        writer.commit()?;
+    }
+    drop(writer);
+    let opened = place.open(&path, |_| Ok(true))?;
+    let index = opened.ok_or_else(|| ToolError::new("INTERNAL", "lost an index"))?;
+    Ok((index, report))
+}

@@ -1,0 +1,109 @@
+use super::*;
+use crate::tools::testing::Fixture;
+use serde_json::json;
+use std::sync::atomic::AtomicBool;
+
+#[test]
+fn an_upload_is_found_at_once() {
+    let fixture = Fixture::new("team", &[]);
+    let given = json!({"fileName": "guide/notes.md", "content": "# Notes\n\nThe walrus sleeps.",
+        "tags": ["Sea"]});
+    let answer = fixture.answer("upload_document", given);
+    let uploaded = &answer.structured;
+    assert_eq!(uploaded["status"], "complete");
+    assert_eq!(
+        (&uploaded["chunkCount"], &uploaded["replaced"]),
+        (&json!(1), &json!(false))
+    );
+    let found = fixture.answer(
+        "search",
+        json!({"query": "walrus", "filters": {"tag": "sea"}}),
+    );
+    assert_eq!(
+        found.structured["data"]["results"][0]["uri"],
+        uploaded["uri"]
+    );
+    let again = json!({"file_name": "guide/notes.md", "content": "# Notes\n\nIt swims."});
+    let again = fixture.answer("upload_document", again).structured;
+    assert_eq!(again["replaced"], true);
+    assert_eq!(again["doc_handle"], uploaded["doc_handle"]);
+    assert_ne!(again["revisionToken"], uploaded["revisionToken"]);
+}
+
+#[test]
+fn a_name_that_says_nothing_is_read_as_its_media_type() {
+    let fixture = Fixture::new("team", &[]);
+    let html = "<html><head><title>Fish</title></head><body><p>cod</p></body></html>";
+    let given = json!({"fileName": "page", "content": html, "mimeType": "text/html"});
+    fixture.answer("upload_document", given);
+    let given = json!({"document_id": "page", "format": "metadata"});
+    let known = fixture.answer("get_document_data", given).structured["data"]["metadata"].clone();
+    assert_eq!(
+        (&known["title"], &known["mime_type"]),
+        (&json!("Fish"), &json!("text/html"))
+    );
+}
+
+#[test]
+fn paths_that_lead_out_are_refused() {
+    let fixture = Fixture::new("team", &[]);
+    for (path, code) in [
+        ("/etc/passwd", "PATH_NOT_ALLOWED"),
+        ("../a.md", "PATH_NOT_ALLOWED"),
+        ("a/../../b.md", "PATH_NOT_ALLOWED"),
+        ("a\\..\\b.md", "PATH_NOT_ALLOWED"),
+        ("C:\\b.md", "PATH_NOT_ALLOWED"),
+        ("c:b.md", "PATH_NOT_ALLOWED"),
+        ("C:/b.md", "PATH_NOT_ALLOWED"),
+        ("a\\b.md", "INVALID_ARGUMENT"),
+        ("", "INVALID_ARGUMENT"),
+        ("a//b.md", "INVALID_ARGUMENT"),
+        ("a/./b.md", "INVALID_ARGUMENT"),
+        ("a\u{0}.md", "INVALID_ARGUMENT"),
+        ("a/", "INVALID_ARGUMENT"),
+    ] {
+        let given = json!({"fileName": path, "content": "x"});
+        assert_eq!(fixture.error("upload_document", given).code, code, "{path}");
+    }
+    let given = json!({"fileName": "a.md", "content": "x", "tags": ["a,b"]});
+    let error = fixture.error("upload_document", given);
+    assert!(
+        error.text().starts_with("INVALID_ARGUMENT: tags: "),
+        "{}",
+        error.text()
+    );
+    assert_eq!(
+        fixture.answer("index_stats", json!({})).structured["file_count"],
+        0
+    );
+    assert!(fixture.index().jobs().list().is_empty());
+}
+
+#[test]
+fn a_long_upload_goes_on_and_get_status_follows_it() {
+    let fixture = Fixture::new("team", &[]);
+    let given = json!({"fileName": "a.md", "content": "walrus"});
+    let cancel = Arc::new(AtomicBool::new(false));
+    let cx = Context::for_test(&fixture.indexes, &cancel);
+    let params: UploadDocumentParams = serde_json::from_value(given).unwrap();
+    // Another writer has the file meanwhile.
+    let index = fixture.index();
+    let answer = index.write(|_| Ok(within(Duration::from_millis(20), &cx, &params)));
+    assert_eq!(answer.unwrap().unwrap().structured["status"], "processing");
+    let status = || {
+        fixture
+            .call("get_status", json!({"document_id": "a.md"}))
+            .unwrap()
+            .structured
+    };
+    let mut tries = 0;
+    while status()["status"] != "ready" && tries < 12_000 {
+        assert_eq!(
+            status()["message"].as_str().map(|word| &word[..9]),
+            Some("DOCUMENT_")
+        );
+        thread::sleep(Duration::from_millis(10));
+        tries += 1;
+    }
+    assert_eq!(status()["message"], "DOCUMENT_READY");
+}
