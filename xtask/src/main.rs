@@ -4,6 +4,7 @@ mod check;
 mod crash;
 mod docs;
 mod mcp_clients;
+mod rooms;
 mod steps;
 mod test;
 mod trials;
@@ -20,6 +21,8 @@ cargo xtask <verb>
   test                  check, then documentation and all tests
   docs                  the documentation of all crates, warnings are errors
        --write          write docs/mcp-tools.md anew instead
+  rooms                 files per folder, import cycles, long files and functions
+       --root DIR       of this checkout of the repository instead of the one around
   eval [DIR]            answer quality on judged collections (default ../shared/eval/dev)
        --sets A,B       only these collections
        --quick          a few small collections, rows uncut, no other table
@@ -95,6 +98,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "bench" => repository::run_tool("kb-bench", rest, Profile::Release),
         "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),
+        "rooms" => rooms::run(rest),
         "trials" => trials::run(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");

@@ -1,7 +1,7 @@
-//! As much of Rust's grammar as finding paths needs: comments, literals, test modules, words.
+//! As much of Rust's grammar as finding paths needs: comments, literals, test modules, tokens.
 
-/// The source with comments, strings and character literals blanked.
-pub(super) fn without_comments_and_text(source: &str) -> String {
+/// The source with comments, strings and character literals blanked; line breaks stay.
+pub fn without_comments_and_text(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(first) = rest.chars().next() {
@@ -20,6 +20,7 @@ pub(super) fn without_comments_and_text(source: &str) -> String {
         };
         if skipped > 0 {
             code.push(' ');
+            code.extend(rest[..skipped].chars().filter(|&skipped| skipped == '\n'));
             rest = &rest[skipped..];
         } else {
             code.push(first);
@@ -93,14 +94,14 @@ fn character_length(rest: &str) -> usize {
 }
 
 /// The code without the bodies of `#[cfg(test)] mod name { ... }`.
-pub(super) fn without_tests(code: &str) -> String {
+pub fn without_tests(code: &str) -> String {
     let mut kept = String::with_capacity(code.len());
     let mut rest = code;
     while let Some(at) = rest.find("#[cfg(test)]") {
         let (before, after) = rest.split_at(at);
         kept.push_str(before);
         let body = after.find('{').filter(|open| {
-            let head: Vec<&str> = words(&after["#[cfg(test)]".len()..*open]);
+            let head: Vec<&str> = tokens(&after["#[cfg(test)]".len()..*open]);
             head.contains(&"mod")
         });
         let end = body.map_or("#[cfg(test)]".len(), |open| {
@@ -112,7 +113,8 @@ pub(super) fn without_tests(code: &str) -> String {
     kept
 }
 
-fn block_length(from_brace: &str) -> usize {
+/// Bytes from an opening brace to behind the one that closes it.
+pub fn block_length(from_brace: &str) -> usize {
     let mut depth = 0usize;
     for (position, character) in from_brace.char_indices() {
         match character {
@@ -127,24 +129,31 @@ fn block_length(from_brace: &str) -> usize {
     from_brace.len()
 }
 
-pub(super) fn is_word(character: char) -> bool {
+/// Whether a character may stand in an identifier.
+pub fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Words and the punctuation that paths are made of: `::`, `{`, `}`, `,`. Anything else is `;`.
-pub(super) fn words(code: &str) -> Vec<&str> {
-    let mut words = Vec::new();
+/// Words and the punctuation that paths are made of: `::`, `{`, `}`, `,`, `*`. Anything else is `;`.
+pub fn tokens(code: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
     let mut rest = code.trim_start();
     while let Some(first) = rest.chars().next() {
         let length = match first {
             _ if is_word(first) => rest.find(|next| !is_word(next)).unwrap_or(rest.len()),
             ':' if rest.starts_with("::") => 2,
+            // Of the quotes only those of lifetimes are left.
+            '\'' => {
+                1 + rest[1..]
+                    .find(|next| !is_word(next))
+                    .unwrap_or(rest.len() - 1)
+            }
             _ => first.len_utf8(),
         };
         let word = &rest[..length];
-        let kept = is_word(first) || ["::", "{", "}", ","].contains(&word);
-        words.push(if kept { word } else { ";" });
+        let kept = is_word(first) || ["::", "{", "}", ",", "*"].contains(&word);
+        tokens.push(if kept { word } else { ";" });
         rest = rest[length..].trim_start();
     }
-    words
+    tokens
 }

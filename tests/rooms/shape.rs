@@ -1,0 +1,101 @@
+//! No file imports one that imports it; folders and files stay small.
+
+use xtask::sources::measures::measure;
+use xtask::sources::module_graph::ModuleGraph;
+
+use super::read;
+
+/// Sources in folders, all of them.
+const FOLDERS: [&str; 8] = [
+    "engine/src",
+    "engine/benches",
+    "mcp/src",
+    "cli/src",
+    "xtask/src",
+    "tools/bench",
+    "tools/eval",
+    "tests",
+];
+
+/// Cycles that are not resolved yet, as starts of the paths of all their files. To be emptied.
+const ALLOWED_CYCLES: [&str; 10] = [
+    "engine/src/catalog",
+    "engine/src/check/",
+    "engine/src/container/",
+    "engine/src/embed/",
+    "engine/src/file_types",
+    "engine/src/index/",
+    "engine/src/ingest/",
+    "engine/src/kb/",
+    "mcp/src/",
+    "cli/src/",
+];
+
+/// Folders with more files than [`MOST_FILES`]. To be emptied.
+const ALLOWED_FOLDERS: [&str; 9] = [
+    "cli/src",
+    "cli/src/cmd",
+    "engine/src/container",
+    "engine/src/check",
+    "engine/src/kb",
+    "engine/src/search",
+    "mcp/src/tools",
+    "tests",
+    "tests/mcp",
+];
+
+/// Files with more lines than [`MOST_LINES`]. To be emptied.
+const ALLOWED_FILES: [&str; 5] = [
+    "engine/src/container/",
+    "engine/src/index/keyword/",
+    "engine/src/ingest/",
+    "engine/src/kb/",
+    "mcp/src/",
+];
+
+/// Files directly in a folder.
+const MOST_FILES: usize = 15;
+
+/// Lines of a file.
+const MOST_LINES: usize = 600;
+
+#[test]
+fn no_files_import_each_other() {
+    let mut found = Vec::new();
+    for folder in ["engine/src", "mcp/src", "cli/src"] {
+        for cycle in ModuleGraph::new(folder, &read(folder)).cycles() {
+            let is_allowed = |start: &&str| cycle.files.iter().all(|file| file.starts_with(*start));
+            if !ALLOWED_CYCLES.iter().any(is_allowed) {
+                found.push(format!("cycle of {}", cycle.files.join(", ")));
+            }
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "\n{}\nthe imports of each: cargo xtask rooms",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn folders_and_files_are_small() {
+    let mut found = Vec::new();
+    for folder in FOLDERS {
+        let files = read(folder);
+        for (folder, count) in measure(&files).folders {
+            if count > MOST_FILES && !ALLOWED_FOLDERS.contains(&folder.as_str()) {
+                found.push(format!("{folder} has {count} files"));
+            }
+        }
+        for file in files {
+            let lines = file.text.lines().count();
+            let is_allowed = ALLOWED_FILES
+                .iter()
+                .any(|start| file.path.starts_with(start));
+            if lines > MOST_LINES && !is_allowed {
+                found.push(format!("{} has {lines} lines", file.path));
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}

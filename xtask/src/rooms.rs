@@ -1,0 +1,114 @@
+//! `cargo xtask rooms [--root DIR]`: files per folder, import cycles, long files and functions. It compiles
+//! nothing, so it is the quick form of the test `rooms`, and measures any checkout of the repository.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use xtask::repository;
+use xtask::sources::measures::{Measures, measure};
+use xtask::sources::module_graph::{Cycle, ModuleGraph};
+use xtask::sources::{self, SourceFile};
+
+/// Folders of sources; those of the crates that have rooms come first.
+const FOLDERS: [&str; 8] = [
+    "engine/src",
+    "mcp/src",
+    "cli/src",
+    "xtask/src",
+    "tools/bench/src",
+    "tools/eval/src",
+    "engine/benches",
+    "tests",
+];
+
+/// How many of [`FOLDERS`] are searched for cycles.
+const WITH_ROOMS: usize = 3;
+
+/// Files directly in a folder, and lines of a file, beyond which it is listed.
+const MOST_FILES: usize = 15;
+const MOST_LINES: usize = 600;
+
+/// Runs the verb; `false` when there is a cycle, a full folder or a long file.
+pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    let root = match arguments {
+        [] => repository::root(),
+        [flag, folder] if flag == "--root" => PathBuf::from(folder),
+        _ => bail!("rooms knows --root DIR only"),
+    };
+    println!(
+        "{:<16} {:>5} {:>6} {:>6}  {:>7} {:>8} {:>6}",
+        "folder", "files", "lines", "median", "longest", "function", "pub"
+    );
+    let mut all = Vec::new();
+    let (mut cycles, mut remarks) = (Vec::new(), Vec::new());
+    for (number, folder) in FOLDERS.into_iter().enumerate() {
+        if !root.join(folder).is_dir() {
+            continue;
+        }
+        let files = read(&root, folder)?;
+        let measures = measure(&files);
+        print_row(folder, &measures);
+        if number < WITH_ROOMS {
+            cycles.extend(ModuleGraph::new(folder, &files).cycles());
+            remarks.push(longest(&measures));
+        }
+        for (folder, files) in &measures.folders {
+            if *files > MOST_FILES {
+                remarks.push(format!("full folder: {folder} has {files} files"));
+            }
+        }
+        for file in &files {
+            let lines = file.text.lines().count();
+            if lines > MOST_LINES {
+                remarks.push(format!("long file: {} has {lines} lines", file.path));
+            }
+        }
+        all.extend(files);
+    }
+    print_row("all", &measure(&all));
+    println!();
+    for remark in &remarks {
+        println!("{remark}");
+    }
+    let in_cycles: usize = cycles.iter().map(|cycle| cycle.files.len()).sum();
+    println!(
+        "\n{} import cycles, {in_cycles} files in them",
+        cycles.len()
+    );
+    for cycle in &cycles {
+        print_cycle(cycle);
+    }
+    let is_bad = |remark: &String| remark.starts_with("full") || remark.starts_with("long file");
+    Ok(cycles.is_empty() && !remarks.iter().any(is_bad))
+}
+
+fn read(root: &Path, folder: &str) -> Result<Vec<SourceFile>> {
+    sources::read(root, folder).with_context(|| format!("sources of {}", root.display()))
+}
+
+fn print_row(folder: &str, measures: &Measures) {
+    println!(
+        "{folder:<16} {:>5} {:>6} {:>6}  {:>7} {:>8} {:>6}",
+        measures.files,
+        measures.lines,
+        measures.median_file,
+        measures.longest_file.lines,
+        measures.longest_function.lines,
+        measures.public_items
+    );
+}
+
+fn longest(measures: &Measures) -> String {
+    let (file, function) = (&measures.longest_file, &measures.longest_function);
+    format!(
+        "longest: {} ({} lines), function {} ({} lines)",
+        file.name, file.lines, function.name, function.lines
+    )
+}
+
+fn print_cycle(cycle: &Cycle) {
+    println!("\ncycle of {} files:", cycle.files.len());
+    for (from, to, path) in &cycle.imports {
+        println!("  {from} -> {to}  ({path})");
+    }
+}

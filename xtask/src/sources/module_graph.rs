@@ -1,0 +1,508 @@
+//! Which file of a crate imports from which other, and the cycles among them.
+//!
+//! A path counts for the file that defines its name: one through a `pub use` of a parent is followed to
+//! the definition. A file that only declares and re-exports modules therefore is never in a cycle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::SourceFile;
+use super::scan::{is_word, tokens, without_comments_and_text, without_tests};
+
+/// A path below the root of the crate: names of modules, then perhaps one of an item.
+type ModulePath = Vec<String>;
+
+/// What one file declares, re-exports and names.
+#[derive(Default)]
+struct Module {
+    /// Index of its file.
+    file: usize,
+    /// Items defined outside all braces.
+    items: BTreeSet<String>,
+    /// Names brought in by `use`, with the path that each stands for.
+    imports: BTreeMap<String, ModulePath>,
+    /// Modules whose names all are brought in by `use path::*`.
+    globs: Vec<ModulePath>,
+    /// Paths that the code names; a `pub use` is none unless the name is used as well.
+    paths: BTreeSet<ModulePath>,
+    /// Paths of `pub use`.
+    re_exports: BTreeSet<ModulePath>,
+}
+
+/// Every path of this crate that a file names, re-exports among them, from the root of the crate; `module`
+/// is the path of the file itself. What test modules name is left out.
+pub fn named_paths(module: &[String], text: &str) -> BTreeSet<ModulePath> {
+    let parsed = parse(0, module, text);
+    parsed.paths.union(&parsed.re_exports).cloned().collect()
+}
+
+/// Files and the imports between them, without their test modules.
+pub struct ModuleGraph {
+    files: Vec<String>,
+    /// Importing file, imported file, and one path that says so.
+    edges: BTreeMap<(usize, usize), String>,
+}
+
+/// Files that reach each other.
+pub struct Cycle {
+    /// Their paths from the top of the repository.
+    pub files: Vec<String>,
+    /// Each import among them: importing file, imported file, the path that is named.
+    pub imports: Vec<(String, String, String)>,
+}
+
+impl ModuleGraph {
+    /// The graph of a crate whose root file lies in `source_folder`, as `engine/src`.
+    pub fn new(source_folder: &str, files: &[SourceFile]) -> ModuleGraph {
+        let test_only = test_only_modules(source_folder, files);
+        let mut modules = BTreeMap::new();
+        let mut paths = Vec::new();
+        for file in files {
+            let Some(path) = module_path(source_folder, &file.path) else {
+                continue;
+            };
+            if (0..=path.len()).any(|end| test_only.contains(&path[..end])) {
+                continue;
+            }
+            paths.push(file.path.clone());
+            modules.insert(path.clone(), parse(paths.len() - 1, &path, &file.text));
+        }
+        let mut graph = ModuleGraph {
+            files: paths,
+            edges: BTreeMap::new(),
+        };
+        for module in modules.values() {
+            for path in &module.paths {
+                if let Some(target) = defining_file(&modules, path, 0)
+                    && target != module.file
+                {
+                    let edge = (module.file, target);
+                    graph.edges.entry(edge).or_insert_with(|| path.join("::"));
+                }
+            }
+        }
+        graph
+    }
+
+    /// Every set of files that import each other in a circle, largest first.
+    pub fn cycles(&self) -> Vec<Cycle> {
+        let reach: Vec<BTreeSet<usize>> = (0..self.files.len())
+            .map(|file| self.reachable_from(file))
+            .collect();
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let mut cycles = Vec::new();
+        for (file, reached) in reach.iter().enumerate() {
+            if seen.contains(&file) || !reached.contains(&file) {
+                continue;
+            }
+            let members: BTreeSet<usize> = reached
+                .iter()
+                .copied()
+                .filter(|&other| reach[other].contains(&file))
+                .collect();
+            seen.extend(&members);
+            let inside =
+                |(from, to): &(usize, usize)| members.contains(from) && members.contains(to);
+            cycles.push(Cycle {
+                files: members
+                    .iter()
+                    .map(|&file| self.files[file].clone())
+                    .collect(),
+                imports: self
+                    .edges
+                    .iter()
+                    .filter(|(edge, _)| inside(edge))
+                    .map(|(&(from, to), path)| {
+                        (
+                            self.files[from].clone(),
+                            self.files[to].clone(),
+                            path.clone(),
+                        )
+                    })
+                    .collect(),
+            });
+        }
+        cycles.sort_by_key(|cycle| std::cmp::Reverse(cycle.files.len()));
+        cycles
+    }
+
+    /// Files that `start` imports, directly or not; itself only when it is in a cycle.
+    fn reachable_from(&self, start: usize) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::new();
+        let mut waiting = vec![start];
+        while let Some(file) = waiting.pop() {
+            for &(_, to) in self
+                .edges
+                .range((file, 0)..(file + 1, 0))
+                .map(|(edge, _)| edge)
+            {
+                if reached.insert(to) {
+                    waiting.push(to);
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// `engine/src/index/text/reader.rs` below `engine/src`: index, text, reader. The root file is empty.
+/// `None`: another file, as that of a binary.
+pub fn module_path(source_folder: &str, file: &str) -> Option<ModulePath> {
+    let inside = file.strip_prefix(source_folder)?.strip_prefix('/')?;
+    let inside = inside.strip_suffix(".rs")?;
+    if inside == "lib" {
+        return Some(Vec::new());
+    }
+    let inside = inside.strip_suffix("/mod").unwrap_or(inside);
+    (inside != "main").then(|| inside.split('/').map(str::to_owned).collect())
+}
+
+/// Modules that are declared with `#[cfg(test)]` in a file of their own.
+fn test_only_modules(source_folder: &str, files: &[SourceFile]) -> BTreeSet<ModulePath> {
+    let mut found = BTreeSet::new();
+    for file in files {
+        let Some(path) = module_path(source_folder, &file.path) else {
+            continue;
+        };
+        let code = without_comments_and_text(&file.text);
+        for (at, marker) in code.match_indices("#[cfg(test)]") {
+            let after = &code[at + marker.len()..];
+            let head: Vec<&str> = tokens(after.split(['{', ';']).next().unwrap_or(after));
+            if let Some(position) = head.iter().position(|token| *token == "mod")
+                && let Some(name) = head.get(position + 1)
+            {
+                found.insert([&path[..], &[(*name).to_owned()]].concat());
+            }
+        }
+    }
+    found
+}
+
+/// The file that defines what a path names; `None` for a bare module and for what lies outside.
+fn defining_file(
+    modules: &BTreeMap<ModulePath, Module>,
+    path: &ModulePath,
+    depth: usize,
+) -> Option<usize> {
+    // A chain of re-exports is short; a circle of them would not end.
+    if depth > 8 {
+        return None;
+    }
+    let end = (0..=path.len())
+        .rev()
+        .find(|&end| modules.contains_key(&path[..end]))?;
+    let module = modules.get(&path[..end])?;
+    let name = path.get(end)?;
+    if module.items.contains(name) {
+        return Some(module.file);
+    }
+    if let Some(origin) = module.imports.get(name) {
+        let origin = [&origin[..], &path[end + 1..]].concat();
+        return defining_file(modules, &origin, depth + 1);
+    }
+    for glob in &module.globs {
+        let origin = [&glob[..], &path[end..]].concat();
+        let known = modules
+            .get(glob)
+            .is_some_and(|module| module.items.contains(name));
+        if known && let Some(file) = defining_file(modules, &origin, depth + 1) {
+            return Some(file);
+        }
+    }
+    // A name of a macro or of the root that nothing here tells: not an import of this crate's files.
+    (end > 0).then_some(module.file)
+}
+
+fn parse(file: usize, path: &[String], text: &str) -> Module {
+    let code = without_tests(&without_comments_and_text(text));
+    let tokens = tokens(&code);
+    let mut module = Module {
+        file,
+        ..Module::default()
+    };
+    let mut re_exported = BTreeMap::new();
+    // Names that stand for a module: declared here, or imported.
+    let mut used = Vec::new();
+    let mut depth = 0_usize;
+    let mut position = 0;
+    while let Some(&token) = tokens.get(position) {
+        match token {
+            "{" => depth += 1,
+            "}" => depth = depth.saturating_sub(1),
+            "mod" if depth == 0 => {
+                if let Some(&name) = tokens.get(position + 1) {
+                    let child = [path, &[name.to_owned()]].concat();
+                    module.imports.insert(name.to_owned(), child);
+                }
+                position += 1;
+            }
+            "struct" | "enum" | "union" | "trait" | "type" | "fn" | "const" | "static"
+            | "macro_rules"
+                if depth == 0 =>
+            {
+                let name = tokens[position + 1..].iter().find(|next| {
+                    next.starts_with(is_word)
+                        && !matches!(**next, "fn" | "mut" | "unsafe" | "extern")
+                });
+                if let Some(name) = name {
+                    module.items.insert((*name).to_owned());
+                }
+            }
+            "use" => {
+                let is_public = is_public(&tokens, position);
+                let mut tree = Vec::new();
+                position = use_tree(&tokens, position + 1, &mut Vec::new(), &mut tree);
+                for (written, name) in tree {
+                    used.push((written, name, is_public, depth));
+                }
+                continue;
+            }
+            _ => {}
+        }
+        position += 1;
+    }
+    for (written, name, is_public, depth) in used {
+        let Some(absolute) = absolute(path, &module.imports, &written) else {
+            continue;
+        };
+        match name {
+            None => {
+                let all = [&absolute[..], &["*".to_owned()]].concat();
+                if is_public {
+                    module.re_exports.insert(all);
+                } else {
+                    module.paths.insert(all);
+                }
+                module.globs.push(absolute);
+            }
+            Some(name) => {
+                if is_public {
+                    module.re_exports.insert(absolute.clone());
+                    re_exported.insert(name.clone(), absolute.clone());
+                } else {
+                    module.paths.insert(absolute.clone());
+                }
+                if depth == 0 || !module.imports.contains_key(&name) {
+                    module.imports.insert(name, absolute);
+                }
+            }
+        }
+    }
+    name_paths(path, &tokens, &re_exported, &mut module);
+    module
+}
+
+/// Whether `pub` or `pub(...)` stands before the token at `position`.
+fn is_public(tokens: &[&str], position: usize) -> bool {
+    let before = tokens[..position].iter().rev().take(5);
+    let mut before = before.take_while(|token| !matches!(**token, "{" | "}" | ","));
+    // `pub ( in path ) use` is `pub ; in path ; use` in tokens.
+    match before.next() {
+        Some(&"pub") => true,
+        Some(&";") => {
+            let rest: Vec<&str> = before.copied().collect();
+            matches!(rest[..], ["crate" | "super" | "self", ";", "pub", ..])
+        }
+        _ => false,
+    }
+}
+
+/// Reads a tree of `use`; each leaf is a path and the name that it gets, `None` for `*`. Gives the
+/// position after it.
+fn use_tree(
+    tokens: &[&str],
+    mut position: usize,
+    base: &mut Vec<String>,
+    leaves: &mut Vec<(ModulePath, Option<String>)>,
+) -> usize {
+    let depth = base.len();
+    loop {
+        match tokens.get(position) {
+            Some(&"{") => {
+                position += 1;
+                while let Some(&token) = tokens.get(position) {
+                    match token {
+                        "}" => {
+                            position += 1;
+                            break;
+                        }
+                        "," => position += 1,
+                        _ => position = use_tree(tokens, position, base, leaves),
+                    }
+                }
+                base.truncate(depth);
+                return position;
+            }
+            Some(&"*") => {
+                leaves.push((base.clone(), None));
+                base.truncate(depth);
+                return position + 1;
+            }
+            Some(&"::") => position += 1,
+            Some(name) if name.starts_with(is_word) => {
+                // `self` in a group is the module before it.
+                if *name != "self" || base.is_empty() {
+                    base.push((*name).to_owned());
+                }
+                position += 1;
+                if tokens.get(position) != Some(&"::") {
+                    let mut given = base.last().cloned();
+                    if tokens.get(position) == Some(&"as") {
+                        given = tokens.get(position + 1).map(|name| (*name).to_owned());
+                        position += 2;
+                    }
+                    leaves.push((base.clone(), given.or_else(|| Some(String::new()))));
+                    base.truncate(depth);
+                    return position;
+                }
+            }
+            _ => {
+                base.truncate(depth);
+                return position + 1;
+            }
+        }
+    }
+}
+
+/// A written path from the root of the crate; `None` when it begins with another crate or a local name.
+fn absolute(
+    module: &[String],
+    names: &BTreeMap<String, ModulePath>,
+    written: &[String],
+) -> Option<ModulePath> {
+    let (first, rest) = written.split_first()?;
+    let mut base = match first.as_str() {
+        "crate" => Vec::new(),
+        "self" => module.to_vec(),
+        "super" => {
+            let mut base = module.to_vec();
+            base.pop();
+            base
+        }
+        name => names.get(name)?.clone(),
+    };
+    for name in rest {
+        if name == "super" {
+            base.pop();
+        } else {
+            base.push(name.clone());
+        }
+    }
+    Some(base)
+}
+
+/// Adds the paths of the code outside `use`: `crate::a::b`, `super::b`, and `name::b` for an imported
+/// or declared module; and re-exported names that the code uses itself.
+fn name_paths(
+    path: &[String],
+    tokens: &[&str],
+    re_exported: &BTreeMap<String, ModulePath>,
+    module: &mut Module,
+) {
+    let mut position = 0;
+    while let Some(&token) = tokens.get(position) {
+        if token == "use" {
+            position = use_tree(tokens, position + 1, &mut Vec::new(), &mut Vec::new());
+            continue;
+        }
+        let continues = position > 0 && tokens[position - 1] == "::";
+        if token.starts_with(is_word) && !continues {
+            let mut written = vec![token.to_owned()];
+            let mut at = position + 1;
+            while tokens.get(at) == Some(&"::")
+                && let Some(name) = tokens.get(at + 1).filter(|name| name.starts_with(is_word))
+            {
+                written.push((*name).to_owned());
+                at += 2;
+            }
+            if written.len() > 1 {
+                if let Some(absolute) = absolute(path, &module.imports, &written) {
+                    module.paths.insert(absolute);
+                }
+            } else if let Some(origin) = re_exported.get(token) {
+                module.paths.insert(origin.clone());
+            }
+        }
+        position += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let files: Vec<SourceFile> = files
+            .iter()
+            .map(|(path, text)| SourceFile {
+                path: format!("a/src/{path}"),
+                text: (*text).to_owned(),
+            })
+            .collect();
+        let graph = ModuleGraph::new("a/src", &files);
+        graph
+            .cycles()
+            .into_iter()
+            .map(|cycle| cycle.files)
+            .collect()
+    }
+
+    #[test]
+    fn files_that_import_each_other_are_a_cycle() {
+        let found = cycles(&[
+            ("lib.rs", "mod x; mod y; mod z;"),
+            ("x.rs", "use crate::y::Y; pub struct X;"),
+            ("y.rs", "use super::z; pub struct Y(z::Z);"),
+            ("z.rs", "pub struct Z(crate::x::X);"),
+        ]);
+        assert_eq!(found, [["a/src/x.rs", "a/src/y.rs", "a/src/z.rs"]]);
+    }
+
+    #[test]
+    fn a_parent_that_only_re_exports_makes_no_cycle() {
+        let found = cycles(&[
+            (
+                "x/mod.rs",
+                "mod y; mod z; pub use y::Y; pub(crate) use z::*;",
+            ),
+            ("x/y.rs", "use super::Z; pub struct Y(Z);"),
+            ("x/z.rs", "pub struct Z;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn a_path_through_a_re_export_counts_for_the_definition() {
+        let found = cycles(&[
+            ("x/mod.rs", "mod y; mod z; pub use y::Y; pub use z::Z;"),
+            ("x/y.rs", "use super::Z; pub struct Y(Z);"),
+            (
+                "x/z.rs",
+                "use crate::x::{self}; pub struct Z; fn f() { x::Y; }",
+            ),
+        ]);
+        assert_eq!(found, [["a/src/x/y.rs", "a/src/x/z.rs"]]);
+    }
+
+    #[test]
+    fn a_parent_with_code_of_its_own_is_in_a_cycle_with_its_user() {
+        let found = cycles(&[
+            ("x.rs", "mod y; use y::Y; pub fn f(_: Y) {}"),
+            ("x/y.rs", "use super::f; pub struct Y;"),
+        ]);
+        assert_eq!(found, [["a/src/x.rs", "a/src/x/y.rs"]]);
+    }
+
+    #[test]
+    fn tests_may_import_what_they_like() {
+        let found = cycles(&[
+            ("x.rs", "use crate::y::Y; pub struct X;"),
+            (
+                "y.rs",
+                "pub struct Y; #[cfg(test)] mod tests { use crate::x::X; }",
+            ),
+            ("z.rs", "use crate::x::X; #[cfg(test)] mod tests;"),
+            ("z/tests.rs", "use super::*;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
