@@ -47,7 +47,7 @@ const INDEXES: &[&str] = &[
     "paging",
     "resolve",
 ];
-const HANDLES: &[&str] = &[
+const RUNS: &[&str] = &[
     "base",
     "container",
     "store",
@@ -61,9 +61,24 @@ const HANDLES: &[&str] = &[
     "search",
     "check",
 ];
+const HANDLES: &[&str] = &[
+    "base",
+    "container",
+    "store",
+    "keyword",
+    "vector",
+    "embed",
+    "catalog",
+    "paging",
+    "resolve",
+    "ingest",
+    "run",
+    "search",
+    "check",
+];
 
 /// `engine/src`, lowest level first.
-const ENGINE: [Room; 14] = [
+const ENGINE: [Room; 15] = [
     room(
         "base",
         &["types", "error", "escape", "file_types", "progress"],
@@ -92,6 +107,8 @@ const ENGINE: [Room; 14] = [
     room("ingest", &["ingest"], INDEXES),
     room("search", &["search"], INDEXES),
     room("check", &["check"], INDEXES),
+    // What the writing handle does: joins ingest, search and check.
+    room("run", &["ingest/run"], RUNS),
     room("kb", &["kb"], HANDLES),
 ];
 

@@ -68,13 +68,15 @@ pub use ingest::extract::{Sniffed, sniff};
 pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
 pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
+#[cfg(feature = "ingest")]
+pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of};
+#[cfg(feature = "ingest")]
+pub use kb::KbWriter;
 pub use kb::{
     ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
     FILES_LIMIT, Folders, Info, Kb, Outline, Recall, RootInfo, Section, Sizes, State, VectorPass,
     WHOLE_TEXT_LIMIT_BYTES, search_files,
 };
-#[cfg(feature = "ingest")]
-pub use kb::{KbWriter, SealOptions, SealReport, SourceInfo, document_of};
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
 };

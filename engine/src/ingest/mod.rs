@@ -14,6 +14,7 @@ pub mod options;
 pub mod prepare;
 pub mod report;
 pub mod roots;
+pub mod run;
 pub mod segment;
 mod source;
 pub mod walk;

@@ -4,15 +4,11 @@
 use std::hint::black_box;
 
 use crate::catalog::{BoundSegment, Catalog, Segment};
-use crate::container::Snapshot;
 use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::{KnnSegment, Scan, knn};
 use crate::kb::read::Kb;
-use crate::store::outline::{self, SectionPath};
-
-/// Words of a question that is drawn from a text.
-const WORDS: usize = 6;
+use crate::search::sample_queries;
 
 /// Neighbours that a scan keeps.
 const NEIGHBOURS: usize = 10;
@@ -35,7 +31,7 @@ impl Kb {
     /// # Errors
     /// [`crate::Error::Damaged`], [`crate::Error::SnapshotExpired`].
     pub fn sample_queries(&self, count: usize) -> Result<Vec<String>> {
-        self.read(|snapshot, catalog| questions(snapshot, catalog, count))
+        self.read(|snapshot, catalog| sample_queries(snapshot, catalog, count))
     }
 
     /// Reads every byte of the vector rows `times` times and does nothing with them but add: as fast as
@@ -98,62 +94,6 @@ impl Kb {
             Ok(whole)
         })
     }
-}
-
-/// As [`Kb::sample_queries`], of one commit.
-pub(super) fn questions(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    count: usize,
-) -> Result<Vec<String>> {
-    let rows = |segment: &Segment| u64::from(segment.rows());
-    let all: u64 = catalog.segments.iter().map(rows).sum();
-    let step = all.checked_div(count as u64).unwrap_or(0).max(1);
-    let mut queries = Vec::new();
-    let mut first = 0;
-    for segment in &catalog.segments {
-        let end = first + rows(segment);
-        let bound = segment.bind(snapshot)?;
-        let wanted = (first.next_multiple_of(step)..end)
-            .step_by(usize::try_from(step).unwrap_or(usize::MAX));
-        for at in wanted.take(count - queries.len()) {
-            // A row number: the segment has no more than u32 can say.
-            let row = u32::try_from(at - first).unwrap_or(u32::MAX);
-            let deleted = segment.deleted_rows();
-            if !deleted.is_some_and(|deleted| deleted.contains(row)) {
-                let turn = queries.len() % 2 == 0;
-                queries.extend(query_of(snapshot, &bound, row, turn)?);
-            }
-        }
-        first = end;
-    }
-    Ok(queries)
-}
-
-/// The nearest heading above a chunk, or its first words; none when neither has a word.
-fn query_of(
-    snapshot: &Snapshot<'_>,
-    segment: &BoundSegment<'_>,
-    row: u32,
-    prefers_heading: bool,
-) -> Result<Option<String>> {
-    let chunk = segment.chunks().get(row)?;
-    if prefers_heading {
-        let headings = outline::get(snapshot, chunk.document)?;
-        let nearest = SectionPath::new(&headings).at(chunk.at.span.start).last();
-        if let Some(query) = nearest.and_then(first_words) {
-            return Ok(Some(query));
-        }
-    }
-    Ok(first_words(&segment.blocks()?.chunk(row)?))
-}
-
-/// The first words of a text, without what stands between them.
-fn first_words(text: &str) -> Option<String> {
-    let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
-    let words = words.filter(|word| word.chars().any(char::is_alphabetic));
-    let words: Vec<&str> = words.take(WORDS).collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// The sum of all bytes as words of eight, in four sums that do not wait for each other. Extents are

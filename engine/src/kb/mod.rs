@@ -4,42 +4,22 @@
 
 mod ask;
 mod bench;
-#[cfg(feature = "ingest")]
-mod clear;
 mod embed;
-#[cfg(feature = "ingest")]
-mod even_sample;
 mod facts;
-#[cfg(feature = "ingest")]
-mod index;
-#[cfg(feature = "ingest")]
-mod merge;
-#[cfg(feature = "ingest")]
-mod new_file;
 mod paged_call;
 mod pages;
 mod paths;
-#[cfg(feature = "ingest")]
-mod preserved;
 mod read;
-#[cfg(feature = "ingest")]
-mod recall;
-#[cfg(feature = "ingest")]
-mod relation;
-#[cfg(feature = "ingest")]
-mod samples;
-#[cfg(feature = "ingest")]
-mod seal;
 mod sections;
 mod sizes;
-mod state;
 #[cfg(feature = "ingest")]
-mod tags;
+mod sources;
+mod state;
 mod text_pages;
 mod texts;
 mod verify;
 #[cfg(feature = "ingest")]
-mod write;
+mod writer;
 
 pub use ask::{FILES_LIMIT, search_files};
 pub use bench::VectorPass;
@@ -48,11 +28,9 @@ pub use facts::{
     Folders, Info, Outline, Recall, RootInfo, Section, Sizes,
 };
 pub use read::{Kb, WHOLE_TEXT_LIMIT_BYTES};
-#[cfg(feature = "ingest")]
-pub use seal::{SealOptions, SealReport};
 pub use state::State;
 #[cfg(feature = "ingest")]
-pub use write::{KbWriter, SourceInfo, document_of};
+pub use writer::KbWriter;
 
 #[cfg(feature = "ingest")]
 #[cfg(test)]
@@ -293,36 +271,5 @@ mod tests {
         let mut bare = hits[0].clone();
         bare.metadata.clear();
         assert_eq!(hits[0].cost_bytes() - bare.cost_bytes(), 9);
-    }
-
-    /// Each look-up of `add` used to read the records of all segments: 4.3 ms with 512 of them.
-    #[test]
-    fn a_writer_loads_the_records_of_a_segment_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.kb");
-        let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
-        let add = |writer: &mut KbWriter, name: &str| {
-            writer.add_bytes(name, b"one walrus").unwrap();
-        };
-        let catalog = |writer: &KbWriter| {
-            let (base, catalogs) = writer.open.as_ref().unwrap().base().unwrap();
-            base.read(|snapshot| catalogs.get(snapshot)).unwrap()
-        };
-        for name in ["a.txt", "b.txt", "c.txt"] {
-            add(&mut writer, name);
-            writer.commit().unwrap();
-        }
-        add(&mut writer, "d.txt");
-        let before = catalog(&writer);
-        assert_eq!(before.segments.len(), 3);
-        add(&mut writer, "e.txt");
-        writer.tag("a.txt", &["seen"], &[]).unwrap();
-        assert!(std::sync::Arc::ptr_eq(&catalog(&writer), &before));
-        writer.commit().unwrap();
-        let after = catalog(&writer);
-        assert_eq!(after.segments.len(), 4);
-        for (old, new) in before.segments.iter().zip(&after.segments) {
-            assert!(std::sync::Arc::ptr_eq(&old.records, &new.records));
-        }
     }
 }

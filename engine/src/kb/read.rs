@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::catalog::{Catalog, Segment};
 use crate::container::{Container, MAX_KEY_BYTES, SlotIdentity, Snapshot};
-use crate::embed::{self, Embedder, Probe};
+use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::index::vector::{Codec, uses_rescoring};
 use crate::kb::facts::{DocumentInfo, DocumentText, Entry, Info, Outline, Recall, RootInfo, Sizes};
 use crate::kb::{sizes, texts};
 use crate::resolve;
-use crate::search::MIN_CANDIDATES;
+use crate::search::{MIN_CANDIDATES, model_of};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::SealRecord;
 use crate::types::{ChunkSpan, DocumentId, Lines, hex};
@@ -315,25 +315,6 @@ impl Kb {
     pub fn sizes(&self) -> Result<Sizes> {
         self.read(sizes::sizes)
     }
-}
-
-/// The model of the file, if this program can reproduce it: same id and hash, and the probes come
-/// out the same.
-pub(super) fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
-    let record = &catalog.meta.embedder;
-    let model = embed::by_id(&record.id)?;
-    let probes: Vec<Probe> = record
-        .probes
-        .iter()
-        .map(|probe| Probe {
-            text: probe.text.clone(),
-            vector: probe.vector.clone(),
-        })
-        .collect();
-    let same = model.hash() == record.hash
-        && u32::try_from(model.dim()) == Ok(record.dim)
-        && embed::verify_probes(model, &probes).unwrap_or(false);
-    same.then_some(model)
 }
 
 /// All lines of a document.

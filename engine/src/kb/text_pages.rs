@@ -267,7 +267,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.kb");
         let text = "moon ".repeat(2000);
-        let document = crate::kb::document_of("long.txt", text.as_bytes()).unwrap();
+        let document = crate::ingest::run::document_of("long.txt", text.as_bytes()).unwrap();
         let mut writer = KbWriter::open_or_create(&file).unwrap();
         writer.add_unchunked(document).unwrap();
         writer.commit().unwrap();

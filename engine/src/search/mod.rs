@@ -15,6 +15,7 @@
 mod explanation;
 mod filter;
 mod fuse;
+mod model;
 mod pipeline;
 mod plan;
 mod query;
@@ -23,11 +24,13 @@ mod render;
 mod request;
 mod response;
 mod retrieve;
+mod sample_queries;
 mod sources;
 mod timer;
 
 pub use explanation::{Explanation, Step, TermScore, TermStatistics};
 pub use fuse::score::VECTOR_WEIGHT;
+pub(crate) use model::model_of;
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::{MIN_CANDIDATES, embedded};
 pub use relevance::{Relevance, RelevanceSignals};
@@ -36,4 +39,5 @@ pub use request::{
     Scope, Sort,
 };
 pub use response::{HIT_OVERHEAD_BYTES, Hit, Response};
+pub(crate) use sample_queries::sample_queries;
 pub(crate) use sources::Source;

@@ -96,7 +96,8 @@ fn check_size(what: &str, size: usize, limit: usize) -> Result<()> {
 mod tests {
     use super::*;
     use crate::container::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
-    use crate::kb::{Kb, KbWriter, document_of};
+    use crate::ingest::run::document_of;
+    use crate::kb::{Kb, KbWriter};
     use crate::types::Heading;
 
     fn heading(title: String) -> Heading {

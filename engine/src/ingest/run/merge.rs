@@ -145,6 +145,7 @@ mod tests {
 
     use super::*;
     use crate::ingest::options::IndexOptions;
+    use crate::ingest::run::session::Session;
     use crate::kb::{Kb, KbWriter};
     use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 
@@ -261,7 +262,7 @@ mod tests {
         for number in 0..7 {
             add(&path, &[(&format!("{number}.txt"), "one walrus")]);
         }
-        let identity = KbWriter::open_or_create(&path).unwrap().identity();
+        let identity = Session::open_or_create(&path).unwrap().identity();
         let mut writer = ContainerWriter::open(&path, &identity).unwrap();
         let mut record = record_of(&path, "3.txt");
         record.rows = 70_000;

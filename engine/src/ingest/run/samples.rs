@@ -7,7 +7,7 @@ use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::ingest::roots::agreement::{SAMPLE_DOCUMENTS, Sample};
-use crate::kb::even_sample::{EvenSample, evenly_spaced};
+use crate::ingest::run::even_sample::{EvenSample, evenly_spaced};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::RootRecord;
 use crate::types::DocumentId;
@@ -24,7 +24,7 @@ const CANDIDATES: usize = 4 * SAMPLE_DOCUMENTS;
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
-pub(super) fn samples(
+pub(crate) fn samples(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     root: &RootRecord,

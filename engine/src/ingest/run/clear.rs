@@ -4,22 +4,13 @@ use crate::catalog::Catalog;
 use crate::container::ContainerWriter;
 use crate::error::Result;
 use crate::ingest::clock::now_ms;
+use crate::ingest::run::new_file::new_meta;
+use crate::ingest::run::session::Session;
 use crate::ingest::segment::batch::Batch;
-use crate::kb::new_file::new_meta;
-use crate::kb::write::KbWriter;
 
-impl KbWriter {
-    /// Removes all documents and forgets the indexed folders, and changes that wait for a commit with
-    /// them. The file stays, as small as an empty one gets, with its identity and its way to store
-    /// vectors; readers go on and follow at their next request. Returns how many documents went. One
-    /// commit; a .kb that does not exist yet is not made.
-    ///
-    /// # Errors
-    /// [`crate::Error::IndexLocked`] while another writer has the file;
-    /// [`crate::Error::NotReplaceable`] when it has several names; [`crate::Error::Storage`] or
-    /// [`crate::Error::Io`] when the disk refuses; [`crate::Error::Damaged`] when the file cannot be
-    /// read, for it may hold what only it has. The old state stands after every error.
-    pub fn clear(&mut self) -> Result<u64> {
+impl Session {
+    /// See [`crate::KbWriter::clear`].
+    pub(crate) fn clear(&mut self) -> Result<u64> {
         self.check_open()?;
         // A file that this writer has open would be locked against it.
         self.abandon();
@@ -48,10 +39,9 @@ impl KbWriter {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::index::vector::Codec;
     use crate::ingest::options::IndexOptions;
-    use crate::kb::{Kb, State};
+    use crate::kb::{Kb, KbWriter, State};
     use crate::paging::PageOptions;
     use crate::search::Request;
 

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::recorder::RunRecorder;
-use super::{input, merging, preparation, put_skipped, resolve_roots, touched_roots, unreadable};
 use crate::catalog::{Catalog, CatalogCache};
 use crate::container::{ContainerWriter, Snapshot};
 use crate::error::{Error, Result};
@@ -16,16 +14,19 @@ use crate::ingest::prepare::pipeline::{Input, Outcome};
 use crate::ingest::report::Report;
 use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
+use crate::ingest::run::index::plan::{
+    input, preparation, put_skipped, resolve_roots, touched_roots, unreadable,
+};
+use crate::ingest::run::index::recorder::{RunRecorder, merging};
+use crate::ingest::run::merge::merge_segments;
+use crate::ingest::run::new_file::{new_manifest, new_meta};
+use crate::ingest::run::session::Session;
+use crate::ingest::run::{preserved, recall};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
-use crate::kb::merge::merge_segments;
-use crate::kb::new_file::{new_manifest, new_meta};
-use crate::kb::preserved;
-use crate::kb::recall;
-use crate::kb::write::KbWriter;
 use crate::progress::{Progress, Stage};
 
-impl KbWriter {
+impl Session {
     /// Builds a new file, which takes the place of an old one.
     pub(super) fn rebuild(
         &mut self,

@@ -106,3 +106,12 @@ impl<'r> RunRecorder<'r> {
         report
     }
 }
+
+/// How far a merge is.
+pub(super) fn merging(bytes_done: u64, bytes_total: u64) -> Progress {
+    Progress {
+        bytes_done,
+        bytes_total,
+        ..Progress::new(Stage::Merge)
+    }
+}

@@ -2,11 +2,13 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::*;
-use crate::ingest::changes::comparison::Comparison;
+use crate::ingest::changes::comparison::{Change, Comparison, Sides};
 use crate::ingest::changes::coverage::Coverage;
 use crate::ingest::changes::indexed::{IndexedDocument, Rows};
-use crate::ingest::roots::root::Root;
+use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
+use crate::ingest::roots::root::{Root, Scope};
 use crate::ingest::walk::{self, Walk, WalkOptions};
+use crate::kb::{Kb, KbWriter};
 
 /// A folder with sources and a .kb beside it.
 struct Place {
@@ -113,7 +115,9 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
     let options = IndexOptions::default();
     let mut reports = Vec::new();
     let mut run = |writer: &mut KbWriter, options: &IndexOptions| {
-        let ran = writer.index_buffered(&place.paths, options, &mut |_| (), limit_bytes);
+        let ran = writer
+            .session
+            .index(&place.paths, options, &mut |_| (), limit_bytes);
         reports.push(Report {
             elapsed: std::time::Duration::ZERO,
             ..ran.unwrap()
@@ -139,7 +143,7 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
     place.write("y.txt", "newer");
     run(&mut writer, &rebuild);
     let kb = Kb::open(place.kb()).unwrap();
-    let listed = kb.container().read(|snapshot| {
+    let listed = Container::open(&place.kb()).unwrap().read(|snapshot| {
         let catalog = Catalog::load(snapshot)?;
         let mut listed = Vec::new();
         catalog.documents.each(snapshot, |_, record| {

@@ -6,9 +6,7 @@ use crate::container::{ContainerWriter, Snapshot};
 use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::{KnnSegment, Neighbor, Scan, knn_batch, oversample, uses_rescoring};
-use crate::kb::bench::questions;
-use crate::kb::read::model_of;
-use crate::search::MIN_CANDIDATES;
+use crate::search::{MIN_CANDIDATES, model_of, sample_queries};
 use crate::store::meta::{Meta, RecallRecord};
 
 /// Nearest chunks of which is told how many are found.
@@ -50,7 +48,7 @@ fn measure(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Option<RecallRe
     if !uses_rescoring(meta.chunks, MIN_CANDIDATES) {
         return Ok(None);
     }
-    let texts = questions(snapshot, catalog, QUESTIONS)?;
+    let texts = sample_queries(snapshot, catalog, QUESTIONS)?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let mut vectors = vec![0.0; texts.len() * model.dim()];
     model.embed_queries(&texts, &mut vectors)?;

@@ -1,14 +1,36 @@
-//! What a folder is to a file: whether a run over it would change what the file has of it.
+//! A file and the folders it was made from. The work is done in `ingest`.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::ingest::report::FolderRelation;
+use crate::ingest::options::IndexOptions;
+use crate::ingest::report::{FolderRelation, Report};
 use crate::ingest::roots::resolve;
-use crate::kb::{Kb, samples};
+use crate::ingest::run::{self, samples};
+use crate::kb::read::Kb;
 
 impl Kb {
+    /// What [`crate::KbWriter::index`] with the same `paths` would change; nothing is written. Reads the
+    /// files whose size or time changed, with `force_hash` all.
+    ///
+    /// # Errors
+    /// As [`crate::KbWriter::index`].
+    pub fn check_sources(&self, paths: &[PathBuf], options: &IndexOptions) -> Result<Report> {
+        run::check_sources(self.container(), paths, options)
+    }
+
+    /// Whether the .kb holds what `folders` hold now, wherever they were when it was made: one folder
+    /// for each root, told apart by their names. The content of every file is compared; nothing is
+    /// written.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`] when a folder belongs to no root; [`crate::Error::Io`] when a file that
+    /// must be compared cannot be read; as [`Kb::check_sources`].
+    pub fn compare_sources(&self, folders: &[PathBuf], options: &IndexOptions) -> Result<Report> {
+        run::compare_sources(self.container(), folders, options)
+    }
+
     /// What a folder is to the file, by the rules of [`crate::KbWriter::index`]: a root of a sealed file,
     /// which has only the name of the folder, is recognised by its content. `folder` is absolute and
     /// without symbolic links. Of a file that is not sealed nothing is read but its list of roots; of a

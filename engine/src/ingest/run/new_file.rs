@@ -6,8 +6,10 @@ use crate::index::keyword::ANALYSER_ID;
 use crate::index::vector::{CODEC_I8, Codec};
 use crate::ingest::chunk::chunker;
 use crate::ingest::clock::now_ms;
-use crate::kb::write::PROGRAM;
 use crate::store::meta::{ChunkerRecord, EmbedderRecord, Manifest, Meta, ProbeRecord};
+
+/// What a file and a lock say of their writer.
+pub(super) const PROGRAM: &str = concat!("kb ", env!("CARGO_PKG_VERSION"));
 
 /// New rows must come from the model and the analyser that made the old ones.
 pub(super) fn check_model(meta: &Meta) -> Result<()> {

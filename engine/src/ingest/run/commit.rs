@@ -1,0 +1,76 @@
+//! Makes the changes that wait durable, then merges segments.
+
+use crate::error::{Error, Result};
+use crate::ingest::clock::now_ms;
+use crate::ingest::run::merge::{Hear, merge_segments};
+use crate::ingest::run::new_file::{PROGRAM, check_model, new_manifest, new_meta};
+use crate::ingest::run::session::{LockedFile, PendingChange, Session};
+use crate::ingest::segment::batch::Batch;
+use crate::ingest::segment::merge_policy::Limit;
+
+impl Session {
+    /// See [`crate::KbWriter::commit`].
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        self.check_open()?;
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() && self.path.exists() {
+            return Ok(());
+        }
+        self.lock()?;
+        let Some(mut open) = self.open.take() else {
+            return Err(Error::WriterFailed);
+        };
+        let (meta, manifest) = match open.base() {
+            Some((base, catalogs)) => {
+                // All records, so that nothing is added to what no reader could answer from.
+                let catalog = base.read(|snapshot| catalogs.get(snapshot))?;
+                check_model(&catalog.meta)?;
+                let mut meta = catalog.meta.clone();
+                PROGRAM.clone_into(&mut meta.writer);
+                (meta, catalog.manifest.clone())
+            }
+            None => (new_meta()?, new_manifest()),
+        };
+        let mut batch = Batch::new(meta, manifest, now_ms());
+        let mut transaction = open.writer.begin()?;
+        for change in pending.into_values() {
+            match change {
+                PendingChange::Add { prepared, tags } => {
+                    batch.add(&mut transaction, &prepared, tags)?
+                }
+                PendingChange::Replace { id, prepared, tags } => {
+                    batch.replace(&mut transaction, id, &prepared, Some(tags))?;
+                }
+                PendingChange::Tag { id, tags } => batch.tag(&mut transaction, id, tags)?,
+                PendingChange::Remove { id } => batch.remove(&mut transaction, id)?,
+            }
+        }
+        let base = open.base.as_ref().map(|base| (base, &open.catalogs));
+        batch.finish(&mut transaction, base)?;
+        transaction.commit()?;
+        self.finish_commit(open, Limit::commit(), &mut |_, _| Ok(()))
+    }
+
+    /// Goes on after a commit: a new file takes its place, one in place stays locked. `hear` is asked
+    /// during merges whether to go on.
+    pub(super) fn finish_commit(
+        &mut self,
+        mut open: LockedFile,
+        limit: Limit,
+        hear: &mut Hear<'_>,
+    ) -> Result<()> {
+        let LockedFile {
+            writer,
+            base,
+            catalogs,
+        } = &mut open;
+        let Some(base) = base else {
+            return open.writer.finish();
+        };
+        // What was committed stays committed: a merge that fails or is stopped is left to the next
+        // commit, and to a writer that opens the file again.
+        let is_merged = !self.merges || merge_segments(writer, base, catalogs, limit, hear).is_ok();
+        self.open = is_merged.then_some(open);
+        Ok(())
+    }
+}

@@ -1,0 +1,240 @@
+//! Single documents: added, replaced, tagged and removed with the next commit.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::catalog::CatalogCache;
+use crate::container::Container;
+use crate::error::{Error, Result};
+use crate::ingest::prepare::preparer::{Chunking, Source};
+use crate::ingest::run::session::{PendingChange, Session};
+use crate::ingest::run::source_info::SourceInfo;
+use crate::ingest::run::tags;
+use crate::resolve;
+use crate::store::documents::DocumentRecord;
+use crate::types::{Document, DocumentId};
+
+impl Session {
+    /// Prepares a document for the next commit. True when the path had one, which is replaced if
+    /// `may_replace`.
+    ///
+    /// # Errors
+    /// [`Error::DocumentExists`], [`Error::InvalidArgument`], [`Error::TooLarge`],
+    /// [`Error::IndexLocked`].
+    pub(crate) fn put(
+        &mut self,
+        document: Document,
+        source: SourceInfo,
+        chunking: Chunking,
+        may_replace: bool,
+    ) -> Result<bool> {
+        self.check_open()?;
+        let mut document = document;
+        document.path = document.path.nfc().collect();
+        let path = document.path.clone();
+        check_path(&path)?;
+        check_outline(&document)?;
+        let mut stored = self.document_at(&path)?;
+        if self.open.is_none() {
+            if stored.is_some() && !may_replace {
+                return Err(Error::DocumentExists { path });
+            }
+            self.lock()?;
+            stored = self.document_at(&path)?;
+        }
+        let pending = self.pending.get(&path);
+        let exists = match pending {
+            Some(PendingChange::Remove { .. }) => false,
+            Some(_) => true,
+            None => stored.is_some(),
+        };
+        if exists && !may_replace {
+            return Err(Error::DocumentExists { path });
+        }
+        let pending_tags = match pending {
+            Some(
+                PendingChange::Add { tags, .. }
+                | PendingChange::Replace { tags, .. }
+                | PendingChange::Tag { tags, .. },
+            ) => Some(tags.clone()),
+            // A document that comes after one that went is another one.
+            Some(PendingChange::Remove { .. }) => Some(Vec::new()),
+            None => None,
+        };
+        let source = Source {
+            root: None,
+            size_bytes: source.size_bytes,
+            modified_ms: source.modified_ms,
+            hash: source.hash,
+        };
+        let prepared = Box::new(self.preparer.prepare(document, source, chunking)?);
+        let change = match stored {
+            Some((id, record)) => PendingChange::Replace {
+                id,
+                prepared,
+                tags: pending_tags.unwrap_or(record.tags),
+            },
+            None => PendingChange::Add {
+                prepared,
+                tags: pending_tags.unwrap_or_default(),
+            },
+        };
+        self.pending.insert(path, change);
+        Ok(exists)
+    }
+
+    /// See [`crate::KbWriter::remove`].
+    pub(crate) fn remove(&mut self, name: &str) -> Result<String> {
+        let (path, stored) = self.named(name)?;
+        match stored {
+            Some((id, _)) => self
+                .pending
+                .insert(path.clone(), PendingChange::Remove { id }),
+            None => self.pending.remove(&path),
+        };
+        Ok(path)
+    }
+
+    /// See [`crate::KbWriter::tag`].
+    pub(crate) fn tag(&mut self, name: &str, add: &[&str], remove: &[&str]) -> Result<Vec<String>> {
+        let add = tags::normal(add)?;
+        let remove = tags::normal(remove)?;
+        let (path, stored) = self.named(name)?;
+        match self.pending.get_mut(&path) {
+            Some(
+                PendingChange::Add { tags, .. }
+                | PendingChange::Replace { tags, .. }
+                | PendingChange::Tag { tags, .. },
+            ) => {
+                *tags = tags::changed(tags, &add, &remove)?;
+                Ok(tags.clone())
+            }
+            _ => {
+                let (id, record) = stored.ok_or_else(|| not_found(name))?;
+                let tags = tags::changed(&record.tags, &add, &remove)?;
+                if tags == record.tags {
+                    return Ok(tags);
+                }
+                let change = PendingChange::Tag {
+                    id,
+                    tags: tags.clone(),
+                };
+                self.pending.insert(path, change);
+                Ok(tags)
+            }
+        }
+    }
+
+    /// Finds a document among those that the next commit leaves in the file. What is refused is
+    /// refused before the file is locked and touched.
+    fn named(&mut self, name: &str) -> Result<(String, Option<(DocumentId, DocumentRecord)>)> {
+        self.check_open()?;
+        if self.open.is_none() {
+            self.find(name)?;
+            self.lock()?;
+        }
+        self.find(name)
+    }
+
+    fn find(&self, name: &str) -> Result<(String, Option<(DocumentId, DocumentRecord)>)> {
+        let name = &*name.nfc().collect::<String>();
+        if let Some((path, pending)) = self.pending.get_key_value(name) {
+            return match pending {
+                PendingChange::Remove { .. } => Err(not_found(name)),
+                _ => Ok((path.clone(), self.document_at(path)?)),
+            };
+        }
+        let found = self.with_base(|base, catalogs| {
+            base.read(|snapshot| {
+                let catalog = catalogs.get(snapshot)?;
+                let id = resolve::document(snapshot, &catalog, base.path(), name)?;
+                Ok((id, catalog.documents.get(snapshot, id)?))
+            })
+        })?;
+        let Some((id, record)) = found else {
+            return Err(not_found(name));
+        };
+        if let Some(PendingChange::Remove { .. }) = self.pending.get(&record.path) {
+            return Err(not_found(name));
+        }
+        Ok((record.path.clone(), Some((id, record))))
+    }
+
+    /// The document of that path in the last commit.
+    fn document_at(&self, path: &str) -> Result<Option<(DocumentId, DocumentRecord)>> {
+        let found = self.with_base(|base, catalogs| {
+            base.read(|snapshot| {
+                let documents = &catalogs.get(snapshot)?.documents;
+                match documents.by_path(snapshot, path)? {
+                    Some(id) => Ok(Some((id, documents.get(snapshot, id)?))),
+                    None => Ok(None),
+                }
+            })
+        })?;
+        Ok(found.flatten())
+    }
+
+    /// Asks the last commit, locked or not; `None` for a file that does not exist yet.
+    fn with_base<T>(
+        &self,
+        ask: impl FnOnce(&Container, &CatalogCache) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match &self.open {
+            Some(open) => open
+                .base()
+                .map(|(base, catalogs)| ask(base, catalogs))
+                .transpose(),
+            None => match Container::open(&self.path) {
+                Ok(base) => ask(&base, &CatalogCache::default()).map(Some),
+                Err(Error::PathNotFound { .. }) => Ok(None),
+                Err(error) => Err(error),
+            },
+        }
+    }
+}
+
+fn check_path(path: &str) -> Result<()> {
+    let reason = if path.is_empty() {
+        "it is empty; a document needs a name"
+    } else if path.starts_with('/') || path.ends_with('/') {
+        "it begins or ends with /; the path of a document is relative: notes/today.md"
+    } else if path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        "it has an empty part, . or .. in it; give the path as it shall be listed"
+    } else if path.chars().any(char::is_control) {
+        "it has a control character in it"
+    } else {
+        return Ok(());
+    };
+    Err(Error::InvalidArgument {
+        argument: "path",
+        reason: format!("{path:?}: {reason}"),
+    })
+}
+
+/// Headings must stand in the text, in order.
+fn check_outline(document: &Document) -> Result<()> {
+    let starts = document
+        .outline
+        .iter()
+        .map(|heading| heading.start as usize);
+    let in_text = starts
+        .clone()
+        .all(|start| document.text.is_char_boundary(start));
+    let levels = document.outline.iter().all(|heading| heading.level > 0);
+    if in_text && levels && starts.is_sorted() {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        argument: "outline",
+        reason: format!(
+            "the headings of {:?} do not stand in its text, in order, with levels from 1",
+            document.path
+        ),
+    })
+}
+
+fn not_found(name: &str) -> Error {
+    Error::DocumentNotFound {
+        name: name.to_owned(),
+        nearest: Vec::new(),
+    }
+}

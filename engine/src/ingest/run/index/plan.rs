@@ -1,0 +1,225 @@
+//! What an index run would change, before anything is locked or written.
+
+use std::path::PathBuf;
+
+use crate::catalog::Catalog;
+use crate::container::{Container, SlotIdentity, Snapshot, Transaction};
+use crate::embed;
+use crate::error::{Error, Result};
+use crate::ingest::changes::comparison::{Candidate, Change, Sides, StoredDocument};
+use crate::ingest::changes::indexed::Base;
+use crate::ingest::changes::survey::Survey;
+use crate::ingest::clock::now_ms;
+use crate::ingest::options::IndexOptions;
+use crate::ingest::prepare::pipeline::{Input, Outcome, Preparation};
+use crate::ingest::report::{Report, Skipped};
+use crate::ingest::roots::given_path::ResolveOptions;
+use crate::ingest::roots::resolve::{self, StoredRoots};
+use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::roots::table::{IsPathPrefix, Resolved};
+use crate::ingest::run::index::recorder::RunRecorder;
+use crate::ingest::run::new_file::PROGRAM;
+use crate::ingest::run::{preserved, samples};
+use crate::progress::Progress;
+use crate::store::meta::RootRecord;
+use crate::store::skipped::{self, SkippedRecord};
+
+/// The roots asked for, on disk and in one commit.
+pub(super) struct ChangePlan {
+    pub(super) identity: SlotIdentity,
+    pub(super) catalog: Catalog,
+    pub(super) resolved: Resolved,
+    pub(super) survey: Survey,
+    /// When the disk was looked at.
+    pub(super) at_ms: i64,
+}
+
+impl ChangePlan {
+    /// `limit_bytes`: see [`BUFFER_LIMIT_BYTES`].
+    ///
+    /// # Errors
+    /// [`Error::SnapshotExpired`] when another writer commits meanwhile.
+    pub(super) fn compute(
+        base: &Container,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        limit_bytes: usize,
+    ) -> Result<ChangePlan> {
+        let (commit, catalog, resolved) = base.read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let resolved = resolve_roots(snapshot, &catalog, paths, options)?;
+            Ok((snapshot.identity(), catalog, resolved))
+        })?;
+        let base = Base {
+            container: base,
+            commit,
+        };
+        ChangePlan::for_roots(base, catalog, resolved, options, limit_bytes)
+    }
+
+    pub(super) fn for_roots(
+        base: Base<'_>,
+        catalog: Catalog,
+        resolved: Resolved,
+        options: &IndexOptions,
+        limit_bytes: usize,
+    ) -> Result<ChangePlan> {
+        let at_ms = now_ms();
+        let sides = sides(base, &catalog, &resolved);
+        let survey = Survey::new(sides, options, limit_bytes)?;
+        Ok(ChangePlan {
+            identity: base.commit,
+            catalog,
+            resolved,
+            survey,
+            at_ms,
+        })
+    }
+
+    /// Whether neither documents nor what is known of the roots would change.
+    pub(super) fn is_empty(&self) -> bool {
+        self.survey.is_empty() && self.resolved.records == self.catalog.meta.roots
+    }
+
+    /// The report of an index run that stops before it writes. `base` is the file that was looked at.
+    pub(super) fn dry_run(self, base: &Container, options: &IndexOptions) -> Result<Report> {
+        self.dry_run_with(base, options, |_| Ok(()))
+    }
+
+    /// The same; `unread` decides of documents whose files cannot be read.
+    pub(super) fn dry_run_with(
+        self,
+        base: &Container,
+        options: &IndexOptions,
+        unread: impl Fn(&Skipped) -> Result<()>,
+    ) -> Result<Report> {
+        let mut nobody = |_: Progress| ();
+        let mut recorder = RunRecorder::new(&self.survey, &self.resolved, &mut nobody);
+        let base = Base {
+            container: base,
+            commit: self.identity,
+        };
+        let sides = sides(base, &self.catalog, &self.resolved);
+        let mut changes = self.survey.into_changes(sides, options)?;
+        let inputs = || Ok(changes.next_change()?.and_then(input));
+        preparation(options).in_order(inputs, |input, outcome| {
+            recorder.done(&input, &outcome);
+            match (&outcome, stored_of(&input)) {
+                (Outcome::Unread(skipped), Some(_)) => unread(skipped),
+                _ => Ok(()),
+            }
+        })?;
+        Ok(recorder.report(changes.finish()?, &self.catalog.meta))
+    }
+}
+
+/// What is compared for an update.
+pub(super) fn sides<'s>(base: Base<'s>, catalog: &Catalog, resolved: &'s Resolved) -> Sides<'s> {
+    Sides {
+        roots: &resolved.roots,
+        base: Some(base),
+        is_same_program: catalog.meta.writer == PROGRAM,
+        is_rebuild: false,
+    }
+}
+
+/// How files are prepared for a file of this program.
+pub(super) fn preparation(options: &IndexOptions) -> Preparation<'_> {
+    Preparation {
+        model: embed::built_in(),
+        range: embed::built_in().quantiser_range(),
+        options,
+    }
+}
+
+/// A difference on its way. `None`: a document that is preserved needs to be read first.
+pub(super) fn input(change: Change) -> Option<Input> {
+    match change {
+        Change::Read(candidate) => Some(Input::File(candidate)),
+        Change::Remove(path, id) => Some(Input::Remove(path, id)),
+        Change::Forget(path) => Some(Input::Forget(path)),
+        Change::Preserve(_) => None,
+    }
+}
+
+fn stored_of(input: &Input) -> Option<StoredDocument> {
+    match input {
+        Input::File(candidate) => candidate.stored,
+        _ => None,
+    }
+}
+
+/// The roots that `paths` are of, in a file of that commit.
+pub(super) fn resolve_roots(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    paths: &[PathBuf],
+    options: &IndexOptions,
+) -> Result<Resolved> {
+    let is_path_prefix: &IsPathPrefix<'_> =
+        &|part: &str| preserved::is_path_prefix(snapshot, catalog, part);
+    // A file that was cleared is as good as a new one: a folder that is indexed again gets the paths,
+    // and with them the handles, that it had.
+    let is_empty = catalog.meta.roots.is_empty() && catalog.meta.documents == 0;
+    let stored = StoredRoots {
+        roots: &catalog.meta.roots,
+        next_root: catalog.manifest.next_root,
+        is_path_prefix: (!is_empty).then_some(is_path_prefix),
+    };
+    let how = ResolveOptions {
+        allow_missing: options.prune,
+        root: options.root.as_deref(),
+        within: options.within.as_deref(),
+        cancel: options.cancel.as_ref(),
+    };
+    resolve::resolve(paths, stored, how, &mut |root| {
+        samples::samples(snapshot, catalog, root)
+    })
+}
+
+/// The records of all roots, with the time at which some were looked at.
+pub(super) fn touched_roots(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> {
+    let records = resolved.records.iter().cloned();
+    records
+        .map(|mut record| {
+            // A look at a part says nothing of the rest.
+            let whole = |root: &Root| match &root.scope {
+                Scope::Whole => true,
+                Scope::Files(names) => names.len() == record.files.len(),
+                Scope::Parts(_) | Scope::Superseded => false,
+            };
+            let mut roots = resolved.roots.iter();
+            if roots.any(|root| root.id == record.id && whole(root)) {
+                record.indexed_ms = at_ms;
+            }
+            record
+        })
+        .collect()
+}
+
+/// Remembers a file that is left out.
+pub(super) fn put_skipped(
+    transaction: &mut Transaction<'_>,
+    candidate: &Candidate,
+    skipped: Skipped,
+    hash: [u8; 32],
+) -> Result<()> {
+    let file = &candidate.file;
+    let record = SkippedRecord {
+        root: file.root,
+        size_bytes: file.size_bytes,
+        modified_ms: file.modified_ms,
+        reason: skipped.reason,
+        hash,
+    };
+    skipped::put(transaction, &file.document_path, &record)
+}
+
+/// A document's file could not be read, and everything depends on it.
+pub(super) fn unreadable(skipped: &Skipped) -> Error {
+    Error::Io {
+        action: "index or compare",
+        path: PathBuf::from(&skipped.path),
+        source: std::io::Error::other(skipped.reason.clone()),
+    }
+}

@@ -1,0 +1,219 @@
+//! Folders and files -> the .kb: what changed is read and written, the rest stays.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::catalog::Catalog;
+use crate::container::{Container, Transaction};
+use crate::error::{Error, Result};
+use crate::ingest::changes::comparison::Candidate;
+use crate::ingest::changes::indexed::Base;
+use crate::ingest::clock::now_ms;
+use crate::ingest::options::IndexOptions;
+use crate::ingest::prepare::pipeline::{Input, Outcome};
+use crate::ingest::report::Report;
+use crate::ingest::run::index::plan::{
+    ChangePlan, input, preparation, put_skipped, sides, touched_roots,
+};
+use crate::ingest::run::index::recorder::{RunRecorder, merging};
+use crate::ingest::run::new_file::{PROGRAM, check_codec, check_model, new_meta};
+use crate::ingest::run::session::{LockedFile, Session};
+use crate::ingest::segment::batch::Batch;
+use crate::ingest::segment::merge_policy::Limit;
+use crate::progress::{Progress, Stage};
+use crate::store::meta::{Meta, SealRecord};
+use crate::store::skipped;
+
+impl Session {
+    /// See [`crate::KbWriter::index`]. `limit_bytes`: differences that are buffered in memory, usually
+    /// [`BUFFER_LIMIT_BYTES`](crate::ingest::changes::survey::BUFFER_LIMIT_BYTES).
+    pub(crate) fn index(
+        &mut self,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+        limit_bytes: usize,
+    ) -> Result<Report> {
+        let started = Instant::now();
+        self.check_open()?;
+        if self.has_pending() {
+            self.commit()?;
+        }
+        let mut report = match Container::open(&self.path) {
+            Ok(base) => match base.read(Catalog::load) {
+                Ok(catalog) if options.rebuild || !can_continue(&catalog.meta) => {
+                    self.rebuild(paths, options, progress, limit_bytes)
+                }
+                Ok(catalog) => {
+                    check_codec(&catalog.meta, options.vectors)?;
+                    self.update(&base, paths, options, progress, limit_bytes)
+                }
+                // What cannot be read must not be replaced: it may hold what only it has.
+                Err(error) => Err(error),
+            },
+            Err(Error::PathNotFound { .. }) => {
+                self.check_creates()?;
+                self.rebuild(paths, options, progress, limit_bytes)
+            }
+            Err(error) => Err(error),
+        }?;
+        report.elapsed = started.elapsed();
+        Ok(report)
+    }
+
+    /// Changes the file in place.
+    fn update(
+        &mut self,
+        base: &Container,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+        limit_bytes: usize,
+    ) -> Result<Report> {
+        progress(Progress::new(Stage::Walk));
+        let mut plan = match ChangePlan::compute(base, paths, options, limit_bytes) {
+            // Others write all the time: it is looked at again below, when they cannot.
+            Err(Error::SnapshotExpired) => None,
+            plan => Some(plan?),
+        };
+        if let Some(plan) = plan.take_if(|plan| plan.is_empty()) {
+            return plan.dry_run(base, options);
+        }
+        if base.read(SealRecord::read)?.is_some() {
+            // A sealed file knows neither where its folders are nor what was left out: only other
+            // documents are worth its seal.
+            if let Some(plan) = plan.take() {
+                let report = plan.dry_run(base, options)?;
+                if !report.has_changes() {
+                    return Ok(report);
+                }
+            }
+        }
+        self.lock()?;
+        let Some(mut open) = self.open.take() else {
+            return Err(Error::WriterFailed);
+        };
+        let Some(locked) = &open.base else {
+            // The file went between two looks at it.
+            return Err(Error::PathNotFound {
+                path: self.path.clone(),
+            });
+        };
+        // Another writer may have been faster; what it wrote is not undone.
+        let identity = locked.read(|snapshot| Ok(snapshot.identity()))?;
+        let plan = match plan.filter(|plan| plan.identity == identity) {
+            Some(plan) => plan,
+            None => ChangePlan::compute(locked, paths, options, limit_bytes)?,
+        };
+        check_model(&plan.catalog.meta)?;
+        let report = apply(&mut open, plan, options, progress)?;
+        let limit = match options.large_merges {
+            true => Limit::none(),
+            false => Limit::commit(),
+        };
+        let mut hear = |done, total| {
+            progress(merging(done, total));
+            options.check_cancel()
+        };
+        self.finish_commit(open, limit, &mut hear)?;
+        Ok(report)
+    }
+}
+
+/// Whether this program would write the same records and rows as the one that wrote the file.
+fn can_continue(meta: &Meta) -> bool {
+    // Documents that were not cut raise the cap of the file.
+    let same = |fresh: Meta| {
+        fresh.chunker.target_bytes == meta.chunker.target_bytes
+            && fresh.chunker.cap_bytes <= meta.chunker.cap_bytes
+    };
+    check_model(meta).is_ok() && new_meta().is_ok_and(same)
+}
+
+/// Writes a plan into the file, as one commit.
+fn apply(
+    open: &mut LockedFile,
+    plan: ChangePlan,
+    options: &IndexOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report> {
+    let LockedFile {
+        writer,
+        base: Some(container),
+        catalogs,
+    } = open
+    else {
+        return Err(Error::WriterFailed);
+    };
+    let base = Base {
+        container,
+        commit: plan.identity,
+    };
+    let ChangePlan {
+        catalog,
+        resolved,
+        survey,
+        at_ms,
+        ..
+    } = plan;
+    let sides = sides(base, &catalog, &resolved);
+    let mut recorder = RunRecorder::new(&survey, &resolved, progress);
+    let mut changes = survey.into_changes(sides, options)?;
+    let Catalog {
+        mut meta,
+        mut manifest,
+        ..
+    } = catalog;
+    meta.roots = touched_roots(&resolved, at_ms);
+    PROGRAM.clone_into(&mut meta.writer);
+    manifest.next_root = resolved.next_root;
+    let mut batch = Batch::new(meta, manifest, now_ms());
+    let mut transaction = writer.begin()?;
+    let inputs = || Ok(changes.next_change()?.and_then(input));
+    preparation(options).in_order(inputs, |input, outcome| {
+        recorder.done(&input, &outcome);
+        match input {
+            Input::File(candidate) => write(&mut batch, &mut transaction, &candidate, outcome),
+            Input::Remove(_, id) => batch.remove(&mut transaction, id),
+            Input::Forget(path) => skipped::remove(&mut transaction, &path),
+            Input::Document(_) => Ok(()),
+        }
+    })?;
+    let tally = changes.finish()?;
+    options.check_cancel()?;
+    recorder.stage(Stage::Write);
+    let meta = batch.finish(&mut transaction, Some((&*container, &*catalogs)))?;
+    transaction.commit()?;
+    Ok(recorder.report(tally, &meta))
+}
+
+/// Writes what became of one file.
+fn write(
+    batch: &mut Batch,
+    transaction: &mut Transaction<'_>,
+    candidate: &Candidate,
+    outcome: Outcome,
+) -> Result<()> {
+    let file = &candidate.file;
+    if candidate.skipped.is_some() && matches!(outcome, Outcome::Prepared(_)) {
+        skipped::remove(transaction, &file.document_path)?;
+    }
+    match (outcome, candidate.stored) {
+        (Outcome::Prepared(prepared), None) => batch.add(transaction, &prepared, Vec::new()),
+        (Outcome::Prepared(prepared), Some(stored)) => {
+            batch.replace(transaction, stored.id, &prepared, None)
+        }
+        (Outcome::Same, Some(stored)) => batch.touch(transaction, stored.id, file.modified_ms),
+        // What cannot be read now stays as it was read last.
+        (Outcome::Same | Outcome::Unchanged | Outcome::Unread(_) | Outcome::Removed, _) => Ok(()),
+        (Outcome::Skipped(skipped, hash), stored) => {
+            if let Some(stored) = stored {
+                batch.remove(transaction, stored.id)?;
+            }
+            put_skipped(transaction, candidate, skipped, hash)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

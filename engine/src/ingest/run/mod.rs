@@ -1,0 +1,25 @@
+//! Runs: everything that [`crate::KbWriter`] does to a file.
+//!
+//! [`session`] holds the file under change. [`edit`] and [`commit`] change single documents, [`index`]
+//! brings a file up to date with folders, [`merge`] keeps segments few, [`seal`] and [`clear`] write the
+//! file again. This folder stands above the rest of `ingest`: it also uses search and check.
+
+mod clear;
+mod commit;
+mod edit;
+mod even_sample;
+mod index;
+mod merge;
+mod new_file;
+mod preserved;
+mod recall;
+pub(crate) mod samples;
+mod seal;
+mod session;
+mod source_info;
+mod tags;
+
+pub(crate) use index::{check_sources, compare_sources};
+pub use seal::{SealOptions, SealReport};
+pub(crate) use session::Session;
+pub use source_info::{SourceInfo, document_of};

@@ -1,0 +1,158 @@
+//! Writes the documents of a commit in sealed form.
+
+use std::ops::ControlFlow;
+
+use crate::catalog::{BoundSegment, Catalog};
+use crate::check::content_root::content_root;
+use crate::container::{Snapshot, Transaction};
+use crate::error::{Error, Result};
+use crate::index::vector::Codec;
+use crate::ingest::clock::now_ms;
+use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
+use crate::ingest::run::seal::plan::{PlannedSegment, SegmentPlan};
+use crate::ingest::segment::merge_writer::{MergeWriter, SegmentEncoding};
+use crate::progress::{Progress, Stage};
+use crate::store::block_writer::Compression;
+use crate::store::documents::{DocumentRecord, NO_SEGMENT};
+use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
+use crate::store::{documents, outline};
+use crate::types::{DocumentId, Heading};
+
+/// What is read and written while a file is sealed.
+struct Sealing<'s, 'b> {
+    snapshot: &'s Snapshot<'s>,
+    bound: &'b [BoundSegment<'b>],
+    encoding: SegmentEncoding,
+    /// Segments that are not written yet.
+    planned: std::vec::IntoIter<PlannedSegment>,
+    /// Rows that are still to come of the segment that is written.
+    rows_left: u32,
+    open: Option<MergeWriter<'b>>,
+    manifest: Manifest,
+}
+
+impl Sealing<'_, '_> {
+    /// Writes a document into the segment that it was planned for.
+    fn push(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        old: DocumentId,
+        mut record: DocumentRecord,
+        outline: &[Heading],
+    ) -> Result<()> {
+        let new = self.manifest.next_document_id()?;
+        outline::put(transaction, new, outline)?;
+        if record.rows == 0 {
+            (record.segment, record.first_row) = (NO_SEGMENT, 0);
+            return documents::put(transaction, new, &record);
+        }
+        if self.rows_left == 0 {
+            self.close(transaction)?;
+            let planned = self.planned.next();
+            let planned = planned.ok_or_else(|| Error::damaged("a document that was not there"))?;
+            let segment = self.manifest.next_segment_id()?;
+            self.manifest.segments.push(segment.0);
+            self.rows_left = planned.rows;
+            let sample = planned.read_sample(self.bound)?;
+            let writer = MergeWriter::new(segment, self.bound, self.encoding, sample.as_ref())?;
+            self.open = Some(writer);
+        }
+        if let Some(open) = &mut self.open {
+            self.rows_left = self.rows_left.saturating_sub(record.rows);
+            open.push(transaction, old, new, &mut record)?;
+        }
+        documents::put(transaction, new, &record)
+    }
+
+    fn close(&mut self, transaction: &mut Transaction<'_>) -> Result<()> {
+        match self.open.take() {
+            Some(open) => open
+                .finish(self.snapshot, transaction, &mut || Ok(()))
+                .map(|_| ()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes the documents of a commit in sealed encoding. One record at a time is held, and a few thousand
+/// numbers for each segment.
+pub(super) fn write(
+    transaction: &mut Transaction<'_>,
+    snapshot: &Snapshot<'_>,
+    vectors: Option<Codec>,
+    max_rows: u32,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<([u8; 32], u64)> {
+    let catalog = Catalog::load(snapshot)?;
+    let mut embedder = catalog.meta.embedder.clone();
+    if vectors != Some(Codec::I4) {
+        check_codec(&catalog.meta, vectors)?;
+    }
+    embedder.codec = vectors.map_or(embedder.codec, Codec::number);
+    let mut plan = SegmentPlan {
+        max_rows,
+        segments: Vec::new(),
+    };
+    let root = content_root(snapshot, &catalog, &mut |record| plan.add(record))?;
+    let bound = catalog
+        .segments
+        .iter()
+        .map(|segment| segment.bind(snapshot))
+        .collect::<Result<Vec<BoundSegment<'_>>>>()?;
+    let mut sealing = Sealing {
+        snapshot,
+        bound: &bound,
+        encoding: SegmentEncoding {
+            compression: Compression::Best,
+            codec: embedder.codec,
+        },
+        planned: plan.segments.into_iter(),
+        rows_left: 0,
+        open: None,
+        manifest: Manifest {
+            generation: catalog.manifest.generation,
+            next_root: catalog.manifest.next_root,
+            ..new_manifest()
+        },
+    };
+    let mut done = Progress {
+        files_total: catalog.meta.documents,
+        bytes_total: catalog.meta.text_bytes,
+        ..Progress::new(Stage::Write)
+    };
+    catalog.documents.each_path(snapshot, "", |_, old| {
+        let record = catalog.documents.get(snapshot, old)?;
+        let outline = catalog.outlines.get(snapshot, old)?;
+        done.files_done += 1;
+        done.bytes_done += u64::from(record.text_bytes);
+        sealing.push(transaction, old, record, &outline)?;
+        progress(done);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    sealing.close(transaction)?;
+    let roots = catalog.meta.roots.iter().map(without_place).collect();
+    let meta = Meta {
+        roots,
+        embedder,
+        writer: PROGRAM.to_owned(),
+        recall: None,
+        ..catalog.meta.clone()
+    };
+    meta.write(transaction)?;
+    sealing.manifest.write(transaction)?;
+    let seal = SealRecord {
+        content_root: root,
+        sealed_ms: now_ms(),
+    };
+    seal.write(transaction)?;
+    Ok((root, done.files_done))
+}
+
+/// A root that tells nothing of the machine but the name of its folder.
+fn without_place(root: &RootRecord) -> RootRecord {
+    let name = root.source.rsplit(['/', '\\']).next().unwrap_or_default();
+    RootRecord {
+        source: name.to_owned(),
+        ..root.clone()
+    }
+}

@@ -1,0 +1,39 @@
+//! What a caller gives beside the text of a document.
+
+use crate::error::{Error, Result};
+use crate::ingest::clock::now_ms;
+use crate::ingest::extract;
+use crate::types::Document;
+
+/// What is kept of the file that a document was made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceInfo {
+    /// Its size.
+    pub size_bytes: u64,
+    /// When it was changed, milliseconds since 1970.
+    pub modified_ms: i64,
+    /// blake3 of its bytes.
+    pub hash: [u8; 32],
+}
+
+impl SourceInfo {
+    /// Of these bytes, made now.
+    pub fn of(bytes: &[u8]) -> SourceInfo {
+        SourceInfo {
+            size_bytes: bytes.len() as u64,
+            modified_ms: now_ms(),
+            hash: *blake3::hash(bytes).as_bytes(),
+        }
+    }
+}
+
+/// The document that the bytes of a file are, by the ending of `path`.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] when no text can be taken from them.
+pub fn document_of(path: &str, bytes: &[u8]) -> Result<Document> {
+    extract::extract(path, bytes).map_err(|reason| Error::InvalidArgument {
+        argument: "document",
+        reason: format!("{path:?}: {reason}"),
+    })
+}

@@ -1,0 +1,267 @@
+//! [`KbWriter`]: makes or changes one .kb. The work is done in `ingest/run`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::index::keyword::MAX_ROWS;
+use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
+use crate::ingest::options::IndexOptions;
+use crate::ingest::prepare::preparer::Chunking;
+use crate::ingest::report::Report;
+use crate::ingest::run::{SealOptions, SealReport, Session, SourceInfo, document_of};
+use crate::progress::Progress;
+use crate::types::Document;
+
+/// Makes or changes one .kb.
+///
+/// Changes are gathered and become visible together, at [`KbWriter::commit`]; [`KbWriter::index`] is
+/// a commit of its own. The first change locks the file against other writers, until the writer is
+/// dropped; readers are never held up. Dropping the writer, or [`KbWriter::abandon`], leaves the last
+/// commit as it was.
+///
+/// From the first change on the writer has one file open, whatever its name. When its path leads to
+/// another file, or to none, every call fails with [`crate::Error::FileReplaced`]: nothing is written, neither
+/// to that file nor to this one, which keeps its last commit, and changes that wait for a commit are
+/// gone, because they were made for this file. The call after that starts over with what is at the path.
+///
+/// In a process forked from the one that locked the file every call fails with
+/// [`crate::Error::ForkedWriter`], and dropping the writer there changes and unlocks nothing.
+///
+/// ```
+/// use kb_engine::{IndexOptions, Kb, KbWriter};
+///
+/// # fn main() -> kb_engine::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let sources = folder.path().join("notes");
+/// # std::fs::create_dir(&sources).unwrap();
+/// # std::fs::write(sources.join("bread.md"), "# Bread\n\nFlour and patience.\n").unwrap();
+/// # let path = folder.path().join("notes.kb");
+/// let mut writer = KbWriter::open_or_create(&path)?;
+/// let report = writer.index(&[sources], &IndexOptions::default(), &mut |_| {})?;
+/// assert_eq!(report.added, ["bread.md"]);
+///
+/// writer.add_bytes("tides.md", b"The moon pulls the sea.")?;
+/// writer.tag("tides.md", &["sea"], &[])?;
+/// writer.remove("bread.md")?;
+/// writer.commit()?;
+/// assert_eq!(Kb::open(&path)?.info()?.documents, 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct KbWriter {
+    /// The file under change.
+    pub(crate) session: Session,
+}
+
+impl KbWriter {
+    /// Opens the .kb at `path` for changing, or will make a new one there. A new file is built under
+    /// a temporary name in the same folder and renamed when it is complete.
+    ///
+    /// # Errors
+    /// [`crate::Error::PathNotFound`] when its folder does not exist; [`crate::Error::NotAKb`] when the path holds
+    /// something else; [`crate::Error::Damaged`], [`crate::Error::FormatUnsupported`], [`crate::Error::Io`].
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<KbWriter> {
+        let session = Session::open_or_create(path.as_ref())?;
+        Ok(KbWriter { session })
+    }
+
+    /// Opens the .kb at `path` for changing, and never makes a new one: when the file is moved or
+    /// removed later, [`KbWriter::index`] and [`KbWriter::commit`] fail with [`crate::Error::FileReplaced`].
+    /// For programs that change a file again and again, beside others.
+    ///
+    /// # Errors
+    /// [`crate::Error::PathNotFound`] when nothing is there; as [`KbWriter::open_or_create`].
+    pub fn open(path: impl AsRef<Path>) -> Result<KbWriter> {
+        let session = Session::open(path.as_ref())?;
+        Ok(KbWriter { session })
+    }
+
+    /// Waits so long for another writer to finish before a change fails with
+    /// [`crate::Error::IndexLocked`]. Without it a change fails at once.
+    #[must_use]
+    pub fn lock_timeout(mut self, timeout: Duration) -> KbWriter {
+        self.session.set_lock_timeout(timeout);
+        self
+    }
+
+    /// Leaves small segments as they are: answers stay the same and become slower. To measure.
+    #[must_use]
+    pub fn without_merges(mut self) -> KbWriter {
+        self.session.disable_merges();
+        self
+    }
+
+    /// Adds a document; it is kept in memory until [`KbWriter::commit`].
+    ///
+    /// # Errors
+    /// [`crate::Error::DocumentExists`] when the .kb or an earlier call has its path;
+    /// [`crate::Error::InvalidArgument`] when the path is empty; [`crate::Error::IndexLocked`] while another writer
+    /// has the file.
+    pub fn add(&mut self, document: Document) -> Result<()> {
+        let source = SourceInfo::of(document.text.as_bytes());
+        self.add_from(document, source, false).map(|_| ())
+    }
+
+    /// Adds a document, or puts it in the place of the one that has its path and keeps that one's
+    /// handle and tags. True when there was one.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add`], without [`crate::Error::DocumentExists`].
+    pub fn replace(&mut self, document: Document) -> Result<bool> {
+        let source = SourceInfo::of(document.text.as_bytes());
+        self.add_from(document, source, true)
+    }
+
+    /// Adds the document that was made from a file, or, when `may_replace`, puts it in the place of
+    /// the one that has its path. True when there was one.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add`].
+    pub fn add_from(
+        &mut self,
+        document: Document,
+        source: SourceInfo,
+        may_replace: bool,
+    ) -> Result<bool> {
+        self.session
+            .put(document, source, Chunking::Auto, may_replace)
+    }
+
+    /// Adds a document as one chunk whose path is not searched: to measure ranking alone.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add`].
+    pub fn add_unchunked(&mut self, document: Document) -> Result<()> {
+        let source = SourceInfo::of(document.text.as_bytes());
+        let replaced = self.session.put(document, source, Chunking::Whole, false);
+        replaced.map(|_| ())
+    }
+
+    /// Adds the content of a file, read as the ending of `path` says.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add`]; [`crate::Error::InvalidArgument`] when no text can be taken from the bytes.
+    pub fn add_bytes(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        let document = document_of(path, bytes)?;
+        self.add_from(document, SourceInfo::of(bytes), false)
+            .map(|_| ())
+    }
+
+    /// Removes a document: named by its path, by the end of its path if only one has it, by its
+    /// handle or `kb://` address. Returns its path. A file of an indexed folder comes back when the
+    /// folder is indexed again.
+    ///
+    /// # Errors
+    /// [`crate::Error::DocumentNotFound`], [`crate::Error::AmbiguousDocument`]; [`crate::Error::IndexLocked`] while
+    /// another writer has the file.
+    pub fn remove(&mut self, name: &str) -> Result<String> {
+        self.session.remove(name)
+    }
+
+    /// Gives a document tags and takes others away; names as in [`KbWriter::remove`]. Tags are kept
+    /// in lower case. Returns the tags it has then.
+    ///
+    /// # Errors
+    /// As [`KbWriter::remove`]; [`crate::Error::InvalidArgument`] for a tag that is empty, longer than 64
+    /// characters, or has a comma or control character.
+    pub fn tag(&mut self, name: &str, add: &[&str], remove: &[&str]) -> Result<Vec<String>> {
+        self.session.tag(name, add, remove)
+    }
+
+    /// Makes all changes since the last commit durable and visible, at once. A .kb that did not exist
+    /// appears now, also when nothing was added. Then segments may be merged, in commits of their own
+    /// that copy 64 MB of text at most: about a second.
+    ///
+    /// # Errors
+    /// [`crate::Error::IndexLocked`] while another process writes the file; [`crate::Error::FileReplaced`] when it
+    /// was moved, removed or replaced; [`crate::Error::Storage`] or [`crate::Error::Io`] when the disk refuses. The
+    /// old state stands after every error, and the changes are gone.
+    pub fn commit(&mut self) -> Result<()> {
+        self.session.commit()
+    }
+
+    /// Forgets all changes since the last commit and lets other writers have the file.
+    pub fn abandon(&mut self) {
+        self.session.abandon();
+    }
+
+    /// Makes the .kb hold what the folders and files in `paths` hold now. Only what changed is read
+    /// and written; documents whose files are gone are removed; what came from elsewhere, or was
+    /// added by name, stays. One commit: readers see the old state or the new one. Changes that wait
+    /// for a commit are committed first. `progress` hears how far it has come, on this thread.
+    ///
+    /// When nothing changed, nothing is written and no lock is taken. A new file that would hold no
+    /// document is not made: the report says 0 documents.
+    ///
+    /// # Errors
+    /// [`crate::Error::PathNotFound`]; [`crate::Error::PathNotAllowed`]; [`crate::Error::RootVanished`] when no file is left
+    /// of what the .kb has documents of; [`crate::Error::IndexLocked`]; [`crate::Error::Cancelled`] when asked to stop before the commit:
+    /// after it only merges stop;
+    /// [`crate::Error::Storage`], [`crate::Error::Io`], the latter also when a file cannot be read whose document a
+    /// rebuild would lose. The old state stands after every error.
+    pub fn index(
+        &mut self,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Report> {
+        self.session
+            .index(paths, options, progress, BUFFER_LIMIT_BYTES)
+    }
+
+    /// Removes all documents and forgets the indexed folders, and changes that wait for a commit with
+    /// them. The file stays, as small as an empty one gets, with its identity and its way to store
+    /// vectors; readers go on and follow at their next request. Returns how many documents went. One
+    /// commit; a .kb that does not exist yet is not made.
+    ///
+    /// # Errors
+    /// [`crate::Error::IndexLocked`] while another writer has the file;
+    /// [`crate::Error::NotReplaceable`] when it has several names; [`crate::Error::Storage`] or
+    /// [`crate::Error::Io`] when the disk refuses; [`crate::Error::Damaged`] when the file cannot be
+    /// read, for it may hold what only it has. The old state stands after every error.
+    pub fn clear(&mut self) -> Result<u64> {
+        self.session.clear()
+    }
+
+    /// Rewrites the .kb in the form to ship: documents in the order of their paths, in as few segments
+    /// as hold them (2^24 chunks each), text compressed as well as possible, nothing deleted or unused
+    /// left, only the names of the indexed folders, and the content root. It replaces the file, or is
+    /// written to `output`; readers go on and follow at their next request. Changes that wait for a
+    /// commit are committed first. Takes about half a second a megabyte of text and core. `progress`
+    /// hears of bytes of text.
+    ///
+    /// The file keeps its owner, group and permission bits as far as the system allows; access control
+    /// lists and other extended attributes are not kept, and a file that has a list ends up its
+    /// owner's alone. At `output` it is read by nobody who may not read the .kb. Links are followed.
+    ///
+    /// # Errors
+    /// [`crate::Error::PathNotFound`]; [`crate::Error::IndexLocked`] while another writer has the file;
+    /// [`crate::Error::OutputExists`] when another .kb is at `output`, see [`SealOptions::replace`];
+    /// [`crate::Error::NotAKb`] when something else than a .kb is there; [`crate::Error::NotReplaceable`] when
+    /// what is to be replaced has several names (hard links), or may be another program's;
+    /// [`crate::Error::FileReplaced`]; [`crate::Error::Storage`] or [`crate::Error::Io`] when the disk refuses. The old
+    /// state stands after every error.
+    pub fn seal(
+        &mut self,
+        output: Option<&Path>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<SealReport> {
+        self.seal_as(output, &SealOptions::default(), progress)
+    }
+
+    /// As [`KbWriter::seal`], with options.
+    ///
+    /// # Errors
+    /// As [`KbWriter::seal`]; [`crate::Error::InvalidArgument`] for signed bytes from a file of nibbles;
+    /// [`crate::Error::Cancelled`] when asked to stop.
+    pub fn seal_as(
+        &mut self,
+        output: Option<&Path>,
+        options: &SealOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<SealReport> {
+        self.session.seal(output, options, MAX_ROWS, progress)
+    }
+}
