@@ -5,31 +5,23 @@
 //! flag, `output` is the only place that prints.
 
 mod args;
-mod changes;
 mod cmd;
 mod exit;
 mod failure;
 #[cfg(feature = "faults")]
 mod faults;
-mod following;
-mod human;
-mod json;
 mod locate;
 mod output;
-mod passage;
-mod progress;
 mod remedy;
-mod served;
-mod style;
 mod target;
-mod waiting;
-mod watching;
+mod watch;
+mod writer_wait;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
 use kb_engine::escape::escape_line;
 
 use crate::args::{Arguments, Verb};
@@ -66,7 +58,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The command with all its verbs and flags, for documentation.
 pub fn command() -> clap::Command {
-    Arguments::command()
+    args::command()
 }
 
 /// `None`: help or the version was asked for and printed.
@@ -123,21 +115,21 @@ fn usage_failure(error: clap::Error, arguments: &[OsString]) -> Failure {
 
 fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match arguments.verb {
-        Verb::Index(verb) => cmd::index::run(&verb, output),
-        Verb::Search(verb) => cmd::search::run(&verb, output),
-        Verb::Get(verb) => cmd::get::run(&verb, output),
-        Verb::Outline(verb) => cmd::outline::run(&verb, output),
-        Verb::Ls(verb) => cmd::ls::run(&verb, output),
-        Verb::Add(verb) => cmd::add::run(&verb, output),
-        Verb::Rm(verb) => cmd::rm::run(&verb, output),
-        Verb::Tag(verb) => cmd::tag::run(&verb, output),
-        Verb::Watch(verb) => cmd::watch::run(&verb, output),
-        Verb::Mcp(verb) => cmd::mcp::run(&verb, output),
-        Verb::Token(verb) => cmd::token::run(&verb, output),
-        Verb::Verify(verb) => cmd::verify::run(&verb, output),
-        Verb::Seal(verb) => cmd::seal::run(&verb, output),
-        Verb::Info(verb) => cmd::info::run(&verb, output),
-        Verb::Bench(verb) => cmd::bench::run(&verb, output),
+        Verb::Index(verb) => cmd::write::index::run(&verb, output),
+        Verb::Search(verb) => cmd::read::search::run(&verb, output),
+        Verb::Get(verb) => cmd::read::get::run(&verb, output),
+        Verb::Outline(verb) => cmd::read::outline::run(&verb, output),
+        Verb::Ls(verb) => cmd::read::ls::run(&verb, output),
+        Verb::Add(verb) => cmd::write::add::run(&verb, output),
+        Verb::Rm(verb) => cmd::write::rm::run(&verb, output),
+        Verb::Tag(verb) => cmd::write::tag::run(&verb, output),
+        Verb::Watch(verb) => cmd::write::watch::run(&verb, output),
+        Verb::Mcp(verb) => cmd::serve::mcp::run(&verb, output),
+        Verb::Token(verb) => cmd::serve::token::run(&verb, output),
+        Verb::Verify(verb) => cmd::read::verify::run(&verb, output),
+        Verb::Seal(verb) => cmd::write::seal::run(&verb, output),
+        Verb::Info(verb) => cmd::read::info::run(&verb, output),
+        Verb::Bench(verb) => cmd::read::bench::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),
         Verb::Man(verb) => cmd::man::run(&verb, output),
     }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::human::shell_word;
+use crate::output::format::shell_word;
 
 /// The .kb file for this process: `given`, else `KB_FILE`, else found from the current folder.
 pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {

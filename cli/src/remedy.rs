@@ -6,7 +6,7 @@ use std::path::Path;
 
 use kb_engine::Error;
 
-use crate::human::shell_word;
+use crate::output::format::shell_word;
 
 /// The command that failed.
 struct Command<'c> {

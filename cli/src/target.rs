@@ -7,7 +7,7 @@ use kb_engine::{Error, Kb, SimilarRoot};
 
 use crate::args::TargetArguments;
 use crate::failure::Failure;
-use crate::human::shell_word;
+use crate::output::format::shell_word;
 
 /// A verb that makes a file from folders, and its file.
 pub(crate) struct Target<'a> {

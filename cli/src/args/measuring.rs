@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use kb_engine::{K_LIMIT, Mode};
 
-use super::{JsonFlag, modes};
+use super::flags::{JsonFlag, modes};
 
 /// Most questions of one run.
 const NUMBER_LIMIT: usize = 100_000;

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kb_engine::{Class, Mode, Scope, Sort};
 
-use super::{JsonFlag, PageFlags};
+use super::flags::{JsonFlag, PageFlags, modes};
 
 /// Find the passages that answer a question
 ///
@@ -144,11 +144,6 @@ Examples:
   kb search --mode title release notes --sort recency
   kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
   git log -1 --format=%s | kb search -";
-
-pub(crate) fn modes() -> impl TypedValueParser<Value = Mode> {
-    PossibleValuesParser::new(Mode::ALL.map(Mode::name))
-        .map(|name| Mode::from_name(&name).unwrap_or_default())
-}
 
 fn scopes() -> impl TypedValueParser<Value = Scope> {
     PossibleValuesParser::new(Scope::ALL.map(Scope::name))

@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum, ValueHint};
 use kb_engine::VectorCodec;
 
-use super::{FileFlag, JsonFlag};
-use crate::human;
+use super::flags::{FileFlag, JsonFlag};
+use crate::output::format;
 
 /// Waiting for another writer.
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(crate) struct SizeLimit {
     /// Leave out files larger than this
     ///
     /// Bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = human::parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = format::parse_bytes)]
     pub(crate) max_file_size: u64,
 }
 

@@ -1,12 +1,12 @@
 //! `kb man`: the manual page of the command or of one verb.
 
-use crate::args::ManArguments;
+use crate::args::{self, ManArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
 pub(crate) fn run(arguments: &ManArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let mut command = crate::command();
+    let mut command = args::command();
     command.build();
     let page_of = match &arguments.verb {
         None => command,

@@ -7,47 +7,47 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use kb_engine::{Error, IndexOptions, Progress, Report};
 
 use crate::args::WatchArguments;
-use crate::changes;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::following::{Follower, Listener, unwatchable};
-use crate::human::clock;
-use crate::json::Object;
 use crate::output::Output;
-use crate::progress::Meter;
+use crate::output::changes;
+use crate::output::format::clock;
+use crate::output::json::Object;
+use crate::output::progress::Meter;
 use crate::target::Target;
-use crate::waiting::{on_interrupt, waiting_note};
-use crate::watching::{Place, Signal, Watch};
+use crate::watch::events::{Signal, Watch, WatchedPath};
+use crate::watch::follower::{Follower, Listener, unwatchable};
+use crate::writer_wait::{on_interrupt, waiting_note};
 
 pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exit, Failure> {
     let target = Target::new("kb watch", &arguments.target)?;
-    let mut places = Vec::new();
+    let mut paths = Vec::new();
     for path in &arguments.target.paths {
         let missing = |_| target.explain(Error::PathNotFound { path: path.clone() });
-        places.push(Place::new(path).map_err(missing)?);
+        paths.push(WatchedPath::new(path).map_err(missing)?);
     }
     let (sender, signals) = mpsc::channel();
     let interrupts = sender.clone();
     let cancel = on_interrupt(move || drop(interrupts.send(Signal::Interrupt)))?;
-    let watch = Watch::new(places, &target.file, sender, signals).map_err(unwatchable)?;
+    let watch = Watch::new(paths, &target.file, sender, signals).map_err(unwatchable)?;
     let options = IndexOptions {
         max_file_bytes: arguments.limit.max_file_size,
         ..IndexOptions::default()
     };
     let shows_bar = output.stderr_is_terminal() && !arguments.quiet;
     let file = target.file.clone();
-    let teller = Teller {
+    let listener = ConsoleListener {
         arguments,
         target,
         output,
         meter: Some(Meter::new(shows_bar)),
     };
-    Follower::new(file, watch, options, cancel, teller).follow()?;
+    Follower::new(file, watch, options, cancel, listener).follow()?;
     Ok(Exit::Found)
 }
 
-/// Tells whoever started the command.
-struct Teller<'a> {
+/// Prints each run, for the person or program that started the command.
+struct ConsoleListener<'a> {
     arguments: &'a WatchArguments,
     target: Target<'a>,
     output: &'a mut Output,
@@ -55,20 +55,20 @@ struct Teller<'a> {
     meter: Option<Meter>,
 }
 
-impl Listener for Teller<'_> {
+impl Listener for ConsoleListener<'_> {
     fn progress(&mut self, progress: Progress) {
         if let Some(meter) = &self.meter {
             meter.show(progress);
         }
     }
 
-    fn ended(&mut self) {
+    fn run_ended(&mut self) {
         if let Some(meter) = self.meter.take() {
             meter.clear();
         }
     }
 
-    fn fresh(&mut self, report: &Report, is_first: bool) -> Result<(), Failure> {
+    fn up_to_date(&mut self, report: &Report, is_first: bool) -> Result<(), Failure> {
         self.show(report)?;
         if is_first && !self.arguments.quiet && !self.arguments.json.json {
             self.output.note("watching; interrupt to stop");
@@ -79,7 +79,7 @@ impl Listener for Teller<'_> {
     fn waiting(&mut self, holder: &str) {
         match &self.meter {
             Some(meter) => meter.note(&waiting_note(holder)),
-            None => crate::output::tell(&waiting_note(holder)),
+            None => crate::output::log(&waiting_note(holder)),
         }
     }
 
@@ -96,7 +96,7 @@ impl Listener for Teller<'_> {
     }
 }
 
-impl Teller<'_> {
+impl ConsoleListener<'_> {
     fn show(&mut self, report: &Report) -> Result<(), Failure> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let now_ms = i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(0);

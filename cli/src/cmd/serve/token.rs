@@ -5,9 +5,9 @@ use kb_mcp::tokens::{TokenError, TokenInfo, Tokens, default_path};
 use crate::args::{TokenAction, TokenArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{shell_word, time};
-use crate::json::Object;
 use crate::output::Output;
+use crate::output::format::{shell_word, time};
+use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &TokenArguments, output: &mut Output) -> Result<Exit, Failure> {
     let path = arguments.tokens.clone().or_else(default_path);

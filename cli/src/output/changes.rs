@@ -2,8 +2,8 @@
 
 use kb_engine::{Report, SimilarRoot};
 
-use crate::human::count;
-use crate::json::Object;
+use crate::output::format::count;
+use crate::output::json::Object;
 
 /// Paths that are listed unless all are asked for.
 const SHOWN_PATHS: usize = 20;

@@ -3,7 +3,7 @@
 use kb_engine::{DocumentText, Error, PageOptions};
 
 use crate::args::{GetArguments, PageRanges, parse_lines};
-use crate::cmd::{Opened, Rest, document_object, tell_rest};
+use crate::cmd::opened::{Opened, Rest, document_object, note_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -42,8 +42,8 @@ fn each_part(
     let mut page = arguments.page.page();
     loop {
         let rest = print(&page, output)?;
-        if arguments.page.asked() || rest.next.is_none() {
-            tell_rest(&arguments.page, arguments.json.json, &rest, output)?;
+        if arguments.page.is_given() || rest.next.is_none() {
+            note_rest(&arguments.page, arguments.json.json, &rest, output)?;
             return Ok(Exit::Found);
         }
         page.cursor = rest.next;

@@ -1,12 +1,12 @@
 //! `kb outline`: the headings of a document.
 
 use crate::args::OutlineArguments;
-use crate::cmd::{Opened, Rest, tell_rest};
+use crate::cmd::opened::{Opened, Rest, note_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{plural, shell_word};
-use crate::json::Object;
 use crate::output::Output;
+use crate::output::format::{plural, shell_word};
+use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
                     .field("end_byte", section.span.end),
             )?;
         }
-        tell_rest(&arguments.page, true, &rest, output)?;
+        note_rest(&arguments.page, true, &rest, output)?;
         return Ok(Exit::Found);
     }
     let style = output.stdout_style();
@@ -56,6 +56,6 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
             output.name(&section.title)
         ))?;
     }
-    tell_rest(&arguments.page, false, &rest, output)?;
+    note_rest(&arguments.page, false, &rest, output)?;
     Ok(Exit::Found)
 }

@@ -5,12 +5,12 @@ use kb_engine::{Kb, KbWriter};
 use crate::args::RmArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::shell_word;
-use crate::json::Object;
 use crate::locate::locate;
 use crate::output::Output;
+use crate::output::format::shell_word;
+use crate::output::json::Object;
 use crate::target::writing_hint;
-use crate::waiting::{wait_for_writer, waiting_note};
+use crate::writer_wait::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(Some(&arguments.file))?;

@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use kb_engine::{Cursor, FORMAT_VERSION, Lines, PageOptions};
+use kb_engine::{FORMAT_VERSION, Lines};
 
+mod flags;
 mod measuring;
 mod operands;
 mod page_ranges;
@@ -16,6 +17,7 @@ mod searching;
 mod serving;
 mod writing;
 
+pub(crate) use flags::*;
 pub(crate) use measuring::*;
 pub(crate) use operands::separate;
 pub(crate) use page_ranges::*;
@@ -82,66 +84,6 @@ pub(crate) enum Verb {
     Seal(SealArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
-}
-
-/// When colour is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWhen {
-    /// On a terminal
-    Auto,
-    /// Always, in a pipe too
-    Always,
-    /// Never
-    Never,
-}
-
-/// The file that answers.
-#[derive(Debug, Args)]
-pub(crate) struct FileFlag {
-    /// The .kb file to ask
-    ///
-    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one.
-    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
-}
-
-/// An answer in parts.
-#[derive(Debug, Args)]
-pub(crate) struct PageFlags {
-    /// Stop before the answer has more tokens than that, at 4 bytes a token
-    ///
-    /// What is left can be had with --continue. One item is always printed.
-    #[arg(long, value_name = "N", help_heading = "Parts")]
-    pub(crate) max_tokens: Option<u32>,
-
-    /// Go on where an earlier answer to the same command stopped
-    #[arg(long = "continue", value_name = "TOKEN", help_heading = "Parts")]
-    pub(crate) continuation: Option<Cursor>,
-}
-
-impl PageFlags {
-    /// Whether a part is asked for.
-    pub(crate) fn asked(&self) -> bool {
-        self.max_tokens.is_some() || self.continuation.is_some()
-    }
-
-    pub(crate) fn page(&self) -> PageOptions {
-        let mut page = PageOptions::default();
-        page.max_tokens = self.max_tokens;
-        page.cursor.clone_from(&self.continuation);
-        page
-    }
-}
-
-/// Output for programs.
-#[derive(Debug, Args)]
-pub(crate) struct JsonFlag {
-    /// Print JSON, one object per line
-    ///
-    /// Errors become one object on stderr: {"error": {"code": ..., "message": ...}}.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Print the text of a document, or some of its lines
@@ -272,6 +214,11 @@ pub(crate) struct ManArguments {
     pub(crate) verb: Option<String>,
 }
 
+/// The command with all its verbs and flags.
+pub(crate) fn command() -> clap::Command {
+    Arguments::command()
+}
+
 /// Reads `A-B`, `A-` (to the end) or `A` (one line); lines count from 1.
 pub(crate) fn parse_lines(text: &str) -> Result<Lines, String> {
     let complaint = || format!("{text:?} is no range of lines; give 10-20, 10- or 10");
@@ -323,8 +270,6 @@ fn flags(arguments: &[OsString]) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {

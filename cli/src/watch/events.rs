@@ -10,13 +10,13 @@ use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::target::is_built_for;
 
-/// A burst ends when nothing happened for so long.
+/// A burst ends after this long without an event.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// A burst is never longer.
+/// The longest burst.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Files that change what is left out, and those that git changes with each commit and checkout.
+/// Hidden files that matter: rules of what is left out, and what git writes at a commit or checkout.
 const RULES: [&str; 4] = [
     ".gitignore",
     ".kbignore",
@@ -24,44 +24,44 @@ const RULES: [&str; 4] = [
     ".git/logs/HEAD",
 ];
 
-/// What wakes the loop.
+/// What ends the waiting of [`Watch::wait`].
 pub(crate) enum Signal {
-    /// Something happened on disk.
+    /// An event of the file system.
     Event(notify::Result<notify::Event>),
-    /// Somebody wants it to end.
+    /// The follower is to end.
     Interrupt,
 }
 
-/// What the loop woke up with.
+/// Why [`Watch::wait`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gathered {
-    /// Files changed; true when folders came that may have been filled before they were watched.
+pub(crate) enum WaitOutcome {
+    /// Files changed; true when new folders may have been filled before they were watched.
     Burst(bool),
-    /// Nothing happened for as long as was asked.
+    /// Nothing happened during the whole wait.
     Idle,
-    /// The loop shall end.
+    /// The follower is to end.
     Interrupted,
 }
 
 /// One PATH that is watched.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct WatchedPath {
     /// As given.
     pub(crate) given: PathBuf,
     /// The folder that the system watches, without symbolic links.
     pub(crate) folder: PathBuf,
     /// The file in it, when the PATH is a file.
     file: Option<PathBuf>,
-    /// What the folder was when watching began; none: it is not watched.
-    watched: Option<Identity>,
-    /// Whether somebody was told that nothing is left of it.
-    pub(crate) told_gone: bool,
+    /// The folder when watching began; `None` while it is not watched.
+    identity: Option<Identity>,
+    /// Whether its absence was reported.
+    pub(crate) reported_gone: bool,
 }
 
-impl Place {
+impl WatchedPath {
     /// # Errors
     /// Those of the system, when there is nothing at `given`.
-    pub(crate) fn new(given: &Path) -> std::io::Result<Place> {
+    pub(crate) fn new(given: &Path) -> std::io::Result<WatchedPath> {
         let metadata = std::fs::metadata(given)?;
         let (folder, file) = if metadata.is_dir() {
             (given.canonicalize()?, None)
@@ -74,16 +74,16 @@ impl Place {
             let file = folder.join(name);
             (folder, Some(file))
         };
-        Ok(Place {
+        Ok(WatchedPath {
             given: given.to_owned(),
             folder,
             file,
-            watched: None,
-            told_gone: false,
+            identity: None,
+            reported_gone: false,
         })
     }
 
-    /// Whether there is something now.
+    /// Whether the path exists.
     pub(crate) fn is_there(&self) -> bool {
         self.file.as_ref().unwrap_or(&self.folder).exists()
     }
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// What a folder is, whatever it is called.
+/// Device and inode: the folder itself, whatever its name.
 type Identity = (u64, u64);
 
 #[cfg(unix)]
@@ -118,12 +118,12 @@ fn identity(folder: &Path) -> Option<Identity> {
     std::fs::metadata(folder).ok().map(|_| (0, 0))
 }
 
-/// The places that are watched, and the system's watcher.
+/// The paths that are watched, and the system's watcher.
 pub(crate) struct Watch {
     watcher: RecommendedWatcher,
     signals: Receiver<Signal>,
-    pub(crate) places: Vec<Place>,
-    /// The .kb, whose own changes are not news; absolute, without symbolic links.
+    pub(crate) watched: Vec<WatchedPath>,
+    /// The .kb file, whose own changes are ignored; absolute, without symbolic links.
     target: PathBuf,
 }
 
@@ -133,7 +133,7 @@ impl Watch {
     /// # Errors
     /// Those of the system's watcher.
     pub(crate) fn new(
-        places: Vec<Place>,
+        watched: Vec<WatchedPath>,
         target: &Path,
         sender: std::sync::mpsc::Sender<Signal>,
         signals: Receiver<Signal>,
@@ -144,67 +144,67 @@ impl Watch {
         Ok(Watch {
             watcher: RecommendedWatcher::new(send, config)?,
             signals,
-            places,
+            watched,
             target: without_links(target),
         })
     }
 
-    /// Watches every place that is there and not yet watched; a folder that was replaced is watched
+    /// Watches every path that is there and not yet watched; a folder that was replaced is watched
     /// anew. True when one was.
     ///
     /// # Errors
     /// Those of the system's watcher: no more folders can be watched.
-    pub(crate) fn watch_places(&mut self) -> notify::Result<bool> {
+    pub(crate) fn watch_paths(&mut self) -> notify::Result<bool> {
         let folders: Vec<(PathBuf, bool)> = self
-            .places
+            .watched
             .iter()
-            .map(|place| (place.folder.clone(), place.file.is_none()))
+            .map(|path| (path.folder.clone(), path.file.is_none()))
             .collect();
         let mut any = false;
-        for (at, place) in self.places.iter_mut().enumerate() {
-            let now = identity(&place.folder);
-            if place.watched == now {
+        for (at, path) in self.watched.iter_mut().enumerate() {
+            let now = identity(&path.folder);
+            if path.identity == now {
                 continue;
             }
-            if place.watched.take().is_some() {
+            if path.identity.take().is_some() {
                 // It is gone or another one; the system may have forgotten it already.
-                let _ = self.watcher.unwatch(&place.folder);
+                let _ = self.watcher.unwatch(&path.folder);
             }
             if now.is_none() {
                 continue;
             }
-            // A folder around it sees the same events.
+            // A watched folder above it gets the same events.
             let around = |(other, (folder, is_whole)): (usize, &(PathBuf, bool))| {
-                let is_same = *folder == place.folder;
-                let is_first = other < at || place.file.is_some();
+                let is_same = *folder == path.folder;
+                let is_first = other < at || path.file.is_some();
                 other != at
                     && *is_whole
-                    && place.folder.starts_with(folder)
+                    && path.folder.starts_with(folder)
                     && (!is_same || is_first)
             };
             if !folders.iter().enumerate().any(around) {
-                let mode = match place.file {
+                let mode = match path.file {
                     Some(_) => RecursiveMode::NonRecursive,
                     None => RecursiveMode::Recursive,
                 };
-                match self.watcher.watch(&place.folder, mode) {
+                match self.watcher.watch(&path.folder, mode) {
                     Ok(()) => {}
-                    // It went while it was looked at.
-                    Err(_) if !place.folder.exists() => continue,
+                    // It vanished meanwhile.
+                    Err(_) if !path.folder.exists() => continue,
                     Err(error) => return Err(error),
                 }
             }
-            place.watched = now;
+            path.identity = now;
             any = true;
         }
         Ok(any)
     }
 
     /// Waits for a burst to begin, `idle` at most, and for its end.
-    pub(crate) fn gather(&self, idle: Duration) -> Gathered {
+    pub(crate) fn wait(&self, idle: Duration) -> WaitOutcome {
         let give_up = Instant::now() + idle;
         let mut began: Option<Instant> = None;
-        let mut folders_came = false;
+        let mut has_new_folders = false;
         loop {
             let now = Instant::now();
             let until = match began {
@@ -216,46 +216,48 @@ impl Watch {
                 .recv_timeout(until.saturating_duration_since(now))
             {
                 Ok(Signal::Interrupt) | Err(RecvTimeoutError::Disconnected) => {
-                    return Gathered::Interrupted;
+                    return WaitOutcome::Interrupted;
                 }
                 Ok(Signal::Event(event)) => {
-                    if let Some(brings_folder) = self.news(&event) {
+                    if let Some(has_new_folder) = self.relevance(&event) {
                         began.get_or_insert_with(Instant::now);
-                        folders_came |= brings_folder;
+                        has_new_folders |= has_new_folder;
                     }
                 }
                 Err(RecvTimeoutError::Timeout) if began.is_some() => {
-                    return Gathered::Burst(folders_came);
+                    return WaitOutcome::Burst(has_new_folders);
                 }
-                Err(RecvTimeoutError::Timeout) => return Gathered::Idle,
+                Err(RecvTimeoutError::Timeout) => return WaitOutcome::Idle,
             }
-            // Noise must not keep a burst, or the wait for one, from its end.
+            // Irrelevant events must not prolong a burst or the wait for one.
             let now = Instant::now();
             match began {
-                Some(began) if now >= began + LONGEST => return Gathered::Burst(folders_came),
-                None if now >= give_up => return Gathered::Idle,
+                Some(began) if now >= began + LONGEST => {
+                    return WaitOutcome::Burst(has_new_folders);
+                }
+                None if now >= give_up => return WaitOutcome::Idle,
                 _ => {}
             }
         }
     }
 
-    /// Whether something may have changed, and whether that may be a whole folder.
-    fn news(&self, event: &notify::Result<notify::Event>) -> Option<bool> {
+    /// `None` for an irrelevant event; true when it may have brought a whole folder.
+    fn relevance(&self, event: &notify::Result<notify::Event>) -> Option<bool> {
         let Ok(event) = event else {
-            // Whatever was lost is found by looking.
+            // Events were lost: read the folders again.
             return Some(true);
         };
         if event.need_rescan() {
             return Some(true);
         }
         if matches!(event.kind, EventKind::Access(_)) {
-            // Reading is no change, and we read ourselves; writing tells of itself.
+            // Reading changes nothing, and indexing reads; a write has an event of its own.
             return None;
         }
         let concerns = |path: &PathBuf| {
             *path != self.target
                 && !is_built_for(&self.target, path)
-                && self.places.iter().any(|place| place.concerns(path))
+                && self.watched.iter().any(|watched| watched.concerns(path))
         };
         if !event.paths.iter().any(concerns) {
             return None;
@@ -282,19 +284,19 @@ fn without_links(file: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn place(file: Option<&str>) -> Place {
-        Place {
+    fn path(file: Option<&str>) -> WatchedPath {
+        WatchedPath {
             given: PathBuf::from("given"),
             folder: PathBuf::from("/a/.b"),
             file: file.map(PathBuf::from),
-            watched: None,
-            told_gone: false,
+            identity: None,
+            reported_gone: false,
         }
     }
 
     #[test]
     fn hidden_files_are_no_news_but_those_that_hold_rules_are() {
-        let folder = place(None);
+        let folder = path(None);
         let concerns = |path: &str| folder.concerns(Path::new(path));
         for news in [
             "/a/.b",
@@ -313,7 +315,7 @@ mod tests {
 
     #[test]
     fn of_the_folder_around_a_watched_file_only_the_file_is_news() {
-        let file = place(Some("/a/.b/c.md"));
+        let file = path(Some("/a/.b/c.md"));
         assert!(file.concerns(Path::new("/a/.b/c.md")));
         assert!(!file.concerns(Path::new("/a/.b/d.md")));
     }

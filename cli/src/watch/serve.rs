@@ -1,5 +1,5 @@
-//! Served files follow what they were made from, for as long as they are served: also folders that come
-//! later, and none that was given up.
+//! Keeps the files of `kb mcp --watch` up to date for as long as they are served: a follower for the folders
+//! that each file names now, replaced when they change.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use kb_engine::{Error, IndexOptions, Kb, Report};
 use kb_mcp::Note;
 
 use crate::failure::Failure;
-use crate::following::{Follower, Listener, unwatchable};
-use crate::watching::{Place, Signal, Watch};
+use crate::watch::events::{Signal, Watch, WatchedPath};
+use crate::watch::follower::{Follower, Listener, unwatchable};
 
-/// How often a file is asked which folders it is made from.
+/// How often the list of folders is read from the file.
 const TICK: Duration = Duration::from_secs(2);
 
 /// Follows the sources of one file on threads beside the server, which end with the process: a run
@@ -24,54 +24,54 @@ const TICK: Duration = Duration::from_secs(2);
 /// `allowed`: the folders that may be indexed, without symbolic links. Which folders a file was made from
 /// stands in it, and whoever wrote it may have named any.
 pub(crate) fn follow(name: &str, file: &Path, allowed: &[PathBuf], note: &Note) {
-    let served = Served {
+    let served = ServedFile {
         name: name.to_owned(),
         file: file.to_path_buf(),
         allowed: allowed.to_vec(),
         note: Arc::clone(note),
     };
     let thread = thread::Builder::new().name("watch".to_owned());
-    if let Err(error) = thread.spawn(move || served.attend()) {
+    if let Err(error) = thread.spawn(move || served.run()) {
         note(&format!("{name} is not watched: {error}"));
     }
 }
 
-/// One file.
+/// One served file.
 #[derive(Clone)]
-struct Served {
+struct ServedFile {
     name: String,
     file: PathBuf,
     allowed: Vec<PathBuf>,
     note: Note,
 }
 
-/// A follower at work.
-struct Running {
+/// A follower on its thread.
+struct FollowerThread {
     cancel: Arc<AtomicBool>,
     interrupt: Sender<Signal>,
     thread: JoinHandle<()>,
 }
 
-impl Running {
+impl FollowerThread {
     fn stop(self) {
         self.cancel.store(true, Ordering::Relaxed);
-        // One that has ended hears nothing.
+        // A follower that has ended has dropped its receiver.
         let _ = self.interrupt.send(Signal::Interrupt);
         let _ = self.thread.join();
     }
 }
 
-impl Served {
-    /// Has a follower for the sources that the file has now, as long as the process lives.
-    fn attend(&self) {
+impl ServedFile {
+    /// Runs a follower for the sources that the file names now, as long as the process lives.
+    fn run(&self) {
         let kb = match Kb::open(&self.file) {
             Ok(kb) => kb,
-            Err(error) => return self.say(&format!("not watched: {error}")),
+            Err(error) => return self.log(&format!("not watched: {error}")),
         };
         let mut followed: Option<Vec<PathBuf>> = None;
-        let mut running: Option<Running> = None;
+        let mut running: Option<FollowerThread> = None;
         loop {
-            // A file that cannot be read now may be read again soon.
+            // A file that cannot be read now is tried again at the next tick.
             if let Ok(sources) = sources(&kb)
                 && followed.as_ref() != Some(&sources)
             {
@@ -79,7 +79,7 @@ impl Served {
                     running.stop();
                 }
                 running = self.start(&sources).unwrap_or_else(|failure| {
-                    self.tell(&failure);
+                    self.log_failure(&failure);
                     None
                 });
                 followed = Some(sources);
@@ -88,44 +88,44 @@ impl Served {
         }
     }
 
-    /// Follows these sources; `None` where none of them is there.
-    fn start(&self, sources: &[PathBuf]) -> Result<Option<Running>, Failure> {
-        let mut places = Vec::new();
+    /// Starts a follower; `None` when no source exists and may be followed.
+    fn start(&self, sources: &[PathBuf]) -> Result<Option<FollowerThread>, Failure> {
+        let mut paths = Vec::new();
         for source in sources {
-            match Place::new(source) {
-                Ok(place) if is_moved(source, &place) => self.say(&format!(
+            match WatchedPath::new(source) {
+                Ok(path) if is_moved(source, &path) => self.log(&format!(
                     "{} is not followed: a link leads from there to another folder",
                     source.display()
                 )),
-                Ok(place) if !self.is_allowed(&place) => self.say(&format!(
+                Ok(path) if !self.is_allowed(&path) => self.log(&format!(
                     "{} is not followed: it lies outside the folders that may be indexed; `kb mcp \
                      --allow-root` adds one",
                     source.display()
                 )),
-                Ok(_) if !self.is_ours(source) => self.say(&format!(
+                Ok(_) if !self.is_ours(source) => self.log(&format!(
                     "the folder {} here is not followed: it has the name of a root of this sealed file, and \
                      other files; `kb watch FOLDER -o {}` follows a folder",
                     source.display(),
                     self.file.display()
                 )),
-                Ok(place) => places.push(place),
-                Err(_) => self.say(&format!("{} is not there", source.display())),
+                Ok(path) => paths.push(path),
+                Err(_) => self.log(&format!("{} is not there", source.display())),
             }
         }
-        if places.is_empty() {
-            self.say("no folder to watch yet");
+        if paths.is_empty() {
+            self.log("no folder to watch yet");
             return Ok(None);
         }
         // Checked again at each run: a folder that becomes a link leads nowhere.
-        let within = places.iter().map(|place| place.folder.clone()).collect();
+        let within = paths.iter().map(|path| path.folder.clone()).collect();
         let (sender, signals) = mpsc::channel();
         let interrupt = sender.clone();
-        let watch = Watch::new(places, &self.file, sender, signals).map_err(unwatchable)?;
+        let watch = Watch::new(paths, &self.file, sender, signals).map_err(unwatchable)?;
         let cancel: Arc<AtomicBool> = Arc::default();
-        let listener = Quiet {
+        let listener = ServerListener {
             served: self.clone(),
             sources: sources.to_vec(),
-            told_lost: false,
+            reported_lost: false,
         };
         let mut follower = Follower::new(
             self.file.clone(),
@@ -141,19 +141,19 @@ impl Served {
         let thread = thread::Builder::new().name("follow".to_owned());
         let thread = thread.spawn(move || {
             if let Err(failure) = follower.follow() {
-                served.tell(&failure);
+                served.log_failure(&failure);
             }
         });
-        Ok(Some(Running {
+        Ok(Some(FollowerThread {
             cancel,
             interrupt,
             thread: thread.map_err(|error| Failure::io("start a thread", &error))?,
         }))
     }
 
-    fn is_allowed(&self, place: &Place) -> bool {
+    fn is_allowed(&self, path: &WatchedPath) -> bool {
         let mut allowed = self.allowed.iter();
-        allowed.any(|allowed| place.folder.starts_with(allowed))
+        allowed.any(|allowed| path.folder.starts_with(allowed))
     }
 
     /// Whether a folder is one that the file was made from. A sealed file has only the name of it, and
@@ -167,20 +167,20 @@ impl Served {
         checked.is_ok_and(|report| report.similar_roots.is_empty())
     }
 
-    fn tell(&self, failure: &Failure) {
+    fn log_failure(&self, failure: &Failure) {
         if let Failure::Reported(report) = failure {
-            self.say(&format!("not watched any more: {}", report.message));
+            self.log(&format!("not watched any more: {}", report.message));
         }
     }
 
-    fn say(&self, text: &str) {
+    fn log(&self, text: &str) {
         (self.note)(&format!("{}: {text}", self.name));
     }
 }
 
 /// Whether a link leads from a source, which has none in its path, to somewhere else.
-fn is_moved(source: &Path, place: &Place) -> bool {
-    source.is_absolute() && place.folder != source && Some(&*place.folder) != source.parent()
+fn is_moved(source: &Path, path: &WatchedPath) -> bool {
+    source.is_absolute() && path.folder != source && Some(&*path.folder) != source.parent()
 }
 
 /// The folders and files that a .kb is made from.
@@ -196,45 +196,45 @@ fn sources(kb: &Kb) -> kb_engine::Result<Vec<PathBuf>> {
     Ok(sources)
 }
 
-/// Notes what a person may want to know; stdout belongs to the protocol.
-struct Quiet {
-    served: Served,
+/// Logs to stderr: stdout belongs to the protocol.
+struct ServerListener {
+    served: ServedFile,
     sources: Vec<PathBuf>,
-    /// Whether it was told that the file is gone.
-    told_lost: bool,
+    /// Whether the loss of the file was reported.
+    reported_lost: bool,
 }
 
-impl Listener for Quiet {
+impl Listener for ServerListener {
     fn is_wanted(&self) -> bool {
         let now = Kb::open(&self.served.file).and_then(|kb| sources(&kb));
         now.is_ok_and(|now| now == self.sources)
     }
 
     fn lost(&mut self, _: &Path) -> Result<(), Failure> {
-        if !std::mem::replace(&mut self.told_lost, true) {
-            self.served.say(
+        if !std::mem::replace(&mut self.reported_lost, true) {
+            self.served.log(
                 "its file was moved or removed; no new one is made, and it is followed again when it is back",
             );
         }
         Ok(())
     }
 
-    fn fresh(&mut self, report: &Report, _: bool) -> Result<(), Failure> {
-        self.told_lost = false;
+    fn up_to_date(&mut self, report: &Report, _: bool) -> Result<(), Failure> {
+        self.reported_lost = false;
         if report.has_changes() {
             let (added, updated) = (report.added.len(), report.updated.len());
             let removed = report.removed.len();
-            self.served.say(&format!("+{added} ~{updated} -{removed}"));
+            self.served.log(&format!("+{added} ~{updated} -{removed}"));
         }
         Ok(())
     }
 
     fn waiting(&mut self, _: &str) {
-        // A client that uploads is no news.
+        // A client that uploads holds the file for a moment: not worth a line.
     }
 
     fn warning(&mut self, text: &str) {
-        self.served.say(text);
+        self.served.log(text);
     }
 
     fn explain(&self, error: Error) -> Failure {

@@ -5,6 +5,13 @@
 //! invisible characters as they are, since they are part of the name; text of documents on a
 //! terminal only. JSON says the same in ASCII escapes.
 
+pub(crate) mod changes;
+pub(crate) mod format;
+pub(crate) mod json;
+pub(crate) mod passage;
+pub(crate) mod progress;
+mod style;
+
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
@@ -12,8 +19,8 @@ use kb_engine::escape::{escape_controls, escape_json, escape_line, escape_text};
 
 use crate::args::ColorWhen;
 use crate::failure::{Failure, FailureReport};
-use crate::json::Object;
-use crate::style::{Style, color_wanted};
+use crate::output::json::Object;
+use crate::output::style::{Style, color_wanted};
 
 /// Width when a terminal does not tell its own.
 const FALLBACK_COLUMNS: usize = 80;
@@ -119,17 +126,17 @@ impl Output {
 
     /// Something worth knowing that does not stop the command. One line.
     pub(crate) fn warning(&mut self, text: &str) {
-        tell_labelled(&self.stderr_style.warning("warning:"), text);
+        log_labelled(&self.stderr_style.warning("warning:"), text);
     }
 
     /// What to do next. One line.
     pub(crate) fn hint(&mut self, text: &str) {
-        tell_labelled(&self.stderr_style.hint("hint:"), text);
+        log_labelled(&self.stderr_style.hint("hint:"), text);
     }
 
     /// One line for people that is not the answer.
     pub(crate) fn note(&mut self, text: &str) {
-        tell(text);
+        log(text);
     }
 
     pub(crate) fn failure(&mut self, report: &FailureReport) {
@@ -143,7 +150,7 @@ impl Output {
             write_line(&escape_json(&Object::new().object("error", error).finish()));
             return;
         }
-        tell_labelled(&self.stderr_style.error("error:"), &report.message);
+        log_labelled(&self.stderr_style.error("error:"), &report.message);
         if let Some(hint) = &report.hint {
             self.hint(hint);
         }
@@ -151,11 +158,11 @@ impl Output {
 }
 
 /// One line on stderr, from any thread.
-pub(crate) fn tell(text: &str) {
+pub(crate) fn log(text: &str) {
     write_line(&escape_line(text));
 }
 
-fn tell_labelled(label: &str, text: &str) {
+fn log_labelled(label: &str, text: &str) {
     write_line(&format!("{label} {}", escape_line(text)));
 }
 

@@ -7,15 +7,15 @@ use std::sync::atomic::AtomicBool;
 use kb_engine::{Error, IndexOptions, Kb, KbWriter, Report, Skipped};
 
 use crate::args::{IndexArguments, VectorsArgument};
-use crate::changes;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, duration, plural};
-use crate::json::Object;
 use crate::output::Output;
-use crate::progress::Meter;
+use crate::output::changes;
+use crate::output::format::{bytes, duration, plural};
+use crate::output::json::Object;
+use crate::output::progress::Meter;
 use crate::target::Target;
-use crate::waiting::{stop_on_interrupt, wait_for_writer, waiting_note};
+use crate::writer_wait::{stop_on_interrupt, wait_for_writer, waiting_note};
 
 /// Names shown for each reason to leave files out, unless all are asked for.
 const SHOWN_NAMES: usize = 3;
@@ -50,9 +50,9 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         }
         Err(error) => return Err(target.explain(error)),
     };
-    tell_similar_roots(arguments, &target, &report, output);
+    note_similar_roots(arguments, &target, &report, output);
     if report.documents == 0 && !report.has_changes() {
-        tell_nothing_to_index(arguments, &target, &report, output);
+        note_nothing_to_index(arguments, &target, &report, output);
         return Ok(Exit::Nothing);
     }
     let file_bytes = std::fs::metadata(&target.file)
@@ -94,7 +94,7 @@ fn check(
         Ok((report, kb.info()?.file_bytes))
     });
     let (report, file_bytes) = checked.map_err(|error| target.explain(error))?;
-    tell_similar_roots(arguments, target, &report, output);
+    note_similar_roots(arguments, target, &report, output);
     if arguments.json.json {
         output.json(report_object(&target.file, file_bytes, &report, true))?;
     } else if !arguments.quiet {
@@ -110,7 +110,7 @@ fn check(
 }
 
 /// Says which folders might be a root of the file and were not taken for it, and what to do then.
-fn tell_similar_roots(
+fn note_similar_roots(
     arguments: &IndexArguments,
     target: &Target<'_>,
     report: &Report,
@@ -125,7 +125,7 @@ fn tell_similar_roots(
     }
 }
 
-fn tell_nothing_to_index(
+fn note_nothing_to_index(
     arguments: &IndexArguments,
     target: &Target<'_>,
     report: &Report,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kb_engine::{Progress, Stage};
 
-use crate::output::tell;
+use crate::output::log;
 
 /// Redraws per second at most.
 const REDRAWS_PER_SECOND: u8 = 12;
@@ -88,7 +88,7 @@ impl Meter {
 
     /// A line on stderr, above the bar.
     pub(crate) fn note(&self, text: &str) {
-        self.bar.suspend(|| tell(text));
+        self.bar.suspend(|| log(text));
     }
 
     /// Removes the bar, so that other text can follow.

@@ -3,12 +3,12 @@
 use kb_engine::{DocumentInfo, Entry};
 
 use crate::args::LsArguments;
-use crate::cmd::{Opened, Rest, document_object, tell_rest};
+use crate::cmd::opened::{Opened, Rest, document_object, note_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, plural};
-use crate::json::Object;
 use crate::output::Output;
+use crate::output::format::{bytes, plural};
+use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb ls", arguments.file.file.as_deref())?;
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
         output.note(&format!("{} holds no documents", opened.file.display()));
         return Ok(Exit::Nothing);
     };
-    tell_rest(&arguments.page, arguments.json.json, &rest, output)?;
+    note_rest(&arguments.page, arguments.json.json, &rest, output)?;
     Ok(Exit::Found)
 }
 

@@ -1,4 +1,4 @@
-//! A file that follows its sources: runs an index run after each burst of changes.
+//! Keeps one file up to date with its sources: an index run after each burst of changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,49 +9,49 @@ use kb_engine::{Error, IndexOptions, KbWriter, Progress, Report};
 
 use crate::failure::Failure;
 use crate::remedy::remedy;
-use crate::waiting::wait_for_writer;
-use crate::watching::{Gathered, Watch};
+use crate::watch::events::{WaitOutcome, Watch};
+use crate::writer_wait::wait_for_writer;
 
-/// How often folders are looked for that vanished or were replaced without a word.
+/// How often to look for folders that vanished or were replaced without an event.
 const TICK: Duration = Duration::from_secs(2);
 
-/// Until a run that failed is tried again, and a folder is looked at that came filled.
-const AGAIN: Duration = Duration::from_secs(1);
+/// Delay before a failed run is repeated, and before a folder that may have come filled is read again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// As good as without a limit.
-const PATIENCE: Duration = Duration::from_secs(86_400 * 365);
+/// How long to wait for another writer: in effect without a limit.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(86_400 * 365);
 
-/// Who hears of what a follower does.
+/// Receives what a follower does.
 pub(crate) trait Listener {
-    /// Whether the file is still to hold what the folders hold; asked before each run.
+    /// Whether to go on following; called before each run.
     fn is_wanted(&self) -> bool {
         true
     }
 
-    /// How far a run is.
+    /// Progress of a run.
     fn progress(&mut self, _progress: Progress) {}
 
-    /// A run came to its end, with or without changes.
-    fn ended(&mut self) {}
+    /// Called after each run, with or without changes.
+    fn run_ended(&mut self) {}
 
-    /// The file holds what the folders hold; told after the first run and when something changed.
-    fn fresh(&mut self, report: &Report, is_first: bool) -> Result<(), Failure>;
+    /// The file matches its folders. Called after the first run, and after each run that changed something.
+    fn up_to_date(&mut self, report: &Report, is_first: bool) -> Result<(), Failure>;
 
-    /// Another writer is waited for.
+    /// Another writer, described by `holder`, has the file.
     fn waiting(&mut self, holder: &str);
 
     /// The file is no longer at its path. An error ends the following; otherwise it is looked for every
     /// second, and no new file is made.
     fn lost(&mut self, file: &Path) -> Result<(), Failure>;
 
-    /// Something worth knowing that does not stop it.
+    /// A problem that does not end the following.
     fn warning(&mut self, text: &str);
 
-    /// Words for an error that ends it.
+    /// Turns an error that ends the following into a message.
     fn explain(&self, error: Error) -> Failure;
 }
 
-/// Why nothing can be watched.
+/// The failure when the system cannot watch, with a hint when its limit is reached.
 pub(crate) fn unwatchable(error: notify::Error) -> Failure {
     let hint = matches!(error.kind, notify::ErrorKind::MaxFilesWatch).then(|| {
         "raise fs.inotify.max_user_watches (`sysctl`), or watch smaller folders".to_owned()
@@ -59,19 +59,19 @@ pub(crate) fn unwatchable(error: notify::Error) -> Failure {
     Failure::new("IO", format!("cannot watch: {error}"), hint)
 }
 
-/// What became of one run.
-enum Ran {
-    /// The file holds what the folders hold.
-    Fresh(Box<Report>),
-    /// Nothing is there to look at.
-    Nothing,
-    /// It shall be tried again.
-    Again,
-    /// Somebody wants it to end.
-    Stopped,
+/// How a run ended.
+enum RunOutcome {
+    /// The file matches its folders.
+    UpToDate(Box<Report>),
+    /// None of the watched paths exists, or nobody wants the run.
+    NoSource,
+    /// It failed and is to be repeated.
+    Retry,
+    /// It was cancelled.
+    Cancelled,
 }
 
-/// One file and what it follows.
+/// One file and the paths that it follows.
 pub(crate) struct Follower<L> {
     file: PathBuf,
     watch: Watch,
@@ -82,13 +82,13 @@ pub(crate) struct Follower<L> {
     has_run: bool,
     /// Whether a run left a file behind: from then on none is made.
     has_file: bool,
-    /// What was told last, so that it is told once.
-    last_trouble: Option<String>,
+    /// The last warning, so that it is given once.
+    last_error: Option<String>,
 }
 
 impl<L: Listener> Follower<L> {
-    /// Follows what `watch` watches. Setting `cancel` ends a run; an interrupt that `watch` hears ends
-    /// the following.
+    /// Follows the paths of `watch`. Setting `cancel` ends a run; an interrupt of `watch` ends the
+    /// following.
     pub(crate) fn new(
         file: PathBuf,
         watch: Watch,
@@ -110,116 +110,115 @@ impl<L: Listener> Follower<L> {
             listener,
             has_run: false,
             has_file: false,
-            last_trouble: None,
+            last_error: None,
         }
     }
 
     /// Follows until it is interrupted.
     pub(crate) fn follow(&mut self) -> Result<(), Failure> {
-        // Before the first look, so that nothing happens unseen between the two.
-        self.watch.watch_places().map_err(unwatchable)?;
+        // Before the first run, so that no change between the two goes unseen.
+        self.watch.watch_paths().map_err(unwatchable)?;
         let mut is_first = true;
         let mut is_due = true;
         let mut look_again = false;
         loop {
             if is_due {
-                let ran = self.bring_up_to_date()?;
-                self.listener.ended();
-                match ran {
-                    Ran::Fresh(report) => {
+                let outcome = self.run_index()?;
+                self.listener.run_ended();
+                match outcome {
+                    RunOutcome::UpToDate(report) => {
                         if is_first || report.has_changes() {
-                            self.listener.fresh(&report, is_first)?;
+                            self.listener.up_to_date(&report, is_first)?;
                         }
                         is_first = false;
                     }
-                    Ran::Nothing => {}
-                    Ran::Again => look_again = true,
-                    Ran::Stopped => return Ok(()),
+                    RunOutcome::NoSource => {}
+                    RunOutcome::Retry => look_again = true,
+                    RunOutcome::Cancelled => return Ok(()),
                 }
             }
-            let gathered = self.watch.gather(if look_again { AGAIN } else { TICK });
-            is_due = match gathered {
-                Gathered::Interrupted => return Ok(()),
-                Gathered::Idle => std::mem::take(&mut look_again) || self.is_lost(),
-                Gathered::Burst(folders_came) => {
-                    look_again = folders_came;
+            let outcome = self.watch.wait(if look_again { RETRY_AFTER } else { TICK });
+            is_due = match outcome {
+                WaitOutcome::Interrupted => return Ok(()),
+                WaitOutcome::Idle => std::mem::take(&mut look_again) || self.is_lost(),
+                WaitOutcome::Burst(has_new_folders) => {
+                    look_again = has_new_folders;
                     true
                 }
             };
-            is_due |= self.watch.watch_places().map_err(unwatchable)?;
-            is_due |= self.any_came_back();
+            is_due |= self.watch.watch_paths().map_err(unwatchable)?;
+            is_due |= self.any_is_back();
         }
     }
 
-    /// Whether the file was moved or removed. One that is replaced by a rename never is for a moment.
+    /// Whether the file was moved or removed. A file that is replaced by a rename is always there.
     fn is_lost(&self) -> bool {
         self.has_file && matches!(self.file.try_exists(), Ok(false))
     }
 
-    fn any_came_back(&self) -> bool {
-        let mut places = self.watch.places.iter();
-        places.any(|place| place.told_gone && place.is_there() && !is_empty(&place.folder))
+    fn any_is_back(&self) -> bool {
+        let mut watched = self.watch.watched.iter();
+        watched.any(|path| path.reported_gone && path.is_there() && !is_empty(&path.folder))
     }
 
-    /// One index run over all places that are there. Those of which nothing is left keep their
-    /// documents.
-    fn bring_up_to_date(&mut self) -> Result<Ran, Failure> {
+    /// One index run over all paths that exist. Documents of the others stay in the file.
+    fn run_index(&mut self) -> Result<RunOutcome, Failure> {
         if self.is_lost() {
             self.listener.lost(&self.file)?;
-            return Ok(Ran::Again);
+            return Ok(RunOutcome::Retry);
         }
         if !self.listener.is_wanted() {
-            return Ok(Ran::Nothing);
+            return Ok(RunOutcome::NoSource);
         }
         let mut vanished: Vec<PathBuf> = Vec::new();
         let mut refused: Vec<PathBuf> = Vec::new();
-        // Each attempt but the last finds one more place that vanished or is refused.
-        for _ in 0..=self.watch.places.len() {
+        // Each attempt but the last excludes one more path that vanished or is refused.
+        for _ in 0..=self.watch.watched.len() {
             let mut paths = Vec::new();
-            for place in &mut self.watch.places {
-                if refused.contains(&place.given) {
+            for path in &mut self.watch.watched {
+                if refused.contains(&path.given) {
                     continue;
                 }
-                if place.is_there() && !vanished.contains(&place.folder) {
-                    paths.push(place.given.clone());
-                } else if !place.told_gone {
-                    place.told_gone = true;
+                if path.is_there() && !vanished.contains(&path.folder) {
+                    paths.push(path.given.clone());
+                } else if !path.reported_gone {
+                    path.reported_gone = true;
                     self.listener.warning(&format!(
                         "no file is left in {}; its documents stay until it is back",
-                        place.given.display()
+                        path.given.display()
                     ));
                 }
             }
             if paths.is_empty() {
-                return Ok(Ran::Nothing);
+                return Ok(RunOutcome::NoSource);
             }
             match self.index(&paths) {
                 Ok(report) => {
-                    for place in &mut self.watch.places {
-                        place.told_gone &= !paths.contains(&place.given);
+                    for path in &mut self.watch.watched {
+                        path.reported_gone &= !paths.contains(&path.given);
                     }
                     for similar in &report.similar_roots {
-                        let told = crate::changes::similar_root(similar);
+                        let told = crate::output::changes::similar_root(similar);
                         self.listener.warning(&format!(
                             "{told}; `kb index --root` can say that it is the same"
                         ));
                     }
-                    self.last_trouble = None;
+                    self.last_error = None;
                     self.has_run = true;
                     self.has_file |= self.file.exists();
-                    return Ok(Ran::Fresh(Box::new(report)));
+                    return Ok(RunOutcome::UpToDate(Box::new(report)));
                 }
-                Err(Error::Cancelled) => return Ok(Ran::Stopped),
+                Err(Error::Cancelled) => return Ok(RunOutcome::Cancelled),
                 Err(Error::RootVanished { root, .. })
-                    if self.is_place(&root) && !vanished.contains(&root) =>
+                    if self.is_watched(&root) && !vanished.contains(&root) =>
                 {
                     vanished.push(root);
                 }
-                // It became a link that leads elsewhere.
+                // The folder was replaced by a link to another one.
                 Err(Error::PathNotAllowed { path }) if !refused.contains(&path) => {
-                    let mut places = self.watch.places.iter_mut();
-                    if let Some(place) = places.find(|place| place.given == path)
-                        && !std::mem::replace(&mut place.told_gone, true)
+                    let mut watched = self.watch.watched.iter_mut();
+                    if let Some(moved) = watched.find(|watched| watched.given == path)
+                        && !std::mem::replace(&mut moved.reported_gone, true)
                     {
                         self.listener.warning(&format!(
                             "a link leads from {} to another folder; its documents stay until it is back",
@@ -228,14 +227,14 @@ impl<L: Listener> Follower<L> {
                     }
                     refused.push(path);
                 }
-                // It went between two looks: the file, or a folder.
+                // The file or a folder vanished during the run.
                 Err(Error::FileReplaced { is_gone: true, .. }) => {
                     self.listener.lost(&self.file)?;
-                    return Ok(Ran::Again);
+                    return Ok(RunOutcome::Retry);
                 }
                 Err(Error::PathNotFound { path }) if self.has_file && path == self.file => {
                     self.listener.lost(&self.file)?;
-                    return Ok(Ran::Again);
+                    return Ok(RunOutcome::Retry);
                 }
                 Err(Error::PathNotFound { path }) if paths.contains(&path) => {}
                 Err(
@@ -247,16 +246,16 @@ impl<L: Listener> Follower<L> {
                 Err(error) if !self.has_run => return Err(self.listener.explain(error)),
                 Err(error) => {
                     self.warn_once(&error);
-                    return Ok(Ran::Again);
+                    return Ok(RunOutcome::Retry);
                 }
             }
         }
-        Ok(Ran::Again)
+        Ok(RunOutcome::Retry)
     }
 
-    fn is_place(&self, folder: &Path) -> bool {
-        let mut places = self.watch.places.iter();
-        places.any(|place| place.folder == folder)
+    fn is_watched(&self, folder: &Path) -> bool {
+        let mut watched = self.watch.watched.iter();
+        watched.any(|path| path.folder == folder)
     }
 
     fn warn_once(&mut self, error: &Error) {
@@ -264,10 +263,10 @@ impl<L: Listener> Follower<L> {
             Some(remedy) => format!("{error}; {remedy}"),
             None => error.to_string(),
         };
-        if self.last_trouble.as_ref() != Some(&text) {
+        if self.last_error.as_ref() != Some(&text) {
             self.listener
                 .warning(&format!("{text}; tried again every second"));
-            self.last_trouble = Some(text);
+            self.last_error = Some(text);
         }
     }
 
@@ -276,13 +275,14 @@ impl<L: Listener> Follower<L> {
         let (file, options, has_file) = (&self.file, &self.options, self.has_file);
         let listener = std::cell::RefCell::new(&mut self.listener);
         wait_for_writer(
-            PATIENCE,
+            WRITER_TIMEOUT,
             Some(&self.cancel),
             &mut |holder| listener.borrow_mut().waiting(holder),
             |wait| {
-                let writer = match has_file {
-                    true => KbWriter::open(file),
-                    false => KbWriter::open_or_create(file),
+                let writer = if has_file {
+                    KbWriter::open(file)
+                } else {
+                    KbWriter::open_or_create(file)
                 };
                 let mut writer = writer?.lock_timeout(wait);
                 writer.index(paths, options, &mut |progress| {

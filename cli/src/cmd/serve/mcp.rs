@@ -10,10 +10,10 @@ use kb_mcp::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
 use crate::args::McpArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::shell_word;
 use crate::locate::locate;
-use crate::output::{Output, tell};
-use crate::served::follow;
+use crate::output::format::shell_word;
+use crate::output::{Output, log};
+use crate::watch::serve::follow;
 
 pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
     let options = options(arguments)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
 }
 
 fn options(arguments: &McpArguments) -> Result<Options, Failure> {
-    let note: Note = Arc::new(tell);
+    let note: Note = Arc::new(log);
     let opened = arguments.watch.then(|| {
         let note = Arc::clone(&note);
         let allowed = allowed(&arguments.allow_root);

@@ -5,13 +5,13 @@ use std::path::Path;
 use kb_engine::{DocumentInfo, Kb, KbWriter};
 
 use crate::args::TagArguments;
-use crate::cmd::{Opened, document_object};
+use crate::cmd::opened::{Opened, document_object};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::shell_word;
 use crate::output::Output;
+use crate::output::format::shell_word;
 use crate::target::writing_hint;
-use crate::waiting::{wait_for_writer, waiting_note};
+use crate::writer_wait::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &TagArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb tag", arguments.file.file.as_deref())?;

@@ -8,14 +8,14 @@ use std::time::UNIX_EPOCH;
 use kb_engine::{Document, DocumentInfo, Error, Kb, KbWriter, SourceInfo, document_of};
 
 use crate::args::AddArguments;
-use crate::cmd::document_object;
+use crate::cmd::opened::document_object;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::shell_word;
 use crate::locate::locate;
 use crate::output::Output;
+use crate::output::format::shell_word;
 use crate::target::writing_hint;
-use crate::waiting::{wait_for_writer, waiting_note};
+use crate::writer_wait::{wait_for_writer, waiting_note};
 
 const STANDARD_INPUT: &str = "-";
 

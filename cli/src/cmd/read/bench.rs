@@ -8,13 +8,13 @@ use kb_engine::{Info, Mode, Request};
 use serde_json::Value;
 
 use crate::args::BenchArguments;
-use crate::cmd::Opened;
+use crate::cmd::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, count, plural};
-use crate::json::Object;
 use crate::output::Output;
-use crate::progress::Meter;
+use crate::output::format::{bytes, count, plural};
+use crate::output::json::Object;
+use crate::output::progress::Meter;
 
 /// Every question is asked that often, after once that is not counted.
 const PASSES: usize = 3;

@@ -9,13 +9,13 @@ use kb_engine::{
 };
 
 use crate::args::SearchArguments;
-use crate::cmd::{Opened, Rest, show_rest};
+use crate::cmd::opened::{Opened, Rest, show_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{count, plural, shell_word};
-use crate::json::{Object, score};
 use crate::output::Output;
-use crate::passage::{Layout, render};
+use crate::output::format::{count, plural, shell_word};
+use crate::output::json::{Object, score};
+use crate::output::passage::{Layout, render};
 
 /// Characters of a query that are repeated when nothing answers it.
 const QUOTED_CHARACTERS: usize = 60;
@@ -104,12 +104,12 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         }
     }
     if response.hits.is_empty() {
-        tell_nothing_found(&request, &response, first, output);
+        note_nothing_found(&request, &response, first, output);
         return Ok(Exit::Nothing);
     }
     // An answer that the engine cut goes on although no part was asked for.
     let is_cut = response.hits.len() < arguments.k && response.hits.next.is_some();
-    if arguments.page.asked() || is_cut {
+    if arguments.page.is_given() || is_cut {
         show_rest(arguments.json.json, &Rest::from(&response.hits), output)?;
     }
     Ok(Exit::Found)
@@ -129,7 +129,7 @@ fn query(arguments: &SearchArguments) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn tell_nothing_found(
+fn note_nothing_found(
     request: &Request,
     response: &Response,
     opened: &Opened,

@@ -6,7 +6,7 @@ use kb_engine::Hit;
 use kb_engine::escape::{escape_char, escape_controls, escape_line, shown};
 use unicode_width::UnicodeWidthChar;
 
-use crate::style::Style;
+use crate::output::style::Style;
 
 /// Columns of a tab stop.
 const TAB_COLUMNS: usize = 4;

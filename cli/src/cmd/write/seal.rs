@@ -7,13 +7,13 @@ use kb_engine::{Error, Kb, KbWriter, SealOptions, SealReport};
 use crate::args::{SealArguments, VectorsArgument};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, percent, shell_word};
-use crate::json::Object;
 use crate::locate::locate;
 use crate::output::Output;
-use crate::progress::Meter;
+use crate::output::format::{bytes, percent, shell_word};
+use crate::output::json::Object;
+use crate::output::progress::Meter;
 use crate::target::writing_hint;
-use crate::waiting::{stop_on_interrupt, wait_for_writer, waiting_note};
+use crate::writer_wait::{stop_on_interrupt, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(Some(&arguments.file))?;

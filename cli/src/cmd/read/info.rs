@@ -4,12 +4,12 @@ use kb_engine::{Info, Recall, RootInfo, Sizes};
 use serde_json::Value;
 
 use crate::args::InfoArguments;
-use crate::cmd::Opened;
+use crate::cmd::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, count, percent, plural, time};
-use crate::json::Object;
 use crate::output::Output;
+use crate::output::format::{bytes, count, percent, plural, time};
+use crate::output::json::Object;
 
 /// Types and languages that are listed for people; the rest is counted.
 const SHOWN_VALUES: usize = 8;

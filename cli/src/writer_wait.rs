@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use kb_engine::Error;
 
 use crate::failure::Failure;
-use crate::output::tell;
+use crate::output::log;
 
 /// Second interrupt: the status of an error, as for any run that did not finish.
 const INTERRUPTED_STATUS: i32 = 2;
@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Runs `attempt` until no other writer is in its way, `limit` at most. It is given the time that it
-/// may wait, for `KbWriter::lock_timeout`; `tell_holder` hears once who has the file.
+/// may wait, for `KbWriter::lock_timeout`; `on_wait` hears once who has the file.
 ///
 /// # Errors
 /// [`Error::IndexLocked`] when the time is over, [`Error::Cancelled`] once `cancel` is set, and
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(crate) fn wait_for_writer<T>(
     limit: Duration,
     cancel: Option<&AtomicBool>,
-    tell_holder: &mut dyn FnMut(&str),
+    on_wait: &mut dyn FnMut(&str),
     mut attempt: impl FnMut(Duration) -> kb_engine::Result<T>,
 ) -> kb_engine::Result<T> {
     let begun = Instant::now();
@@ -47,7 +47,7 @@ pub(crate) fn wait_for_writer<T>(
             return Err(Error::Cancelled);
         }
         if !told {
-            tell_holder(&holder);
+            on_wait(&holder);
             told = true;
         }
         if started.elapsed() < slice || slice.is_zero() {
@@ -80,8 +80,8 @@ pub(crate) fn on_interrupt(first: impl Fn() + Send + 'static) -> Result<Arc<Atom
 pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     on_interrupt(|| {
         // Below the sign that the terminal shows for the key.
-        tell("");
-        tell("stopping; interrupt again to leave at once");
+        log("");
+        log("stopping; interrupt again to leave at once");
     })
 }
 

@@ -3,14 +3,14 @@
 use kb_engine::{Error, IndexOptions, Report, VerifyReport};
 
 use crate::args::VerifyArguments;
-use crate::changes;
-use crate::cmd::Opened;
+use crate::cmd::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::human::{bytes, duration, plural, shell_word};
-use crate::json::Object;
 use crate::output::Output;
-use crate::progress::Meter;
+use crate::output::changes;
+use crate::output::format::{bytes, duration, plural, shell_word};
+use crate::output::json::Object;
+use crate::output::progress::Meter;
 
 pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb verify", arguments.file.as_deref())?;

@@ -1,0 +1,111 @@
+//! The open file of a command that reads, and the end of a result that was cut.
+
+use std::path::{Path, PathBuf};
+
+use kb_engine::{Cursor, DocumentInfo, DocumentText, Kb, Paged};
+
+use crate::args::PageFlags;
+use crate::failure::Failure;
+use crate::locate::locate;
+use crate::output::Output;
+use crate::output::format::shell_word;
+use crate::output::json::Object;
+
+/// The open file of a command that reads, and what its errors need to know.
+pub(crate) struct Opened {
+    pub(crate) kb: Kb,
+    pub(crate) file: PathBuf,
+    /// The command for hints: `kb get`, with `-f` when it was given.
+    verb: String,
+}
+
+impl Opened {
+    /// Opens the file of `verb` ("kb get"): `given`, or located.
+    pub(crate) fn new(verb: &str, given: Option<&Path>) -> Result<Opened, Failure> {
+        let file = locate(given)?;
+        let verb = match given {
+            Some(given) => format!("{verb} -f {}", shell_word(given)),
+            None => verb.to_owned(),
+        };
+        match Kb::open(&file) {
+            Ok(kb) => Ok(Opened { kb, file, verb }),
+            Err(error) => Err(Failure::from_engine(error, &verb, &file)),
+        }
+    }
+
+    /// The answer of the engine, or its error with the corrected command.
+    pub(crate) fn ask<T>(&self, answer: kb_engine::Result<T>) -> Result<T, Failure> {
+        answer.map_err(|error| Failure::from_engine(error, &self.verb, &self.file))
+    }
+}
+
+/// How much of a result was printed, and where it continues.
+pub(crate) struct Rest {
+    tokens: u64,
+    over_budget: bool,
+    pub(crate) next: Option<Cursor>,
+}
+
+impl<T> From<&Paged<T>> for Rest {
+    fn from(paged: &Paged<T>) -> Rest {
+        Rest {
+            tokens: paged.tokens,
+            over_budget: paged.over_budget,
+            next: paged.next.clone(),
+        }
+    }
+}
+
+impl From<&DocumentText> for Rest {
+    fn from(text: &DocumentText) -> Rest {
+        Rest {
+            tokens: text.tokens,
+            over_budget: text.over_budget,
+            next: text.next.clone(),
+        }
+    }
+}
+
+/// What is left of an answer that was asked for in parts, and how to get it.
+pub(crate) fn note_rest(
+    flags: &PageFlags,
+    json: bool,
+    rest: &Rest,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if flags.is_given() {
+        show_rest(json, rest, output)?;
+    }
+    Ok(())
+}
+
+/// What is left of an answer, and how to get it.
+pub(crate) fn show_rest(json: bool, rest: &Rest, output: &mut Output) -> Result<(), Failure> {
+    if json {
+        let object = Object::new()
+            .field("tokens", rest.tokens)
+            .field("over_budget", rest.over_budget)
+            .field("has_more", rest.next.is_some())
+            .field("continuation", rest.next.as_ref().map(Cursor::to_string));
+        return output.json(Object::new().object("paging", object));
+    }
+    if let Some(token) = &rest.next {
+        output.flush()?;
+        output.hint(&format!(
+            "there is more: the same command with --continue {token}"
+        ));
+    }
+    Ok(())
+}
+
+/// The fields that every object about a document begins with.
+pub(crate) fn document_object(document: &DocumentInfo) -> Object {
+    Object::new()
+        .field("document", &*document.path)
+        .field("handle", &*document.handle)
+        .field("title", &*document.title)
+        .field("file_type", &*document.file_type)
+        .field("language", &*document.language)
+        .field("class", document.class.name())
+        .field("tags", document.tags.clone())
+}

@@ -1,0 +1,9 @@
+//! Verbs that ask a file and change nothing.
+
+pub(crate) mod bench;
+pub(crate) mod get;
+pub(crate) mod info;
+pub(crate) mod ls;
+pub(crate) mod outline;
+pub(crate) mod search;
+pub(crate) mod verify;

@@ -1,0 +1,8 @@
+//! Verbs that write a file.
+
+pub(crate) mod add;
+pub(crate) mod index;
+pub(crate) mod rm;
+pub(crate) mod seal;
+pub(crate) mod tag;
+pub(crate) mod watch;
