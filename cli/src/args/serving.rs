@@ -9,45 +9,44 @@ use kb_mcp::hosts::Host;
 
 /// Serve .kb files to agents and editors (Model Context Protocol)
 ///
-/// A program that speaks the protocol starts this command and talks to it on stdin and stdout; it
-/// ends when stdin does. The program's model can then search the files, read documents and outlines,
-/// and list folders. Nothing can be changed without --allow-write.
+/// An MCP client starts this command and talks to it over stdin and stdout; the server exits when
+/// stdin closes. Its model can then search the files, read documents and outlines, and list folders.
+/// Nothing can be changed without --allow-write.
 ///
-/// Where the program lies on the same machine there is nothing else to set up: no network, no
-/// account, no model to download.
+/// A client on the same machine needs nothing else: no network, no account, no model to download.
 #[derive(Debug, Args)]
 #[command(after_help = MCP_EXAMPLES)]
 pub(crate) struct McpArguments {
-    /// The .kb files, each with the name that clients call it by [default: its file name without .kb]
+    /// The .kb files, each with the name that clients use for it [default: its file name without .kb]
     ///
     /// Without any: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one. With --allow-write a file that does not exist is made.
+    /// nearest folder above that has one. With --allow-write, a file that does not exist is created.
     #[arg(value_name = "[NAME=]FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<OsString>,
 
-    /// Let clients upload documents, index folders and clear files
+    /// Allow clients to upload documents, index folders and clear files
     #[arg(long)]
     pub(crate) allow_write: bool,
 
     /// With --allow-write: a folder that may be indexed (repeatable) [default: this folder]
     ///
-    /// For clients, and for --watch: folders count by where they are with all links followed.
+    /// Applies to clients and to --watch. Symbolic links are resolved before a folder is checked.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
     pub(crate) allow_root: Vec<PathBuf>,
 
-    /// With --allow-write: keep the files up to date with the folders that they were made from
+    /// With --allow-write: keep the files up to date with the folders that they were indexed from
     ///
-    /// A file that was made from no folder, or from one that is not there or lies outside of
-    /// --allow-root, stays as it is.
+    /// A file without such a folder, or whose folder does not exist or is outside of --allow-root, is
+    /// not watched.
     #[arg(long, requires = "allow_write")]
     pub(crate) watch: bool,
 
-    /// Serve clients over HTTP at this address instead, at /mcp; port 0 is any free one
+    /// Serve clients over HTTP at this address, path /mcp, instead of stdio; port 0 is any free port
     ///
-    /// The address of this server is printed on stderr. 127.0.0.1 can be reached from this machine
-    /// only; any other address needs tokens (`kb token create NAME`), and has no encryption of its own:
-    /// put it behind a proxy that has. Clients are let in that ask for this address, for localhost, or
-    /// for a name that --allow-host says; with 0.0.0.0 other machines need one.
+    /// The URL is printed on stderr. 127.0.0.1 can be reached from this machine only. Any other address
+    /// requires tokens (`kb token create NAME`) and is not encrypted: put it behind a proxy with TLS.
+    /// The Host header of a request must be this address, localhost, or a name allowed with
+    /// --allow-host; with 0.0.0.0, clients on other machines need such a name.
     #[arg(
         long,
         value_name = "ADDR:PORT",
@@ -56,15 +55,15 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) http: Option<String>,
 
-    /// A name that clients know the server by, with a port or without (repeatable)
+    /// Allow requests for this host name, with or without a port (repeatable)
     #[arg(long, value_name = "HOST", requires = "http", help_heading = "HTTP")]
     pub(crate) allow_host: Vec<String>,
 
-    /// A web page that may ask, as scheme://host:port (repeatable); :* is any port
+    /// Allow web pages of this origin, as scheme://host:port (repeatable); :* is any port
     #[arg(long, value_name = "ORIGIN", requires = "http", help_heading = "HTTP")]
     pub(crate) allow_origin: Vec<String>,
 
-    /// Ask every client for a token of this file [default, where others can reach the server:
+    /// Require a token of this file from every client [default, if other machines can reach the server:
     /// kb/tokens.json in $XDG_CONFIG_HOME, or in ~/.config]
     #[arg(
         long,
@@ -75,14 +74,15 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) tokens: Option<PathBuf>,
 
-    /// Start nothing; print what makes that program start this server
+    /// Print the configuration for HOST and exit
     ///
-    /// The paths in it are absolute, and the other flags are in it.
+    /// It makes that program start this server: with absolute paths, and with the other flags given
+    /// here.
     #[arg(long, value_name = "HOST", value_parser = hosts())]
     pub(crate) print_config: Option<Host>,
 }
 
-/// The names of hosts that can be configured.
+/// Parses the name of a host.
 fn hosts() -> impl TypedValueParser<Value = Host> {
     let names = PossibleValuesParser::new(Host::ALL.map(Host::name));
     names.map(|name| Host::from_name(&name).unwrap_or(Host::Claude))
@@ -91,22 +91,22 @@ fn hosts() -> impl TypedValueParser<Value = Host> {
 const MCP_EXAMPLES: &str = "\
 Examples:
   kb mcp notes.kb                       one file, on stdin and stdout
-  kb mcp docs=manual.kb code=src.kb     two files under names of your choice
+  kb mcp docs=manual.kb code=src.kb     two files with names of your choice
   kb mcp notes.kb --allow-write --allow-root ~/notes
   kb mcp notes.kb --http 127.0.0.1:8765
   kb mcp notes.kb --print-config vscode > .vscode/mcp.json";
 
-/// Make, list and revoke the tokens that clients of `kb mcp --http` show
+/// Create, list and revoke access tokens for `kb mcp --http`
 ///
-/// A token is printed once, when it is made; the file holds a hash of it. At most 10 tokens. A running
-/// server follows every change at once.
+/// A token is printed once, when it is created; the file holds its hash. At most 10 tokens. A running
+/// server applies changes at once.
 #[derive(Debug, Args)]
 #[command(after_help = TOKEN_EXAMPLES, disable_help_subcommand = true)]
 pub(crate) struct TokenArguments {
     #[command(subcommand)]
     pub(crate) action: TokenAction,
 
-    /// The file of the tokens [default: kb/tokens.json in $XDG_CONFIG_HOME, or in ~/.config]
+    /// The token file [default: kb/tokens.json in $XDG_CONFIG_HOME, or in ~/.config]
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tokens: Option<PathBuf>,
 
@@ -115,24 +115,24 @@ pub(crate) struct TokenArguments {
     pub(crate) json: bool,
 }
 
-/// What is done with tokens.
+/// The subcommands of `kb token`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenAction {
-    /// Make a token and print it, this once
+    /// Create a token and print it; it cannot be shown again
     Create {
-        /// What you call it, such as the client that has it
+        /// A name for the token, such as the client that uses it
         #[arg(value_name = "NAME")]
         name: String,
 
-        /// Let its clients write, where the server lets anybody
+        /// Allow writes with this token (requires --allow-write)
         #[arg(long)]
         write: bool,
     },
-    /// List the tokens: names, what they allow, when they were made and last used
+    /// List the tokens: name, scope, when created and when last used
     List,
-    /// Remove a token; its clients are refused from then on
+    /// Revoke a token; requests with it are refused from then on
     Revoke {
-        /// Its name
+        /// The name of the token
         #[arg(value_name = "NAME")]
         name: String,
     },
@@ -140,7 +140,7 @@ pub(crate) enum TokenAction {
 
 const TOKEN_EXAMPLES: &str = "\
 Examples:
-  kb token create laptop                print a token that may read
-  kb token create ci --write            one that may also write
+  kb token create laptop                print a token that allows reading
+  kb token create ci --write            one that also allows writing
   kb token list
   kb token revoke laptop";

@@ -137,12 +137,12 @@ Examples:
 
 /// Keep a .kb file up to date while its sources change
 ///
-/// Brings the file up to date, then follows every save, rename and deletion below the PATHs within a
-/// fraction of a second. Prints one line for each change: when, how many documents are new (+),
-/// changed (~) and gone (-), and how long it took. Searches go on meanwhile, and between two changes
-/// other programs may write the file. A folder that vanishes loses nothing: its documents stay, and
-/// it is followed again when it is back. Where the .kb file itself is moved or removed, it ends with
-/// exit status 2 and makes no new one. Interrupt it to stop.
+/// Indexes the PATHs, then picks up every save, rename and deletion below them within a fraction of a
+/// second. Prints one line for each update: the time, how many documents are new (+), changed (~) and
+/// removed (-), and how long it took. The file can be searched meanwhile, and other programs can write
+/// it between two updates. If a folder disappears, its documents stay, and it is watched again when it
+/// is back. If the .kb file itself is moved or removed, the command exits with status 2 and creates no
+/// new file. Press Ctrl-C to stop.
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_EXAMPLES)]
 pub(crate) struct WatchArguments {
@@ -152,7 +152,7 @@ pub(crate) struct WatchArguments {
     #[command(flatten)]
     pub(crate) limit: SizeLimit,
 
-    /// Print no lines; warnings and errors only
+    /// Print warnings and errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
 

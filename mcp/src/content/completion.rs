@@ -1,8 +1,11 @@
 //! What an argument may be completed to.
 
+use std::sync::Arc;
+
+use super::error::ContentError;
 use super::prompts::is_prompt;
-use super::{Refusal, index_of, templates};
-use crate::indexes::Indexes;
+use super::resources::templates;
+use crate::indexes::{Index, Indexes};
 use crate::response::{Object, short};
 
 /// Most values in one answer; the protocol allows no more.
@@ -33,7 +36,7 @@ pub(crate) fn complete(
     argument: &str,
     typed: &str,
     given: &Object,
-) -> Result<Completion, Refusal> {
+) -> Result<Completion, ContentError> {
     let is_known = match reference {
         Reference::Prompt(name) => is_prompt(name),
         Reference::Template(address) => templates().iter().any(|template| {
@@ -41,7 +44,7 @@ pub(crate) fn complete(
         }),
     };
     if !is_known {
-        return Err(Refusal::Invalid(match reference {
+        return Err(ContentError::InvalidArgument(match reference {
             Reference::Prompt(name) => format!("Unknown prompt: {}", short(name)),
             Reference::Template(address) => {
                 format!("Unknown resource template: {}", short(address))
@@ -59,6 +62,14 @@ pub(crate) fn complete(
             Ok(Completion { values, total })
         }
         _ => Ok(Completion::default()),
+    }
+}
+
+/// The index that the arguments name; without a name the only one, or the first.
+fn index_of(indexes: &Indexes, name: Option<&str>) -> Option<Arc<Index>> {
+    match name.filter(|name| !name.is_empty()) {
+        Some(name) => indexes.named(name).ok(),
+        None => indexes.list().into_iter().next(),
     }
 }
 

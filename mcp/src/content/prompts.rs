@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Refusal;
+use super::error::ContentError;
 use crate::options::NAME_LIMIT;
 use crate::response::{Object, short};
 
@@ -70,12 +70,12 @@ pub(super) fn is_prompt(name: &str) -> bool {
 }
 
 /// The text of one prompt with its arguments filled in, and its description.
-pub(crate) fn prompt(name: &str, arguments: &Object) -> Result<(String, &'static str), Refusal> {
+pub(crate) fn prompt(name: &str, arguments: &Object) -> Result<(String, &'static str), ContentError> {
     let known = PROMPTS.iter().find(|prompt| prompt.name == name);
     let known =
-        known.ok_or_else(|| Refusal::Invalid(format!("Unknown prompt: {}", short(name))))?;
+        known.ok_or_else(|| ContentError::InvalidArgument(format!("Unknown prompt: {}", short(name))))?;
     let (subject_name, _) = known.subject;
-    let argument = |name: &str| -> Result<Option<&str>, Refusal> {
+    let argument = |name: &str| -> Result<Option<&str>, ContentError> {
         let most = match name == INDEX_NAME.0 {
             // Of four bytes each.
             true => 4 * NAME_LIMIT,
@@ -86,12 +86,12 @@ pub(crate) fn prompt(name: &str, arguments: &Object) -> Result<(String, &'static
         };
         let text = value.as_str().filter(|text| text.len() <= most);
         let text = text.ok_or_else(|| {
-            Refusal::Invalid(format!("{name}: a text of at most {most} bytes is wanted"))
+            ContentError::InvalidArgument(format!("{name}: a text of at most {most} bytes is wanted"))
         })?;
         Ok(Some(text.trim()).filter(|text| !text.is_empty()))
     };
     let subject = argument(subject_name)?
-        .ok_or_else(|| Refusal::Invalid(format!("{name} needs the argument {subject_name}")))?;
+        .ok_or_else(|| ContentError::InvalidArgument(format!("{name} needs the argument {subject_name}")))?;
     let place = match argument(INDEX_NAME.0)? {
         Some(index) => format!(" Pass index_name {index:?} to every tool."),
         None => String::new(),
@@ -170,11 +170,11 @@ mod tests {
         ] {
             let refused = prompt("answer_from_docs", &given(arguments)).unwrap_err();
             assert!(
-                matches!(&refused, Refusal::Invalid(text) if text.contains("question")),
+                matches!(&refused, ContentError::InvalidArgument(text) if text.contains("question")),
                 "{refused:?}"
             );
         }
         let refused = prompt("no_such", &Object::new()).unwrap_err();
-        assert!(matches!(refused, Refusal::Invalid(text) if text.contains("no_such")));
+        assert!(matches!(refused, ContentError::InvalidArgument(text) if text.contains("no_such")));
     }
 }

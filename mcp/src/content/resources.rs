@@ -6,7 +6,7 @@ use kb_engine::escape::{escape_json, escape_line};
 use kb_engine::{DocumentInfo, Error, Lines, PageOptions, file_types};
 use serde_json::{Value, json};
 
-use super::Refusal;
+use super::error::ContentError;
 use crate::indexes::{Index, Indexes, updated_ms};
 use crate::limits;
 use crate::response::uri::{self, Part};
@@ -74,8 +74,8 @@ impl Place {
 pub(crate) fn resources(
     indexes: &Indexes,
     cursor: Option<&str>,
-) -> Result<(Vec<Object>, Option<String>), Refusal> {
-    let invalid = || Refusal::Invalid("cursor: not one that this server gave".to_owned());
+) -> Result<(Vec<Object>, Option<String>), ContentError> {
+    let invalid = || ContentError::InvalidArgument("cursor: not one that this server gave".to_owned());
     let all = indexes.list();
     let (mut number, mut after, mut is_start) = (0, None, true);
     if let Some(cursor) = cursor {
@@ -114,7 +114,7 @@ pub(crate) fn resources(
     Ok((page, None))
 }
 
-fn overview_entry(index: &Index) -> Result<Object, Refusal> {
+fn overview_entry(index: &Index) -> Result<Object, ContentError> {
     let updated = index.kb().state()?.updated_ms;
     Ok(object(json!({
         "uri": uri::of_index(index.name()),
@@ -184,8 +184,8 @@ pub(crate) fn templates() -> Vec<Object> {
 }
 
 /// What a resource holds now.
-pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, Refusal> {
-    let missing = || Refusal::NotFound(address.to_owned());
+pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentError> {
+    let missing = || ContentError::NotFound(address.to_owned());
     let found = uri::parse(address).ok_or_else(missing)?;
     let index = indexes.named(&found.index).map_err(|_| missing())?;
     // Nobody asked which paths are like one that is not there.
@@ -225,16 +225,16 @@ fn exact(document: &DocumentInfo, path: &str) -> Option<()> {
     (document.path == path).then_some(())
 }
 
-fn missing_or_failed(error: Error, address: &str) -> Refusal {
+fn missing_or_failed(error: Error, address: &str) -> ContentError {
     match error {
         Error::DocumentNotFound { .. }
         | Error::AmbiguousDocument { .. }
-        | Error::InvalidRange { .. } => Refusal::NotFound(address.to_owned()),
+        | Error::InvalidRange { .. } => ContentError::NotFound(address.to_owned()),
         other => other.into(),
     }
 }
 
-fn overview(index: &Index) -> Result<String, Refusal> {
+fn overview(index: &Index) -> Result<String, ContentError> {
     let info = index.kb().info()?;
     let folders = index.kb().folders(FOLDERS_BYTES)?;
     let paths = folders.paths.into_iter();
@@ -265,15 +265,15 @@ fn overview(index: &Index) -> Result<String, Refusal> {
     });
     match serde_json::to_string_pretty(&overview) {
         Ok(text) => Ok(escape_json(&text).into_owned()),
-        Err(error) => Err(Refusal::Failed(error.to_string())),
+        Err(error) => Err(ContentError::Failed(error.to_string())),
     }
 }
 
-fn outline(index: &Index, path: &str, address: &str) -> Result<String, Refusal> {
+fn outline(index: &Index, path: &str, address: &str) -> Result<String, ContentError> {
     let page = PageOptions::default().with_max_tokens(OUTLINE_LIMIT_TOKENS);
     let found = index.kb().sections(path, &page);
     let outline = found.map_err(|error| missing_or_failed(error, address))?;
-    let missing = || Refusal::NotFound(address.to_owned());
+    let missing = || ContentError::NotFound(address.to_owned());
     exact(&outline.document, path).ok_or_else(missing)?;
     let mut text = String::new();
     for section in &outline.sections {

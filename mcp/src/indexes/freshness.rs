@@ -10,8 +10,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kb_engine::{IndexOptions, Kb};
 
-use super::Index;
-
 /// Days after which an index counts as old, whatever its sources say.
 const OLD_DAYS: f64 = 7.0;
 
@@ -53,12 +51,12 @@ struct Look {
 
 impl Freshness {
     /// What is known now. Sees to it that more is known later.
-    pub(super) fn of(&self, index: &Index) -> Option<Stale> {
-        let state = index.kb().state().ok()?;
+    pub(super) fn check(&self, kb: &Kb, path: &Path) -> Option<Stale> {
+        let state = kb.state().ok()?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = last.next.is_none_or(|next| Instant::now() >= next);
         if is_due && !last.is_under_way {
-            let (found, path) = (Arc::clone(&self.last), index.path().to_path_buf());
+            let (found, path) = (Arc::clone(&self.last), path.to_path_buf());
             let looking = thread::Builder::new().name("kb-freshness".to_owned());
             // Without a thread nothing is known of the sources, which is no failure of the request.
             last.is_under_way = looking.spawn(move || look(&found, &path)).is_ok();

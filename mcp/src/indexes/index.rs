@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use kb_engine::{Error, Kb, KbWriter, Result};
 
-use super::Jobs;
 use super::freshness::{Freshness, Stale};
+use super::jobs::Jobs;
 use crate::response::ToolError;
 
 /// How long a write waits for another writer before it is refused.
@@ -139,7 +139,7 @@ impl Index {
 
     /// Whether what it was made from has changed, or it is old; what is known without waiting.
     pub(crate) fn staleness(&self) -> Option<Stale> {
-        self.freshness.of(self)
+        self.freshness.check(&self.kb, &self.path)
     }
 
     /// Runs `work` with the writer of this file; `work` commits. Waits some seconds for other

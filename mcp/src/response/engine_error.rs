@@ -6,7 +6,8 @@ use std::io::ErrorKind;
 use kb_engine::Error;
 
 use super::remedy::remedy;
-use super::{ToolError, cut, short};
+use super::tool_error::ToolError;
+use super::truncate::{cut, short};
 
 /// Longest reason, in characters: it may repeat what a client sent.
 const REASON_LIMIT: usize = 400;

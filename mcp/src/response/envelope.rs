@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Warnings;
+use super::tool_response::Warnings;
 
 /// Most tokens that a client may ask for at once.
 pub(crate) const TOKENS_LIMIT: u32 = 20_000;

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use serde_json::{Map, Value, json};
 
-use super::TokenInfo;
 use super::secret::Hash;
+use super::token::TokenInfo;
 
 /// Version of the file.
 const VERSION: u64 = 1;

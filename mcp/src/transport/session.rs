@@ -17,7 +17,7 @@ use super::server::{Server, implementation};
 use super::subscriptions::{self, Subscriptions};
 #[cfg(feature = "conformance")]
 use crate::conformance;
-use crate::content::{self, Refusal};
+use crate::content::{self, ContentError};
 use crate::limits::ADDRESS_LIMIT_BYTES;
 use crate::response::{Object, ToolError, ToolResponse, cut, short};
 use crate::tokens::Access;
@@ -77,7 +77,7 @@ impl Session {
     async fn run_query<T: Send + 'static>(
         &self,
         cx: &RequestContext<RoleServer>,
-        query: impl FnOnce(&Server) -> Result<T, Refusal> + Send + 'static,
+        query: impl FnOnce(&Server) -> Result<T, ContentError> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let server = Arc::clone(&self.server);
         let guard = RequestGuard::of_request(cx);
@@ -284,7 +284,7 @@ impl ServerHandler for Session {
             let reference = match &request.r#ref {
                 Reference::Prompt(prompt) => content::Reference::Prompt(&prompt.name),
                 Reference::Resource(template) => content::Reference::Template(&template.uri),
-                _ => return Err(Refusal::Invalid("unknown kind of reference".to_owned())),
+                _ => return Err(ContentError::InvalidArgument("unknown kind of reference".to_owned())),
             };
             let context = request.context.and_then(|context| context.arguments);
             let given: Object = context
@@ -439,17 +439,17 @@ fn internal(error: impl ToString) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-fn to_error_data(refusal: Refusal) -> ErrorData {
+fn to_error_data(refusal: ContentError) -> ErrorData {
     match refusal {
-        Refusal::NotFound(uri) => {
+        ContentError::NotFound(uri) => {
             ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
         }
         // The message may repeat what the client sent.
-        Refusal::Invalid(what) => {
+        ContentError::InvalidArgument(what) => {
             let what = escape_line(&cut(&what, MESSAGE_LIMIT)).into_owned();
             ErrorData::invalid_params(what, None)
         }
-        Refusal::Failed(why) => internal(why),
+        ContentError::Failed(why) => internal(why),
     }
 }
 

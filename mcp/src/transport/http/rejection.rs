@@ -6,6 +6,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
+use tokio::task::JoinError;
 
 use super::allow_list::Forbidden;
 use super::body::response::ResponseBody;
@@ -59,6 +60,13 @@ impl Rejection {
 impl From<StatusCode> for Rejection {
     fn from(status: StatusCode) -> Rejection {
         Rejection::new(status, status.canonical_reason().unwrap_or_default())
+    }
+}
+
+/// A panic on a blocking thread.
+impl From<JoinError> for Rejection {
+    fn from(_: JoinError) -> Rejection {
+        StatusCode::INTERNAL_SERVER_ERROR.into()
     }
 }
 

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use hyper::StatusCode;
 use tokio::sync::Semaphore;
-
-use crate::transport::http::rejection::Rejection;
+use tokio::task::JoinError;
 
 /// Messages that are parsed off the network threads at once.
 const CONCURRENCY: usize = 2;
@@ -28,32 +26,37 @@ impl Offload {
     }
 
     /// Runs a job on `length` bytes: here if they are few, else on a blocking thread.
+    ///
+    /// # Errors
+    /// That of a job which panicked on its thread.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         length: usize,
         job: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Rejection> {
+    ) -> Result<T, JoinError> {
         if length <= INLINE_LIMIT_BYTES {
             return Ok(job());
         }
         // An error would mean that the semaphore is closed, which it never is.
         let permit = Arc::clone(&self.permits).acquire_owned().await;
-        let done = tokio::task::spawn_blocking(move || {
+        tokio::task::spawn_blocking(move || {
             // Released when the job ends, even if its request is gone.
             let _permit = permit;
             job()
         })
-        .await;
-        done.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR.into())
+        .await
     }
 
     /// Polls a future that parses `length` bytes before it first waits: the first time on a blocking
     /// thread if they are many, then here.
+    ///
+    /// # Errors
+    /// That of a future which panicked on the blocking thread.
     pub(crate) async fn first_poll<T: Send + 'static>(
         &self,
         length: usize,
         future: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, Rejection> {
+    ) -> Result<T, JoinError> {
         let mut future = Box::pin(future);
         if length <= INLINE_LIMIT_BYTES {
             return Ok(future.await);

@@ -11,11 +11,11 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use kb_engine::escape::escape_json;
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 use super::offload::Offload;
 use super::unflushed::Unflushed;
-use crate::transport::http::rejection::Rejection;
 use crate::transport::quota::{Owner, Quota, QuotaPermit};
 
 /// The body of a response. One with an exact size is whole, any other is a stream of events.
@@ -131,7 +131,7 @@ fn data_length(frame: &Option<Result<Frame<Bytes>, Infallible>>) -> usize {
 pub(crate) async fn escaped(
     body: ResponseBody,
     offload: &Offload,
-) -> Result<ResponseBody, Rejection> {
+) -> Result<ResponseBody, JoinError> {
     if body.size_hint().exact().is_none() {
         let events = body.map_frame(|frame| frame.map_data(escape_bytes));
         return Ok(events.boxed());

@@ -1,0 +1,354 @@
+//! The registry of open files: found by name or UUID, and added to while the server runs.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+
+use kb_engine::{DocumentInfo, Error, KbWriter};
+
+use super::index::{Index, is_of_file};
+use super::jobs::Jobs;
+use super::paths::Roots;
+use crate::options::{NAME_LIMIT, Opened, Options, StartError};
+use crate::response::{ToolError, short};
+
+/// Most files that one server opens; as many as one search asks.
+pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
+
+/// Called after each commit of this process.
+type Listener = Box<dyn Fn() + Send + Sync>;
+
+/// The open files.
+pub(crate) struct Indexes {
+    all: RwLock<Vec<Arc<Index>>>,
+    /// Names of indexes that are being made.
+    reserved: Mutex<Vec<String>>,
+    /// The runs that make new indexes.
+    making: Arc<Jobs>,
+    allow_write: bool,
+    roots: Roots,
+    listener: OnceLock<Listener>,
+    opened: Option<Opened>,
+}
+
+impl Indexes {
+    /// Opens all files; where writing is allowed, a file that does not exist is made, empty.
+    pub(crate) fn open(options: &Options) -> Result<Arc<Indexes>, StartError> {
+        check(&options.files)?;
+        let roots = match options.allow_write {
+            true => Roots::new(&options.allow_roots),
+            false => Ok(Roots::none()),
+        };
+        let roots = roots.map_err(|(path, error)| StartError::Io {
+            action: format!("find {}", path.display()),
+            error,
+        })?;
+        let mut all: Vec<Arc<Index>> = Vec::new();
+        for (name, path) in &options.files {
+            let failed = |error| StartError::File {
+                path: path.clone(),
+                error,
+            };
+            if options.allow_write && !path.exists() {
+                let made = KbWriter::open_or_create(path).and_then(|mut writer| writer.commit());
+                made.map_err(failed)?;
+            }
+            all.push(Arc::new(Index::open(name, path).map_err(failed)?));
+        }
+        let indexes = Arc::new(Indexes {
+            all: RwLock::new(all),
+            reserved: Mutex::default(),
+            making: Arc::default(),
+            allow_write: options.allow_write,
+            roots,
+            listener: OnceLock::new(),
+            opened: options.opened.clone(),
+        });
+        for index in indexes.list() {
+            indexes.tell_opened(&index);
+        }
+        Ok(indexes)
+    }
+
+    /// All of them, in the order given.
+    pub(crate) fn list(&self) -> Vec<Arc<Index>> {
+        self.all
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Whether the server was started with leave to write.
+    pub(crate) fn allow_write(&self) -> bool {
+        self.allow_write
+    }
+
+    /// The folders that may be indexed.
+    pub(crate) fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    /// The runs that make new indexes, by the names of these.
+    pub(crate) fn making(&self) -> &Arc<Jobs> {
+        &self.making
+    }
+
+    /// Hears of commits of this process from now on; the first one to ask is the only one.
+    pub(crate) fn on_commit(&self, listener: impl Fn() + Send + Sync + 'static) {
+        let _ = self.listener.set(Box::new(listener));
+    }
+
+    /// Tells whoever listens that a file was changed by us.
+    pub(crate) fn committed(&self) {
+        if let Some(listener) = self.listener.get() {
+            listener();
+        }
+    }
+
+    /// The index of that name or UUID.
+    pub(crate) fn named(&self, name: &str) -> Result<Arc<Index>, ToolError> {
+        let all = self.list();
+        // Nothing is called that, and to look costs its length for each of them.
+        let could_be = name.len() <= 4 * NAME_LIMIT;
+        let named = || all.iter().find(|index| index.name() == name);
+        let with_id = || all.iter().find(|index| index.has_uuid(name));
+        let found = could_be.then(|| named().or_else(with_id)).flatten();
+        found.cloned().ok_or_else(|| {
+            ToolError::new(
+                "INDEX_NOT_FOUND",
+                format!("no index is called {:?}", short(name)),
+            )
+            .with_hint(format!("The open ones are {}", names(&all)))
+        })
+    }
+
+    /// The index that a call speaks of: the one it names, or the only one.
+    pub(crate) fn pick(&self, name: Option<&str>) -> Result<Arc<Index>, ToolError> {
+        if let Some(name) = name {
+            return self.named(name);
+        }
+        let all = self.list();
+        match all.as_slice() {
+            [only] => Ok(Arc::clone(only)),
+            _ => Err(
+                ToolError::new("INDEX_AMBIGUOUS", format!("{} indexes are open", all.len()))
+                    .with_hint(format!("Pass index_name, one of {}", names(&all))),
+            ),
+        }
+    }
+
+    /// The indexes that a search asks: the one it names; else the one whose source holds the working
+    /// directory, or all.
+    pub(crate) fn pick_all(&self, name: Option<&str>) -> Result<Vec<Arc<Index>>, ToolError> {
+        if let Some(name) = name {
+            return Ok(vec![self.named(name)?]);
+        }
+        let mut all = self.list();
+        if all.len() > 1
+            && let Ok(here) = std::env::current_dir()
+        {
+            let mut holding = all.iter().filter(|index| index.holds(&here));
+            if let (Some(one), None) = (holding.next(), holding.next()) {
+                let one = Arc::clone(one);
+                all = vec![one];
+            }
+        }
+        Ok(all)
+    }
+
+    /// The document of that name, which may be a `kb://` address, and its index. Without an index
+    /// name all open files are asked.
+    pub(crate) fn document(
+        &self,
+        index: Option<&str>,
+        name: &str,
+    ) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
+        // Another room knows addresses: those of our own are told apart there.
+        let (index, name) = match crate::response::uri::parse(name) {
+            Some(uri) => (Some(uri.index), uri.path),
+            None => (index.map(str::to_owned), name.to_owned()),
+        };
+        if let Some(index) = index {
+            let index = self.named(&index)?;
+            let document = index.kb().document(&name);
+            let document = document.map_err(|error| index.failure(error))?;
+            return Ok((index, document));
+        }
+        let mut found: Vec<(Arc<Index>, DocumentInfo)> = Vec::new();
+        let mut nearest: Vec<String> = Vec::new();
+        let mut failed: Option<ToolError> = None;
+        for index in self.list() {
+            match index.kb().document(&name) {
+                Ok(document) => found.push((index, document)),
+                Err(Error::DocumentNotFound { nearest: some, .. }) => nearest.extend(some),
+                // It matters only where none of the others has the document.
+                Err(error) if is_of_file(&error) => {
+                    failed.get_or_insert(index.failure(error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let (true, Some(failed)) = (found.is_empty(), failed) {
+            return Err(failed);
+        }
+        match found.len() {
+            0 => {
+                nearest.truncate(5);
+                let name = name.clone();
+                Err(Error::DocumentNotFound { name, nearest }.into())
+            }
+            1 => found
+                .pop()
+                .ok_or_else(|| ToolError::new("INTERNAL", "lost a document")),
+            several => {
+                let names: Vec<&str> = found.iter().map(|(index, _)| index.name()).collect();
+                Err(ToolError::new(
+                    "INDEX_AMBIGUOUS",
+                    format!("{several} indexes have a document {:?}", short(&name)),
+                )
+                .with_hint(format!("Pass index_name, one of {}", names.join(", "))))
+            }
+        }
+    }
+
+    /// Keeps a name, and room for one more index, for whoever is about to make it.
+    pub(crate) fn reserve(self: &Arc<Indexes>, name: &str) -> Result<Reserved, ToolError> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.reserved();
+        let is_open = all.iter().any(|index| index.name() == name);
+        if is_open || reserved.iter().any(|other| other == name) {
+            let why = if is_open { "open" } else { "being made" };
+            return Err(ToolError::new(
+                "INDEX_NAME_TAKEN",
+                format!(
+                    "index_name: an index called {:?} is {why} already",
+                    short(name)
+                ),
+            )
+            .with_hint("Pass another index_name, or wait until get_status says that it is ready"));
+        }
+        if all.len() + reserved.len() >= INDEXES_LIMIT {
+            return Err(ToolError::new(
+                "INVALID_ARGUMENT",
+                format!("index_name: {INDEXES_LIMIT} indexes are open, and no more can be"),
+            ));
+        }
+        reserved.push(name.to_owned());
+        Ok(Reserved {
+            indexes: Arc::clone(self),
+            name: name.to_owned(),
+        })
+    }
+
+    /// The index that has the file at `path` open, under whatever name.
+    pub(crate) fn at(&self, path: &Path) -> Option<Arc<Index>> {
+        let real = path.canonicalize().ok()?;
+        let is_it = |index: &Arc<Index>| index.path().canonicalize().is_ok_and(|it| it == real);
+        self.list().into_iter().find(is_it)
+    }
+
+    fn reserved(&self) -> MutexGuard<'_, Vec<String>> {
+        self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_opened(&self, index: &Index) {
+        if let Some(opened) = &self.opened {
+            opened(index.name(), index.path());
+        }
+    }
+
+    /// Where a new index of that name is made: beside the first file.
+    pub(crate) fn path_of_new(&self, name: &str) -> PathBuf {
+        let all = self.list();
+        let folder = all.first().and_then(|index| index.path().parent());
+        folder.unwrap_or(Path::new("")).join(format!("{name}.kb"))
+    }
+}
+
+/// Refuses files that cannot be served together, before one is opened or made.
+fn check(files: &[(String, PathBuf)]) -> Result<(), StartError> {
+    let refused = |message: String, hint: Option<&str>| {
+        Err(StartError::Usage {
+            message,
+            hint: hint.map(str::to_owned),
+        })
+    };
+    if files.is_empty() || files.len() > INDEXES_LIMIT {
+        let count = files.len();
+        let message = format!("{count} files given; a server opens 1 to {INDEXES_LIMIT}");
+        return refused(message, None);
+    }
+    let (mut names, mut paths) = (BTreeSet::new(), BTreeSet::new());
+    for (name, path) in files {
+        if !names.insert(name) {
+            let hint = "give one of them another name: NAME=FILE.kb";
+            return refused(format!("two files are called {name:?}"), Some(hint));
+        }
+        if !paths.insert(real(path)) {
+            let message = format!("{} is given twice", path.display());
+            return refused(message, None);
+        }
+    }
+    Ok(())
+}
+
+/// A path without symbolic links, of a file that may not be there yet.
+fn real(path: &Path) -> PathBuf {
+    let beside = || {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let there = path.canonicalize().ok();
+    there.or_else(beside).unwrap_or_else(|| path.to_path_buf())
+}
+
+/// A name and a place for an index that is being made; both are free again when this is dropped.
+pub(crate) struct Reserved {
+    indexes: Arc<Indexes>,
+    name: String,
+}
+
+impl Reserved {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Opens the file under the name, if it is one that `may` be served: what is asked about is what is
+    /// opened, whatever becomes of the path. `None` where it may not.
+    pub(crate) fn open(
+        self,
+        path: &Path,
+        may: impl FnOnce(&Index) -> Result<bool, ToolError>,
+    ) -> Result<Option<Arc<Index>>, ToolError> {
+        let index = Arc::new(Index::open(&self.name, path)?);
+        if !may(&index)? {
+            return Ok(None);
+        }
+        let all = &self.indexes.all;
+        let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
+        all.push(Arc::clone(&index));
+        drop(all);
+        self.indexes.tell_opened(&index);
+        Ok(Some(index))
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.indexes.reserved().retain(|name| *name != self.name);
+    }
+}
+
+/// When a document was changed: its original, or, where that is not known, what is stored of it.
+pub(crate) fn updated_ms(document: &DocumentInfo) -> i64 {
+    match document.modified_ms {
+        0 => document.added_ms,
+        known => known,
+    }
+}
+
+fn names(all: &[Arc<Index>]) -> String {
+    let names: Vec<&str> = all.iter().map(|index| index.name()).collect();
+    names.join(", ")
+}

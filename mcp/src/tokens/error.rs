@@ -1,0 +1,73 @@
+//! Why tokens cannot be read or changed.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::token::{NAME_LIMIT, TOKENS_LIMIT};
+
+/// Why tokens cannot be read or changed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// No name for a token: 1 to 64 printable characters.
+    Name(String),
+    /// There is one of that name.
+    Taken(String),
+    /// There is none of that name.
+    Unknown {
+        /// As given.
+        name: String,
+        /// Those that there are.
+        names: Vec<String>,
+    },
+    /// There are as many as there may be.
+    Full,
+    /// Others may read the file.
+    Exposed(PathBuf),
+    /// The file is none of ours, or damaged.
+    Unreadable(PathBuf),
+    /// The system refused.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Its reason.
+        error: io::Error,
+    },
+}
+
+impl TokenError {
+    /// What to do about it, if that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            TokenError::Name(_) => Some(format!("give 1 to {NAME_LIMIT} printable characters")),
+            TokenError::Taken(name) => Some(format!("revoke {name:?} first, or take another name")),
+            TokenError::Unknown { names, .. } if !names.is_empty() => {
+                Some(format!("there are {}", names.join(", ")))
+            }
+            TokenError::Full => Some("revoke one that is not used any more".to_owned()),
+            TokenError::Exposed(path) => Some(format!("chmod 600 {}", path.display())),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for TokenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TokenError::Name(name) => write!(f, "{name:?} cannot be the name of a token"),
+            TokenError::Taken(name) => write!(f, "there is a token {name:?} already"),
+            TokenError::Unknown { name, .. } => write!(f, "no token is called {name:?}"),
+            TokenError::Full => write!(f, "there are {TOKENS_LIMIT} tokens, and no more can be"),
+            TokenError::Exposed(path) => {
+                write!(f, "others than its owner may read {}", path.display())
+            }
+            TokenError::Unreadable(path) => {
+                write!(f, "{} does not hold tokens, or is damaged", path.display())
+            }
+            TokenError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for TokenError {}
