@@ -1,5 +1,5 @@
-//! For tests of the workspace: runs that are held where a test can look at them or end them. Only with
-//! the feature `faults`.
+//! For tests: holds an index run while a test inspects or kills the process. Only with the feature
+//! `faults`.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use kb_engine::Progress;
 
-/// With `KB_FAULT_HOLD=FILE` an index run makes FILE once the first document is written and nothing is
-/// committed. It goes on when it is cancelled or FILE is gone.
+/// With `KB_FAULT_HOLD=FILE`, an index run creates FILE after its first document, before anything is
+/// committed, and waits until it is cancelled or FILE is removed.
 pub fn hold(progress: Progress, cancel: &AtomicBool) {
     let Some(file) = std::env::var_os("KB_FAULT_HOLD").filter(|_| progress.files_done == 1) else {
         return;

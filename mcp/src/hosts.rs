@@ -1,4 +1,5 @@
-//! The configuration that makes a host, a program with a model in it, start this server.
+//! The configuration with which a host starts this server. A host is a program with a model in it, as MCP
+//! calls it.
 
 use std::fmt::Write as _;
 
@@ -28,7 +29,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// All of them.
+    /// All hosts.
     pub const ALL: [Host; 7] = [
         Host::Claude,
         Host::Cursor,
@@ -39,7 +40,7 @@ impl Host {
         Host::Opencode,
     ];
 
-    /// Its name as a word of a command line.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Host::Claude => "claude",
@@ -58,16 +59,16 @@ impl Host {
     }
 }
 
-/// How the server is started.
+/// The command that starts the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// The program, absolute: hosts have a search path of their own.
+    /// The program, as an absolute path: hosts have a search path of their own.
     pub command: String,
-    /// What it is given; files absolute, hosts have a working directory of their own.
+    /// Its arguments; files as absolute paths, as hosts have a working directory of their own.
     pub arguments: Vec<String>,
 }
 
-/// A piece of a configuration.
+/// A piece of configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
     /// The file it belongs in.
@@ -76,30 +77,32 @@ pub struct Snippet {
     pub text: String,
 }
 
-/// What makes `host` start the server.
+/// The configuration with which `host` starts the server.
 pub fn snippet(host: Host, launch: &Launch) -> Snippet {
     let (command, arguments) = (&launch.command, &launch.arguments);
-    let plain = json!({ "command": command, "args": arguments });
+    let server = json!({ "command": command, "args": arguments });
     match host {
-        Host::Claude => servers(".mcp.json in the folder of a project", "mcpServers", plain),
-        Host::Cursor => servers("~/.cursor/mcp.json", "mcpServers", plain),
-        Host::Gemini => servers("~/.gemini/settings.json", "mcpServers", plain),
-        Host::Zed => servers("~/.config/zed/settings.json", "context_servers", plain),
+        Host::Claude => servers(".mcp.json in the folder of a project", "mcpServers", server),
+        Host::Cursor => servers("~/.cursor/mcp.json", "mcpServers", server),
+        Host::Gemini => servers("~/.gemini/settings.json", "mcpServers", server),
+        Host::Zed => servers("~/.config/zed/settings.json", "context_servers", server),
         Host::Vscode => {
             let server = json!({ "type": "stdio", "command": command, "args": arguments });
             servers(".vscode/mcp.json", "servers", server)
         }
         Host::Opencode => {
-            let words: Vec<&String> = std::iter::once(command).chain(arguments).collect();
-            let server = json!({ "type": "local", "command": words, "enabled": true });
+            let command_line: Vec<&String> = std::iter::once(command).chain(arguments).collect();
+            let server = json!({ "type": "local", "command": command_line, "enabled": true });
             servers("opencode.json", "mcp", server)
         }
         Host::Codex => {
-            let words: Vec<String> = arguments.iter().map(|word| toml_string(word)).collect();
-            let (command, words) = (toml_string(command), words.join(", "));
+            let arguments: Vec<String> = arguments.iter().map(|it| toml_string(it)).collect();
+            let (command, arguments) = (toml_string(command), arguments.join(", "));
             Snippet {
                 file: "~/.codex/config.toml",
-                text: format!("[mcp_servers.{SERVER}]\ncommand = {command}\nargs = [{words}]\n"),
+                text: format!(
+                    "[mcp_servers.{SERVER}]\ncommand = {command}\nargs = [{arguments}]\n"
+                ),
             }
         }
     }
@@ -111,8 +114,8 @@ fn servers(file: &'static str, key: &str, server: Value) -> Snippet {
     Snippet { file, text }
 }
 
-/// A basic string of TOML: escapes are those of JSON, and DEL needs one too. Beyond U+FFFF there are
-/// no pairs but eight digits.
+/// A basic string of TOML 1.0. Its escapes are those of JSON, with two differences: DEL must be escaped,
+/// and a character beyond U+FFFF has eight digits instead of a surrogate pair.
 fn toml_string(text: &str) -> String {
     let mut string = String::new();
     for character in Value::from(text).to_string().chars() {
@@ -141,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_host_but_codex_gets_json_that_says_what_to_start() {
+    fn every_host_but_codex_gets_json_with_the_command() {
         let launch = launch();
         let words = json!(launch.arguments);
         for host in Host::ALL.into_iter().filter(|host| *host != Host::Codex) {
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn codex_gets_toml_with_everything_escaped() {
+    fn codex_gets_escaped_toml() {
         let text = snippet(Host::Codex, &launch()).text;
         assert_eq!(
             text,
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_are_known_by_their_names() {
+    fn hosts_are_parsed_from_their_names() {
         for host in Host::ALL {
             assert_eq!(Host::from_name(host.name()), Some(host));
         }

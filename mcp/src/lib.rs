@@ -2,8 +2,8 @@
 //! over HTTP.
 //!
 //! Imports point down: `transport` (the only room that knows tokio, rmcp and hyper) carries requests to
-//! `tools` and `content`, which are plain functions; these ask the open files in `indexes` and say
-//! what goes out in the words of `response`. `definitions` publishes what the tools are, `tokens` are the
+//! `tools` and `content`, which are plain functions; these read the open files in `indexes` and build
+//! their results with `response`. `definitions` publishes what the tools are, `tokens` are the
 //! access tokens of HTTP clients, `hosts` the configuration of programs that start a server.
 #![deny(missing_docs)]
 

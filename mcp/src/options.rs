@@ -1,31 +1,32 @@
-//! What a server is started with.
+//! The options that a server is started with.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Tells the person who started the server one line; never on stdout.
+/// Receives notes for the person who started the server, one line each. Never written to stdout.
 pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Longest name of an index, in characters.
 pub(crate) const NAME_LIMIT: usize = 64;
 
-/// Whether an index may be called that: names stand in addresses and in lists.
+/// Whether an index may have that name, which becomes part of URIs and of lists: 1 to 64 characters, no
+/// control characters, none of `/\=,`, no space at either end, and neither `.` nor `..`.
 pub fn is_index_name(name: &str) -> bool {
     let is_plain =
         |character: char| !character.is_control() && !matches!(character, '/' | '\\' | '=' | ',');
-    let is_path_word = name == "." || name == "..";
+    let is_relative = name == "." || name == "..";
     let length = name.chars().count();
     (1..=NAME_LIMIT).contains(&length)
         && name.chars().all(is_plain)
         && name.trim() == name
-        && !is_path_word
+        && !is_relative
 }
 
-/// Hears of every .kb that is opened: those given, and those made later. Its name and its path.
+/// Called with name and path of every .kb that is opened: those given, and those created later.
 pub type Opened = Arc<dyn Fn(&str, &Path) + Send + Sync>;
 
-/// What a server serves, and what it lets clients do.
+/// What a server serves, and what it allows clients to do.
 #[derive(Clone)]
 pub struct Options {
     /// Name and path of each .kb, at least one; names are unique.
@@ -34,9 +35,9 @@ pub struct Options {
     pub allow_write: bool,
     /// Folders that `index_codebase` may read; empty: the working directory.
     pub allow_roots: Vec<PathBuf>,
-    /// Takes the notes of the server.
+    /// Receives the notes of the server.
     pub note: Note,
-    /// Hears of the files.
+    /// Called for every file that is opened.
     pub opened: Option<Opened>,
 }
 
@@ -50,17 +51,17 @@ impl fmt::Debug for Options {
     }
 }
 
-/// What a server over HTTP is started with beside [`Options`].
+/// The options of a server over HTTP, beside [`Options`].
 #[derive(Debug, Clone, Default)]
 pub struct HttpOptions {
-    /// `ADDRESS:PORT`; port 0 is any free one.
+    /// `ADDRESS:PORT`; port 0 is any free port.
     pub address: String,
-    /// Names that clients may know the server by, beside those of the loopback and its own address.
+    /// Host names that requests may be for, beside those of the loopback and the server's own address.
     pub allow_hosts: Vec<String>,
-    /// Web pages that may ask, as `scheme://host:port`, beside those of this machine.
+    /// Origins that requests may come from, as `scheme://host:port`, beside pages of this machine.
     pub allow_origins: Vec<String>,
-    /// The file of tokens; `None`: the user's own where other machines can reach the server, else no
-    /// token is asked for.
+    /// The token file. `None`: the user's default file if other machines can reach the server, else no
+    /// token is required.
     pub tokens: Option<PathBuf>,
 }
 
@@ -69,23 +70,23 @@ pub struct HttpOptions {
 pub enum StartError {
     /// A .kb cannot be opened.
     File {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: kb_engine::Error,
     },
-    /// The command line asks for what cannot be.
+    /// The options contradict each other, or one is invalid.
     Usage {
         /// What is wrong.
         message: String,
-        /// What would be right.
+        /// What to do about it.
         hint: Option<String>,
     },
-    /// The system refused.
+    /// The system refused an operation.
     Io {
-        /// What was tried, as a verb: "listen on 127.0.0.1:80".
+        /// The operation, as a verb: "listen on 127.0.0.1:80".
         action: String,
-        /// Its reason.
+        /// The reason given by the system.
         error: std::io::Error,
     },
 }
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_short_and_are_no_paths() {
+    fn names_are_short_and_not_paths() {
         for name in ["team", "a b", "v1.2", "\u{6587}"] {
             assert!(is_index_name(name), "{name:?}");
         }

@@ -1,4 +1,4 @@
-//! What an argument may be completed to.
+//! Completion of arguments.
 
 use std::sync::Arc;
 
@@ -8,33 +8,34 @@ use super::resources::templates;
 use crate::indexes::{Index, Indexes};
 use crate::response::{Object, short};
 
-/// Most values in one answer; the protocol allows no more.
+/// Most values of one completion: the limit of the protocol.
 const VALUES_LIMIT: usize = 100;
 
-/// What an argument may be completed to.
+/// The values that an argument may be completed to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Completion {
     /// At most 100, best first.
     pub(crate) values: Vec<String>,
-    /// How many there are.
+    /// How many there are in total.
     pub(crate) total: u64,
 }
 
-/// What is completed.
+/// What the argument belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reference<'r> {
     /// A prompt by its name.
     Prompt(&'r str),
-    /// A resource template by its address.
+    /// A resource template by its URI.
     Template(&'r str),
 }
 
-/// Completes an argument of a prompt or a template. `given`: arguments that are filled in already.
+/// Completes an argument of a prompt or a template. `given` has those that are filled in
+/// already.
 pub(crate) fn complete(
     indexes: &Indexes,
     reference: Reference<'_>,
     argument: &str,
-    typed: &str,
+    prefix: &str,
     given: &Object,
 ) -> Result<Completion, ContentError> {
     let is_known = match reference {
@@ -52,13 +53,13 @@ pub(crate) fn complete(
         }));
     }
     match (reference, argument) {
-        (_, "index_name") => Ok(names(indexes, typed)),
+        (_, "index_name") => Ok(names(indexes, prefix)),
         (Reference::Template(_), "path") | (Reference::Prompt(_), "document_id" | "target") => {
             let name = given.get("index_name").and_then(|name| name.as_str());
             let Some(index) = index_of(indexes, name) else {
                 return Ok(Completion::default());
             };
-            let (values, total) = index.kb().complete_path(typed, VALUES_LIMIT)?;
+            let (values, total) = index.kb().complete_path(prefix, VALUES_LIMIT)?;
             Ok(Completion { values, total })
         }
         _ => Ok(Completion::default()),
@@ -73,12 +74,12 @@ fn index_of(indexes: &Indexes, name: Option<&str>) -> Option<Arc<Index>> {
     }
 }
 
-/// Names of indexes that begin with what was typed, then those that contain it.
-fn names(indexes: &Indexes, typed: &str) -> Completion {
+/// Names of indexes that start with the prefix, then those that contain it.
+fn names(indexes: &Indexes, prefix: &str) -> Completion {
     let all = indexes.list();
     let names = || all.iter().map(|index| index.name().to_owned());
-    let mut values: Vec<String> = names().filter(|name| name.starts_with(typed)).collect();
-    values.extend(names().filter(|name| !name.starts_with(typed) && name.contains(typed)));
+    let mut values: Vec<String> = names().filter(|name| name.starts_with(prefix)).collect();
+    values.extend(names().filter(|name| !name.starts_with(prefix) && name.contains(prefix)));
     Completion {
         total: values.len() as u64,
         values,

@@ -1,4 +1,4 @@
-//! Prompts: instructions that a person picks in a host. They embed no text of documents.
+//! Prompts: instructions that a user selects in a host. They contain no text of documents.
 
 use serde_json::json;
 
@@ -6,22 +6,22 @@ use super::error::ContentError;
 use crate::options::NAME_LIMIT;
 use crate::response::{Object, short};
 
-/// What is advertised of a prompt.
+/// The definition of a prompt.
 struct Prompt {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// The argument it is about, which must be given.
+    /// Name and description of its required argument.
     subject: (&'static str, &'static str),
 }
 
-/// The argument that every prompt has too.
+/// The optional argument of every prompt.
 const INDEX_NAME: (&str, &str) = (
     "index_name",
     "Knowledge base to use; leave out for all that are open.",
 );
 
-/// Longest argument that is taken, in bytes.
+/// Longest argument, in bytes.
 const ARGUMENT_LIMIT_BYTES: usize = 8 << 10;
 
 /// All prompts, by name.
@@ -64,34 +64,41 @@ pub(crate) fn prompts() -> Vec<Object> {
     published.collect()
 }
 
-/// Whether there is a prompt of that name.
+/// Whether a prompt has that name.
 pub(super) fn is_prompt(name: &str) -> bool {
     PROMPTS.iter().any(|prompt| prompt.name == name)
 }
 
 /// The text of one prompt with its arguments filled in, and its description.
-pub(crate) fn prompt(name: &str, arguments: &Object) -> Result<(String, &'static str), ContentError> {
+pub(crate) fn prompt(
+    name: &str,
+    arguments: &Object,
+) -> Result<(String, &'static str), ContentError> {
     let known = PROMPTS.iter().find(|prompt| prompt.name == name);
-    let known =
-        known.ok_or_else(|| ContentError::InvalidArgument(format!("Unknown prompt: {}", short(name))))?;
+    let known = known
+        .ok_or_else(|| ContentError::InvalidArgument(format!("Unknown prompt: {}", short(name))))?;
     let (subject_name, _) = known.subject;
     let argument = |name: &str| -> Result<Option<&str>, ContentError> {
-        let most = match name == INDEX_NAME.0 {
-            // Of four bytes each.
-            true => 4 * NAME_LIMIT,
-            false => ARGUMENT_LIMIT_BYTES,
+        let limit = if name == INDEX_NAME.0 {
+            // A character has up to four bytes.
+            4 * NAME_LIMIT
+        } else {
+            ARGUMENT_LIMIT_BYTES
         };
         let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {
             return Ok(None);
         };
-        let text = value.as_str().filter(|text| text.len() <= most);
+        let text = value.as_str().filter(|text| text.len() <= limit);
         let text = text.ok_or_else(|| {
-            ContentError::InvalidArgument(format!("{name}: a text of at most {most} bytes is wanted"))
+            ContentError::InvalidArgument(format!(
+                "{name}: a text of at most {limit} bytes is wanted"
+            ))
         })?;
         Ok(Some(text.trim()).filter(|text| !text.is_empty()))
     };
-    let subject = argument(subject_name)?
-        .ok_or_else(|| ContentError::InvalidArgument(format!("{name} needs the argument {subject_name}")))?;
+    let subject = argument(subject_name)?.ok_or_else(|| {
+        ContentError::InvalidArgument(format!("{name} needs the argument {subject_name}"))
+    })?;
     let place = match argument(INDEX_NAME.0)? {
         Some(index) => format!(" Pass index_name {index:?} to every tool."),
         None => String::new(),
@@ -136,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_holds_its_arguments_and_names_only_tools_that_there_are() {
+    fn a_prompt_has_its_arguments_and_names_existing_tools() {
         let tools: Vec<String> = definitions::definitions(false)
             .iter()
             .map(|tool| tool["name"].as_str().unwrap().to_owned())

@@ -15,14 +15,14 @@ use crate::response::{Object, time};
 /// Resources in one page of the list.
 const PAGE_ITEMS: usize = 100;
 
-/// Most bytes of text that a resource gives.
+/// Most bytes of text in one resource.
 const TEXT_LIMIT_BYTES: usize = 800 << 10;
 
-/// As many tokens.
+/// The same limit in tokens of four bytes.
 const TEXT_LIMIT_TOKENS: u32 = 200 << 10;
 
-/// Longest cursor that is looked at, in bytes: the longest path has six for each byte in JSON, and
-/// base64 adds a third.
+/// Longest cursor, in bytes: JSON may take six bytes for each byte of the longest path, and base64 adds a
+/// third.
 const CURSOR_LIMIT_BYTES: usize = 9 * limits::DOCUMENT_LIMIT;
 
 /// Bytes of folder paths in the overview of an index.
@@ -31,7 +31,7 @@ const FOLDERS_BYTES: u64 = 8000;
 /// Tokens of headings in the outline of a document; about as much as [`TEXT_LIMIT_BYTES`].
 const OUTLINE_LIMIT_TOKENS: u32 = 200_000;
 
-/// A text that a resource holds.
+/// The content of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Content {
     pub(crate) uri: String,
@@ -39,19 +39,19 @@ pub(crate) struct Content {
     pub(crate) text: String,
 }
 
-/// Where a list goes on: after that document of that index, or at its start.
-struct Place {
+/// Where a page of the list starts: after a document of an index, or at the start of the index.
+struct Position {
     index: String,
     after: Option<String>,
 }
 
-impl Place {
-    fn cursor(&self) -> String {
+impl Position {
+    fn encode(&self) -> String {
         let state = json!({"v": 1, "index": self.index, "after": self.after});
         URL_SAFE_NO_PAD.encode(state.to_string())
     }
 
-    fn of(cursor: &str) -> Option<Place> {
+    fn decode(cursor: &str) -> Option<Position> {
         if cursor.len() > CURSOR_LIMIT_BYTES {
             return None;
         }
@@ -66,33 +66,34 @@ impl Place {
             _ => return None,
         };
         let index = state.get("index")?.as_str()?.to_owned();
-        Some(Place { index, after })
+        Some(Position { index, after })
     }
 }
 
-/// A page of all resources, in the order of files and paths, and the cursor of the next one.
+/// A page of all resources, in the order of indexes and paths, and the cursor of the next page.
 pub(crate) fn resources(
     indexes: &Indexes,
     cursor: Option<&str>,
 ) -> Result<(Vec<Object>, Option<String>), ContentError> {
-    let invalid = || ContentError::InvalidArgument("cursor: not one that this server gave".to_owned());
+    let invalid =
+        || ContentError::InvalidArgument("cursor: not one that this server gave".to_owned());
     let all = indexes.list();
     let (mut number, mut after, mut is_start) = (0, None, true);
     if let Some(cursor) = cursor {
-        let place = Place::of(cursor).ok_or_else(invalid)?;
-        let found = all.iter().position(|index| index.name() == place.index);
+        let position = Position::decode(cursor).ok_or_else(invalid)?;
+        let found = all.iter().position(|index| index.name() == position.index);
         number = found.ok_or_else(invalid)?;
-        (is_start, after) = (place.after.is_none(), place.after);
+        (is_start, after) = (position.after.is_none(), position.after);
     }
     let mut page = Vec::with_capacity(PAGE_ITEMS);
     while let Some(index) = all.get(number) {
         if page.len() == PAGE_ITEMS {
             let name = index.name().to_owned();
-            return Ok((page, Some(Place { index: name, after }.cursor())));
+            return Ok((page, Some(Position { index: name, after }.encode())));
         }
         if is_start {
             let Ok(entry) = overview_entry(index) else {
-                // The other files are listed all the same; reading this one tells what is wrong.
+                // An index that cannot be read is left out; reading it reports the error.
                 (number, after, is_start) = (number + 1, None, true);
                 continue;
             };
@@ -107,7 +108,7 @@ pub(crate) fn resources(
         }
         if has_more {
             let name = index.name().to_owned();
-            return Ok((page, Some(Place { index: name, after }.cursor())));
+            return Ok((page, Some(Position { index: name, after }.encode())));
         }
         (number, after, is_start) = (number + 1, None, true);
     }
@@ -136,7 +137,7 @@ fn document_entry(index: &Index, document: &DocumentInfo) -> Object {
     }))
 }
 
-/// Of the text that is stored: that of HTML is not HTML any more.
+/// The MIME type of the stored text, which is plain text for HTML.
 fn mime(document: &DocumentInfo) -> &'static str {
     match document.file_type.as_str() {
         "html" => "text/plain",
@@ -183,12 +184,12 @@ pub(crate) fn templates() -> Vec<Object> {
     ]
 }
 
-/// What a resource holds now.
+/// Reads a resource.
 pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentError> {
     let missing = || ContentError::NotFound(address.to_owned());
     let found = uri::parse(address).ok_or_else(missing)?;
     let index = indexes.named(&found.index).map_err(|_| missing())?;
-    // Nobody asked which paths are like one that is not there.
+    // Checked first: the calls below would look for similar paths, which no resource needs.
     if found.part != Part::Overview && index.kb().document_at(&found.path)?.is_none() {
         return Err(missing());
     }
@@ -205,7 +206,7 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentE
         Part::Outline => ("text/markdown", outline(&index, &found.path, address)?),
         Part::Lines(first, last) => {
             let lines = Lines { first, last };
-            // No more than that is read, however long the lines are.
+            // Bounds what is read, however long the lines are.
             let page = PageOptions::default().with_max_tokens(TEXT_LIMIT_TOKENS);
             let read = index.kb().text_paged(&found.path, Some(lines), &page);
             let text = read.map_err(|error| missing_or_failed(error, address))?;
@@ -220,7 +221,7 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentE
     })
 }
 
-/// A resource has one address; ends of paths, which tools take, are none.
+/// A resource has one URI, with the whole path; tools also accept the end of a path.
 fn exact(document: &DocumentInfo, path: &str) -> Option<()> {
     (document.path == path).then_some(())
 }
@@ -293,7 +294,7 @@ fn outline(index: &Index, path: &str, address: &str) -> Result<String, ContentEr
     Ok(text)
 }
 
-/// Stays the same as long as [`read`] would give the same; `None` for no resource.
+/// A revision that changes when the result of [`read`] may change; `None` if there is no such resource.
 pub(crate) fn revision(indexes: &Indexes, address: &str) -> Option<String> {
     let found = uri::parse(address)?;
     let index = indexes.named(&found.index).ok()?;

@@ -1,5 +1,5 @@
-//! Whether an index is what its sources are now. Sources are looked at by a thread of its own after a
-//! request asked, so that no request waits for a disk.
+//! Whether an index is up to date with its sources. They are compared on a thread of its own, so that no
+//! request waits for a disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,56 +10,56 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kb_engine::{IndexOptions, Kb};
 
-/// Days after which an index counts as old, whatever its sources say.
+/// Days after which an index counts as stale, even if its sources have not changed.
 const OLD_DAYS: f64 = 7.0;
 
-/// How long what was found is believed before the next look.
-const BELIEVED: Duration = Duration::from_secs(30);
+/// How long a comparison stays valid.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How long a look may take. Which folders are looked at stands in the file, and whoever wrote that may
-/// name a whole disk.
-const LOOK_LIMIT: Duration = Duration::from_secs(5);
+/// How long a comparison may take. The folders are named by the file, which may be anybody's and name a
+/// whole disk.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long nobody looks again after a look that took too long.
-const PAUSE: Duration = Duration::from_secs(600);
+/// How long to wait after a comparison that took too long.
+const RETRY_INTERVAL: Duration = Duration::from_secs(600);
 
-/// What is known of an index that is out of date.
+/// How far an index is behind its sources.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stale {
-    /// Days since its content changed last.
+    /// Days since its content last changed.
     pub(crate) age_days: f64,
-    /// Files that differ from it now; `None` where its sources are not on this machine, or were not
-    /// looked at yet.
+    /// Files that differ from it; `None` if its sources are not on this machine, or were not compared
+    /// yet.
     pub(crate) changed: Option<u64>,
 }
 
-/// What the last look found.
+/// The last comparison of one index.
 #[derive(Debug, Default)]
 pub(super) struct Freshness {
-    last: Arc<Mutex<Look>>,
+    last: Arc<Mutex<Comparison>>,
 }
 
 #[derive(Debug, Default)]
-struct Look {
-    /// Whether a thread looks right now.
-    is_under_way: bool,
-    /// When there may be another one.
+struct Comparison {
+    /// Whether a thread compares right now.
+    is_running: bool,
+    /// When the next one is due.
     next: Option<Instant>,
-    /// Files that differed, and the commit they were compared with.
+    /// Files that differed, and the commit that they were compared with.
     changed: Option<(u64, u64)>,
 }
 
 impl Freshness {
-    /// What is known now. Sees to it that more is known later.
+    /// The result of the last comparison, if it was of this commit. Starts the next one if it is due.
     pub(super) fn check(&self, kb: &Kb, path: &Path) -> Option<Stale> {
         let state = kb.state().ok()?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = last.next.is_none_or(|next| Instant::now() >= next);
-        if is_due && !last.is_under_way {
-            let (found, path) = (Arc::clone(&self.last), path.to_path_buf());
-            let looking = thread::Builder::new().name("kb-freshness".to_owned());
-            // Without a thread nothing is known of the sources, which is no failure of the request.
-            last.is_under_way = looking.spawn(move || look(&found, &path)).is_ok();
+        if is_due && !last.is_running {
+            let (last_result, path) = (Arc::clone(&self.last), path.to_path_buf());
+            let thread = thread::Builder::new().name("kb-freshness".to_owned());
+            // Without a thread there is no comparison; the request does not fail for that.
+            last.is_running = thread.spawn(move || compare(&last_result, &path)).is_ok();
         }
         let of_this_commit = last.changed.filter(|(_, commit)| *commit == state.commit);
         let changed = of_this_commit.map(|(changed, _)| changed);
@@ -69,50 +69,51 @@ impl Freshness {
     }
 }
 
-/// One look at the sources of the file at `path`.
-fn look(last: &Mutex<Look>, path: &Path) {
+/// Compares the file at `path` with its sources.
+fn compare(last: &Mutex<Comparison>, path: &Path) {
     let cancel = Arc::new(AtomicBool::new(false));
     let (done, waits) = mpsc::channel::<()>();
     let stop = Arc::clone(&cancel);
-    let guard = thread::Builder::new().name("kb-freshness-limit".to_owned());
-    let guarded = guard.spawn(move || {
-        // The other end goes when the look has ended.
-        if waits.recv_timeout(LOOK_LIMIT) == Err(RecvTimeoutError::Timeout) {
+    let timer = thread::Builder::new().name("kb-freshness-timer".to_owned());
+    let timer = timer.spawn(move || {
+        // The sender is dropped when the comparison has ended.
+        if waits.recv_timeout(CHECK_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             stop.store(true, Ordering::Relaxed);
         }
     });
-    let changed = guarded.ok().and_then(|_| changed_files(path, &cancel));
+    let changed = timer.ok().and_then(|_| changed_files(path, &cancel));
     drop(done);
-    let believed = match cancel.load(Ordering::Relaxed) {
-        true => PAUSE,
-        false => BELIEVED,
+    let interval = if cancel.load(Ordering::Relaxed) {
+        RETRY_INTERVAL
+    } else {
+        RECHECK_INTERVAL
     };
     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-    *last = Look {
-        is_under_way: false,
-        next: Some(Instant::now() + believed),
+    *last = Comparison {
+        is_running: false,
+        next: Some(Instant::now() + interval),
         changed,
     };
 }
 
-/// How many files would be added, read again or removed, and which commit was compared; `None` where
-/// no source is on this machine, or it cannot be compared in time.
+/// How many files an index run would add, update or remove, and the commit that was compared. `None` if
+/// no source is on this machine, or the comparison takes too long.
 fn changed_files(path: &Path, cancel: &Arc<AtomicBool>) -> Option<(u64, u64)> {
     let kb = Kb::open(path).ok()?;
     let commit = kb.state().ok()?.commit;
     let mut paths: Vec<PathBuf> = Vec::new();
     for root in kb.roots().ok()? {
         let folder = PathBuf::from(&root.source);
-        // Nobody indexes a whole disk, or a share of another machine without being asked to.
-        let is_of_here = folder.parent().is_some() && !root.source.starts_with(r"\\");
-        if !is_of_here || !folder.is_dir() {
+        // Reading a whole disk, or a share of another machine, is too much for a status.
+        let is_local = folder.parent().is_some() && !root.source.starts_with(r"\\");
+        if !is_local || !folder.is_dir() {
             continue;
         }
         match root.files.as_slice() {
             [] => paths.push(folder),
             files => {
-                let there = files.iter().map(|file| folder.join(file));
-                paths.extend(there.filter(|file| file.exists()));
+                let existing = files.iter().map(|file| folder.join(file));
+                paths.extend(existing.filter(|file| file.exists()));
             }
         }
     }
@@ -126,7 +127,7 @@ fn changed_files(path: &Path, cancel: &Arc<AtomicBool>) -> Option<(u64, u64)> {
     };
     let report = kb.check_sources(&paths, &options).ok()?;
     if !report.similar_roots.is_empty() {
-        // A folder that only has the name of one that a sealed file was made from.
+        // A folder with the name of a source of a sealed file, which need not be that source.
         return None;
     }
     let changed = report.added.len() + report.updated.len() + report.removed.len();
@@ -136,7 +137,7 @@ fn changed_files(path: &Path, cancel: &Arc<AtomicBool>) -> Option<(u64, u64)> {
 fn age_days(updated_ms: i64) -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_ms = now.map_or(0, |now| i64::try_from(now.as_millis()).unwrap_or(i64::MAX));
-    // A clock that was set back makes nothing old.
+    // The clock may have been set back since.
     let age_ms = now_ms.saturating_sub(updated_ms).max(0);
     age_ms as f64 / 86_400_000.0
 }

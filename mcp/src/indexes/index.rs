@@ -12,16 +12,16 @@ use super::freshness::{Freshness, Stale};
 use super::jobs::Jobs;
 use crate::response::ToolError;
 
-/// How long a write waits for another writer before it is refused.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a write waits for another writer.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Between two looks whether it is our turn.
-const PAUSE: Duration = Duration::from_millis(10);
+/// How often a waiting write retries.
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How long a write that may be cancelled waits for another program at a time.
-const SLICE: Duration = Duration::from_millis(100);
+/// How long a write that may be cancelled waits for another program before it checks whether it was.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Whether an error says that a file cannot be read, whatever is asked of it.
+/// Whether an error is about the file as a whole, so that any other request would fail as well.
 pub(crate) fn is_of_file(error: &Error) -> bool {
     matches!(
         error,
@@ -34,26 +34,26 @@ pub(crate) fn is_of_file(error: &Error) -> bool {
     )
 }
 
-/// What `of` finds in each of these indexes. One of several that cannot be read is left out with a
-/// warning that names it, as long as another can be.
+/// Calls `read` for each index. Indexes that cannot be read are left out with a warning each, unless
+/// none can be read.
 pub(crate) fn each<T>(
     indexes: &[Arc<Index>],
     warnings: &mut Vec<String>,
-    mut of: impl FnMut(&Index) -> Result<T>,
+    mut read: impl FnMut(&Index) -> Result<T>,
 ) -> std::result::Result<Vec<(Arc<Index>, T)>, ToolError> {
-    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    let (mut results, mut failed) = (Vec::new(), Vec::new());
     for index in indexes {
-        match of(index) {
-            Ok(one) => found.push((Arc::clone(index), one)),
+        match read(index) {
+            Ok(result) => results.push((Arc::clone(index), result)),
             Err(error) if is_of_file(&error) => failed.push(index.failure(error)),
             Err(error) => return Err(error.into()),
         }
     }
-    if found.is_empty() && !failed.is_empty() {
+    if results.is_empty() && !failed.is_empty() {
         return Err(failed.swap_remove(0));
     }
     warnings.extend(failed.iter().map(skipped));
-    Ok(found)
+    Ok(results)
 }
 
 /// The warning that an index was left out.
@@ -67,7 +67,7 @@ pub(crate) struct Index {
     name: String,
     path: PathBuf,
     kb: Kb,
-    /// Held while this process writes.
+    /// Locked while this process writes.
     writing: Mutex<()>,
     freshness: Freshness,
     jobs: Arc<Jobs>,
@@ -85,7 +85,7 @@ impl Index {
         })
     }
 
-    /// What clients call it.
+    /// The name that clients use for it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -98,12 +98,12 @@ impl Index {
         &self.kb
     }
 
-    /// What is under way.
+    /// Its uploads and index runs.
     pub(crate) fn jobs(&self) -> &Arc<Jobs> {
         &self.jobs
     }
 
-    /// An error of reading it; one that is about the file names the index.
+    /// An error of reading it, which names the index if it is about the file.
     pub(crate) fn failure(&self, error: Error) -> ToolError {
         if !is_of_file(&error) {
             return error.into();
@@ -131,19 +131,19 @@ impl Index {
             .is_ok_and(|state| digits == state.uuid.as_bytes())
     }
 
-    /// Whether a folder that it was made from holds `folder`.
+    /// Whether `folder` is one of its sources, or below one.
     pub(super) fn holds(&self, folder: &Path) -> bool {
         let roots = self.kb.roots().unwrap_or_default();
         roots.iter().any(|root| folder.starts_with(&root.source))
     }
 
-    /// Whether what it was made from has changed, or it is old; what is known without waiting.
+    /// How far it is behind its sources, as far as known; does not wait for a comparison.
     pub(crate) fn staleness(&self) -> Option<Stale> {
         self.freshness.check(&self.kb, &self.path)
     }
 
-    /// Runs `work` with the writer of this file; `work` commits. Waits some seconds for other
-    /// writers, and lets them have the file again at the end.
+    /// Runs `work` with a writer of this file, which `work` commits. Waits up to [`LOCK_TIMEOUT`] for
+    /// other writers.
     pub(crate) fn write<T>(
         &self,
         work: impl FnOnce(&mut KbWriter) -> Result<T>,
@@ -151,64 +151,63 @@ impl Index {
         self.write_once(&AtomicBool::new(false), work)
     }
 
-    /// The same, where `work` does not begin once `cancel` is set, and heeds it itself. What was true
-    /// before the call may not be any more when `work` begins.
+    /// As [`Index::write`], for work that checks `cancel` itself; it does not begin once that is set.
+    /// Other writes may have come before, so `work` must not rely on what was read earlier.
     pub(crate) fn write_once<T, E: Into<ToolError>>(
         &self,
         cancel: &AtomicBool,
         work: impl FnOnce(&mut KbWriter) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, ToolError> {
-        let _writing = self.turn(cancel)?;
-        let mut writer = self.writer()?.lock_timeout(PATIENCE);
+        let _writing = self.lock(cancel)?;
+        let mut writer = self.writer()?.lock_timeout(LOCK_TIMEOUT);
         work(&mut writer).map_err(Into::into)
     }
 
-    /// The same for `work` that does not heed `cancel`: it begins only while that is not set. While
-    /// other programs have the file it is begun again and again, so it must fail for that before it
-    /// does anything.
+    /// As [`Index::write`], for work that does not check `cancel`: it begins only while that is not set.
+    /// It is retried while another program has the file locked, so it must take the lock before it does
+    /// anything else.
     pub(crate) fn write_unless<T>(
         &self,
         cancel: &AtomicBool,
         mut work: impl FnMut(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
-        let asked = Instant::now();
-        let _writing = self.turn(cancel)?;
+        let started = Instant::now();
+        let _writing = self.lock(cancel)?;
         loop {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled.into());
             }
-            match work(&mut self.writer()?.lock_timeout(SLICE)) {
-                Err(Error::IndexLocked { .. }) if asked.elapsed() < PATIENCE => {
-                    thread::sleep(PAUSE)
+            match work(&mut self.writer()?.lock_timeout(CANCEL_INTERVAL)) {
+                Err(Error::IndexLocked { .. }) if started.elapsed() < LOCK_TIMEOUT => {
+                    thread::sleep(RETRY_INTERVAL)
                 }
                 result => return Ok(result?),
             }
         }
     }
 
-    /// For the file that is served: one that is gone is not made again behind the back of whoever moved
-    /// it.
+    /// A writer of the file, which must exist: a file that was moved away is not created again.
     fn writer(&self) -> std::result::Result<KbWriter, ToolError> {
         KbWriter::open(&self.path).map_err(|error| self.failure(error))
     }
 
-    /// Waits for the other writes of this process, as long as for those of others.
-    fn turn(&self, cancel: &AtomicBool) -> std::result::Result<MutexGuard<'_, ()>, ToolError> {
-        let asked = Instant::now();
+    /// Waits up to [`LOCK_TIMEOUT`] for the other writes of this process.
+    fn lock(&self, cancel: &AtomicBool) -> std::result::Result<MutexGuard<'_, ()>, ToolError> {
+        let started = Instant::now();
         loop {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled.into());
             }
             match self.writing.try_lock() {
-                Ok(turn) => return Ok(turn),
-                // Nothing is kept under it that a panic could have left half done.
-                Err(TryLockError::Poisoned(turn)) => return Ok(turn.into_inner()),
-                Err(TryLockError::WouldBlock) if asked.elapsed() >= PATIENCE => {
+                Ok(lock) => return Ok(lock),
+                // It guards no data that a panic could have left inconsistent.
+                Err(TryLockError::Poisoned(lock)) => return Ok(lock.into_inner()),
+                Err(TryLockError::WouldBlock) if started.elapsed() >= LOCK_TIMEOUT => {
                     let sentence = format!("{} is being written by this server", self.name);
                     return Err(ToolError::new("INDEX_LOCKED", sentence)
                         .with_hint("get_status tells when that is done; then try again"));
                 }
-                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => thread::sleep(RETRY_INTERVAL),
             }
         }
     }

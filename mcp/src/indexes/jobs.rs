@@ -1,159 +1,161 @@
-//! Uploads and index runs that are under way or were.
+//! Uploads and index runs: those that run, and those that failed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::response::ToolError;
 
-/// Most jobs that are remembered when they have ended.
+/// Most jobs that are remembered; beyond that, those that have ended are forgotten.
 const ENDED_LIMIT: usize = 256;
 
-/// Most jobs of one index at once: each upload holds its content until it is its turn to be written.
+/// Most running jobs of one index: each upload holds its content until it is written.
 const RUNNING_LIMIT: usize = 8;
 
-/// What became of a job.
+/// The state of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JobState {
-    /// It runs; per cent done.
+    /// It runs; percentage done.
     Running(u8),
-    /// It failed; why.
+    /// It failed; the reason.
     Failed(String),
 }
 
-/// One upload or index run.
+/// An upload or an index run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Job {
     /// The document, or the name of the folder or index of an index run.
     pub(crate) path: String,
     pub(crate) state: JobState,
-    /// Revision of the document when the job began, where there was one.
+    /// Revision of the document when the job began, if there was one.
     pub(crate) before: Option<String>,
 }
 
-/// The jobs of one index. Several may have the same path, so each has a number.
+/// The jobs of one index, each with an id, as several may have the same path.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
-    all: Mutex<Numbered>,
+    table: Mutex<JobTable>,
 }
 
 #[derive(Debug, Default)]
-struct Numbered {
-    next: u64,
-    jobs: BTreeMap<u64, Job>,
+struct JobTable {
+    next_id: u64,
+    by_id: BTreeMap<u64, Job>,
 }
 
 impl Jobs {
-    fn all(&self) -> MutexGuard<'_, Numbered> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, JobTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A job begins, unless as many run as may.
+    /// Begins a job.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED` if too many run.
     pub(crate) fn begin(
         self: &Arc<Jobs>,
         path: &str,
         before: Option<String>,
-    ) -> Result<Running, ToolError> {
-        let mut all = self.all();
+    ) -> Result<RunningJob, ToolError> {
+        let mut table = self.table();
         let is_running = |job: &Job| matches!(job.state, JobState::Running(_));
-        if all.jobs.values().filter(|job| is_running(job)).count() >= RUNNING_LIMIT {
+        if table.by_id.values().filter(|job| is_running(job)).count() >= RUNNING_LIMIT {
             let sentence = "too many uploads and index runs are under way";
             return Err(ToolError::new("RATE_LIMITED", sentence)
                 .with_hint("get_status tells when they are done; then try again"));
         }
-        if all.jobs.len() >= ENDED_LIMIT {
-            all.jobs.retain(|_, job| is_running(job));
+        if table.by_id.len() >= ENDED_LIMIT {
+            table.by_id.retain(|_, job| is_running(job));
         }
-        let number = all.next;
-        all.next += 1;
+        let id = table.next_id;
+        table.next_id += 1;
         let job = Job {
             path: path.to_owned(),
             state: JobState::Running(0),
             before,
         };
-        all.jobs.insert(number, job);
-        Ok(Running {
+        table.by_id.insert(id, job);
+        Ok(RunningJob {
             jobs: Arc::clone(self),
-            number,
-            is_over: false,
+            id,
+            has_ended: false,
         })
     }
 
-    /// Forgets a job, whatever became of it.
-    pub(crate) fn forget(&self, number: u64) {
-        self.all().jobs.remove(&number);
+    /// Forgets a job in any state.
+    pub(crate) fn forget(&self, id: u64) {
+        self.table().by_id.remove(&id);
     }
 
-    /// The job of that path that runs, else the last one that failed.
+    /// The running job of that path, else the last one that failed.
     pub(crate) fn get(&self, path: &str) -> Option<Job> {
-        let all = self.all();
-        let of_path = || all.jobs.values().rev().filter(|job| job.path == path);
+        let table = self.table();
+        let of_path = || table.by_id.values().rev().filter(|job| job.path == path);
         let running = of_path().find(|job| matches!(job.state, JobState::Running(_)));
         running.or_else(|| of_path().next()).cloned()
     }
 
-    /// All, in the order they began.
+    /// All jobs, in the order in which they began.
     pub(crate) fn list(&self) -> Vec<Job> {
-        self.all().jobs.values().cloned().collect()
+        self.table().by_id.values().cloned().collect()
     }
 
-    fn set(&self, number: u64, state: JobState) {
-        if let Some(job) = self.all().jobs.get_mut(&number) {
+    fn set(&self, id: u64, state: JobState) {
+        if let Some(job) = self.table().by_id.get_mut(&id) {
             job.state = state;
         }
     }
 }
 
-/// A job under way, held by who does it. However it ends, it does not stay running.
+/// A running job, owned by whoever does its work. Dropping it makes it a failed job, so that no job runs
+/// for ever.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningJob {
     jobs: Arc<Jobs>,
-    number: u64,
-    is_over: bool,
+    id: u64,
+    has_ended: bool,
 }
 
-impl Running {
-    /// What the job is known by.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
+impl RunningJob {
+    /// The id of the job.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
-    /// It goes on; per cent done.
+    /// Reports progress, in percent.
     pub(crate) fn progress(&self, percent: u8) {
-        self.jobs.set(self.number, JobState::Running(percent));
+        self.jobs.set(self.id, JobState::Running(percent));
     }
 
-    /// It ended well; what failed for the same path before does not matter any more.
+    /// The job succeeded: removes it, and failed jobs of the same path before it.
     pub(crate) fn done(mut self) {
-        self.is_over = true;
-        let mut all = self.jobs.all();
-        if let Some(job) = all.jobs.remove(&self.number) {
-            let is_past = |number: u64, other: &Job| {
-                number < self.number
-                    && other.path == job.path
-                    && matches!(other.state, JobState::Failed(_))
+        self.has_ended = true;
+        let mut table = self.jobs.table();
+        if let Some(job) = table.by_id.remove(&self.id) {
+            let is_past = |id: u64, other: &Job| {
+                id < self.id && other.path == job.path && matches!(other.state, JobState::Failed(_))
             };
-            all.jobs.retain(|number, other| !is_past(*number, other));
+            table.by_id.retain(|id, other| !is_past(*id, other));
         }
     }
 
-    /// It failed; why.
+    /// The job failed; the reason is kept for `get_status`.
     pub(crate) fn failed(mut self, why: String) {
-        self.is_over = true;
-        self.jobs.set(self.number, JobState::Failed(why));
+        self.has_ended = true;
+        self.jobs.set(self.id, JobState::Failed(why));
     }
 
-    /// It ended, and whoever asked for it was told how.
-    pub(crate) fn told(mut self) {
-        self.is_over = true;
-        self.jobs.forget(self.number);
+    /// The job ended and its result was returned to the caller: removes it.
+    pub(crate) fn finish(mut self) {
+        self.has_ended = true;
+        self.jobs.forget(self.id);
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningJob {
     fn drop(&mut self) {
-        if !self.is_over {
+        if !self.has_ended {
             let why = "it stopped unexpectedly".to_owned();
-            self.jobs.set(self.number, JobState::Failed(why));
+            self.jobs.set(self.id, JobState::Failed(why));
         }
     }
 }
@@ -163,10 +165,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_jobs_run_at_once_and_those_that_ended_do_not_count() {
+    fn the_number_of_running_jobs_is_limited() {
         let jobs = Arc::new(Jobs::default());
-        // The same path counts as often as it is worked on.
-        let mut running: Vec<Running> = (0..RUNNING_LIMIT)
+        // Each job counts, also with the same path.
+        let mut running: Vec<RunningJob> = (0..RUNNING_LIMIT)
             .map(|_| jobs.begin("a", None).unwrap())
             .collect();
         assert_eq!(jobs.begin("b", None).unwrap_err().code, "RATE_LIMITED");
@@ -174,12 +176,12 @@ mod tests {
         running.pop().unwrap().failed("why".to_owned());
         running.push(jobs.begin("b", None).unwrap());
         running.pop().unwrap().done();
-        jobs.begin("c", None).unwrap().told();
+        jobs.begin("c", None).unwrap().finish();
         assert!(jobs.get("c").is_none());
     }
 
     #[test]
-    fn two_jobs_of_one_path_do_not_end_each_other() {
+    fn jobs_of_one_path_end_separately() {
         let jobs = Arc::new(Jobs::default());
         let state = || jobs.get("a").map(|job| job.state);
         let (first, second) = (
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_let_fall_has_failed() {
+    fn a_dropped_job_has_failed() {
         let jobs = Arc::new(Jobs::default());
         drop(jobs.begin("a", None).unwrap());
         let failed = JobState::Failed("it stopped unexpectedly".to_owned());

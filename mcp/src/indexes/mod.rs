@@ -9,5 +9,5 @@ mod registry;
 
 pub(crate) use freshness::Stale;
 pub(crate) use index::{Index, each, is_of_file, skipped};
-pub(crate) use jobs::{Job, JobState, Running};
+pub(crate) use jobs::{Job, JobState, RunningJob};
 pub(crate) use registry::{Indexes, Reserved, updated_ms};

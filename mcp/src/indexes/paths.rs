@@ -1,18 +1,21 @@
-//! Which folders a client may have indexed, and which names an upload may have.
+//! The folders that clients may index.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::response::{ToolError, short};
 
-/// The folders that clients may have indexed, without symbolic links.
+/// The folders that clients may index, with symbolic links resolved.
 #[derive(Debug)]
 pub(crate) struct Roots {
     allowed: Vec<PathBuf>,
 }
 
 impl Roots {
-    /// Those given; none given: the working directory.
+    /// The given folders, or the working directory if there are none.
+    ///
+    /// # Errors
+    /// The first folder that cannot be resolved.
     pub(super) fn new(given: &[PathBuf]) -> Result<Roots, (PathBuf, io::Error)> {
         let here = [PathBuf::from(".")];
         let given = if given.is_empty() { &here } else { given };
@@ -21,17 +24,20 @@ impl Roots {
         Ok(Roots { allowed: allowed? })
     }
 
-    /// None, for a server that does not write.
+    /// No folder, for a server that does not write.
     pub(super) fn none() -> Roots {
         Roots {
             allowed: Vec::new(),
         }
     }
 
-    /// The folder itself, where it lies in one of ours with all symbolic links followed.
+    /// The real path of a folder, if it is in an allowed one.
+    ///
+    /// # Errors
+    /// `PATH_NOT_ALLOWED`, or `PATH_NOT_FOUND`: only for paths in allowed folders, so that a client does
+    /// not learn what else is there.
     pub(crate) fn folder(&self, path: &str) -> Result<PathBuf, ToolError> {
         let Ok(real) = Path::new(path).canonicalize() else {
-            // Whether something is there is told of what lies in ours only.
             if !path.is_empty() && !self.would_hold(Path::new(path)) {
                 return Err(self.outside(path));
             }
@@ -51,7 +57,7 @@ impl Roots {
         Ok(real)
     }
 
-    /// Whether a folder that was allowed still is where it was, behind no link.
+    /// Checks again that an allowed folder has not been replaced by a link to another one.
     pub(crate) fn check_still(&self, folder: &Path) -> Result<(), ToolError> {
         match folder.canonicalize() {
             Ok(real) if real == folder && self.holds(&real) => Ok(()),
@@ -64,7 +70,7 @@ impl Roots {
         }
     }
 
-    /// The folders themselves, for the engine to keep to.
+    /// The allowed folders, for the engine to check each file against.
     pub(crate) fn allowed(&self) -> &[PathBuf] {
         &self.allowed
     }
@@ -73,7 +79,7 @@ impl Roots {
         self.allowed.iter().any(|root| real.starts_with(root))
     }
 
-    /// Whether the deepest folder above a path that is there lies in one of ours.
+    /// Whether the deepest existing folder above a path is in an allowed one.
     fn would_hold(&self, path: &Path) -> bool {
         let path = std::path::absolute(path).unwrap_or_default();
         let above = path.ancestors().find_map(|above| above.canonicalize().ok());

@@ -12,18 +12,18 @@ use super::paths::Roots;
 use crate::options::{NAME_LIMIT, Opened, Options, StartError};
 use crate::response::{ToolError, short};
 
-/// Most files that one server opens; as many as one search asks.
+/// Most files that one server opens: as many as one search covers.
 pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
 
 /// Called after each commit of this process.
 type Listener = Box<dyn Fn() + Send + Sync>;
 
-/// The open files.
+/// All open files.
 pub(crate) struct Indexes {
     all: RwLock<Vec<Arc<Index>>>,
-    /// Names of indexes that are being made.
+    /// Names of indexes that are being created.
     reserved: Mutex<Vec<String>>,
-    /// The runs that make new indexes.
+    /// The runs that create new indexes.
     making: Arc<Jobs>,
     allow_write: bool,
     roots: Roots,
@@ -32,7 +32,7 @@ pub(crate) struct Indexes {
 }
 
 impl Indexes {
-    /// Opens all files; where writing is allowed, a file that does not exist is made, empty.
+    /// Opens all files. If writing is allowed, a file that does not exist is created, empty.
     pub(crate) fn open(options: &Options) -> Result<Arc<Indexes>, StartError> {
         check(&options.files)?;
         let roots = match options.allow_write {
@@ -50,8 +50,8 @@ impl Indexes {
                 error,
             };
             if options.allow_write && !path.exists() {
-                let made = KbWriter::open_or_create(path).and_then(|mut writer| writer.commit());
-                made.map_err(failed)?;
+                let created = KbWriter::open_or_create(path).and_then(|mut writer| writer.commit());
+                created.map_err(failed)?;
             }
             all.push(Arc::new(Index::open(name, path).map_err(failed)?));
         }
@@ -65,12 +65,12 @@ impl Indexes {
             opened: options.opened.clone(),
         });
         for index in indexes.list() {
-            indexes.tell_opened(&index);
+            indexes.notify_opened(&index);
         }
         Ok(indexes)
     }
 
-    /// All of them, in the order given.
+    /// All indexes, in the order in which they were opened.
     pub(crate) fn list(&self) -> Vec<Arc<Index>> {
         self.all
             .read()
@@ -78,7 +78,7 @@ impl Indexes {
             .clone()
     }
 
-    /// Whether the server was started with leave to write.
+    /// Whether the server allows writes.
     pub(crate) fn allow_write(&self) -> bool {
         self.allow_write
     }
@@ -88,17 +88,17 @@ impl Indexes {
         &self.roots
     }
 
-    /// The runs that make new indexes, by the names of these.
+    /// The runs that create new indexes, with the name of the index as path.
     pub(crate) fn making(&self) -> &Arc<Jobs> {
         &self.making
     }
 
-    /// Hears of commits of this process from now on; the first one to ask is the only one.
+    /// Sets the function that is called after each commit of this process. Only the first call counts.
     pub(crate) fn on_commit(&self, listener: impl Fn() + Send + Sync + 'static) {
         let _ = self.listener.set(Box::new(listener));
     }
 
-    /// Tells whoever listens that a file was changed by us.
+    /// Reports a commit of this process.
     pub(crate) fn committed(&self) {
         if let Some(listener) = self.listener.get() {
             listener();
@@ -108,11 +108,11 @@ impl Indexes {
     /// The index of that name or UUID.
     pub(crate) fn named(&self, name: &str) -> Result<Arc<Index>, ToolError> {
         let all = self.list();
-        // Nothing is called that, and to look costs its length for each of them.
-        let could_be = name.len() <= 4 * NAME_LIMIT;
+        // No name is that long, and comparing costs its length for each index.
+        let is_plausible = name.len() <= 4 * NAME_LIMIT;
         let named = || all.iter().find(|index| index.name() == name);
         let with_id = || all.iter().find(|index| index.has_uuid(name));
-        let found = could_be.then(|| named().or_else(with_id)).flatten();
+        let found = is_plausible.then(|| named().or_else(with_id)).flatten();
         found.cloned().ok_or_else(|| {
             ToolError::new(
                 "INDEX_NOT_FOUND",
@@ -122,7 +122,7 @@ impl Indexes {
         })
     }
 
-    /// The index that a call speaks of: the one it names, or the only one.
+    /// The index of a call: the one it names, or the only one.
     pub(crate) fn pick(&self, name: Option<&str>) -> Result<Arc<Index>, ToolError> {
         if let Some(name) = name {
             return self.named(name);
@@ -137,7 +137,7 @@ impl Indexes {
         }
     }
 
-    /// The indexes that a search asks: the one it names; else the one whose source holds the working
+    /// The indexes of a search: the one it names; else the one with a source that contains the working
     /// directory, or all.
     pub(crate) fn pick_all(&self, name: Option<&str>) -> Result<Vec<Arc<Index>>, ToolError> {
         if let Some(name) = name {
@@ -156,14 +156,13 @@ impl Indexes {
         Ok(all)
     }
 
-    /// The document of that name, which may be a `kb://` address, and its index. Without an index
-    /// name all open files are asked.
+    /// The document of that name, which may be a `kb://` URI, and its index. Without the name of an
+    /// index, all are searched.
     pub(crate) fn document(
         &self,
         index: Option<&str>,
         name: &str,
     ) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
-        // Another room knows addresses: those of our own are told apart there.
         let (index, name) = match crate::response::uri::parse(name) {
             Some(uri) => (Some(uri.index), uri.path),
             None => (index.map(str::to_owned), name.to_owned()),
@@ -181,7 +180,7 @@ impl Indexes {
             match index.kb().document(&name) {
                 Ok(document) => found.push((index, document)),
                 Err(Error::DocumentNotFound { nearest: some, .. }) => nearest.extend(some),
-                // It matters only where none of the others has the document.
+                // Reported only if no other index has the document.
                 Err(error) if is_of_file(&error) => {
                     failed.get_or_insert(index.failure(error));
                 }
@@ -211,7 +210,10 @@ impl Indexes {
         }
     }
 
-    /// Keeps a name, and room for one more index, for whoever is about to make it.
+    /// Reserves the name of a new index, and a place for it.
+    ///
+    /// # Errors
+    /// `INDEX_NAME_TAKEN`, or `INVALID_ARGUMENT` if no more indexes can be open.
     pub(crate) fn reserve(self: &Arc<Indexes>, name: &str) -> Result<Reserved, ToolError> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         let mut reserved = self.reserved();
@@ -240,7 +242,7 @@ impl Indexes {
         })
     }
 
-    /// The index that has the file at `path` open, under whatever name.
+    /// The index of the file at `path`, under any name.
     pub(crate) fn at(&self, path: &Path) -> Option<Arc<Index>> {
         let real = path.canonicalize().ok()?;
         let is_it = |index: &Arc<Index>| index.path().canonicalize().is_ok_and(|it| it == real);
@@ -251,13 +253,13 @@ impl Indexes {
         self.reserved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell_opened(&self, index: &Index) {
+    fn notify_opened(&self, index: &Index) {
         if let Some(opened) = &self.opened {
             opened(index.name(), index.path());
         }
     }
 
-    /// Where a new index of that name is made: beside the first file.
+    /// The path of a new index of that name: beside the first file.
     pub(crate) fn path_of_new(&self, name: &str) -> PathBuf {
         let all = self.list();
         let folder = all.first().and_then(|index| index.path().parent());
@@ -265,7 +267,7 @@ impl Indexes {
     }
 }
 
-/// Refuses files that cannot be served together, before one is opened or made.
+/// Checks that the files can be served together, before any is opened or created.
 fn check(files: &[(String, PathBuf)]) -> Result<(), StartError> {
     let refused = |message: String, hint: Option<&str>| {
         Err(StartError::Usage {
@@ -292,18 +294,20 @@ fn check(files: &[(String, PathBuf)]) -> Result<(), StartError> {
     Ok(())
 }
 
-/// A path without symbolic links, of a file that may not be there yet.
+/// The path with symbolic links resolved, of a file that need not exist.
 fn real(path: &Path) -> PathBuf {
     let beside = || {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
         Some(folder.join(path.file_name()?))
     };
-    let there = path.canonicalize().ok();
-    there.or_else(beside).unwrap_or_else(|| path.to_path_buf())
+    let existing = path.canonicalize().ok();
+    existing
+        .or_else(beside)
+        .unwrap_or_else(|| path.to_path_buf())
 }
 
-/// A name and a place for an index that is being made; both are free again when this is dropped.
+/// The name of an index that is being created, and a place for it, until this is dropped.
 pub(crate) struct Reserved {
     indexes: Arc<Indexes>,
     name: String,
@@ -314,22 +318,22 @@ impl Reserved {
         &self.name
     }
 
-    /// Opens the file under the name, if it is one that `may` be served: what is asked about is what is
-    /// opened, whatever becomes of the path. `None` where it may not.
+    /// Opens the file under the name, if `may_serve` allows it; else `None`. It checks the file that is
+    /// open, not its path, which may lead elsewhere by now.
     pub(crate) fn open(
         self,
         path: &Path,
-        may: impl FnOnce(&Index) -> Result<bool, ToolError>,
+        may_serve: impl FnOnce(&Index) -> Result<bool, ToolError>,
     ) -> Result<Option<Arc<Index>>, ToolError> {
         let index = Arc::new(Index::open(&self.name, path)?);
-        if !may(&index)? {
+        if !may_serve(&index)? {
             return Ok(None);
         }
         let all = &self.indexes.all;
         let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
         all.push(Arc::clone(&index));
         drop(all);
-        self.indexes.tell_opened(&index);
+        self.indexes.notify_opened(&index);
         Ok(Some(index))
     }
 }
@@ -340,7 +344,7 @@ impl Drop for Reserved {
     }
 }
 
-/// When a document was changed: its original, or, where that is not known, what is stored of it.
+/// When the original of a document was modified; if that is not known, when the document was added.
 pub(crate) fn updated_ms(document: &DocumentInfo) -> i64 {
     match document.modified_ms {
         0 => document.added_ms,

@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::tool_response::Warnings;
 
-/// Most tokens that a client may ask for at once.
+/// Most tokens of one response.
 pub(crate) const TOKENS_LIMIT: u32 = 20_000;
 
 /// How much of a result one page holds, and why it ends where it does.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResultPage<'p> {
-    /// Tokens of the content.
+    /// Tokens of the page.
     pub(crate) tokens: u64,
     /// The budget.
     pub(crate) max_tokens: u64,
@@ -147,7 +147,7 @@ impl ResultPage<'_> {
         }
     }
 
-    /// Whether the first item alone was over the budget.
+    /// Whether the page exceeds the budget, because its first item alone does.
     fn is_over(&self) -> bool {
         self.tokens > self.max_tokens
     }
@@ -184,7 +184,7 @@ impl ResultPage<'_> {
                 },
             });
             if let Some(left) = self.tokens_left.filter(|left| *left < most) {
-                // A little more than estimated.
+                // The estimate may be too low.
                 let all = (left + left / 8 + 16).min(most);
                 actions.push(Action {
                     id: ActionId::GetAll,

@@ -1,19 +1,19 @@
-//! Times and sizes as people and programs read them.
+//! Formats times and sizes.
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
 
-/// A time in UTC by RFC 3339: `2024-05-02T08:00:00Z`. `ms`: milliseconds since 1970.
+/// A UTC time by RFC 3339, such as `2024-05-02T08:00:00Z`. `ms` is in milliseconds since 1970.
 pub(crate) fn rfc3339(ms: i64) -> String {
     let seconds = ms.rem_euclid(DAY_MS) / 1000;
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{}T{hour:02}:{minute:02}:{second:02}Z", day(ms))
 }
 
-/// The day of a time in UTC: `2024-05-02`.
+/// The day of a UTC time, such as `2024-05-02`.
 pub(crate) fn day(ms: i64) -> String {
-    // Years are counted from March, so that the leap day is the last of its year; 719 468 days lie
-    // between 0000-03-01 and 1970-01-01, 146 097 in 400 years.
+    // Hinnant's `civil_from_days` (2013): years start in March, so that the leap day is the last of its
+    // year. There are 719 468 days from 0000-03-01 to 1970-01-01, and 146 097 in 400 years.
     let days = ms.div_euclid(DAY_MS) + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -25,7 +25,7 @@ pub(crate) fn day(ms: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// A number of bytes: `512B`, `1.5KB`, `2.4MB`, in steps of 1024.
+/// A number of bytes in units of 1024, such as `512B`, `1.5KB`, `2.4MB`.
 pub(crate) fn size(bytes: u64) -> String {
     let mut unit = 1u64;
     for name in ["B", "KB", "MB", "GB"] {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_those_of_the_calendar() {
+    fn times_match_the_calendar() {
         for (ms, expected) in [
             (0, "1970-01-01T00:00:00Z"),
             (1_714_636_800_000, "2024-05-02T08:00:00Z"),
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_is_a_time() {
+    fn any_number_can_be_formatted() {
         for ms in [i64::MIN, i64::MAX] {
             assert!(rfc3339(ms).ends_with('Z'));
         }

@@ -1,14 +1,14 @@
-//! Addresses of resources: `kb://INDEX`, `kb://INDEX/doc/PATH`, `kb://INDEX/outline/PATH` and
+//! URIs of resources: `kb://INDEX`, `kb://INDEX/doc/PATH`, `kb://INDEX/outline/PATH` and
 //! `kb://INDEX/lines/A-B/PATH`, percent-encoded.
 
 use std::fmt::Write as _;
 
-/// What an address names.
+/// A parsed URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Uri {
     pub(crate) index: String,
     pub(crate) part: Part,
-    /// Path of the document; empty for the index itself.
+    /// Path of the document; empty for an index.
     pub(crate) path: String,
 }
 
@@ -25,17 +25,17 @@ pub(crate) enum Part {
     Lines(u32, u32),
 }
 
-/// The address of a document.
+/// The URI of a document.
 pub(crate) fn of_document(index: &str, path: &str) -> String {
     format!("kb://{}/doc/{}", encoded(index, false), encoded(path, true))
 }
 
-/// The address of an index.
+/// The URI of an index.
 pub(crate) fn of_index(index: &str) -> String {
     format!("kb://{}", encoded(index, false))
 }
 
-/// What a text names if it is one of our addresses; `None` for any other text.
+/// Parses a URI; `None` for any other text.
 pub(crate) fn parse(text: &str) -> Option<Uri> {
     let rest = text.strip_prefix("kb://")?;
     let (index, rest) = match rest.split_once('/') {
@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_document_has_an_address_that_leads_back(index in "[^/]{1,20}", path in "\\PC{1,60}") {
+        fn uris_of_documents_round_trip(index in "[^/]{1,20}", path in "\\PC{1,60}") {
             let uri = of_document(&index, &path);
             prop_assert!(uri.is_ascii(), "{uri}");
             let found = Uri { index, part: Part::Document, path };
@@ -119,7 +119,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_may_come_as_an_address(text in "(kb://)?\\PC{0,60}") {
+        fn any_text_can_be_parsed(text in "(kb://)?\\PC{0,60}") {
             if let Some(uri) = parse(&text) {
                 prop_assert!(!uri.index.is_empty());
             }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_outlines_have_addresses_and_other_texts_have_none() {
+    fn lines_and_outlines_have_uris_and_other_texts_have_none() {
         let lines = parse("kb://team/lines/3-12/docs/a%20b.md").unwrap();
         assert_eq!(lines.part, Part::Lines(3, 12));
         assert_eq!(lines.path, "docs/a b.md");

@@ -10,28 +10,28 @@ use super::token::{NAME_LIMIT, TOKENS_LIMIT};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// No name for a token: 1 to 64 printable characters.
+    /// The name is not valid: 1 to 64 printable characters.
     Name(String),
-    /// There is one of that name.
+    /// There is a token of that name already.
     Taken(String),
-    /// There is none of that name.
+    /// There is no token of that name.
     Unknown {
-        /// As given.
+        /// The name as given.
         name: String,
-        /// Those that there are.
+        /// The names of all tokens.
         names: Vec<String>,
     },
-    /// There are as many as there may be.
+    /// The file has [`TOKENS_LIMIT`] tokens.
     Full,
-    /// Others may read the file.
+    /// Other users can read the file.
     Exposed(PathBuf),
-    /// The file is none of ours, or damaged.
+    /// The file is no token file, or damaged.
     Unreadable(PathBuf),
-    /// The system refused.
+    /// The system refused an operation on the file.
     Io {
         /// The file.
         path: PathBuf,
-        /// Its reason.
+        /// The reason given by the system.
         error: io::Error,
     },
 }

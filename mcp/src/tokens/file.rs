@@ -1,4 +1,4 @@
-//! How tokens are written down, and what the system is asked to keep others from reading them.
+//! The token file: its format, and its permissions.
 
 use std::fs::{DirBuilder, Metadata, OpenOptions};
 use std::io;
@@ -10,18 +10,18 @@ use serde_json::{Map, Value, json};
 use super::secret::Hash;
 use super::token::TokenInfo;
 
-/// Version of the file.
+/// Version of the format.
 const VERSION: u64 = 1;
 
-/// A token as the file has it.
+/// A token as it is stored.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) info: TokenInfo,
     pub(super) hash: Hash,
 }
 
-/// The file that holds these.
-pub(super) fn text(tokens: &[Token]) -> String {
+/// The content of a file with these tokens.
+pub(super) fn encode(tokens: &[Token]) -> String {
     let tokens: Vec<Value> = tokens.iter().map(object).collect();
     format!("{:#}\n", json!({ "version": VERSION, "tokens": tokens }))
 }
@@ -39,8 +39,8 @@ fn object(token: &Token) -> Value {
     object
 }
 
-/// The tokens that the bytes of a file tell of; `None`: it is none of ours.
-pub(super) fn parsed(bytes: &[u8]) -> Option<Vec<Token>> {
+/// The tokens in a file; `None` if it is no token file of this version.
+pub(super) fn parse(bytes: &[u8]) -> Option<Vec<Token>> {
     let file: Value = serde_json::from_slice(bytes).ok()?;
     if file.get("version")?.as_u64()? != VERSION {
         return None;
@@ -48,11 +48,11 @@ pub(super) fn parsed(bytes: &[u8]) -> Option<Vec<Token>> {
     let tokens = file.get("tokens")?.as_array()?;
     tokens
         .iter()
-        .map(|token| parsed_token(token.as_object()?))
+        .map(|token| parse_token(token.as_object()?))
         .collect()
 }
 
-fn parsed_token(token: &Map<String, Value>) -> Option<Token> {
+fn parse_token(token: &Map<String, Value>) -> Option<Token> {
     Some(Token {
         info: TokenInfo {
             name: token.get("name")?.as_str()?.to_owned(),
@@ -71,17 +71,17 @@ fn parsed_token(token: &Map<String, Value>) -> Option<Token> {
     })
 }
 
-/// Changes whenever the file is replaced, written or given to others to read.
+/// Differs after every change of the file: of its content, its inode or its permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stamp {
     modified: Option<SystemTime>,
     bytes: u64,
     inode: u64,
-    /// When anything of it was changed, be it only who may read it: seconds and nanoseconds.
+    /// The ctime of Unix in seconds and nanoseconds, which also changes with the permissions.
     changed: (i64, i64),
 }
 
-/// Writes a file that only its owner may read.
+/// Options to create a file that only its owner can read and write.
 pub(super) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -90,8 +90,8 @@ pub(super) fn private() -> OpenOptions {
     options
 }
 
-/// Makes a folder that only its owner may enter, and those above it.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+/// Creates a folder that only its owner can enter, and its parents.
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -102,7 +102,7 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Whether others than its owner may read the file. Elsewhere than on Unix this is not looked at.
+/// Whether users other than its owner can read the file. Always false on systems other than Unix.
 #[cfg(unix)]
 pub(super) fn is_exposed(metadata: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;

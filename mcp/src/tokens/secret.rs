@@ -1,4 +1,4 @@
-//! Makes tokens, and compares them by their hashes.
+//! Creates tokens, and compares them by their hashes.
 
 use std::io;
 
@@ -6,14 +6,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-/// How every token begins, so that scanners find one that leaked.
+/// The prefix of every token, by which secret scanners find one that leaked.
 const PREFIX: &str = "kb_";
 
-/// Bytes of chance in a token.
+/// Random bytes of a token.
 const RANDOM_BYTES: usize = 32;
 
-/// SHA-256 of a whole token. Tokens are random: there is nothing to guess that salt or slowness
-/// would protect.
+/// SHA-256 of a whole token. Tokens have 256 random bits, so a salt or a slow hash would add nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Hash([u8; 32]);
 
@@ -36,15 +35,15 @@ impl Hash {
         digits.next().is_none().then_some(Hash(bytes))
     }
 
-    /// Whether both are the same, in a time that does not tell where they differ.
+    /// Whether both are equal, in constant time.
     pub(super) fn is_same(self, other: Hash) -> bool {
         let pairs = self.0.iter().zip(&other.0);
         pairs.fold(0, |differs, (one, other)| differs | (one ^ other)) == 0
     }
 }
 
-/// A new token.
-pub(super) fn make() -> io::Result<String> {
+/// A new random token.
+pub(super) fn generate() -> io::Result<String> {
     let mut bytes = [0; RANDOM_BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
@@ -55,15 +54,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_long_marked_and_never_the_same() {
-        let (one, other) = (make().unwrap(), make().unwrap());
+    fn tokens_are_random_and_have_the_prefix() {
+        let (one, other) = (generate().unwrap(), generate().unwrap());
         assert_ne!(one, other);
         assert!(one.starts_with("kb_"));
         assert_eq!(one.len(), 46);
     }
 
     #[test]
-    fn hashes_are_those_of_sha_256_and_come_back_from_hex() {
+    fn hashes_are_sha_256_and_round_trip_through_hex() {
         let hash = Hash::of("abc");
         let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(hash.hex(), hex);
@@ -74,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_that_differ_in_one_bit_are_not_the_same() {
+    fn hashes_that_differ_in_one_bit_are_not_equal() {
         let hash = Hash::of("abc");
         assert!(hash.is_same(hash));
         for at in [0, 31] {

@@ -1,9 +1,9 @@
-//! The file of tokens.
+//! Reads and changes the token file.
 //!
-//! It is replaced whole, by a temporary file and a rename; whoever changes it holds the lock of a
-//! file beside it. Where its path is a symbolic link, all this happens to the file that the link leads
-//! to, so that it has one content and one lock by whatever path it is named. When a token was last used
-//! is remembered in memory and written now and then.
+//! A change replaces the whole file, by a temporary file and a rename, while a lock file beside it is
+//! held. If the path is a symbolic link, the target is replaced and locked, so that every path to a file
+//! leads to the same content and the same lock. Times of last use are kept in memory and written at
+//! most once a minute.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -17,31 +17,32 @@ use super::file::{self, Stamp, Token};
 use super::secret::{self, Hash};
 use super::token::{Access, TOKENS_LIMIT, TokenInfo, is_name};
 
-/// Links from one to the next that are followed to the file; as many as Linux follows.
+/// Most symbolic links that are followed to the file: as many as Linux follows.
 const LINKS_LIMIT: usize = 40;
 
-/// How often uses are written down.
-const USES_PAUSE: Duration = Duration::from_secs(60);
+/// How often times of last use are written.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The tokens of one file.
 #[derive(Debug)]
 pub struct Tokens {
     path: PathBuf,
-    known: Mutex<Known>,
+    cache: Mutex<Cache>,
 }
 
-/// What is in memory.
+/// The tokens in memory.
 #[derive(Debug, Default)]
-struct Known {
-    /// Which state of the file was read; `None`: none yet.
+struct Cache {
+    /// The state of the file that was read; `None` before the first read.
     stamp: Option<Stamp>,
     tokens: Vec<Token>,
-    /// Uses since the last time they were written, by name.
+    /// Times of last use that are not written yet, by name.
     uses: BTreeMap<String, i64>,
-    written: Option<Instant>,
+    flushed: Option<Instant>,
 }
 
-/// Where tokens lie when nothing else is said: `kb/tokens.json` in the user's configuration.
+/// The default token file: `kb/tokens.json` in `$XDG_CONFIG_HOME`, `~/.config` or `%APPDATA%`. `None` if
+/// none of these is set.
 pub fn default_path() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let configuration = folder("XDG_CONFIG_HOME")
@@ -52,30 +53,30 @@ pub fn default_path() -> Option<PathBuf> {
 }
 
 impl Tokens {
-    /// The tokens of that file, which need not exist.
+    /// The tokens in a file, which need not exist.
     pub fn new(path: PathBuf) -> Tokens {
         Tokens {
             path,
-            known: Mutex::default(),
+            cache: Mutex::default(),
         }
     }
 
-    /// The file.
+    /// The token file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is known of every token, in the order they were made.
+    /// All tokens, in the order in which they were created.
     ///
     /// # Errors
-    /// Those of reading the file; [`TokenError::Exposed`] when others may read it.
+    /// Those of reading the file; [`TokenError::Exposed`] if other users can read it.
     pub fn list(&self) -> Result<Vec<TokenInfo>, TokenError> {
         let mut tokens = self.read()?;
         tokens.sort_by_key(|token| token.info.created_ms);
         Ok(tokens.into_iter().map(|token| token.info).collect())
     }
 
-    /// Makes a token and gives it; it is not stored and cannot be had again.
+    /// Creates a token and returns its text, which is stored nowhere.
     ///
     /// # Errors
     /// [`TokenError::Name`], [`TokenError::Taken`], [`TokenError::Full`], and those of reading and
@@ -84,7 +85,7 @@ impl Tokens {
         if !is_name(name) {
             return Err(TokenError::Name(name.to_owned()));
         }
-        let secret = secret::make().map_err(|error| self.failed(error))?;
+        let secret = secret::generate().map_err(|error| self.failed(error))?;
         self.change(|tokens| {
             if tokens.iter().any(|token| token.info.name == name) {
                 return Err(TokenError::Taken(name.to_owned()));
@@ -105,7 +106,7 @@ impl Tokens {
         Ok(secret)
     }
 
-    /// Removes a token; who has it is refused from now on.
+    /// Removes a token: requests with it are refused from now on.
     ///
     /// # Errors
     /// [`TokenError::Unknown`], and those of reading and writing the file.
@@ -123,68 +124,68 @@ impl Tokens {
         })
     }
 
-    /// What an `Authorization` header allows; `None`: nothing. Looks at the file each time, so that a
-    /// change counts at once; a file that cannot be read allows nothing.
+    /// The access that an `Authorization` header gives, if any. The file is checked for changes each time,
+    /// so that a revoked token is refused at once. A file that cannot be read gives no access.
     pub fn check(&self, header: Option<&str>) -> Option<Access> {
-        let hash = shown(header)?;
-        let mut known = self.known();
-        self.refresh(&mut known).ok()?;
-        // All are compared, so that time does not tell which one is near.
-        let mut found = None;
-        for token in &known.tokens {
+        let hash = bearer_hash(header)?;
+        let mut cache = self.cache();
+        self.refresh(&mut cache).ok()?;
+        // All are compared, so that the time tells nothing about the tokens.
+        let mut access = None;
+        for token in &cache.tokens {
             if token.hash.is_same(hash) {
-                found = Some(Access {
+                access = Some(Access {
                     name: token.info.name.clone(),
                     may_write: token.info.may_write,
                     hash,
                 });
             }
         }
-        let access = found?;
-        known.uses.insert(access.name.clone(), now_ms());
-        let is_due = known
-            .written
-            .is_none_or(|written| written.elapsed() >= USES_PAUSE);
-        drop(known);
+        let access = access?;
+        cache.uses.insert(access.name.clone(), now_ms());
+        let is_due = cache
+            .flushed
+            .is_none_or(|written| written.elapsed() >= FLUSH_INTERVAL);
+        drop(cache);
         if is_due {
             self.flush();
         }
         Some(access)
     }
 
-    /// Whether a header shows a token that was there when the file was last looked at. The file is
-    /// not: what is allowed is what [`Tokens::check`] says.
+    /// Whether a header has a token that was valid when the file was last read. Does not read it: only
+    /// [`Tokens::check`] gives access.
     pub(crate) fn is_known(&self, header: Option<&str>) -> bool {
-        let Some(hash) = shown(header) else {
+        let Some(hash) = bearer_hash(header) else {
             return false;
         };
-        let known = self.known();
-        let same = known.tokens.iter().filter(|token| token.hash.is_same(hash));
+        let cache = self.cache();
+        let same = cache.tokens.iter().filter(|token| token.hash.is_same(hash));
         same.count() > 0
     }
 
-    /// Which tokens there are now; a file that cannot be read allows nothing.
+    /// The hashes of all tokens; none if the file cannot be read.
     pub(crate) fn hashes(&self) -> Vec<Hash> {
-        let mut known = self.known();
-        match self.refresh(&mut known) {
-            Ok(()) => known.tokens.iter().map(|token| token.hash).collect(),
+        let mut cache = self.cache();
+        match self.refresh(&mut cache) {
+            Ok(()) => cache.tokens.iter().map(|token| token.hash).collect(),
             Err(_) => Vec::new(),
         }
     }
 
-    /// Writes down when tokens were used. That it fails changes nothing for anybody.
+    /// Writes the times of last use. Errors are ignored: they matter to no request.
     pub fn flush(&self) {
         let uses = {
-            let mut known = self.known();
-            known.written = Some(Instant::now());
-            std::mem::take(&mut known.uses)
+            let mut cache = self.cache();
+            cache.flushed = Some(Instant::now());
+            std::mem::take(&mut cache.uses)
         };
         if uses.is_empty() {
             return;
         }
         let _ = self.change(|tokens| {
             for token in tokens {
-                // One that was revoked meanwhile does not come back.
+                // A token that was revoked meanwhile is not in the file.
                 if let Some(used) = uses.get(&token.info.name) {
                     token.info.last_used_ms = token.info.last_used_ms.max(Some(*used));
                 }
@@ -193,56 +194,56 @@ impl Tokens {
         });
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn refresh(&self, known: &mut Known) -> Result<(), TokenError> {
+    fn refresh(&self, cache: &mut Cache) -> Result<(), TokenError> {
         let stamp = match fs::metadata(&self.path) {
             Ok(metadata) => Some(Stamp::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(self.failed(error)),
         };
-        if stamp != known.stamp || stamp.is_none() {
-            known.tokens = self.read()?;
-            known.stamp = stamp;
+        if stamp != cache.stamp || stamp.is_none() {
+            cache.tokens = self.read()?;
+            cache.stamp = stamp;
         }
         Ok(())
     }
 
-    /// Reads, changes and writes the tokens while nobody else does.
+    /// Reads, changes and writes the tokens under the lock.
     fn change(
         &self,
         change: impl FnOnce(&mut Vec<Token>) -> Result<(), TokenError>,
     ) -> Result<(), TokenError> {
-        let place = self.place().map_err(|error| self.failed(error))?;
-        let folder = place.parent().unwrap_or(Path::new(""));
+        let target = self.target().map_err(|error| self.failed(error))?;
+        let folder = target.parent().unwrap_or(Path::new(""));
         if !folder.as_os_str().is_empty() && !folder.exists() {
-            file::make_folder(folder).map_err(|error| self.failed(error))?;
+            file::create_folder(folder).map_err(|error| self.failed(error))?;
         }
         let lock = file::private()
             .create(true)
             .truncate(false)
-            .open(beside(&place, "lock"));
+            .open(beside(&target, "lock"));
         let lock = lock.map_err(|error| self.failed(error))?;
         lock.lock().map_err(|error| self.failed(error))?;
-        let mut tokens = self.read_at(&place)?;
+        let mut tokens = self.read_at(&target)?;
         change(&mut tokens)?;
-        write(&place, &tokens).map_err(|error| self.failed(error))
+        write(&target, &tokens).map_err(|error| self.failed(error))
     }
 
-    /// Where the file is, or will be: the path without symbolic links at its end. To replace a link
-    /// would leave two files, and who is revoked in one would be let in by the other.
-    fn place(&self) -> io::Result<PathBuf> {
-        let mut place = self.path.clone();
+    /// The path of the file itself, with symbolic links followed. Replacing a link would leave two files,
+    /// and a token revoked in one would be valid in the other.
+    fn target(&self) -> io::Result<PathBuf> {
+        let mut target = self.path.clone();
         for _ in 0..LINKS_LIMIT {
-            match fs::symlink_metadata(&place) {
+            match fs::symlink_metadata(&target) {
                 Ok(metadata) if metadata.is_symlink() => {
-                    let target = fs::read_link(&place)?;
-                    place = place.parent().unwrap_or(Path::new("")).join(target);
+                    let link = fs::read_link(&target)?;
+                    target = target.parent().unwrap_or(Path::new("")).join(link);
                 }
-                Ok(_) => return Ok(place),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(place),
+                Ok(_) => return Ok(target),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(target),
                 Err(error) => return Err(error),
             }
         }
@@ -253,8 +254,8 @@ impl Tokens {
         self.read_at(&self.path)
     }
 
-    fn read_at(&self, place: &Path) -> Result<Vec<Token>, TokenError> {
-        let metadata = match fs::metadata(place) {
+    fn read_at(&self, target: &Path) -> Result<Vec<Token>, TokenError> {
+        let metadata = match fs::metadata(target) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.failed(error)),
@@ -262,8 +263,8 @@ impl Tokens {
         if file::is_exposed(&metadata) {
             return Err(TokenError::Exposed(self.path.clone()));
         }
-        let bytes = fs::read(place).map_err(|error| self.failed(error))?;
-        file::parsed(&bytes).ok_or_else(|| TokenError::Unreadable(self.path.clone()))
+        let bytes = fs::read(target).map_err(|error| self.failed(error))?;
+        file::parse(&bytes).ok_or_else(|| TokenError::Unreadable(self.path.clone()))
     }
 
     fn failed(&self, error: io::Error) -> TokenError {
@@ -274,32 +275,32 @@ impl Tokens {
     }
 }
 
-fn write(place: &Path, tokens: &[Token]) -> io::Result<()> {
-    let text = file::text(tokens);
-    let temporary = beside(place, "tmp");
-    // One that a crash left behind; we hold the lock.
+fn write(target: &Path, tokens: &[Token]) -> io::Result<()> {
+    let text = file::encode(tokens);
+    let temporary = beside(target, "tmp");
+    // Left behind by a crash; the lock is held here.
     let _ = fs::remove_file(&temporary);
     let mut file = file::private().create_new(true).open(&temporary)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    fs::rename(&temporary, place)?;
-    // Where a folder cannot be synced, the rename is safe without.
-    if let Some(Ok(folder)) = place.parent().map(File::open) {
+    fs::rename(&temporary, target)?;
+    // Systems whose folders cannot be synced keep a rename without it.
+    if let Some(Ok(folder)) = target.parent().map(File::open) {
         let _ = folder.sync_all();
     }
     Ok(())
 }
 
-/// `tokens.json.lock` for `lock`.
-fn beside(place: &Path, ending: &str) -> PathBuf {
-    let mut name = place.as_os_str().to_owned();
+/// The path with an extension appended: `tokens.json.lock`.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// The hash of the token in an `Authorization` header.
-fn shown(header: Option<&str>) -> Option<Hash> {
+/// The hash of the bearer token in an `Authorization` header.
+fn bearer_hash(header: Option<&str>) -> Option<Hash> {
     let (scheme, token) = header?.split_once(' ')?;
     let is_bearer = scheme.eq_ignore_ascii_case("bearer");
     is_bearer.then(|| Hash::of(token))

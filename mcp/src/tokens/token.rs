@@ -7,19 +7,19 @@ use super::secret::Hash;
 /// Most tokens of one file.
 pub const TOKENS_LIMIT: usize = 10;
 
-/// Longest name, in characters.
+/// Longest name of a token, in characters.
 pub(super) const NAME_LIMIT: usize = 64;
 
-/// What is known of a token.
+/// A token as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenInfo {
-    /// What its owner calls it.
+    /// Its name, unique in the file.
     pub name: String,
-    /// Whether it lets a client write.
+    /// Whether it allows writes.
     pub may_write: bool,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created_ms: i64,
-    /// When it was last used, to the minute; `None`: not yet.
+    /// When it was last used, to the minute; `None` if never.
     pub last_used_ms: Option<i64>,
 }
 
@@ -28,9 +28,9 @@ pub struct TokenInfo {
 pub struct Access {
     /// Name of the token.
     pub name: String,
-    /// Whether it lets a client write.
+    /// Whether it allows writes.
     pub may_write: bool,
-    /// Which token it is; another one may have its name later.
+    /// Identifies the token; another one may have its name later.
     pub(crate) hash: Hash,
 }
 

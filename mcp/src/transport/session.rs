@@ -284,7 +284,11 @@ impl ServerHandler for Session {
             let reference = match &request.r#ref {
                 Reference::Prompt(prompt) => content::Reference::Prompt(&prompt.name),
                 Reference::Resource(template) => content::Reference::Template(&template.uri),
-                _ => return Err(ContentError::InvalidArgument("unknown kind of reference".to_owned())),
+                _ => {
+                    return Err(ContentError::InvalidArgument(
+                        "unknown kind of reference".to_owned(),
+                    ));
+                }
             };
             let context = request.context.and_then(|context| context.arguments);
             let given: Object = context

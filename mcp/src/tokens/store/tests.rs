@@ -11,7 +11,7 @@ fn bearer(token: &str) -> Option<String> {
 }
 
 #[test]
-fn a_token_opens_the_door_and_its_text_is_stored_nowhere() {
+fn a_token_gives_access_and_its_text_is_not_stored() {
     let (_folder, tokens) = store();
     let token = tokens.create("laptop", false).unwrap();
     let text = fs::read_to_string(tokens.path()).unwrap();
@@ -44,7 +44,7 @@ fn wrong_truncated_and_longer_tokens_are_refused() {
 }
 
 #[test]
-fn another_process_revokes_at_once_and_a_use_does_not_bring_it_back() {
+fn revoking_in_another_process_takes_effect_at_once() {
     let (_folder, tokens) = store();
     let token = tokens.create("laptop", true).unwrap();
     assert!(tokens.check(bearer(&token).as_deref()).is_some());
@@ -63,7 +63,7 @@ fn another_process_revokes_at_once_and_a_use_does_not_bring_it_back() {
 }
 
 #[test]
-fn uses_are_written_down() {
+fn times_of_last_use_are_written() {
     let (_folder, tokens) = store();
     let token = tokens.create("laptop", false).unwrap();
     assert_eq!(tokens.list().unwrap()[0].last_used_ms, None);
@@ -115,7 +115,7 @@ fn names_are_unique_printable_and_ten_at_most() {
 
 #[cfg(unix)]
 #[test]
-fn the_file_is_its_owners_alone_and_refused_when_it_is_not() {
+fn a_file_that_others_can_read_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let (_folder, tokens) = store();
     let token = tokens.create("laptop", false).unwrap();
@@ -128,10 +128,10 @@ fn the_file_is_its_owners_alone_and_refused_when_it_is_not() {
     assert_eq!(fresh.check(bearer(&token).as_deref()), None);
 }
 
-/// The server keeps what it read; who else may read the file is looked at all the same.
+/// The server caches the tokens, but checks the permissions each time.
 #[cfg(unix)]
 #[test]
-fn a_file_that_others_may_read_from_now_on_is_refused_at_once() {
+fn a_file_that_others_can_read_now_is_refused_at_once() {
     use std::os::unix::fs::PermissionsExt;
     let (_folder, tokens) = store();
     let token = tokens.create("laptop", false).unwrap();
@@ -144,7 +144,7 @@ fn a_file_that_others_may_read_from_now_on_is_refused_at_once() {
     assert!(tokens.check(bearer(&token).as_deref()).is_some());
 }
 
-/// The link was replaced by a file of its own: whoever was revoked in the real one was let in by it.
+/// A link used to be replaced by a file, in which tokens revoked in the target stayed valid.
 #[cfg(unix)]
 #[test]
 fn a_link_stays_a_link_and_revoking_works_by_either_name() {

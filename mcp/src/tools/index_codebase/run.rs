@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kb_engine::{IndexOptions, KbWriter, Progress, Report};
 
 use super::target::{check_takes, taken};
-use crate::indexes::{Index, Reserved, Running};
+use crate::indexes::{Index, Reserved, RunningJob};
 use crate::response::ToolError;
 use crate::tools::call::context::Context;
 
@@ -35,7 +35,7 @@ pub(super) fn update(cx: &Context<'_>, index: &Index, folder: &Path) -> Result<R
     });
     match &report {
         Ok(_) => job.done(),
-        Err(_) => job.told(),
+        Err(_) => job.finish(),
     }
     report
 }
@@ -62,14 +62,14 @@ pub(super) fn make(
     let made = made(cx, &job, place, folder);
     match &made {
         Ok(_) => job.done(),
-        Err(_) => job.told(),
+        Err(_) => job.finish(),
     }
     made
 }
 
 fn made(
     cx: &Context<'_>,
-    job: &Running,
+    job: &RunningJob,
     place: Reserved,
     folder: &Path,
 ) -> Result<(Arc<Index>, Report), ToolError> {

@@ -11,7 +11,7 @@ use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::indexes::{Index, Indexes, Running};
+use crate::indexes::{Index, Indexes, RunningJob};
 use crate::limits::{FILE_NAME_LIMIT, MIME_LIMIT, TAG_LIMIT, TAGS_LIMIT};
 use crate::response::{Text, ToolError, ToolResponse, Warnings, uri};
 use crate::tools::call::coerce::invalid;
@@ -117,7 +117,7 @@ fn within(
     let running = index
         .jobs()
         .begin(&file_name, before.map(|document| document.revision))?;
-    let number = running.number();
+    let number = running.id();
     let job = Job {
         indexes: Arc::clone(cx.indexes),
         index: Arc::clone(&index),
@@ -211,7 +211,7 @@ fn check_path(path: &str) -> Result<(), ToolError> {
 struct Job {
     indexes: Arc<Indexes>,
     index: Arc<Index>,
-    running: Running,
+    running: RunningJob,
 }
 
 /// What was stored.
