@@ -385,10 +385,14 @@ fn lies_of_outlines_and_facets_are_named() {
                     held.facet(transaction, NOTES, "new", false);
                 },
             ),
-            ("it names row 100000, the segment has", |_, transaction| {
-                let (segment, rows) = (SegmentId(1), 100_000..100_001);
-                facets::change(transaction, segment, Facet::Tag, "sea", rows, true).expect("facet");
-            }),
+            (
+                "its bitmap names row 100000, the segment has",
+                |_, transaction| {
+                    let (segment, rows) = (SegmentId(1), 100_000..100_001);
+                    facets::change(transaction, segment, Facet::Tag, "sea", rows, true)
+                        .expect("facet");
+                },
+            ),
             (
                 "facet 9 \"x\" of segment 1: an unknown facet",
                 |_, transaction| {

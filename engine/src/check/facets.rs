@@ -10,7 +10,7 @@ use crate::check::problems::Problems;
 use crate::container::Key;
 use crate::error::{Error, Result};
 use crate::store::facets::Facet;
-use crate::store::tables;
+use crate::store::{row_bitmap, tables};
 
 /// Compares the bitmaps of a segment with `expected`, which its records say of live rows.
 ///
@@ -69,14 +69,7 @@ fn compare(
     if !known.iter().any(|known| *known as u8 == facet) {
         return Err(Error::damaged("an unknown facet"));
     }
-    let mut rows = RoaringBitmap::deserialize_from(bytes)
-        .map_err(|error| Error::damaged(format!("its bitmap: {error}")))?;
-    let count = context.segment.rows();
-    if let Some(last) = rows.max().filter(|last| *last >= count) {
-        return Err(Error::damaged(format!(
-            "it names row {last}, the segment has {count}"
-        )));
-    }
+    let mut rows = row_bitmap::decode_below("its bitmap", bytes, context.segment.rows())?;
     // Deleted rows keep what they had, or not.
     if let Some(deleted) = context.segment.deleted_rows() {
         rows -= deleted;

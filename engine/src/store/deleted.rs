@@ -9,7 +9,7 @@ use wincode::{SchemaRead, SchemaWrite};
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::store::tables;
+use crate::store::{row_bitmap, tables};
 use crate::types::SegmentId;
 
 const DELETED_VERSION: u8 = 1;
@@ -80,13 +80,7 @@ pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<(
 
 fn decode(row: &[u8], limit: u32) -> Result<Deleted> {
     let record: DeletedRecord = decode_record("deleted chunks", DELETED_VERSION, row)?;
-    let rows = RoaringBitmap::deserialize_from(record.rows.as_slice())
-        .map_err(|error| Error::damaged(format!("the bitmap of deleted chunks: {error}")))?;
-    if rows.max().is_some_and(|last| last >= limit) {
-        return Err(Error::damaged(
-            "deleted chunks that the segment does not have",
-        ));
-    }
+    let rows = row_bitmap::decode_below("the bitmap of deleted chunks", &record.rows, limit)?;
     Ok(Deleted {
         rows,
         documents: record.documents,

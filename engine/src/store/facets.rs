@@ -11,7 +11,7 @@ use roaring::RoaringBitmap;
 
 use crate::container::{Key, Snapshot, Transaction};
 use crate::error::{Error, Result};
-use crate::store::tables;
+use crate::store::{row_bitmap, tables};
 use crate::types::SegmentId;
 
 /// An attribute of documents that filters know. Numbers are in the registry.
@@ -82,7 +82,10 @@ pub fn change(
 ) -> Result<()> {
     let key = key(segment, facet, value);
     let before = transaction.get(tables::FACETS, Key::Bytes(&key))?;
-    let mut after = before.map_or_else(|| Ok(RoaringBitmap::new()), |bytes| bitmap(&bytes))?;
+    let mut after = before.map_or_else(
+        || Ok(RoaringBitmap::new()),
+        |bytes| row_bitmap::decode(WHAT, &bytes),
+    )?;
     if have {
         after.insert_range(rows);
     } else {
@@ -123,7 +126,7 @@ pub fn each(
         let facet = key.get(4).copied().unwrap_or_default();
         let name = std::str::from_utf8(key.get(5..).unwrap_or_default())
             .map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
-        visit(facet, name, bitmap(value)?)
+        visit(facet, name, row_bitmap::decode(WHAT, value)?)
     })
 }
 
@@ -190,7 +193,7 @@ fn seek(
     let mut found = None;
     snapshot.range(&table, Key::Bytes(&from), |key, bytes| {
         if let Some(value) = key.strip_prefix(prefix.as_slice()) {
-            found = Some((value.to_vec(), bitmap(bytes)?));
+            found = Some((value.to_vec(), row_bitmap::decode(WHAT, bytes)?));
         }
         Ok(ControlFlow::Break(()))
     })?;
@@ -217,8 +220,7 @@ pub fn put_merged(
 /// Rows of a segment of `rows` rows that have the value; none when no row has it.
 ///
 /// # Errors
-/// [`Error::Damaged`] when the bitmap does not decode or names rows beyond the segment: some hundred KB
-/// of runs over all 2^32 rows would take 512 MB once they are joined with other rows.
+/// [`Error::Damaged`] when the bitmap does not decode or names rows beyond the segment.
 pub fn rows_with(
     snapshot: &Snapshot<'_>,
     segment: SegmentId,
@@ -233,11 +235,7 @@ pub fn rows_with(
     let Some(bytes) = row else {
         return Ok(None);
     };
-    let with = bitmap(&bytes)?;
-    match with.max() {
-        Some(last) if last >= rows => Err(Error::damaged("a facet names rows beyond its segment")),
-        _ => Ok(Some(with)),
-    }
+    row_bitmap::decode_below(WHAT, &bytes, rows).map(Some)
 }
 
 /// All values of a facet in a segment, in byte order.
@@ -253,6 +251,9 @@ pub fn values(snapshot: &Snapshot<'_>, segment: SegmentId, facet: Facet) -> Resu
     })?;
     Ok(values)
 }
+
+/// What errors call a stored bitmap.
+const WHAT: &str = "a facet bitmap";
 
 fn each_key(
     snapshot: &Snapshot<'_>,
@@ -276,9 +277,4 @@ fn key(segment: SegmentId, facet: Facet, value: &str) -> Vec<u8> {
     key.push(facet as u8);
     key.extend_from_slice(value.as_bytes());
     key
-}
-
-fn bitmap(bytes: &[u8]) -> Result<RoaringBitmap> {
-    RoaringBitmap::deserialize_from(bytes)
-        .map_err(|error| Error::damaged(format!("a facet bitmap: {error}")))
 }
