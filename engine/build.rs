@@ -20,13 +20,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (id, line) in vocabulary.lines().enumerate() {
         // Line 0 is the unknown token, which no text yields: id 0 marks an empty slot.
         if id > 0 {
-            let (place, piece) = match line.strip_prefix("##") {
-                Some(rest) if !rest.is_empty() => (slot::Place::Inside, rest),
-                _ => (slot::Place::Start, line),
+            let (position, piece) = match line.strip_prefix("##") {
+                Some(rest) if !rest.is_empty() => (slot::Position::Inside, rest),
+                _ => (slot::Position::Start, line),
             };
             let start = offset_bytes + line.len() - piece.len();
-            let hash = piece.bytes().fold(place.seed(), slot::extend);
-            let filled = slot::pack(hash, place, piece.len(), start, id)
+            let hash = piece.bytes().fold(position.seed(), slot::extend);
+            let filled = slot::pack(hash, position, piece.len(), start, id)
                 .ok_or_else(|| format!("token {id} {line:?} does not fit into a slot"))?;
             let free = slot::probe(hash)
                 .find(|&index| slots.get(index) == Some(&0))

@@ -1,9 +1,9 @@
-//! The hash table over the vocabulary: what a slot holds and where it stands. Shared by the build
-//! script, which fills the table, and the tokenizer, which reads it; knows no texts.
+//! The slots of the hash table over the vocabulary. The build script includes this file too: it fills
+//! the table that the tokenizer reads.
 //!
-//! A slot is 64 bits: id (16), offset of the piece in vocab.txt (20), length in bytes (5), place
-//! (1), and 22 bits of the hash. The upper 28 bits are compared at once, the bytes only if they
-//! agree. All bits zero: empty. Collisions move on to the next slot.
+//! A slot has 64 bits: id (16), offset of the piece in vocab.txt (20), length in bytes (5), whether
+//! the piece is inside a word (1), and 22 bits of the hash. The upper 28 bits are compared at once,
+//! and the bytes of the piece only if they agree. A slot of zeros is empty. Linear probing.
 
 /// Slots in the table: a power of two, a little under twice the number of tokens.
 pub(crate) const COUNT: usize = 1 << 16;
@@ -11,43 +11,42 @@ pub(crate) const COUNT: usize = 1 << 16;
 /// No piece of the vocabulary is longer.
 pub(crate) const LONGEST_PIECE_BYTES: usize = 20;
 
-/// Where a piece stands in its word.
+/// The position of a piece in its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Position {
     /// At the start of the word.
     Start = 0,
     /// After another piece.
     Inside = 1,
 }
 
-impl Place {
-    /// The hash of no bytes yet.
+impl Position {
+    /// The hash of no bytes.
     pub(crate) const fn seed(self) -> u64 {
         match self {
-            Place::Start => 0x9e37_79b9_7f4a_7c15,
-            Place::Inside => 0xd1b5_4a32_d192_ed03,
+            Position::Start => 0x9e37_79b9_7f4a_7c15,
+            Position::Inside => 0xd1b5_4a32_d192_ed03,
         }
     }
 }
 
-/// The hash of the bytes so far and one more. A prefix of a word costs nothing to look up.
+/// Extends a hash by one byte, so that the hashes of all prefixes of a word are cheap.
 #[inline]
 pub(crate) const fn extend(hash: u64, byte: u8) -> u64 {
     (hash ^ byte as u64).wrapping_mul(0xf135_7aea_2e62_a9c5)
 }
 
-/// The indices to look at, in order, each below [`COUNT`]. The upper bits of the product are the
-/// well mixed ones.
+/// The indices to probe, in order, each below [`COUNT`]. The upper bits of the hash are mixed best.
 #[inline]
 pub(crate) fn probe(hash: u64) -> impl Iterator<Item = usize> {
     let home = (hash >> 48) as usize;
     (0..COUNT).map(move |step| (home + step) % COUNT)
 }
 
-/// What the upper 28 bits of the slot of a piece must be.
+/// The upper 28 bits of the slot of a piece.
 #[inline]
-pub(crate) const fn mark(hash: u64, place: Place, len_bytes: usize) -> u64 {
-    ((hash >> 20) & 0xfff_ffc0) | ((place as u64) << 5) | len_bytes as u64
+pub(crate) const fn mark(hash: u64, position: Position, len_bytes: usize) -> u64 {
+    ((hash >> 20) & 0xfff_ffc0) | ((position as u64) << 5) | len_bytes as u64
 }
 
 /// The slot of a piece; `None` if a number does not fit.
@@ -57,7 +56,7 @@ pub(crate) const fn mark(hash: u64, place: Place, len_bytes: usize) -> u64 {
 )]
 pub(crate) fn pack(
     hash: u64,
-    place: Place,
+    position: Position,
     len_bytes: usize,
     offset_bytes: usize,
     id: usize,
@@ -65,7 +64,7 @@ pub(crate) fn pack(
     let fits = (1..=LONGEST_PIECE_BYTES).contains(&len_bytes)
         && offset_bytes < 1 << 20
         && (1..1 << 16).contains(&id);
-    fits.then(|| mark(hash, place, len_bytes) << 36 | (offset_bytes as u64) << 16 | id as u64)
+    fits.then(|| mark(hash, position, len_bytes) << 36 | (offset_bytes as u64) << 16 | id as u64)
 }
 
 /// Mark, offset in vocab.txt and id of a filled slot.

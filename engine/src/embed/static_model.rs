@@ -1,17 +1,18 @@
-//! The built-in models, every one ever shipped: one row of small integers a token, no layers. The
-//! vector of a text is the weighted sum of the rows of its tokens; `model/README.md` has the rules.
+//! The built-in models, every one ever shipped: a table with one row of small integers for each token,
+//! and no layers. The vector of a text is the weighted sum of the rows of its tokens; `model/README.md` has
+//! the rules.
 //!
-//! Vectors are the same bit for bit on every machine and in every thread, because a file's content
-//! root covers them: tokens are added in the order of their ids, each sum is an f32 multiplication
-//! and an f32 addition, never fused, and the length is summed in f64 in the order of the columns.
+//! Vectors are the same to the bit on every machine and in every thread, because the content root of
+//! a file covers them: tokens are added in the order of their ids, with an f32 multiplication and an
+//! f32 addition that are never fused, and the length is summed in f64 in the order of the columns.
 
 use std::cell::RefCell;
 
+use super::embedder::{Coverage, Embedder, check_out};
 use super::wordpiece::{Pieces, Vocabulary, for_each_word};
-use super::{Embedder, check_out};
 use crate::error::Result;
 
-/// Numbers in a vector.
+/// Dimensions of the vectors.
 const DIM: usize = 192;
 /// Two numbers a byte.
 const ROW_BYTES: usize = DIM / 2;
@@ -34,27 +35,27 @@ static KB_STATIC_1: StaticModel = StaticModel {
     scales: include_bytes!("../../model/scales.bin"),
 };
 
-/// The newest built-in model: what a new file uses unless told otherwise. Costs nothing to get.
+/// The newest built-in model, the default for new files. Costs nothing to get.
 pub fn built_in() -> &'static StaticModel {
     &KB_STATIC_1
 }
 
-/// The built-in model of that id, old ones included.
+/// The built-in model with an id, old ones included.
 pub fn by_id(id: &str) -> Option<&'static dyn Embedder> {
     (id == KB_STATIC_1.id).then_some(&KB_STATIC_1 as &dyn Embedder)
 }
 
-/// A model that is compiled into the program: microseconds a query, no set-up.
+/// A model that is compiled into the program: it takes microseconds for a query, and no set-up.
 #[derive(Debug)]
 pub struct StaticModel {
     /// Stable name.
     id: &'static str,
-    /// Blake3 over vocab.txt, table.bin and scales.bin, in that order. Written here because the
-    /// files are too large to hash whenever a program starts; a test compares.
+    /// BLAKE3 hash over vocab.txt, table.bin and scales.bin, in that order. A constant, because the
+    /// files are too large to hash whenever a program starts; a test compares it.
     hash: [u8; 32],
     /// See [`StaticModel::quantiser_range`].
     quantiser_range: f32,
-    /// Finds tokens.
+    /// The tokens.
     vocabulary: Vocabulary,
     /// `[ROWS, DIM]` signed 4-bit integers, the low half of a byte first.
     table: &'static [u8],
@@ -62,33 +63,9 @@ pub struct StaticModel {
     scales: &'static [u8],
 }
 
-/// How much of a text a model knows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Coverage {
-    /// Words, without punctuation. The parts of `camelCase` and `snake_case` are words.
-    pub words: usize,
-    /// Words that are in the vocabulary as they stand. The others have vague vectors, made of
-    /// their pieces, or none at all.
-    pub known_words: usize,
-    /// Tokens that make up the vector, repeated ones and punctuation included. 0: the vector is
-    /// zero.
-    pub tokens: usize,
-}
-
-impl Coverage {
-    /// The share of known words, 0..1; 0 without a word.
-    pub fn known_share(self) -> f32 {
-        if self.words == 0 {
-            0.0
-        } else {
-            self.known_words as f32 / self.words as f32
-        }
-    }
-}
-
 impl StaticModel {
-    /// Calls `emit` with the id of every token of the text, in order: 1..35965, as the line of
-    /// `vocab.txt`. The text is never truncated.
+    /// Calls `emit` with the id of every token of the text, in order. The id, 1..35965, is the line in
+    /// `vocab.txt`, counted from 0. The text is never truncated.
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(u32)) {
         let mut pieces = Pieces::new();
         for_each_word(text, |word| {
@@ -98,7 +75,7 @@ impl StaticModel {
         });
     }
 
-    /// How much of a text the model knows: search leans on keywords where it knows little.
+    /// How much of a text the vocabulary covers: search trusts keywords more where it covers little.
     pub fn coverage(&self, text: &str) -> Coverage {
         let mut coverage = Coverage::default();
         let mut pieces = Pieces::new();
@@ -113,8 +90,8 @@ impl StaticModel {
         coverage
     }
 
-    /// The largest number that vectors are quantised for, the 0.9999 quantile of all of them:
-    /// larger ones are cut off. One constant for all files with this model.
+    /// The range of the quantiser of the vector index: the 0.9999 quantile of all components. Larger
+    /// ones are clipped. A constant of the model.
     pub fn quantiser_range(&self) -> f32 {
         self.quantiser_range
     }
@@ -134,7 +111,7 @@ impl StaticModel {
         Ok(())
     }
 
-    /// Sum over the tokens of sqrt(count) x scale x row; leaves the counts empty.
+    /// The sum of sqrt(count) x scale x row over the tokens. Drains the counts.
     fn weighted_sum(&self, counts: &mut TokenCounts) -> [f32; DIM] {
         let (rows, _) = self.table.as_chunks::<ROW_BYTES>();
         let (scales, _) = self.scales.as_chunks::<2>();
@@ -190,7 +167,7 @@ impl Embedder for StaticModel {
     }
 }
 
-/// Divides by the Euclidean length; a zero vector stays.
+/// Divides by the Euclidean length; a zero vector is left as it is.
 fn normalise(vector: &mut [f32; DIM]) {
     let length = vector
         .iter()
@@ -204,8 +181,8 @@ fn normalise(vector: &mut [f32; DIM]) {
     }
 }
 
-/// The value of a half-precision number; scales are finite. The small ones go through an integer,
-/// because a host may have told the processor to treat tiny f32 as zero.
+/// The value of a finite half-precision number. Subnormal ones are converted as integers, because a
+/// host program may have set the processor to flush subnormal f32 to zero.
 fn f32_from_half(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
     let magnitude = u32::from(bits & 0x7fff);
@@ -217,13 +194,13 @@ fn f32_from_half(bits: u16) -> f32 {
     f32::from_bits(value.to_bits() | sign)
 }
 
-/// How often each token occurs in a text. Kept from text to text, so that none allocates.
+/// The number of occurrences of each token in a text. Reused from text to text, to not allocate.
 struct TokenCounts {
-    /// One a token.
+    /// By token.
     counts: Vec<u32>,
-    /// One bit a token: its count is not 0.
+    /// One bit for each token whose count is not 0.
     present: Vec<u64>,
-    /// One bit a word of `present`: it is not 0.
+    /// One bit for each `u64` of `present` that is not 0.
     groups: [u64; ROWS.div_ceil(64 * 64)],
 }
 
@@ -251,7 +228,8 @@ impl TokenCounts {
         }
     }
 
-    /// Hands over the id and count of every token that occurs, by rising id, and forgets them.
+    /// Calls `on_token` with the id and count of every token that occurs, by ascending id, and resets
+    /// the counts.
     fn drain(&mut self, mut on_token: impl FnMut(usize, u32)) {
         for (group, groups) in self.groups.iter_mut().enumerate() {
             for word in take_bits(groups) {

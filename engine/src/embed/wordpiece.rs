@@ -1,27 +1,27 @@
-//! The tokenizer of the built-in model, straight from bytes: words, then the longest pieces of the
-//! vocabulary from the left. Linear time, no allocation, whatever the text.
+//! The tokenizer of the built-in model: splits a text into words, then each word into the longest
+//! pieces of the vocabulary from the left (WordPiece, greedy longest match first, as in BERT: Devlin
+//! et al. 2019). Linear time and no allocation for every text.
 //!
-//! Decomposition (NFD) is done character by character: the order of combining characters, which
-//! only the whole of NFD settles, cannot matter here. Those of category Mn are dropped, and a word
-//! with any other one is in no vocabulary.
+//! Characters are decomposed (NFD) one by one. The canonical order of combining characters is not
+//! needed: those of category Mn are dropped, and no word of the vocabulary has another one.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::char::decompose_canonical;
 
-use super::slot::{self, Place};
+use super::slot::{self, Position};
 
-/// A longer word has no tokens.
+/// Longer words have no tokens.
 const LONGEST_WORD_CHARS: usize = 64;
 const LONGEST_WORD_BYTES: usize = LONGEST_WORD_CHARS * 4;
 
-/// A cleaned word: lower case, without accents, or one punctuation mark.
+/// A normalised word, in lower case and without accents, or one punctuation mark.
 #[derive(Debug)]
 pub(super) struct Word {
     /// The characters; only the first [`LONGEST_WORD_CHARS`] of a longer word.
     bytes: [u8; LONGEST_WORD_BYTES],
     /// Bytes in use.
     len_bytes: usize,
-    /// Characters of the word, also those that are not kept.
+    /// Characters of the word, also those that were not kept.
     chars: usize,
     /// Hash of the bytes in use as the start of a word.
     hash: u64,
@@ -35,7 +35,7 @@ impl Word {
             bytes: [0; LONGEST_WORD_BYTES],
             len_bytes: 0,
             chars: 0,
-            hash: Place::Start.seed(),
+            hash: Position::Start.seed(),
             is_mark: false,
         }
     }
@@ -64,7 +64,7 @@ impl Word {
 
     #[inline]
     fn push_ascii(&mut self, byte: u8) {
-        // Bytes past the longest word are never looked at; the buffer is the bound.
+        // Bytes after the end of the buffer are dropped; such a word is too long anyway.
         self.push_byte(byte);
         self.chars += 1;
     }
@@ -77,18 +77,18 @@ impl Word {
         self.chars += 1;
     }
 
-    /// Hands the word over, if there is one, and begins the next.
+    /// Ends the word, if there is one, and begins the next.
     #[inline]
     fn end(&mut self, on_word: &mut impl FnMut(&Word)) {
         if self.chars > 0 {
             on_word(self);
             self.len_bytes = 0;
             self.chars = 0;
-            self.hash = Place::Start.seed();
+            self.hash = Position::Start.seed();
         }
     }
 
-    /// A word of its own.
+    /// Ends the word and makes a word of one punctuation mark.
     #[inline]
     fn end_with_mark(&mut self, mark: char, on_word: &mut impl FnMut(&Word)) {
         self.end(on_word);
@@ -103,18 +103,18 @@ impl Word {
     }
 }
 
-/// What an ASCII byte is to the splitter.
+/// How the splitter treats a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// TAB, LF, CR or space: ends a word.
     Space,
-    /// Any other control character: as if it were not there.
+    /// Any other control character: ignored.
     Removed,
     /// `a-z`, `0-9`.
     Small,
     /// `A-Z`.
     Capital,
-    /// The 32 punctuation marks, each a word of its own.
+    /// The 32 punctuation marks, each of them a word.
     Mark,
     /// Part of a character outside ASCII.
     Wide,
@@ -186,7 +186,7 @@ pub(super) fn for_each_word(text: &str, mut on_word: impl FnMut(&Word)) {
     word.end(&mut on_word);
 }
 
-/// One character of the text by its Unicode properties: removed, a space, or part of a word.
+/// Handles a character by its Unicode properties: ignored, a space, or part of a word.
 fn clean(character: char, word: &mut Word, on_word: &mut impl FnMut(&Word)) {
     let category = get_general_category(character);
     let is_control = category == GeneralCategory::Control;
@@ -199,7 +199,7 @@ fn clean(character: char, word: &mut Word, on_word: &mut impl FnMut(&Word)) {
             GeneralCategory::Format | GeneralCategory::PrivateUse
         )
     {
-        // Not there.
+        // Ignored.
     } else if is_han(character) {
         word.end(on_word);
         decompose(character, word, on_word);
@@ -209,7 +209,7 @@ fn clean(character: char, word: &mut Word, on_word: &mut impl FnMut(&Word)) {
     }
 }
 
-/// Base letters in lower case; marks above and below them are dropped.
+/// Appends the base letters of a character in lower case, without combining marks.
 fn decompose(character: char, word: &mut Word, on_word: &mut impl FnMut(&Word)) {
     decompose_canonical(character, |part| {
         if get_general_category(part) == GeneralCategory::NonspacingMark {
@@ -245,7 +245,8 @@ fn is_punctuation(character: char) -> bool {
         )
 }
 
-/// The ideographs that stand alone, as the model was trained; later extensions of Unicode do not.
+/// Ideographs, which are words of one character: the blocks that the model was trained with, without
+/// later extensions of Unicode.
 fn is_han(character: char) -> bool {
     matches!(
         u32::from(character),
@@ -260,7 +261,7 @@ fn is_han(character: char) -> bool {
     )
 }
 
-/// The tokens of a model and the table that finds them.
+/// The tokens of a model and the hash table over them.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     /// `vocab.txt`: one token a line, id = line from 0.
@@ -270,36 +271,36 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The tokens of a word: none, itself, or its pieces from the left. A word that cannot be
-    /// covered whole has none.
+    /// The tokens of a word: the word itself, or its pieces from the left. None when pieces do not
+    /// cover the whole word.
     pub(super) fn tokens<'a>(&self, word: &Word, pieces: &'a mut Pieces) -> &'a [u16] {
         pieces.len = 0;
         let Some(bytes) = word.bytes() else {
             return &[];
         };
         if bytes.len() <= slot::LONGEST_PIECE_BYTES
-            && let Some(id) = self.find(word.hash, Place::Start, bytes)
+            && let Some(id) = self.find(word.hash, Position::Start, bytes)
         {
             pieces.push(id);
             return pieces.as_slice();
         }
         let mut rest = bytes;
-        let mut place = Place::Start;
+        let mut piece_position = Position::Start;
         while !rest.is_empty() {
-            let Some((id, len_bytes)) = self.longest(place, rest) else {
+            let Some((id, len_bytes)) = self.longest(piece_position, rest) else {
                 return &[];
             };
             pieces.push(id);
             rest = rest.get(len_bytes..).unwrap_or_default();
-            place = Place::Inside;
+            piece_position = Position::Inside;
         }
         pieces.as_slice()
     }
 
-    /// The longest piece that the bytes begin with, and its length in bytes.
-    fn longest(&self, place: Place, bytes: &[u8]) -> Option<(u16, usize)> {
+    /// The longest piece that is a prefix of the bytes, and its length in bytes.
+    fn longest(&self, piece_position: Position, bytes: &[u8]) -> Option<(u16, usize)> {
         let mut hashes = [0; slot::LONGEST_PIECE_BYTES];
-        let mut hash = place.seed();
+        let mut hash = piece_position.seed();
         for (&byte, prefix) in bytes.iter().zip(&mut hashes) {
             hash = slot::extend(hash, byte);
             *prefix = hash;
@@ -309,16 +310,16 @@ impl Vocabulary {
             .rev()
             .zip(hashes.get(..longest)?.iter().rev())
             .find_map(|(len, &hash)| {
-                self.find(hash, place, bytes.get(..len)?)
+                self.find(hash, piece_position, bytes.get(..len)?)
                     .map(|id| (id, len))
             })
     }
 
     /// The id of a piece.
     #[inline]
-    fn find(&self, hash: u64, place: Place, piece: &[u8]) -> Option<u16> {
+    fn find(&self, hash: u64, piece_position: Position, piece: &[u8]) -> Option<u16> {
         let (slots, _) = self.slots.as_chunks::<8>();
-        let mark = slot::mark(hash, place, piece.len());
+        let mark = slot::mark(hash, piece_position, piece.len());
         for index in slot::probe(hash) {
             let slot = u64::from_le_bytes(*slots.get(index)?);
             if slot == 0 {
@@ -335,10 +336,10 @@ impl Vocabulary {
     }
 }
 
-/// Room for the tokens of one word.
+/// A buffer for the tokens of one word.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    /// At most one a character.
+    /// At most one for each character.
     ids: [u16; LONGEST_WORD_CHARS],
     /// Ids in use.
     len: usize,
@@ -381,7 +382,7 @@ mod tests {
         std::str::from_utf8(bytes).unwrap().to_owned()
     }
 
-    /// The rules applied to every character by its Unicode properties alone, one rule a pass.
+    /// The words by the rules, with the Unicode properties of every character.
     fn words_by_the_rules(text: &str) -> Vec<String> {
         let characters: Vec<char> = text.chars().collect();
         let mut split = String::new();
@@ -443,7 +444,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_cut_for_ascii_follows_the_rules(text in "[ -~\\x00-\\x1f\\x7f]{0,120}") {
+        fn the_ascii_fast_path_follows_the_rules(text in "[ -~\\x00-\\x1f\\x7f]{0,120}") {
             prop_assert_eq!(words(&text), words_by_the_rules(&text));
         }
 

@@ -1,4 +1,4 @@
-//! The rows of a segment that may answer, one bit each: both indexes test a bit per row.
+//! A set of rows as one bit per row, the form in which both indexes test rows.
 
 use roaring::RoaringBitmap;
 

@@ -1,4 +1,4 @@
-//! The formula: k1, b, idf, and scores that add up the same in any order.
+//! BM25: the constants, the formula, and scores whose sums do not depend on the order of addition.
 //!
 //! ```text
 //! score(row) = sum over the query's terms of  times * idf * frequency / (frequency + norm)
@@ -6,23 +6,27 @@
 //! norm       = k1 * (1 - b + b * length / mean length)
 //! ```
 //!
-//! The usual constant factor k1 + 1 is left out, so a term gives its idf at most and the sum of all
-//! idf bounds the score.
+//! The formula is that of Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25
+//! and Beyond", with the idf of Lucene (`BM25Similarity`), which is never negative. As in Lucene
+//! since version 8 the constant factor k1 + 1 is left out, so a term contributes at most its idf,
+//! and the sum of all idf bounds the score.
 //!
 //! Sums of floats depend on their order, and a pruned search adds in another order than an
-//! exhaustive one. So scores are whole numbers of *units*, a power of two chosen by query: every
-//! contribution is rounded to units once, and a sum of them is exact, also as an f32.
+//! exhaustive one. So scores are whole numbers of *units*, a power of two chosen for each query:
+//! every contribution is rounded to units once, and sums of units are exact, also as an f32.
 
-/// Saturation of frequencies.
+/// Term frequency saturation: the larger, the more further occurrences count. 1.2 is the default of
+/// Lucene and tantivy; Robertson and Zaragoza 2009 recommend 1.2 to 2.
 pub const K1: f32 = 1.2;
 
-/// Weight of the length.
+/// Length normalisation, from 0 (none) to 1 (full). 0.75 is the default of Lucene and tantivy;
+/// Robertson and Zaragoza 2009 recommend 0.5 to 0.8.
 pub const B: f32 = 0.75;
 
-/// How often a word of the title, or of a heading above the chunk, counts.
+/// How many occurrences in the text a term of the title, or of a heading above the chunk, counts as.
 pub const TITLE_WEIGHT: u32 = 1;
 
-/// How often a word of the path counts.
+/// How many occurrences in the text a term of the path counts as.
 pub const PATH_WEIGHT: u32 = 1;
 
 /// The sum of all contributions of a query stays below this: whole numbers up to four times as much
@@ -32,7 +36,7 @@ const MAX_UNITS: f64 = (1 << 22) as f64;
 /// Added to a number from 0 to 2^22, it leaves the nearest whole number in the low bits of the f32.
 const ROUNDING: f32 = (1 << 23) as f32;
 
-/// What a score needs to know of all chunks searched.
+/// Collection statistics: totals over all chunks that are searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Number of chunks.
@@ -56,7 +60,9 @@ impl Statistics {
     }
 }
 
-/// `norm / k1 / frequency`: what the score of a posting depends on, falling as it grows.
+/// The impact of a posting, `norm / k1 / frequency`: the score of a posting depends on nothing else,
+/// and is the higher the smaller the impact. Blocks of postings store their least impact (block-max
+/// indexes: Ding and Suel 2011, "Faster Top-k Document Retrieval Using Block-Max Indexes").
 pub(crate) fn impact(frequency: u32, length: u32, mean_length: f32) -> f32 {
     (1.0 - B + B * (length as f32 / mean_length)) / frequency as f32
 }
@@ -89,7 +95,7 @@ impl Units {
     }
 }
 
-/// Scores the postings of one term.
+/// The weight of one term: turns frequency and length of a posting into units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bm25Weight {
     /// Idf times occurrences in the query, in units.
@@ -98,13 +104,13 @@ pub(crate) struct Bm25Weight {
     norm_constant: f32,
     /// The norm of each term of the length.
     norm_slope: f32,
-    /// By how much impacts must be lowered to hold under this mean length.
+    /// Factor that keeps stored impacts a bound when the mean length has changed.
     impact_factor: f32,
 }
 
 impl Bm25Weight {
-    /// For a term of that weight (idf times occurrences in the query). `mean_length` is the one
-    /// scores are made with, `written_mean_length` the one that impacts were written with.
+    /// `weight` is the idf times the occurrences in the query. Scores use `mean_length`; the stored
+    /// impacts were computed with `written_mean_length`.
     pub(crate) fn new(
         weight: f32,
         units: Units,
@@ -119,24 +125,24 @@ impl Bm25Weight {
         }
     }
 
-    /// Units that a posting gives: at least 1.
+    /// The contribution of a posting: at least 1.
     #[inline(always)]
     pub(crate) fn units(&self, frequency: u32, length: f32) -> i32 {
         let frequency = frequency as i32 as f32;
         let norm = self.norm_constant + self.norm_slope * length;
         let score = self.weight * (frequency / (frequency + norm));
-        // Unlike a cast this is one vector instruction for four postings.
+        // Unlike a cast, this compiles to one vector instruction for four postings.
         let units = (score + ROUNDING).to_bits() & (ROUNDING as u32 - 1);
         (units as i32).max(1)
     }
 
-    /// Units that no posting exceeds whose impact is not below `least_impact`.
+    /// An upper bound for postings whose impact is at least `least_impact`.
     ///
     /// Under a greater mean length than the one written with, impacts shrink, but never by more
     /// than the ratio of the two; under a smaller one they grow.
     pub(crate) fn most_units(&self, least_impact: f32) -> i32 {
         let bound = self.weight / (1.0 + least_impact.max(0.0) * self.impact_factor);
-        // Some roundings of 2^-24 each separate this from the way a posting is scored.
+        // The margin covers the rounding differences to `units`, some 2^-24 each.
         (bound * (1.0 + 1e-6)) as i32 + 2
     }
 }

@@ -1,13 +1,19 @@
-//! Words to chunks: the keyword index of a segment.
+//! The keyword index of a segment: an inverted index from terms to rows, ranked by BM25.
 //!
-//! An [`Analyser`] turns text into terms, [`DocumentTermsBuilder`] counts them by chunk on any
-//! thread, a [`Writer`] gathers the chunks of a segment and writes three columns: the term
-//! dictionary, the postings and the chunk lengths. A [`Reader`] borrows them; a [`Query`] holds the
-//! terms of a question with their weights over all segments and finds the best rows of one.
+//! *Writing*: an [`Analyser`] turns text into terms, a [`DocumentTermsBuilder`] counts them by chunk
+//! on any thread, and a [`Writer`] collects the chunks of a segment and writes three columns: the
+//! term dictionary, the postings and the chunk lengths (field norms). [`merge()`] makes the columns
+//! of a new segment from those of others.
 //!
-//! This room knows rows and terms; rows of deleted chunks come in as a bitmap. Which document a row
-//! belongs to, and how keywords and vectors are joined is not known here. Positions are not stored: they would cost
-//! more than everything else here together, and phrases can be checked against the stored text.
+//! *Reading*: a [`Reader`] borrows the columns. A [`Query`] weights its terms over all segments and
+//! finds the best rows of one segment.
+//!
+//! A row is a chunk of the segment. Which document it belongs to, and how keyword and vector scores
+//! are combined, is decided elsewhere; deleted rows come in as a bitmap. Positions are not stored:
+//! they would take more space than the rest of the index, so phrases are verified against the
+//! stored text.
+//!
+//! Modules import downwards: `query` may use `postings`, and both may use `analysis`.
 
 mod analysis;
 mod bm25;

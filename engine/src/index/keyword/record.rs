@@ -7,25 +7,26 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::{ColumnId, ColumnRecord};
 use crate::error::Result;
 
-/// Version of the three columns and their record.
+/// Version of the layout of the three columns.
 pub const FORMAT_VERSION: u16 = 1;
 
-/// Column of the term dictionary: items.
+/// Column of the term dictionary: one item for each part.
 pub const DICTIONARY: ColumnId = ColumnId(16);
 
-/// Column of the postings: items.
+/// Column of the postings: one item for each list, or for each part of a long list.
 pub const POSTINGS: ColumnId = ColumnId(17);
 
 /// Column of chunk lengths in terms: rows of two bytes, or four when a chunk is longer than 65,535.
 pub const LENGTHS: ColumnId = ColumnId(18);
 
-/// Most rows of a segment.
+/// The most rows that a segment can have.
 pub const MAX_ROWS: u32 = MAX_NUMBER;
 
-/// Page order of full extents: 256 KiB, so that the first look at a term checks little.
+/// Page order of full extents: 256 KiB. An extent is verified when it is first read, so a smaller
+/// one makes the first lookup of a term cheaper.
 pub(crate) const COLUMN_ORDER: u8 = 6;
 
-/// What the segment record says of one part of the dictionary.
+/// What the segment record says about one part of the dictionary.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct DictionaryPart {
     /// Its first term.
@@ -36,7 +37,7 @@ pub struct DictionaryPart {
     pub len_bytes: u32,
 }
 
-/// What a segment record says of its keyword index.
+/// What the segment record says about its keyword index.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct KeywordRecord {
     /// [`FORMAT_VERSION`] of the columns.
@@ -47,9 +48,9 @@ pub struct KeywordRecord {
     pub total_length: u64,
     /// Distinct terms.
     pub terms: u64,
-    /// Column of the dictionary.
+    /// Column of the term dictionary.
     pub dictionary: ColumnRecord,
-    /// Its parts, in order.
+    /// Parts of the dictionary, in the order of their terms.
     pub dictionary_parts: Vec<DictionaryPart>,
     /// Column of the postings.
     pub postings: ColumnRecord,
@@ -57,20 +58,20 @@ pub struct KeywordRecord {
     pub lengths: ColumnRecord,
 }
 
-/// Version of the record itself.
+/// Version of the encoded record.
 const RECORD_VERSION: u8 = 1;
 
 impl KeywordRecord {
-    /// The bytes kept in the segment record.
+    /// The bytes stored in the segment record.
     pub fn encode(&self) -> Result<Vec<u8>> {
         encode_record(RECORD_VERSION, self)
     }
 
-    /// Reads those bytes.
+    /// Reads the bytes that [`KeywordRecord::encode`] made.
     ///
     /// # Errors
     /// [`crate::Error::FormatUnsupported`] for another version, [`crate::Error::Damaged`] for bytes
-    /// that are no record.
+    /// that are not a record.
     pub fn decode(bytes: &[u8]) -> Result<KeywordRecord> {
         decode_record("a text index", RECORD_VERSION, bytes)
     }

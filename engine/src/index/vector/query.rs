@@ -5,22 +5,22 @@ use super::kernels::layout::{GROUP_DIMS, GROUPS_AT_ONCE, OneQuery, TABLE_LIMIT};
 use super::quantise::{I4_STEP, LEVELS, quantise};
 use super::record::{CODEC_I4, stride};
 
-/// A question as the rows and codes of a file are asked.
+/// A query vector, quantised for the rows and the sign bits of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// Signed bytes on the scale of the question, padded with zeros to a multiple of 64.
+    /// Signed bytes on the scale of the query, padded with zeros to a multiple of 64.
     row: Vec<i8>,
-    /// Their sum.
+    /// Sum of the signed bytes.
     sum: i32,
-    /// For each 4 dimensions what each pattern of signs adds, 16 numbers twice.
+    /// For each 4 dimensions, the sum for each of the 16 patterns of sign bits, stored twice.
     tables: Vec<u8>,
-    /// Multiplies the integer product with a row of signed bytes into a cosine.
+    /// Factor from the integer product with a row of signed bytes to the cosine.
     scale: f32,
 }
 
 impl Query {
-    /// Quantises a unit vector for rows stored with `range`: the scale of the query is its own
-    /// largest component over 127. `None` for the zero vector, which is near nothing.
+    /// Quantises a unit vector for rows stored with `range`. The scale of the query is its own largest
+    /// component divided by 127. `None` for the zero vector, which is near nothing.
     pub fn new(vector: &[f32], range: f32) -> Option<Query> {
         let largest = vector
             .iter()
@@ -44,12 +44,12 @@ impl Query {
         &self.row
     }
 
-    /// Their sum.
+    /// Sum of the signed bytes.
     pub fn sum(&self) -> i32 {
         self.sum
     }
 
-    /// What kernels take.
+    /// The query in the form of the kernels.
     pub fn one(&self) -> OneQuery<'_> {
         OneQuery {
             row: &self.row,
@@ -57,7 +57,7 @@ impl Query {
         }
     }
 
-    /// The tables for sign codes, as [`super::kernels::Kernels::code_sums`] takes them.
+    /// The tables for [`super::kernels::Kernels::code_sums`].
     pub fn tables(&self) -> &[u8] {
         &self.tables
     }
@@ -69,8 +69,7 @@ impl Query {
         product[0]
     }
 
-    /// The score of an integer product with a row of that codec: the cosine, at least 0 and at
-    /// most 1.
+    /// The score of an integer product with a row of that codec: the cosine, clamped to 0..=1.
     pub fn score(&self, codec: u8, product: i32) -> f32 {
         let scale = match codec {
             CODEC_I4 => self.scale * (f32::from(I4_STEP) / 2.0),
@@ -80,10 +79,10 @@ impl Query {
     }
 }
 
-/// A sign code says of each component of a row only whether it is above 0. The component of the
-/// query is then added or not: a table of 16 sums for each 4 dimensions, from its smallest sum up,
-/// all on one scale that makes the widest table reach [`TABLE_LIMIT`], or less where the sum of all
-/// would leave 16 bits.
+/// The lookup tables for sign bits. A sign bit tells whether a component of a row is above 0, and
+/// then the component of the query is added: 16 sums for each 4 dimensions, offset to start at 0. All
+/// are on one scale, on which the widest table reaches [`TABLE_LIMIT`], or less if the sum over all
+/// tables would not fit 16 bits.
 fn sign_tables(vector: &[f32], width: usize) -> Vec<u8> {
     let groups = || vector.chunks(GROUP_DIMS);
     let widest = groups()

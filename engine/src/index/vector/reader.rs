@@ -1,4 +1,4 @@
-//! Columns -> rows, their scores, and what verify asks of them.
+//! The vector index of one segment, read from its columns.
 
 use super::kernels::detect::kernels;
 use super::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
@@ -10,16 +10,16 @@ use super::sign_bits::{Block, block_bytes, blocks};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
-/// The vectors of one segment.
+/// The vector index of one segment. Cheap to copy.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     /// Rows of signed bytes or of nibbles.
     rows: ColumnView<'a>,
-    /// Blocks of sign codes.
+    /// Blocks of sign bits.
     codes: ColumnView<'a>,
-    /// How many rows.
+    /// Number of rows.
     count: u32,
-    /// How they are stored.
+    /// The codec of the rows.
     codec: u8,
     /// Dimensions.
     dim: u32,
@@ -29,15 +29,15 @@ pub struct Reader<'a> {
     range: f32,
 }
 
-/// Rows whose bytes are fetched ahead of the one that is scored.
+/// How many rows ahead of the scored one are prefetched.
 const AHEAD: usize = 12;
 
-/// Scattered rows that are copied side by side and scored in one call: the copies wait for memory
-/// together, and the kernel adds up four rows at a time.
+/// Scattered rows are copied next to each other and scored in one call of so many rows: their cache
+/// misses overlap, and the kernel adds up four rows at a time.
 const GATHERED: usize = 16;
 
 impl<'a> Reader<'a> {
-    /// Over the columns written by [`super::writer::Writer`].
+    /// Borrows the columns that [`super::writer::Writer`] wrote.
     ///
     /// # Errors
     /// [`Error::Damaged`] when record and columns disagree about the number of rows.
@@ -79,34 +79,35 @@ impl<'a> Reader<'a> {
         self.count
     }
 
-    /// How they are stored.
+    /// The codec of the rows.
     pub fn codec(&self) -> u8 {
         self.codec
     }
 
-    /// Dimensions and range of the quantiser: rows of readers that agree in both can be compared.
+    /// Dimensions and range of the quantiser: rows of readers with the same two are comparable.
     pub(super) fn quantiser(&self) -> (u32, f32) {
         (self.dim, self.range)
     }
 
-    /// All rows as they are stored, an extent at a time.
+    /// All stored rows, one extent at a time.
     pub fn extents(&self) -> impl Iterator<Item = Result<&'a [u8]>> {
         let rows = self.rows;
         (0..rows.extents()).map(move |number| Ok(rows.extent(number)?.1))
     }
 
-    /// Whether a query is as wide as the rows.
+    /// Checks that a query is as wide as the rows.
     ///
     /// # Errors
     /// [`Error::Damaged`] when it is not.
     pub(super) fn check_query(&self, query: &Query) -> Result<()> {
-        match query.row().len() == stride(self.dim) as usize {
-            true => Ok(()),
-            false => Err(Error::damaged("query and rows have different widths")),
+        if query.row().len() == stride(self.dim) as usize {
+            Ok(())
+        } else {
+            Err(Error::damaged("query and rows have different widths"))
         }
     }
 
-    /// The bytes of one row as they are stored.
+    /// The stored bytes of one row.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row.
@@ -131,7 +132,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What one row stands for, about a unit vector: `dim` numbers. A row as a question.
+    /// One row as a vector of `dim` numbers, of about unit length, so that it can be a query.
     ///
     /// # Errors
     /// As [`Reader::row`].
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
         Ok(query.score(self.codec, product))
     }
 
-    /// The scores of some rows, in their order. Ascending rows are read fastest.
+    /// The scores of some rows, in their order. Ascending rows are fastest.
     ///
     /// # Errors
     /// As [`Reader::score`].
@@ -174,7 +175,7 @@ impl<'a> Reader<'a> {
         Ok(scores)
     }
 
-    /// Tells `each` the integer product of each of some rows.
+    /// Calls `each` with the integer product of each of some rows.
     pub(super) fn products(
         &self,
         query: &Query,
@@ -208,7 +209,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The integer products of the rows of a block, all 64 or up to the last row.
+    /// The integer products of the rows of a block of 64; the last block may have fewer.
     pub(super) fn block_products(
         &self,
         cursor: &mut Cursor<'a>,
@@ -221,7 +222,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The same for sixteen queries.
+    /// As [`Reader::block_products`], for sixteen queries.
     pub(super) fn block_products_of_lanes(
         &self,
         cursor: &mut Cursor<'a>,
@@ -234,7 +235,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Hands the rows of a block over, in two pieces when an extent ends within it.
+    /// Calls `kernel` with the rows of a block, in two pieces when an extent ends within it.
     fn block_pieces<T>(
         &self,
         cursor: &mut Cursor<'a>,
@@ -257,19 +258,18 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// To walk over the rows.
+    /// A cursor over the rows.
     pub(super) fn row_cursor(&self) -> Cursor<'a> {
         Cursor::new(self.rows, self.stride)
     }
 
-    /// To walk over the blocks of codes.
+    /// A cursor over the blocks of sign bits.
     pub(super) fn code_cursor(&self) -> Cursor<'a> {
         Cursor::new(self.codes, block_bytes(self.dim) as usize)
     }
 
-    /// Reads all rows and codes and compares what is told twice: what lies after the last dimension
-    /// is 0, no byte is -128, and the blocks of codes have the signs of the rows and zeros for rows
-    /// that are not there.
+    /// Reads the whole index and checks it: padding after the last dimension is 0, no byte is -128, and
+    /// the blocks of sign bits have the signs of the rows, and zeros for missing rows.
     ///
     /// # Errors
     /// [`Error::Damaged`] naming the first row or block where this does not hold.
@@ -313,14 +313,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Rows of one column, found without a search as long as they lie in one extent.
+/// Reads rows of one column; rows of the extent that was read last need no search.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     /// The column.
     view: ColumnView<'a>,
     /// Bytes of a row.
     width: usize,
-    /// Row at which `piece` begins.
+    /// The row at which `piece` begins.
     first: u64,
     /// Bytes from there to the end of an extent.
     piece: &'a [u8],
@@ -336,7 +336,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// All bytes from a row to the end of the extent that it lies in, at least one row.
+    /// The bytes from a row to the end of its extent: at least one row.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row, or its extent fails its checks.
@@ -350,9 +350,10 @@ impl<'a> Cursor<'a> {
         }
         self.piece = self.view.from(row * self.width as u64)?;
         self.first = row;
-        match self.piece.len() >= self.width {
-            true => Ok(self.piece),
-            false => Err(Error::damaged("a vector is cut off")),
+        if self.piece.len() >= self.width {
+            Ok(self.piece)
+        } else {
+            Err(Error::damaged("a vector is cut off"))
         }
     }
 }

@@ -6,9 +6,9 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnId;
 use crate::error::{Error, Result};
 
-/// Rows of signed bytes, padded with zeros to a multiple of 64, or of nibbles, to one of 32.
+/// Column of the rows: signed bytes, padded with zeros to a multiple of 64, or nibbles, to one of 32.
 pub const ROWS: ColumnId = ColumnId(32);
-/// Sign codes in blocks of 64 rows: see [`super::sign_bits`].
+/// Column of the sign bits, in blocks of 64 rows: see [`super::sign_bits`].
 pub const CODES: ColumnId = ColumnId(34);
 
 /// Codec number of signed bytes with one scale for the whole file.
@@ -16,17 +16,17 @@ pub const CODEC_I8: u8 = 1;
 /// Codec number of nibbles, made from signed bytes by [`super::quantise::to_i4`].
 pub const CODEC_I4: u8 = 2;
 
-/// How rows are stored, as people choose it: one way for a whole file.
+/// How rows are stored, chosen by the user for a whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
-    /// Signed bytes: the nearest rows are those of the model in nearly all places.
+    /// Signed bytes: the nearest rows are nearly always those of the unquantised vectors.
     I8,
-    /// Nibbles: half of the bytes.
+    /// Nibbles: half the bytes, and somewhat less exact.
     I4,
 }
 
 impl Codec {
-    /// Its number in records.
+    /// The number in records.
     pub fn number(self) -> u8 {
         match self {
             Codec::I8 => CODEC_I8,
@@ -46,7 +46,7 @@ impl Codec {
         })
     }
 
-    /// What fronts call it.
+    /// The name that users see.
     pub fn name(self) -> &'static str {
         match self {
             Codec::I8 => "i8",
@@ -58,10 +58,10 @@ impl Codec {
 /// Version of the column layout.
 const VECTOR_VERSION: u8 = 1;
 
-/// Most dimensions of a vector.
+/// The most dimensions of a vector.
 pub const DIM_LIMIT: u32 = 8192;
 
-/// What a segment says of its vectors.
+/// What the segment record says about its vector index.
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
 pub struct VectorRecord {
     /// How rows are stored: [`CODEC_I8`] or [`CODEC_I4`].
@@ -77,12 +77,12 @@ pub struct VectorRecord {
 }
 
 impl VectorRecord {
-    /// The bytes kept in the segment record.
+    /// The bytes stored in the segment record.
     pub fn encode(&self) -> Result<Vec<u8>> {
         encode_record(VECTOR_VERSION, self)
     }
 
-    /// Reads and checks those bytes.
+    /// Reads and checks the bytes that [`VectorRecord::encode`] made.
     ///
     /// # Errors
     /// [`Error::FormatUnsupported`] for another version or codec, [`Error::Damaged`] for numbers
@@ -104,7 +104,7 @@ impl VectorRecord {
     }
 }
 
-/// Whether rows of that codec can be read.
+/// Checks that this version reads rows of a codec.
 ///
 /// # Errors
 /// [`Error::FormatUnsupported`] for another one than [`CODEC_I8`] and [`CODEC_I4`].

@@ -1,18 +1,18 @@
-//! Sign codes: one bit a dimension, in blocks of 64 rows, transposed so that every instruction set
-//! reads the same bytes.
+//! Sign bits: one bit for each dimension of a row, which is the sign of the component (Charikar 2002,
+//! "Similarity estimation techniques from rounding algorithms"). They are stored in blocks of 64 rows,
+//! transposed so that every instruction set reads the same bytes.
 
 use super::kernels::layout::{BLOCK_ROWS, GROUP_BYTES, GROUP_DIMS};
 use super::quantise::nibbles;
 use super::record::CODEC_I4;
 
-/// Bytes of a block for rows of `dim` numbers: 8 bytes for each of 64 rows and each multiple of 64
-/// dimensions.
+/// Bytes of a block of 64 rows of `dim` dimensions: 512 for each 64 dimensions, rounded up.
 pub fn block_bytes(dim: u32) -> u32 {
     let groups = dim.next_multiple_of(64) / GROUP_DIMS as u32;
     groups * GROUP_BYTES as u32
 }
 
-/// Blocks for that many rows.
+/// The number of blocks for `rows` rows.
 pub fn blocks(rows: u32) -> u32 {
     rows.div_ceil(BLOCK_ROWS as u32)
 }
@@ -23,12 +23,12 @@ pub struct Block {
     /// Byte `32 * group + row % 32` has the bits of dimensions `4 * group` and the next three, the
     /// first lowest: in its low nibble for rows below 32, in its high nibble for the others.
     bytes: Vec<u8>,
-    /// Rows in it.
+    /// Rows in the block.
     rows: usize,
 }
 
 impl Block {
-    /// An empty block for rows of `dim` numbers.
+    /// An empty block for rows of `dim` dimensions.
     pub fn new(dim: u32) -> Block {
         Block {
             bytes: vec![0; block_bytes(dim) as usize],
@@ -36,8 +36,7 @@ impl Block {
         }
     }
 
-    /// Adds the signs of the first `dim` numbers of a row of `codec`. A full block is to be taken
-    /// first.
+    /// Adds the signs of the first `dim` components of a row of `codec`. The block must not be full.
     pub fn push(&mut self, codec: u8, row: &[u8], dim: usize) {
         match codec {
             CODEC_I4 => self.push_signs(nibbles(row).take(dim).map(|nibble| nibble >= 8)),
@@ -56,22 +55,22 @@ impl Block {
         self.rows += 1;
     }
 
-    /// Whether it has all its rows.
+    /// Whether it has 64 rows.
     pub fn is_full(&self) -> bool {
         self.rows == BLOCK_ROWS
     }
 
-    /// Whether it has none.
+    /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Its bytes; rows that are not there are zeros.
+    /// The bytes; missing rows are zeros.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Makes it empty.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.bytes.fill(0);
         self.rows = 0;
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn both_codecs_have_the_same_codes() {
+    fn both_codecs_have_the_same_sign_bits() {
         let row: Vec<i8> = (0..128).map(|i| (i * 53 % 255 - 127) as i8).collect();
         let bytes: Vec<u8> = row.iter().map(|byte| byte.cast_unsigned()).collect();
         let mut packed = Vec::new();

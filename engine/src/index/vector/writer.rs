@@ -1,4 +1,4 @@
-//! Vectors -> columns.
+//! Writes the vector index of a segment.
 
 use super::quantise::{as_signed, quantise, to_i4};
 use super::reader::Reader;
@@ -15,18 +15,18 @@ use crate::types::SegmentId;
 pub struct Writer {
     /// Rows.
     rows: ColumnWriter,
-    /// Blocks of their signs.
+    /// Blocks of the sign bits.
     codes: ColumnWriter,
     /// The block that is not full.
     block: Block,
-    /// What the segment will say of them.
+    /// The record of the index.
     record: VectorRecord,
-    /// The row being written, as it is stored.
+    /// The stored form of a row; the buffer is reused.
     bytes: Vec<u8>,
 }
 
 impl Writer {
-    /// Empty columns for vectors of `dim` numbers, quantised with `range`, in rows of `codec`.
+    /// A writer of vectors of `dim` numbers, quantised with `range` and stored in `codec`.
     pub fn new(segment: SegmentId, codec: u8, dim: u32, range: f32) -> Writer {
         let stride = row_bytes(codec, dim);
         Writer {
@@ -44,14 +44,14 @@ impl Writer {
         }
     }
 
-    /// A quantised row, as [`Writer::push`] takes it: work for other threads.
+    /// Quantises a vector for [`Writer::push`]; this can be done on other threads.
     pub fn row(vector: &[f32], range: f32) -> Vec<i8> {
         let mut row = vec![0; stride(vector.len() as u32) as usize];
         quantise(vector, range, &mut row);
         row
     }
 
-    /// Appends the next row: signed bytes, `dim` rounded up to a multiple of 64.
+    /// Appends a row of signed bytes, as long as `dim` rounded up to a multiple of 64.
     pub fn push(&mut self, sink: &mut dyn ExtentSink, row: &[i8]) -> Result<()> {
         let mut bytes = std::mem::take(&mut self.bytes);
         if self.record.codec == CODEC_I4 {
@@ -65,7 +65,7 @@ impl Writer {
         pushed
     }
 
-    /// Appends a row in the form of the codec.
+    /// Appends a row that is encoded already.
     fn push_stored(&mut self, sink: &mut dyn ExtentSink, bytes: &[u8]) -> Result<()> {
         let dim = self.record.dim as usize;
         self.rows.push(sink, bytes)?;
@@ -78,13 +78,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends a row of another segment: what a merge does for each row that it keeps, in their new
-    /// order. The columns are the same to the byte as those of a fresh segment.
+    /// Appends a row of another segment, for a merge. The columns are byte for byte those of a segment
+    /// that was written from the vectors.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row, or the other segment has other dimensions or
-    /// another quantiser, which no file has; [`Error::InvalidArgument`] for rows of nibbles where
-    /// signed bytes are written: what was rounded away is in no file. What the sink says.
+    /// another quantiser, which no valid file has; [`Error::InvalidArgument`] when rows of nibbles are
+    /// to become signed bytes, because the lost precision is not stored. Errors of the sink.
     pub fn copy(&mut self, sink: &mut dyn ExtentSink, source: &Reader<'_>, row: u32) -> Result<()> {
         let (dim, range) = source.quantiser();
         if dim != self.record.dim || range.to_bits() != self.record.range.to_bits() {
@@ -103,7 +103,7 @@ impl Writer {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the last extents.
     pub fn finish(
         mut self,
         sink: &mut dyn ExtentSink,
@@ -151,11 +151,11 @@ mod tests {
             let source = segments[0].reader();
             let error = copier.copy(&mut copied, &source, 9000).unwrap_err();
             assert_eq!(error.code(), "DAMAGED");
-            let (copied_facts, fresh_facts) = (
+            let (copied_record, fresh_record) = (
                 copier.finish(&mut copied).unwrap(),
                 writer.finish(&mut fresh).unwrap(),
             );
-            assert_eq!(copied_facts, fresh_facts);
+            assert_eq!(copied_record, fresh_record);
             assert!(copied.columns == fresh.columns);
         }
     }

@@ -123,7 +123,7 @@ fn rows_with_title(
         let mut matcher = PhraseMatcher::new(&phrase, form);
         of_files(sources, |source| {
             rows::rows_of_documents(source.snapshot, source.catalog, |document| {
-                matcher.stands_in(document.title())
+                matcher.matches(document.title())
             })
         })
     };

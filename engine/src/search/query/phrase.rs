@@ -126,8 +126,8 @@ impl PhraseRows {
         }
         let is_single = self.operator.phrase.len() == 1;
         let mut finds = |matcher: &mut PhraseMatcher| -> Result<bool> {
-            Ok((inside && matcher.stands_in(text.of(address)?))
-                || (is_single && text.has_field(address, |field| matcher.stands_in(field))?)
+            Ok((inside && matcher.matches(text.of(address)?))
+                || (is_single && text.has_field(address, |field| matcher.matches(field))?)
                 || (head && text.crosses_from_before(address, matcher)?)
                 || (tail && text.crosses_to_after(address, matcher)?))
         };

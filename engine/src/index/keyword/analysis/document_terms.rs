@@ -1,10 +1,10 @@
-//! The terms of one document, counted by chunk: what a worker hands to the writer.
+//! The terms of one document, counted by chunk. Workers build these; the writer takes them.
 
 use super::interner::Interner;
 use super::term_counters::{Slot, TermCounters};
 use super::tokenizer::Analyser;
 
-/// Distinct terms of a document and how often each stands in each chunk.
+/// The distinct terms of a document and their frequency in each chunk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentTerms {
     /// All distinct terms, one after the other.
@@ -13,16 +13,16 @@ pub struct DocumentTerms {
     term_ends: Vec<u32>,
     /// Counts of all chunks, chunk after chunk.
     counts: Vec<TermCount>,
-    /// Where each chunk ends, and its length.
+    /// The end and length of each chunk.
     chunks: Vec<ChunkEnd>,
 }
 
-/// How often a term stands in a chunk.
+/// The frequency of a term in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermCount {
     /// Index among [`DocumentTerms::terms`].
     pub term: u32,
-    /// Occurrences, each times the weight of its field.
+    /// Occurrences, each multiplied by the weight of its field.
     pub frequency: u32,
 }
 
@@ -35,7 +35,7 @@ struct ChunkEnd {
     length: u32,
 }
 
-/// A text counted once, to be added to several chunks: title, headings, path.
+/// The counts of a text that several chunks share: title, headings or path.
 #[derive(Debug, Clone, Default)]
 pub struct Field {
     /// Counts by term number of the analyser.
@@ -43,7 +43,7 @@ pub struct Field {
 }
 
 impl DocumentTerms {
-    /// Distinct terms in the order they were first met.
+    /// Distinct terms in the order of their first occurrence.
     pub fn terms(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.term_ends.iter().map(move |end| {
@@ -53,7 +53,7 @@ impl DocumentTerms {
         })
     }
 
-    /// Chunks in order: counts of their terms, and their length in terms.
+    /// The counts and the length in terms of each chunk, in order.
     pub fn chunks(&self) -> impl Iterator<Item = (&[TermCount], u32)> {
         let mut start = 0;
         self.chunks.iter().map(move |chunk| {
@@ -63,7 +63,7 @@ impl DocumentTerms {
         })
     }
 
-    /// Bytes of memory it holds.
+    /// Bytes of memory in use.
     pub fn memory_bytes(&self) -> usize {
         self.term_bytes.capacity()
             + self.term_ends.capacity() * 4
@@ -74,19 +74,19 @@ impl DocumentTerms {
 
 /// Counts the terms of one document, chunk after chunk.
 ///
-/// A chunk is what was added between two calls of [`DocumentTermsBuilder::end_chunk`]: its own
-/// text, and the fields that are counted jointly with it.
+/// A chunk is what is added between two calls of [`DocumentTermsBuilder::end_chunk`]: its text and
+/// the fields it shares with other chunks.
 #[derive(Debug)]
 pub struct DocumentTermsBuilder<'a> {
-    /// Finds the terms, and holds the counters.
+    /// Finds the terms and holds the counters.
     analyser: &'a mut Analyser,
-    /// What has been counted.
+    /// The counts so far.
     document: DocumentTerms,
-    /// Length so far of the open chunk.
+    /// Length of the open chunk so far.
     length: u32,
 }
 
-/// The slot of a term, which is one of the document's terms from now on.
+/// Adds a term to the document unless it has it already, and returns its slot.
 #[inline]
 fn enter<'c>(
     counters: &'c mut TermCounters,
@@ -105,7 +105,7 @@ fn enter<'c>(
     Some(slot)
 }
 
-/// Adds `times` to the count of `term`, which has that slot, in the chunk of that stamp.
+/// Adds `times` to the count of `term` in the chunk with that stamp.
 #[inline]
 fn add_count(counts: &mut Vec<TermCount>, slot: &mut Slot, chunk: u32, term: u32, times: u32) {
     if slot.chunk == chunk {
@@ -134,7 +134,7 @@ impl<'a> DocumentTermsBuilder<'a> {
         }
     }
 
-    /// Adds text to the open chunk; every occurrence counts `weight` times.
+    /// Adds text to the open chunk; each occurrence counts `weight` times.
     pub fn add_text(&mut self, text: &str, weight: u32) {
         if weight == 0 {
             return;
@@ -151,8 +151,8 @@ impl<'a> DocumentTermsBuilder<'a> {
         });
     }
 
-    /// Counts a text that several chunks share. To be called between chunks: text already in the
-    /// open chunk would be counted apart from what follows.
+    /// Counts a text that several chunks share. Call it between chunks: it starts a new stamp, after
+    /// which terms of the open chunk would get a second count.
     pub fn field(&mut self, text: &str) -> Field {
         debug_assert_eq!(self.length, 0, "a field is counted between chunks");
         let mut counts = Vec::new();
@@ -168,7 +168,7 @@ impl<'a> DocumentTermsBuilder<'a> {
         Field { counts }
     }
 
-    /// Adds a counted text of this document to the open chunk, `weight` times.
+    /// Adds a field of this document to the open chunk, `weight` times.
     pub fn add_field(&mut self, field: &Field, weight: u32) {
         if weight == 0 {
             return;
@@ -185,7 +185,7 @@ impl<'a> DocumentTermsBuilder<'a> {
         }
     }
 
-    /// Closes the chunk, which may be empty; the next one starts.
+    /// Ends the chunk, which may be empty, and starts the next.
     pub fn end_chunk(&mut self) {
         self.document.chunks.push(ChunkEnd {
             counts: self.document.counts.len() as u32,
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counts_do_not_depend_on_what_the_analyser_saw_before() {
+    fn counts_do_not_depend_on_earlier_documents() {
         let count = |analyser: &mut Analyser| {
             let mut builder = DocumentTermsBuilder::new(analyser);
             for text in ["one two three two", "three four", "one"] {

@@ -1,35 +1,35 @@
-//! Byte strings numbered in the order they are first seen.
+//! A hash table that numbers byte strings.
 
 use std::hash::{BuildHasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Gives each distinct byte string a number, counting from 0.
+/// Numbers distinct byte strings from 0 in the order of their first occurrence.
 ///
-/// The numbers depend only on the order of the calls. The hash has a secret seed, so that no
-/// document can be made whose words all fall into one place of the table.
+/// The hash has a secret random seed, so that no document can be crafted whose words all collide;
+/// the numbers do not depend on it.
 #[derive(Debug)]
 pub(crate) struct Interner {
-    /// All strings, one after the other.
+    /// All strings, concatenated.
     bytes: Vec<u8>,
     /// End of each string in `bytes`.
     ends: Vec<u32>,
-    /// Open addressing, a power of two of places.
+    /// Open addressing with linear probing; the length is a power of two.
     slots: Vec<Slot>,
     /// Secret seed of the hash.
     seed: u64,
 }
 
-/// A place of the hash table.
+/// A slot of the hash table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     /// Upper half of the hash, to compare before the bytes.
     tag: u32,
-    /// Number of the string plus one; 0 when the place is free.
+    /// Number of the string plus one; 0 when the slot is free.
     number_plus_one: u32,
 }
 
-/// Places of a new table.
+/// Slots of a new table.
 const FIRST_SLOTS: usize = 1 << 10;
 
 impl Interner {
@@ -43,12 +43,12 @@ impl Interner {
         }
     }
 
-    /// How many strings have a number.
+    /// The number of strings.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Bytes of memory that the table holds.
+    /// Bytes of memory in use.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.bytes.capacity() + self.ends.capacity() * 4 + self.slots.len() * size_of::<Slot>()
     }
@@ -61,7 +61,7 @@ impl Interner {
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         loop {
-            // `at` is masked, so the fallback of a free place is never taken.
+            // `at` is masked, so the default is never used.
             let slot = self.slots.get(at).copied().unwrap_or_default();
             if slot.number_plus_one == 0 {
                 return (self.insert(key, tag, at), true);
@@ -87,7 +87,7 @@ impl Interner {
             .unwrap_or_default()
     }
 
-    /// Forgets all strings, and gives memory beyond `keep_bytes` back.
+    /// Removes all strings and frees memory beyond `keep_bytes` for each array.
     pub(crate) fn clear(&mut self, keep_bytes: usize) {
         self.bytes.clear();
         self.bytes.shrink_to(keep_bytes);

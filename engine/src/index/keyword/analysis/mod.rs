@@ -1,4 +1,4 @@
-//! Text to terms.
+//! Text to terms: segmentation into words, stemming, and counting by chunk.
 
 pub(super) mod document_terms;
 pub(super) mod interner;

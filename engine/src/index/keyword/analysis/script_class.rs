@@ -1,9 +1,9 @@
-//! Which characters make words, which of them are written without spaces, and the stop words.
+//! The class of a character: part of a word, part of a run without spaces, or a separator.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// First and last code point of the blocks whose scripts put no spaces between words (and Hangul,
-/// whose spaces separate phrases), sorted.
+/// First and last code points of the blocks of scripts that put no spaces between words (and of
+/// Hangul, whose spaces separate phrases), sorted.
 const BIGRAM_BLOCKS: [(u32, u32); 23] = [
     (0x0E00, 0x0E7F),   // Thai
     (0x0E80, 0x0EFF),   // Lao
@@ -30,13 +30,13 @@ const BIGRAM_BLOCKS: [(u32, u32); 23] = [
     (0x1AFF0, 0x3FFFF), // Kana supplements, CJK Extensions B and later
 ];
 
-/// No character of [`BIGRAM_BLOCKS`] is smaller.
+/// The smallest character of [`BIGRAM_BLOCKS`].
 pub(crate) const FIRST_BIGRAM_CHARACTER: char = '\u{0e00}';
 
-/// What a character is to the analyser.
+/// How the analyser treats a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CharClass {
-    /// Ends a run.
+    /// Ends a word.
     Separator,
     /// Part of a word in a script with spaces, or `_`.
     Word,
@@ -44,7 +44,7 @@ pub(crate) enum CharClass {
     Bigram,
 }
 
-/// Class of any character.
+/// The class of a character, by its general category and script.
 pub(crate) fn char_class(c: char) -> CharClass {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() || c == '_' {
@@ -84,7 +84,7 @@ fn is_bigram_script(c: char) -> bool {
         .is_some_and(|(first, _)| *first <= point)
 }
 
-/// The character of a term that is a single one of a script without spaces.
+/// The character of a term that is a single character of a script without spaces.
 pub(crate) fn single_character(term: &str) -> Option<char> {
     let mut characters = term.chars();
     let first = characters.next()?;
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_sorted_for_binary_search() {
+    fn the_blocks_are_sorted_for_binary_search() {
         assert!(
             BIGRAM_BLOCKS
                 .windows(2)
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_fall_into_the_class_of_their_category_and_script() {
+    fn a_class_follows_from_category_and_script() {
         for (text, class) in [
             (
                 "aZ0_\u{e9}\u{3c9}\u{442}\u{5d0}\u{627}\u{928}\u{b2}",

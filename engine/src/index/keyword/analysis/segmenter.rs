@@ -1,29 +1,29 @@
-//! Finds the words, bigrams and parts of identifiers in a text.
+//! Splits text into words, bigrams of scripts without spaces, and parts of identifiers.
 
 use std::ops::Range;
 
 use super::script_class::{CharClass, char_class};
 
-/// Longer words are data (base64, hexadecimal) and give no terms at all.
+/// Longer words are data (base64, hexadecimal) and give no terms.
 pub const MAX_WORD_BYTES: usize = 256;
 
-/// A run of the text that gives terms of its own.
+/// A word or bigram of a text.
 pub(crate) struct Word<'t> {
     /// First byte in the text.
     pub(crate) start: usize,
-    /// Its bytes: whole characters.
+    /// Its bytes, ending on a character boundary.
     pub(crate) bytes: &'t [u8],
     /// [`CharClass::Word`], or [`CharClass::Bigram`] for one or two characters.
     pub(crate) class: CharClass,
 }
 
-/// Walks over the words and bigrams of a text.
+/// Iterates over the words and bigrams of a text.
 pub(crate) struct Segmenter<'t> {
     /// The text.
     text: &'t str,
-    /// First byte not yet looked at.
+    /// Byte at which to continue.
     at: usize,
-    /// Start of the last character of a bigram run that goes on at `at`.
+    /// Start of the last character of a bigram run that continues at `at`.
     bigram_start: Option<usize>,
 }
 
@@ -97,7 +97,7 @@ impl<'t> Segmenter<'t> {
         }
     }
 
-    /// Moves `at` to the end of a word that goes on with a character beyond ASCII.
+    /// Moves `at` to the end of a word that continues with a character outside ASCII.
     #[cold]
     fn finish_run(&mut self) {
         while let Some(c) = self.char_at(self.at) {
@@ -108,7 +108,7 @@ impl<'t> Segmenter<'t> {
         }
     }
 
-    /// At a character beyond ASCII that is no word character: passes it.
+    /// Passes a character outside ASCII that is not part of a word; a bigram run may begin there.
     #[cold]
     fn skip_or_start_bigrams(&mut self) {
         match self.char_at(self.at) {
@@ -122,8 +122,8 @@ impl<'t> Segmenter<'t> {
         }
     }
 
-    /// The bigram of the character at `start` and the one at `at`; a character that stands alone
-    /// in its run is given alone.
+    /// The bigram of the characters at `start` and `at`, or a single character when it is alone in
+    /// its run.
     #[cold]
     fn next_bigram(&mut self, start: usize) -> Option<Word<'t>> {
         let next = self
@@ -152,7 +152,7 @@ impl<'t> Segmenter<'t> {
     }
 }
 
-/// What a character is to the borders within an identifier.
+/// The class that decides where an identifier is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PartClass {
     Underscore,
@@ -172,12 +172,13 @@ fn part_class(c: char) -> PartClass {
     }
 }
 
-/// Byte ranges of the parts of an identifier: cut at `_`, between lower and upper case, before the
-/// last of several upper-case letters that lower case follows, and between digits and others.
+/// Byte ranges of the parts of an identifier. It is split at `_`, between lower and upper case
+/// (`camelCase`), before the last of several capitals when lower case follows (`HTTPRequest`), and
+/// between digits and other characters.
 pub(crate) struct IdentifierParts<'t> {
     /// The word.
     word: &'t str,
-    /// First byte not yet given.
+    /// Byte at which to continue.
     at: usize,
 }
 
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The rules again, slowly, over characters: what the fast scanner must agree with.
+    /// The runs of a text by the rules, one character at a time.
     fn runs(text: &str) -> Vec<(CharClass, String)> {
         let mut runs: Vec<(CharClass, String)> = Vec::new();
         let mut last = CharClass::Separator;
@@ -241,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_scanner_finds_the_same_runs_as_a_slow_one(
+        fn the_segmenter_agrees_with_the_rules_by_character(
             text in "([a-zA-Z0-9_ .]{0,9}|[\u{e9}\u{301}\u{4e2d}\u{3042}\u{e01}\u{e48}\u{3002}\u{1f600}]{0,4}|\\PC{0,3}){0,12}"
         ) {
             let mut expected = Vec::new();

@@ -1,14 +1,16 @@
-//! From a word as it is written to what it is compared by: lower case, NFC, English stem.
+//! Normalises words for comparison: lower case, Unicode NFC, and the English stem.
+//!
+//! The stemmer is Snowball's English ("Porter2"; Porter 1980, "An algorithm for suffix stripping").
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::stop_words::is_stop_word;
 
-/// Whole words or parts of more characters give no term of their own.
+/// Words and parts with more characters give no term.
 pub const MAX_TERM_CHARS: usize = 64;
 
-/// Writes `text` in lower case and composed to `lower`, in the place of what is there.
+/// Replaces `lower` with `text` in NFC and lower case.
 pub(crate) fn lower_case(text: &str, lower: &mut String) {
     lower.clear();
     if is_nfc_quick(text.chars()) == IsNormalized::Yes {
@@ -18,24 +20,26 @@ pub(crate) fn lower_case(text: &str, lower: &mut String) {
     }
 }
 
-/// Whether a word is nothing but `_`: in code it stands for no name.
+/// Whether a word consists of `_` only: in code that is a placeholder, not a name.
 pub(crate) fn is_placeholder(word: &str) -> bool {
     word.bytes().all(|byte| byte == b'_')
 }
 
-/// Finds what words are compared by.
+/// Computes the keys by which phrases compare words.
 pub(crate) struct WordNormalizer {
-    /// English Snowball.
+    /// Snowball, English.
     stemmer: Stemmer,
-    /// A word in lower case, kept for its memory.
+    /// The last word in lower case; the buffer is reused.
     lower: String,
-    /// Its stem, likewise.
+    /// Its stem; the buffer is reused.
     stem: String,
 }
 
-/// What a word is compared by.
+/// The key by which words are compared.
 pub(crate) enum WordKey<'k> {
+    /// The stem of a word that the index has.
     Term(&'k str),
+    /// A word that the index leaves out, in lower case.
     Bare(&'k str),
 }
 
@@ -48,12 +52,12 @@ impl WordNormalizer {
         }
     }
 
-    /// The last word that was looked at, in lower case.
+    /// The word of the last call, in lower case.
     pub(crate) fn lower_case(&self) -> &str {
         &self.lower
     }
 
-    /// What a whole word or a part is compared by as it is written; `None` for one that is no element.
+    /// The key of a word for `Form::Written`: lower case. `None` for a placeholder.
     pub(crate) fn written(&mut self, word: &str) -> Option<&str> {
         if is_placeholder(word) {
             return None;
@@ -62,8 +66,8 @@ impl WordNormalizer {
         Some(&self.lower)
     }
 
-    /// The key of a whole word or of a part; `None` for one that is no element. A word with a term is
-    /// in the index wherever it stands; all others are bare.
+    /// The stemmed key of a word or of a part of an identifier; `None` for a placeholder. Stop words,
+    /// single characters and very long words are bare, because the index does not have all of them.
     pub(crate) fn of(&mut self, word: &str) -> Option<WordKey<'_>> {
         if is_placeholder(word) {
             return None;

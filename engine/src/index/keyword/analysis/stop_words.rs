@@ -1,6 +1,6 @@
-//! Words that the index leaves out.
+//! The stop words of English: the list of Lucene's `EnglishAnalyzer`.
 
-/// Words too common to tell one chunk from another, sorted.
+/// Words too common to distinguish chunks, sorted.
 const STOP_WORDS: [&str; 33] = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",

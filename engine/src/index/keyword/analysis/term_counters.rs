@@ -1,9 +1,10 @@
-//! Per-term counters that are never cleared between chunks: a stamp says whether one is current.
+//! Counters by term number. They are not cleared between chunks and documents: stamps tell whether
+//! a counter belongs to the current one.
 
-/// TermCounters by term number of the analyser, kept from document to document.
+/// For each term number of the analyser, its index in the current document and chunk.
 #[derive(Debug, Default)]
 pub(crate) struct TermCounters {
-    /// One for each term number.
+    /// By term number.
     slots: Vec<Slot>,
     /// Stamp of the current document; stamps start at 1.
     pub(super) document: u32,
@@ -11,16 +12,16 @@ pub(crate) struct TermCounters {
     pub(super) chunk: u32,
 }
 
-/// What is known of a term in the current document and chunk.
+/// Where a term is in the document and the chunk that last had it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slot {
     /// Stamp of the last document that had the term.
     pub(super) document: u32,
-    /// Index of the term in that document.
+    /// Index of the term among the terms of that document.
     pub(super) local: u32,
     /// Stamp of the last chunk that had the term.
     pub(super) chunk: u32,
-    /// Index of its count.
+    /// Index of its count in that chunk.
     pub(super) count: u32,
 }
 

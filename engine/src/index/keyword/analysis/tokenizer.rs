@@ -1,9 +1,9 @@
 //! Text to terms: one analyser for documents and queries.
 //!
-//! A run of letters, numbers, marks and `_` is a word. It gives its lower-case English stem and, if
-//! it is an identifier, the stems of its parts (`camelCase`, `snake_case`, digits). Scripts without
-//! spaces give every pair of neighbouring characters. Stop words and words of one character give
-//! nothing; parts of one character count.
+//! A run of letters, numbers, marks and `_` is a word. Its terms are its lower-case English stem and,
+//! for an identifier, the stems of its parts (`camelCase`, `snake_case`, digits). In scripts without
+//! spaces every pair of adjacent characters is a term (bigrams, as in Lucene's `CJKAnalyzer`). Stop
+//! words and words of one character have no term; parts of one character do.
 
 use std::ops::Range;
 
@@ -16,46 +16,46 @@ use super::stemming::{MAX_TERM_CHARS, is_placeholder, lower_case};
 use super::stop_words::is_stop_word;
 use super::term_counters::TermCounters;
 
-/// Names the rules of this file and the Unicode version of the character classes. An index answers
-/// only queries analysed under the id it was made with.
+/// The version of the analysis: the rules of this file and the Unicode version of the character
+/// classes. Queries must be analysed with the id that the index was built with.
 ///
-/// Case mapping and composition come from other tables, but agree: Unicode never changes them for
-/// characters that have a class, and those without one end a word.
+/// Case mapping and composition come from other tables, which may be newer: Unicode never changes
+/// them for assigned characters, and unassigned ones end a word.
 pub const ANALYSER_ID: &str = "words-1/unicode-16.0.0";
 
-/// Most bytes of a term: lower case turns a character into at most three of four bytes.
+/// The longest term in bytes: lower-casing expands a word at most threefold.
 pub const MAX_TERM_BYTES: usize = MAX_WORD_BYTES * 3;
 
-/// The memory of words is emptied when it holds more bytes than this.
+/// The caches are cleared when they use more bytes than this.
 const MEMORY_LIMIT_BYTES: usize = 8 << 20;
 
-/// Turns text into terms. It remembers the words it has seen, so each thread keeps one of its own.
+/// Turns text into terms. It caches the terms of every word it meets, so use one for each thread.
 pub struct Analyser {
-    /// English Snowball.
+    /// Snowball, English.
     stemmer: Stemmer,
-    /// Segmenter and bigrams as they stand in the text.
-    words: Interner,
-    /// End of the terms of each word in `word_terms`.
+    /// Cached words and bigrams as they are written.
+    word_interner: Interner,
+    /// End of the terms of each cached word in `word_terms`.
     word_ends: Vec<u32>,
-    /// Terms of all words in `words`.
+    /// Terms of all cached words.
     word_terms: Vec<WordTerm>,
-    /// Segmenter without parts, and parts of others: `Parse` of `ParseError`. The same parts come back in
-    /// many words, and each is stemmed once.
-    parts: Interner,
-    /// The term of each part, if it has one.
+    /// Cached words without parts, and parts of identifiers: `Parse` of `ParseError`. Parts recur in
+    /// many identifiers, and each is stemmed once.
+    part_interner: Interner,
+    /// The term of each cached part, if it has one.
     part_terms: Vec<Option<u32>>,
     /// Distinct terms.
-    terms: Interner,
+    term_interner: Interner,
     /// TermCounters by term number, for [`crate::index::keyword::analysis::document_terms`].
     pub(crate) counters: TermCounters,
-    /// A word in lower case, kept for its memory.
+    /// A word in lower case; the buffer is reused.
     lower: String,
 }
 
 impl std::fmt::Debug for Analyser {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Analyser")
-            .field("words", &self.words.len())
+            .field("words", &self.word_interner.len())
             .finish_non_exhaustive()
     }
 }
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Analyser {
 /// One term of a word.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordTerm {
-    /// Number of the term in [`Analyser::term`].
+    /// Number of the term.
     pub(crate) term: u32,
     /// First byte of it within the word.
     start: u16,
@@ -78,23 +78,23 @@ impl Default for Analyser {
 }
 
 impl Analyser {
-    /// An analyser that has seen nothing yet.
+    /// An analyser with empty caches.
     pub fn new() -> Analyser {
         Analyser {
             stemmer: Stemmer::create(Algorithm::English),
-            words: Interner::new(),
+            word_interner: Interner::new(),
             word_ends: Vec::new(),
             word_terms: Vec::new(),
-            parts: Interner::new(),
+            part_interner: Interner::new(),
             part_terms: Vec::new(),
-            terms: Interner::new(),
+            term_interner: Interner::new(),
             counters: TermCounters::default(),
             lower: String::new(),
         }
     }
 
-    /// Calls `emit` with each term of `text`, in the order of the words, and the bytes of `text` it
-    /// came from. A whole identifier comes before its parts, which lie within it.
+    /// Calls `emit` with each term of `text` and its byte range, in the order of the words. An
+    /// identifier comes before its parts.
     pub fn analyse(&mut self, text: &str, mut emit: impl FnMut(&str, Range<usize>)) {
         self.forget_if_full();
         let mut words = Segmenter::new(text);
@@ -103,12 +103,12 @@ impl Analyser {
         }
     }
 
-    /// Calls `emit` with each term of one word of a text, and the bytes of the text it came from.
+    /// Calls `emit` with each term of one word and its byte range in the text.
     #[inline]
     pub(crate) fn terms_of(&mut self, word: &Word<'_>, mut emit: impl FnMut(&str, Range<usize>)) {
         let range = self.word_range(word.bytes, word.class);
         for found in self.word_terms.get(range).unwrap_or_default() {
-            if let Ok(term) = std::str::from_utf8(self.terms.get(found.term)) {
+            if let Ok(term) = std::str::from_utf8(self.term_interner.get(found.term)) {
                 let start = word.start + usize::from(found.start);
                 emit(term, start..word.start + usize::from(found.end));
             }
@@ -127,38 +127,38 @@ impl Analyser {
         while let Some(word) = words.next() {
             let range = self.word_range(word.bytes, word.class);
             for found in self.word_terms.get(range).unwrap_or_default() {
-                emit(&self.terms, &mut self.counters, found.term);
+                emit(&self.term_interner, &mut self.counters, found.term);
             }
         }
     }
 
-    /// The terms by number, and the counters of them.
+    /// The terms by number, and their counters.
     pub(crate) fn counting(&mut self) -> (&Interner, &mut TermCounters) {
-        (&self.terms, &mut self.counters)
+        (&self.term_interner, &mut self.counters)
     }
 
-    /// Empties the memory of words when it has grown too large.
+    /// Clears the caches when they have grown too large. Invalidates term numbers.
     pub(crate) fn forget_if_full(&mut self) {
-        let held = self.words.memory_bytes()
-            + self.parts.memory_bytes()
+        let held = self.word_interner.memory_bytes()
+            + self.part_interner.memory_bytes()
             + self.part_terms.capacity() * size_of::<Option<u32>>()
-            + self.terms.memory_bytes()
+            + self.term_interner.memory_bytes()
             + self.word_terms.capacity() * size_of::<WordTerm>();
         if held > MEMORY_LIMIT_BYTES {
-            self.words.clear(MEMORY_LIMIT_BYTES / 8);
-            self.parts.clear(MEMORY_LIMIT_BYTES / 8);
+            self.word_interner.clear(MEMORY_LIMIT_BYTES / 8);
+            self.part_interner.clear(MEMORY_LIMIT_BYTES / 8);
             self.part_terms = Vec::new();
-            self.terms.clear(MEMORY_LIMIT_BYTES / 8);
+            self.term_interner.clear(MEMORY_LIMIT_BYTES / 8);
             self.word_ends = Vec::new();
             self.word_terms = Vec::new();
             self.counters.clear();
         }
     }
 
-    /// Where the terms of a word stand in `word_terms`.
+    /// The range of the terms of a word in `word_terms`.
     #[inline]
     fn word_range(&mut self, word: &[u8], class: CharClass) -> Range<usize> {
-        let (number, new) = self.words.number(word);
+        let (number, new) = self.word_interner.number(word);
         if new {
             self.learn(word, class);
         }
@@ -171,12 +171,12 @@ impl Analyser {
         start as usize..end as usize
     }
 
-    /// Finds the terms of a word seen for the first time.
+    /// Adds the terms of a new word to the cache.
     #[cold]
     fn learn(&mut self, word: &[u8], class: CharClass) {
         match std::str::from_utf8(word) {
             Ok(word) if class == CharClass::Bigram => {
-                let (term, _) = self.terms.number(word.as_bytes());
+                let (term, _) = self.term_interner.number(word.as_bytes());
                 self.push_term(term, 0..word.len());
             }
             Ok(word) => self.learn_word(word),
@@ -207,7 +207,7 @@ impl Analyser {
 
     /// Adds the term of a word without parts, or of a part that starts at byte `start` of its word.
     fn learn_part(&mut self, text: &str, start: usize) {
-        let (number, new) = self.parts.number(text.as_bytes());
+        let (number, new) = self.part_interner.number(text.as_bytes());
         if new {
             let term = self.find_term(text);
             self.part_terms.push(term);
@@ -217,7 +217,7 @@ impl Analyser {
         }
     }
 
-    /// The number of the term of a whole word or part.
+    /// The number of the term of a word or part; `None` when it has no term.
     fn find_term(&mut self, text: &str) -> Option<u32> {
         lower_case(text, &mut self.lower);
         let long = self.lower.chars().nth(MAX_TERM_CHARS).is_some();
@@ -225,7 +225,7 @@ impl Analyser {
             return None;
         }
         let stem = self.stemmer.stem(&self.lower);
-        Some(self.terms.number(stem.as_bytes()).0)
+        Some(self.term_interner.number(stem.as_bytes()).0)
     }
 
     fn push_term(&mut self, term: u32, range: Range<usize>) {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn stop_words_within_an_identifier_are_left_out_and_single_characters_kept() {
+    fn identifiers_drop_stop_words_and_keep_single_characters() {
         assert_eq!(terms("to_string"), ["to_str", "string"]);
         assert_eq!(terms("fX"), ["fx", "f", "x"]);
         assert_eq!(terms("x"), Vec::<String>::new());
@@ -352,7 +352,7 @@ mod tests {
         for i in 0..200_000 {
             analyser.analyse(&format!("word{i:08}"), |_, _| {});
         }
-        assert!(analyser.words.memory_bytes() <= MEMORY_LIMIT_BYTES);
+        assert!(analyser.word_interner.memory_bytes() <= MEMORY_LIMIT_BYTES);
         let mut again = Vec::new();
         analyser.analyse("getUserName", |term, _| again.push(term.to_owned()));
         assert_eq!(first, again);

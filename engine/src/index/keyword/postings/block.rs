@@ -1,9 +1,9 @@
-//! The bytes of a postings list: rows ascending, each with a frequency.
+//! The layout of a postings list: ascending rows, each with a frequency.
 //!
-//! A list of two or more postings starts with their number as a varint. Fewer than
-//! [`BLOCK_POSTINGS`] follow as pairs of varints (a *tail*). A longer list is cut into blocks of
-//! that many, the last one a tail. Blocks are grouped in parts of [`PART_BLOCKS`], each part one
-//! item of the column:
+//! A list of two or more postings starts with their number as a varint. A list of fewer than
+//! [`BLOCK_POSTINGS`] is written as pairs of varints (a *tail*). A longer list is split into blocks
+//! of that many, the last one a tail, and [`PART_BLOCKS`] blocks make a part, which is one item of
+//! the column:
 //!
 //! ```text
 //! first item   varint postings
@@ -16,11 +16,14 @@
 //!              per block: packed rows, packed frequencies, exceptions, or a tail
 //! ```
 //!
-//! Packed are 128 numbers of `width` bits in four lanes: number `4 i + lane` is at bit `i * width`
-//! of the lane, and the words of the four lanes alternate. Rows are packed as distance to the row
-//! before, less one; frequencies less one. Numbers too wide for their block keep the low bits in
-//! place and the rest in an exception: a byte with the position (bit 7 set for a frequency), and
-//! the high bits as a varint.
+//! A packed block holds 128 numbers of `width` bits in four lanes: number `4 i + lane` is at bit
+//! `i * width` of the lane, and the 32-bit words of the four lanes alternate. Rows are stored as the
+//! distance to the previous row less one, frequencies less one. Numbers too wide for their block keep
+//! their low bits in place and the rest in an exception: a byte with the position (bit 7 set for a
+//! frequency), then the high bits as a varint.
+//!
+//! The entries at the head of a part let a reader skip blocks by row and by impact without decoding
+//! them (block-max indexes: Ding and Suel 2011).
 
 use super::encoding::{
     BLOCK_POSTINGS, Block, MAX_NUMBER, MAX_WIDTH, best_width, pack, put_varint, take_array,
@@ -28,14 +31,14 @@ use super::encoding::{
 };
 use crate::error::{Error, Result};
 
-/// Blocks of a part: even at full width a part stays below 600 KB, so it fits one extent.
+/// Blocks of a part. Even at full width a part stays below 600 KB, so it fits one extent.
 pub(crate) const PART_BLOCKS: usize = 512;
 
-/// Bytes of a block's entry at the head of its part.
+/// Bytes of the entry of a block at the head of its part.
 pub(crate) const ENTRY_BYTES: usize = 9;
 
-/// Appends one posting of a tail; `distance` is to the row before, less one (for the first of a
-/// list: the row itself).
+/// Appends one posting of a tail. `distance` is the distance to the previous row less one, or the row
+/// itself for the first posting of a list.
 pub(crate) fn put_posting(out: &mut Vec<u8>, distance: u32, frequency: u32) {
     let one = frequency == 1;
     put_varint(out, u64::from(distance) << 1 | u64::from(one));
@@ -63,7 +66,7 @@ pub(crate) fn take_posting(bytes: &mut &[u8]) -> Result<(u32, u32)> {
     Ok(((code >> 1) as u32, frequency as u32))
 }
 
-/// The widths and the exception bytes of a packed block.
+/// The shape of a packed block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockShape {
     /// Bits of a row distance.
@@ -106,12 +109,12 @@ pub(crate) fn put_block(out: &mut Vec<u8>, distances: &Block, frequencies: &Bloc
     }
 }
 
-/// Reads the rows of a block from their distances, less one, to the row before; `first` is the
-/// smallest row that can come. Returns one past the last row.
+/// Replaces the distances (less one) of a block by its rows: a prefix sum. `first` is the smallest
+/// row it can have. Returns one past the last row.
 #[inline]
 pub(crate) fn rows_of_distances(first: u32, rows: &mut Block) -> u32 {
     let mut next = first;
-    // Sums of four at a time do not wait for each other.
+    // Groups of four shorten the chain of dependent additions.
     for four in rows.as_chunks_mut::<4>().0 {
         let [a, b, c, d] = *four;
         let (ab, cd) = (a + b + 1, c + d + 1);
@@ -121,19 +124,20 @@ pub(crate) fn rows_of_distances(first: u32, rows: &mut Block) -> u32 {
     next
 }
 
-/// The frequencies of a block whose rows were read, still packed: few postings of a block need one.
+/// The packed frequencies of a block whose rows were decoded. They are decoded on demand, because
+/// most queries need few of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PackedFrequencies<'a> {
     /// The packed numbers.
     packed: &'a [u8],
     /// Their width.
     width: u8,
-    /// Exceptions from the first one of a frequency on, checked.
+    /// The exceptions from the first one of a frequency on; they were checked.
     exceptions: &'a [u8],
 }
 
-/// Reads the rows of a block. `first` is the smallest row that can come: one past the last row
-/// before the block, or 0.
+/// Decodes the rows of a block. `first` is the smallest row it can have: one past the last row of the
+/// previous block, or 0.
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes do not give 128 rows that ascend to `last_row`, or have
@@ -188,7 +192,7 @@ pub(crate) fn read_rows<'a>(
     })
 }
 
-/// Reads an exception: place in the block and high bits.
+/// Reads an exception: position in the block and high bits.
 #[inline]
 fn take_exception(exceptions: &mut &[u8]) -> Result<(usize, u64)> {
     let [position] = *take_array::<1>(exceptions)?;
@@ -196,7 +200,7 @@ fn take_exception(exceptions: &mut &[u8]) -> Result<(usize, u64)> {
 }
 
 impl PackedFrequencies<'_> {
-    /// Reads all of them.
+    /// Decodes all of them.
     ///
     /// # Errors
     /// [`Error::Damaged`] when the bytes contradict the format.
@@ -244,16 +248,13 @@ impl PackedFrequencies<'_> {
     }
 }
 
-/// The least value of `impact` of a block's postings in 16 bits, rounded down: the upper half of
-/// an f32.
-///
-/// The impact of a posting is `(0.25 + 0.75 length / mean) / frequency` with the mean length of the
-/// segment; the smaller it is, the higher the posting scores.
+/// Encodes the least [`impact`](crate::index::keyword::bm25::impact) of a block in 16 bits, rounded
+/// down: the upper half of an f32. The mean length is that of the segment when it was written.
 pub(crate) fn encode_impact(impact: f32) -> u16 {
     (impact.to_bits() >> 16) as u16
 }
 
-/// The number that [`encode_impact`] kept; never above the original.
+/// The impact that [`encode_impact`] stored; never above the original.
 pub(crate) fn decode_impact(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }

@@ -1,4 +1,4 @@
-//! A keyword index against itself: everything that `kb verify --deep` can know of it.
+//! Checks a keyword index for contradictions, for `kb verify --deep`.
 
 use super::block::PART_BLOCKS;
 use super::encoding::MAX_NUMBER;
@@ -7,14 +7,14 @@ use super::reader::Reader;
 use crate::error::{Error, Result};
 use crate::index::keyword::bm25::impact;
 
-/// An impact may lie above the true one by this share: as much as roundings differ between
-/// programs, and less than the scores of a search leave room for.
+/// A stored impact may exceed the true one by this factor: implementations may round differently,
+/// and score bounds leave room for more than that.
 const ROUNDING: f32 = 1e-6;
 
-/// Reads the whole keyword index of a segment and compares what it says twice.
+/// Reads the whole keyword index of a segment and compares all redundant facts.
 ///
 /// Terms ascend and are text; every list decodes, its rows ascend and are rows of the segment; no
-/// block claims a higher impact than its postings have, since a search would lose hits by that; the
+/// block claims a higher impact than its postings have, which would make a search lose hits; the
 /// frequencies of each row add up to its length; lengths and terms add up to those of the record.
 ///
 /// Reads every byte once. Takes 12 bytes of memory a row.
@@ -22,7 +22,7 @@ const ROUNDING: f32 = 1e-6;
 /// # Errors
 /// [`Error::Damaged`] naming the first contradiction.
 pub fn check(reader: &Reader<'_>) -> Result<()> {
-    let lengths = reader.lengths().all()?;
+    let lengths = reader.fieldnorms().all()?;
     let total: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
     if total != reader.total_length() {
         return Err(Error::damaged(format!(
@@ -30,43 +30,43 @@ pub fn check(reader: &Reader<'_>) -> Result<()> {
             reader.total_length()
         )));
     }
-    let mut rows = Rows {
+    let mut rows = RowSums {
         mean_length: reader.written_mean_length(),
         sums: vec![0; lengths.len()],
         lengths,
         cut: roaring::RoaringBitmap::new(),
     };
-    let mut walk = reader.terms();
-    while let Some(place) = walk.advance()? {
+    let mut terms = reader.terms();
+    while let Some(info) = terms.advance()? {
         let name = |error: Error| match error {
             Error::Damaged { what } => Error::damaged(format!(
                 "{what} (term {:?})",
-                String::from_utf8_lossy(walk.term())
+                String::from_utf8_lossy(terms.term())
             )),
             other => other,
         };
-        if std::str::from_utf8(walk.term()).is_err() {
+        if std::str::from_utf8(terms.term()).is_err() {
             return Err(name(Error::damaged("a term is not text")));
         }
-        let list = reader.open(place).map_err(name)?;
+        let list = reader.open(info).map_err(name)?;
         rows.add_list(reader, &list).map_err(name)?;
     }
     rows.compare()
 }
 
-/// What is known of the rows of the segment.
-struct Rows {
-    /// Mean length that impacts are written with.
+/// Lengths and frequency sums of the rows of the segment.
+struct RowSums {
+    /// The mean length that impacts were computed with.
     mean_length: f32,
     /// Length of each row in terms.
     lengths: Vec<u32>,
     /// Sum of the frequencies of each row.
     sums: Vec<u64>,
-    /// Rows with a frequency at the limit, which may have been more.
+    /// Rows with a frequency at the limit, whose true frequency may be higher.
     cut: roaring::RoaringBitmap,
 }
 
-impl Rows {
+impl RowSums {
     fn add_list(&mut self, reader: &Reader<'_>, list: &Postings<'_>) -> Result<()> {
         let directory = match list.kind {
             PostingsKind::Blocks { directory, .. } => directory,
@@ -98,7 +98,7 @@ impl Rows {
                     }
                     last_row = *row;
                 }
-                // What is no number fails as well.
+                // A NaN fails as well.
                 let holds = |claimed: f32| claimed <= least * (1.0 + ROUNDING);
                 if !claimed.is_none_or(holds) {
                     return Err(Error::damaged(

@@ -1,4 +1,4 @@
-//! Walks over the postings of one term, rows ascending, skipping blocks unread.
+//! Iterates over the postings of one term in ascending rows, skipping blocks without decoding them.
 
 use super::block::{PackedFrequencies, read_rows, take_posting};
 use super::encoding::{BLOCK_POSTINGS, Block};
@@ -7,25 +7,25 @@ use super::skip_reader::{BlockForm, BlockPosition, SkipReader, beyond};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
-/// The postings of one term, from the first row to the last.
+/// A position in the postings of one term.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
-    /// Rows of the block at hand.
+    /// Rows of the loaded block.
     rows: Block,
-    /// Their frequencies, unless they are still packed.
+    /// Frequencies of the loaded block, unless they are still packed.
     frequencies: Block,
-    /// The frequencies while nobody asked for all of them.
+    /// The packed frequencies, until all of them are needed.
     packed: Option<PackedFrequencies<'a>>,
-    /// How many of both are filled.
+    /// Postings of the loaded block.
     len: usize,
-    /// The current posting among them; `len` when there is none.
+    /// Index of the current posting in the loaded block; `len` when there is none.
     at: usize,
-    /// How many blocks were read, to notice a change.
+    /// Number of blocks loaded so far, by which callers notice a change.
     blocks_read: u32,
-    /// Whether the block at hand is the one that `walk` stands on.
+    /// Whether the loaded block is the one that `skips` is at.
     loaded: bool,
-    /// The blocks; `None` when the whole list is at hand.
-    walk: Option<SkipReader<'a>>,
+    /// The entries of the blocks; `None` for a list without blocks, which is always loaded.
+    skips: Option<SkipReader<'a>>,
 }
 
 impl<'a> Cursor<'a> {
@@ -42,7 +42,7 @@ impl<'a> Cursor<'a> {
             at: 0,
             blocks_read: 0,
             loaded: true,
-            walk: None,
+            skips: None,
         };
         match postings.kind {
             PostingsKind::Single { row, frequency } => {
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
                 }
             }
             PostingsKind::Blocks { .. } => {
-                cursor.walk = Some(SkipReader::new(column, row_limit, postings)?);
+                cursor.skips = Some(SkipReader::new(column, row_limit, postings)?);
                 cursor.loaded = false;
             }
         }
@@ -96,19 +96,19 @@ impl<'a> Cursor<'a> {
             .copied())
     }
 
-    /// Whether the list has `row`, which must not go back: a block is only read if the row may be in
-    /// it and `worth` says so of its least impact. False also when it was not worth it.
+    /// Whether the list has `row`; rows must not descend. A block is only loaded if the row can be in
+    /// it and `worth` accepts its least impact; otherwise the answer is false.
     ///
     /// # Errors
     /// As [`Cursor::seek`].
     #[inline]
     pub(crate) fn has_row(&mut self, row: u32, worth: impl FnOnce(f32) -> bool) -> Result<bool> {
         let is_ahead = !self.loaded || self.last_loaded() < row;
-        if let Some(walk) = self.walk.as_mut().filter(|_| is_ahead) {
-            let before = walk.index;
-            if walk.skip_to(row)? {
-                self.loaded &= walk.index == before;
-                if !self.loaded && (row < walk.next_row || !worth(walk.entry.impact)) {
+        if let Some(skips) = self.skips.as_mut().filter(|_| is_ahead) {
+            let before = skips.index;
+            if skips.skip_to(row)? {
+                self.loaded &= skips.index == before;
+                if !self.loaded && (row < skips.next_row || !worth(skips.entry.impact)) {
                     return Ok(false);
                 }
             }
@@ -116,9 +116,8 @@ impl<'a> Cursor<'a> {
         Ok(self.seek_row(row)? == Some(row))
     }
 
-    /// Moves to the first row from `row` on, as [`Cursor::seek_row`], but passes over blocks unread
-    /// of which `worth` says no to their least impact; `None` also when the next block begins at
-    /// `end` or after.
+    /// As [`Cursor::seek_row`], but skips blocks whose least impact `worth` rejects. `None` also when
+    /// the next block begins at or after `end`.
     ///
     /// # Errors
     /// As [`Cursor::seek`].
@@ -131,26 +130,26 @@ impl<'a> Cursor<'a> {
     ) -> Result<Option<u32>> {
         while row < end {
             let is_ahead = !self.loaded || self.last_loaded() < row;
-            let Some(walk) = self.walk.as_mut().filter(|_| is_ahead) else {
+            let Some(skips) = self.skips.as_mut().filter(|_| is_ahead) else {
                 return self.seek_row(row);
             };
-            let before = walk.index;
-            if !walk.skip_to(row)? {
+            let before = skips.index;
+            if !skips.skip_to(row)? {
                 return self.seek_row(row);
             }
-            self.loaded &= walk.index == before;
-            if walk.next_row >= end {
+            self.loaded &= skips.index == before;
+            if skips.next_row >= end {
                 break;
             }
-            if worth(walk.entry.impact) {
+            if worth(skips.entry.impact) {
                 return self.seek_row(row);
             }
-            row = walk.entry.last_row + 1;
+            row = skips.entry.last_row + 1;
         }
         Ok(None)
     }
 
-    /// The frequency of the posting at that place of the block at hand.
+    /// The frequency of the posting at an index of the loaded block.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no posting or its bytes contradict the format.
@@ -166,24 +165,24 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves to the first posting of a block, also back; [`BlockPosition::default`] is the start of the list.
+    /// Moves to the first posting of a block, forwards or backwards.
     ///
     /// # Errors
     /// [`Error::Damaged`] when the entry of the block contradicts the format.
     pub(crate) fn jump(&mut self, to: BlockPosition) -> Result<()> {
-        if let Some(walk) = &mut self.walk {
-            // Nothing is at hand after the end of the list.
-            self.loaded &= walk.index == to.index as usize && self.len > 0;
+        if let Some(skips) = &mut self.skips {
+            // Nothing is loaded after the end of the list.
+            self.loaded &= skips.index == to.index as usize && self.len > 0;
             if !self.loaded {
                 self.len = 0;
-                walk.jump(to)?;
+                skips.jump(to)?;
             }
         }
         self.at = 0;
         Ok(())
     }
 
-    /// Last row of the block at hand; 0 when it is empty.
+    /// Last row of the loaded block; 0 when it is empty.
     fn last_loaded(&self) -> u32 {
         match self.rows.get(..self.len) {
             Some([.., last]) => *last,
@@ -191,33 +190,33 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Loads the first block that reaches `row`.
+    /// Loads the first block whose last row is not below `row`.
     #[cold]
     fn seek_block(&mut self, row: u32) -> Result<()> {
-        let Some(walk) = &mut self.walk else {
+        let Some(skips) = &mut self.skips else {
             self.at = self.len;
             return Ok(());
         };
-        let before = walk.index;
-        let found = walk.skip_to(row)?;
+        let before = skips.index;
+        let found = skips.skip_to(row)?;
         if !found {
             self.loaded = true;
             self.len = 0;
             self.at = 0;
-        } else if !self.loaded || walk.index != before {
+        } else if !self.loaded || skips.index != before {
             self.load()?;
         }
         Ok(())
     }
 
     fn load(&mut self) -> Result<()> {
-        let Some(walk) = &self.walk else {
+        let Some(skips) = &self.skips else {
             return Ok(());
         };
-        let (bytes, entry, next_row) = (walk.block_bytes()?, walk.entry, walk.next_row);
+        let (bytes, entry, next_row) = (skips.block_bytes()?, skips.entry, skips.next_row);
         match entry.form {
             BlockForm::Packed(shape) => {
-                // A block that is refused must not leave postings of the one before.
+                // A damaged block must not leave the postings of the previous one.
                 self.len = 0;
                 let packed = read_rows(bytes, shape, next_row, entry.last_row, &mut self.rows)?;
                 self.packed = Some(packed);
@@ -256,8 +255,8 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Walks over a whole list: calls `each` with the rows and frequencies of one block after the
-    /// other, and with the impact that the entry of the block claims, if it has one.
+    /// Calls `each` with the rows and frequencies of every block in order, and with the impact in the
+    /// entry of the block, if it has one.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a block contradicts the format; what `each` says.
@@ -267,7 +266,7 @@ impl<'a> Cursor<'a> {
     ) -> Result<()> {
         let mut next = 0;
         while self.seek_row(next)?.is_some() {
-            let claimed = self.walk.as_ref().map(|walk| walk.entry.impact);
+            let claimed = self.skips.as_ref().map(|skips| skips.entry.impact);
             let (rows, frequencies) = self.block()?;
             each(rows, frequencies, claimed)?;
             next = self.last_loaded() + 1;
@@ -275,8 +274,8 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Moves to the block with the first row from `next` on and gives its rows and frequencies, those
-    /// before `next` included; none after the last block.
+    /// Moves to the block with the first row from `next` on and returns all its rows and frequencies,
+    /// also those before `next`; empty after the last block.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a block contradicts the format.
@@ -287,7 +286,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Calls `each` with the rows of one block after the other: a third of the time of
+    /// Calls `each` with the rows of every block in order. Takes a third of the time of
     /// [`Cursor::for_each_block`].
     ///
     /// # Errors
@@ -301,23 +300,23 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The blocks of the list from the current one on; `None` when all of it is at hand.
-    pub(crate) fn walk(&self) -> Option<SkipReader<'a>> {
-        self.walk
+    /// The entries of the blocks from the current one on; `None` for a list without blocks.
+    pub(crate) fn skips(&self) -> Option<SkipReader<'a>> {
+        self.skips
     }
 
-    /// How many blocks were read: the block at hand is another one when this changes.
+    /// Number of blocks loaded so far: when it changes, another block is loaded.
     pub(crate) fn blocks_read(&self) -> u32 {
         self.blocks_read
     }
 
-    /// All rows of the block at hand.
+    /// All rows of the loaded block.
     #[inline]
     pub(crate) fn rows(&self) -> &[u32] {
         self.rows.get(..self.len).unwrap_or_default()
     }
 
-    /// All rows and frequencies of the block at hand.
+    /// All rows and frequencies of the loaded block.
     ///
     /// # Errors
     /// [`Error::Damaged`] when frequencies contradict the format.
@@ -331,14 +330,14 @@ impl<'a> Cursor<'a> {
         ))
     }
 
-    /// TermInfo of the current posting in the block at hand.
+    /// Index of the current posting in the loaded block.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 }
 
-/// How many of the ascending rows are below `row`. Rows sought are mostly near, and comparing eight
-/// rows at once beats halving.
+/// The number of ascending rows below `row`. The result is mostly small, so that a linear search that
+/// compares eight rows at once is faster than a binary search.
 #[inline]
 fn lower(rows: &[u32], row: u32) -> usize {
     let mut below = 0;

@@ -1,21 +1,21 @@
-//! The term dictionary: sorted terms, each with the place of its postings.
+//! The term dictionary: sorted terms with front coding, each with the location of its postings.
 //!
-//! The terms are cut into parts, each one item of the column, and these into blocks of
-//! [`BLOCK_TERMS`]:
+//! The terms are split into parts, each one item of the column, and parts into blocks of
+//! [`BLOCK_TERMS`] (front coding in blocks: Witten, Moffat and Bell 1999, "Managing Gigabytes"):
 //!
 //! ```text
 //! part    u32 number of blocks; per block u32 its first byte, counted from the start of the part
 //! block   varint position of the first list in the postings column, then its terms:
-//!         u8 bytes shared with the term before (high four bits; the first term shares none) and
-//!            bytes that follow, less one (low four bits); 15 means that a varint follows with the
-//!            rest: first of the shared bytes, then of the others
-//!         the bytes that are not shared
+//!         u8 bytes shared with the previous term (high four bits; the first term shares none) and
+//!            bytes of the suffix less one (low four bits); 15 means that a varint follows with the
+//!            rest: first of the shared bytes, then of the suffix
+//!         the suffix
 //!         varint bytes of the list * 2, or, for a term of one posting,
 //!            row * 4 + (1 if the frequency is 1) * 2 + 1, then a varint frequency unless it is 1
 //! ```
 //!
-//! Lists lie in the order of the terms without gaps, so lengths are enough to find them. A term of
-//! one posting has no list.
+//! Lists are stored in the order of the terms without gaps, so their lengths locate them. A term of
+//! one posting has no list: the posting is in the dictionary.
 
 use super::encoding::{MAX_NUMBER, put_varint, take_bytes, take_varint};
 use crate::container::column::{ColumnRecord, ColumnView, ColumnWriter, ExtentSink};
@@ -27,20 +27,20 @@ use crate::types::SegmentId;
 /// Terms of a block.
 pub(crate) const BLOCK_TERMS: usize = 32;
 
-/// A part is closed when it has more bytes than this: three quarters of an extent.
+/// A part ends when it has more bytes than this: three quarters of an extent.
 const PART_BYTES: usize = (4096 << COLUMN_ORDER) / 4 * 3;
 
-/// Where the postings of a term are.
+/// The location of the postings of a term; tantivy's `TermInfo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TermInfo {
-    /// The term stands in one row only.
+    /// The term has one posting, stored here.
     Single {
         /// The row.
         row: u32,
-        /// How often it stands there.
+        /// Its frequency.
         frequency: u32,
     },
-    /// The term has a list.
+    /// The term has a list of postings.
     List {
         /// Logical position in the postings column.
         position: u64,
@@ -49,7 +49,7 @@ pub(crate) enum TermInfo {
     },
 }
 
-/// Takes terms in ascending order.
+/// Writes the dictionary; terms come in ascending order.
 #[derive(Debug)]
 pub(crate) struct DictionaryWriter {
     /// The column.
@@ -64,7 +64,7 @@ pub(crate) struct DictionaryWriter {
     block_terms: usize,
     /// First term of the open part.
     first_term: Vec<u8>,
-    /// The term before.
+    /// The previous term.
     last_term: Vec<u8>,
 }
 
@@ -81,13 +81,13 @@ impl DictionaryWriter {
         }
     }
 
-    /// Adds a term, greater than all before and not empty. `next_list` is the position in the
-    /// postings column after all lists of earlier terms, also for a term without a list.
+    /// Adds a term, which must be greater than all earlier ones and not empty. `next_list` is the
+    /// position in the postings column after the lists of all earlier terms.
     pub(crate) fn push(
         &mut self,
         sink: &mut dyn ExtentSink,
         term: &[u8],
-        place: TermInfo,
+        info: TermInfo,
         next_list: u64,
     ) -> Result<()> {
         debug_assert!(!term.is_empty() && self.last_term.as_slice() < term);
@@ -116,7 +116,7 @@ impl DictionaryWriter {
             }
         }
         self.blocks.extend_from_slice(suffix);
-        match place {
+        match info {
             TermInfo::List { len_bytes, .. } => put_varint(&mut self.blocks, len_bytes << 1),
             TermInfo::Single { row, frequency } => {
                 let one = frequency == 1;
@@ -163,7 +163,7 @@ impl DictionaryWriter {
     }
 }
 
-/// Finds the place of a term; `None` when the dictionary does not have it.
+/// Looks up a term; `None` when the dictionary does not have it.
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes on the way contradict the format.
@@ -181,9 +181,9 @@ pub(crate) fn find(
     find_in_block(block, term)
 }
 
-/// Calls `each` with every term that is not below `from`, ascending, and its place.
+/// Calls `each` with every term from `from` on, ascending, and the location of its postings.
 ///
-/// Parts, blocks and lists must follow each other, as they are written: no bytes are walked twice.
+/// Parts, blocks and lists must follow each other without gaps, so that no byte is read twice.
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes on the way contradict the format; what `each` says.
@@ -221,12 +221,12 @@ pub(crate) fn for_each_from(
                 let (shared, suffix) = take_suffix(&mut block)?;
                 term.truncate(shared);
                 term.extend_from_slice(suffix);
-                let place = take_term_info(&mut block, position)?;
-                if let TermInfo::List { len_bytes, .. } = place {
+                let info = take_term_info(&mut block, position)?;
+                if let TermInfo::List { len_bytes, .. } = info {
                     position = position.checked_add(len_bytes).ok_or_else(damaged)?;
                 }
                 if term.as_slice() >= from {
-                    each(&term, place)?;
+                    each(&term, info)?;
                 }
             }
             next_list = Some(position);
@@ -235,7 +235,7 @@ pub(crate) fn for_each_from(
     Ok(())
 }
 
-/// First bytes of the blocks of a part.
+/// The offsets of the blocks of a part.
 fn block_starts(part: &[u8]) -> Result<&[[u8; 4]]> {
     let damaged = || Error::damaged("a part of the term dictionary contradicts itself");
     let (count, rest) = part.split_first_chunk::<4>().ok_or_else(damaged)?;
@@ -246,7 +246,7 @@ fn block_starts(part: &[u8]) -> Result<&[[u8; 4]]> {
     Ok(starts.as_chunks::<4>().0)
 }
 
-/// The block of a part whose first term is the last one not above `term`, or the first block.
+/// The last block of a part whose first term is not above `term`, or the first block.
 fn find_block<'a>(part: &'a [u8], term: &[u8]) -> Result<&'a [u8]> {
     let damaged = || Error::damaged("a part of the term dictionary contradicts itself");
     let starts = block_starts(part)?;
@@ -275,7 +275,7 @@ fn find_block<'a>(part: &'a [u8], term: &[u8]) -> Result<&'a [u8]> {
     block.get(..len).ok_or_else(damaged)
 }
 
-/// Reads the number of shared bytes and the bytes that are not shared.
+/// Reads the number of bytes shared with the previous term, and the suffix.
 #[inline]
 pub(crate) fn take_suffix<'a>(block: &mut &'a [u8]) -> Result<(usize, &'a [u8])> {
     let damaged = || Error::damaged("a term of the dictionary is out of range");
@@ -295,7 +295,7 @@ pub(crate) fn take_suffix<'a>(block: &mut &'a [u8]) -> Result<(usize, &'a [u8])>
     Ok((shared, take_bytes(block, suffix_less_one + 1)?))
 }
 
-/// Reads where the postings of a term are; `position` is that of the next list.
+/// Reads the location of the postings of a term; `position` is that of the next list.
 #[inline]
 pub(crate) fn take_term_info(block: &mut &[u8], position: u64) -> Result<TermInfo> {
     let code = take_varint(block)?;
@@ -321,23 +321,23 @@ pub(crate) fn take_term_info(block: &mut &[u8], position: u64) -> Result<TermInf
 
 fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<TermInfo>> {
     let mut position = take_varint(&mut block)?;
-    // Length of what `term` and the term before have in common.
+    // Length of the common prefix of `term` and the previous term.
     let mut common = 0;
     for _ in 0..BLOCK_TERMS {
         if block.is_empty() {
             return Ok(None);
         }
         let (shared, suffix) = take_suffix(&mut block)?;
-        let place = take_term_info(&mut block, position)?;
-        // The term before is smaller than `term`. If this one shares more with it than `term`
-        // does, it is smaller too; if less, it is greater.
+        let info = take_term_info(&mut block, position)?;
+        // The previous term is smaller than `term`. A term that shares more with it than `term` does
+        // is smaller too; one that shares less is greater.
         if shared < common {
             return Ok(None);
         }
         if shared == common {
             let rest = term.get(common..).unwrap_or_default();
             if suffix == rest {
-                return Ok(Some(place));
+                return Ok(Some(info));
             }
             if suffix > rest {
                 return Ok(None);
@@ -346,7 +346,7 @@ fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<TermInfo>> {
                 .take_while(|(a, b)| a == b)
                 .count();
         }
-        if let TermInfo::List { len_bytes, .. } = place {
+        if let TermInfo::List { len_bytes, .. } = info {
             position = position
                 .checked_add(len_bytes)
                 .ok_or_else(|| Error::damaged("a list of the dictionary has no end"))?;
@@ -372,12 +372,12 @@ mod tests {
         let mut sink = MemoryExtents::default();
         let mut writer = DictionaryWriter::new(SegmentId(1));
         let mut next_list = 0;
-        for (term, place) in terms {
-            writer.push(&mut sink, term, *place, next_list).unwrap();
+        for (term, info) in terms {
+            writer.push(&mut sink, term, *info, next_list).unwrap();
             if let TermInfo::List {
                 position,
                 len_bytes,
-            } = place
+            } = info
             {
                 assert_eq!(*position, next_list);
                 next_list += len_bytes;
@@ -396,7 +396,7 @@ mod tests {
         find(&written.parts, &view, term)
     }
 
-    /// Gives every term a place: the `i`-th a single posting or a list, by turns.
+    /// Gives every term a info: the `i`-th a single posting or a list, by turns.
     fn placed(terms: impl IntoIterator<Item = Vec<u8>>) -> BTreeMap<Vec<u8>, TermInfo> {
         let sorted: std::collections::BTreeSet<Vec<u8>> = terms.into_iter().collect();
         let mut position = 0;
@@ -404,7 +404,7 @@ mod tests {
             .into_iter()
             .enumerate()
             .map(|(i, term)| {
-                let place = if i % 3 == 0 {
+                let info = if i % 3 == 0 {
                     let len_bytes = (i as u64 * 7919) % 100_000 + 2;
                     position += len_bytes;
                     TermInfo::List {
@@ -417,18 +417,18 @@ mod tests {
                         frequency: (i as u32 % 5).pow(9) + 1,
                     }
                 };
-                (term, place)
+                (term, info)
             })
             .collect()
     }
 
     #[test]
-    fn every_term_of_several_parts_is_found_and_its_neighbours_are_not() {
+    fn every_term_of_several_parts_is_found() {
         let terms = placed((0..60_000u32).map(|i| format!("w{}x{i}", i % 97).into_bytes()));
         let written = write(&terms);
         assert!(written.parts.len() > 1);
-        for (term, place) in &terms {
-            assert_eq!(lookup(&written, term).unwrap(), Some(*place));
+        for (term, info) in &terms {
+            assert_eq!(lookup(&written, term).unwrap(), Some(*info));
             for other in [[term, &b"!"[..]].concat(), term[..term.len() - 1].to_vec()] {
                 assert_eq!(
                     lookup(&written, &other).unwrap(),

@@ -1,4 +1,4 @@
-//! All terms of a dictionary in ascending order, every byte on the way checked.
+//! Iterates over all terms of a dictionary in ascending order and checks every byte.
 
 use super::dictionary::{BLOCK_TERMS, TermInfo, take_suffix, take_term_info};
 use super::encoding::{take_bytes, take_varint};
@@ -6,13 +6,13 @@ use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 use crate::index::keyword::record::{DictionaryPart, KeywordRecord};
 
-/// Stands on one term of a dictionary.
+/// An iterator over the terms of a dictionary.
 ///
-/// Parts, blocks and lists must follow each other without gaps, as they are written. So no bytes
-/// are walked twice, and what a hostile file can make a walk do is bounded by its size.
+/// Parts, blocks and lists must follow each other without gaps. So no byte is read twice, and the
+/// work that a hostile file can cause is bounded by its size.
 #[derive(Debug)]
 pub(crate) struct DictionaryIter<'a> {
-    /// What the segment record says.
+    /// The record of the index.
     record: &'a KeywordRecord,
     /// Column of the dictionary.
     column: ColumnView<'a>,
@@ -24,11 +24,11 @@ pub(crate) struct DictionaryIter<'a> {
     next_part: u64,
     /// Bytes of the open part.
     part: &'a [u8],
-    /// First byte of the blocks of the open part that were not yet opened.
+    /// Offsets of the blocks of the open part that were not yet opened.
     starts: std::slice::Iter<'a, [u8; 4]>,
-    /// First term of the open part by its record, until that term was met.
+    /// First term of the open part by its record, until that term was read.
     first_term: Option<&'a [u8]>,
-    /// What is left of the open block.
+    /// The unread bytes of the open block.
     block: &'a [u8],
     /// Terms read from the open block.
     block_terms: usize,
@@ -45,7 +45,7 @@ fn damaged(what: &str) -> Error {
 }
 
 impl<'a> DictionaryIter<'a> {
-    /// A walk that stands before the first term.
+    /// An iterator before the first term.
     pub(crate) fn new(
         record: &'a KeywordRecord,
         column: ColumnView<'a>,
@@ -68,12 +68,12 @@ impl<'a> DictionaryIter<'a> {
         }
     }
 
-    /// The term that [`DictionaryIter::advance`] moved to.
+    /// The current term.
     pub(crate) fn term(&self) -> &[u8] {
         &self.term
     }
 
-    /// Moves to the next term and tells where its postings are; `None` after the last one.
+    /// Moves to the next term and returns the location of its postings; `None` after the last term.
     ///
     /// # Errors
     /// [`Error::Damaged`] when terms do not ascend, bytes contradict the format, or the dictionary
@@ -86,7 +86,7 @@ impl<'a> DictionaryIter<'a> {
             return Err(damaged("a block has too many terms"));
         }
         let (shared, suffix) = take_suffix(&mut self.block)?;
-        // Lookups rely on it that `shared` is all that two neighbours have in common.
+        // Lookups rely on `shared` being the whole common prefix of two adjacent terms.
         let ascends = match self.term.get(shared) {
             _ if self.block_terms == 0 => shared == 0 && self.term.as_slice() < suffix,
             Some(before) => suffix.first() > Some(before),
@@ -102,8 +102,8 @@ impl<'a> DictionaryIter<'a> {
         {
             return Err(damaged("a part starts with another term than its record"));
         }
-        let place = take_term_info(&mut self.block, self.next_list)?;
-        if let TermInfo::List { len_bytes, .. } = place {
+        let info = take_term_info(&mut self.block, self.next_list)?;
+        if let TermInfo::List { len_bytes, .. } = info {
             let end = self.next_list.checked_add(len_bytes);
             self.next_list = end
                 .filter(|end| *end <= self.postings_bytes)
@@ -111,10 +111,10 @@ impl<'a> DictionaryIter<'a> {
         }
         self.block_terms += 1;
         self.terms += 1;
-        Ok(Some(place))
+        Ok(Some(info))
     }
 
-    /// Opens the next block, if need be of the next part; false when there is none.
+    /// Opens the next block, of the next part if necessary; false when there is none.
     fn open_block(&mut self) -> Result<bool> {
         if self.starts.as_slice().is_empty() && !self.open_part()? {
             return Ok(false);

@@ -1,20 +1,25 @@
-//! How numbers are written: varints, and blocks of 128 bit-packed numbers.
+//! Integer codes: varints, and blocks of 128 bit-packed numbers.
+//!
+//! A block is packed in four interleaved lanes, so that SIMD instructions unpack four numbers at a
+//! time: the layout of SIMD-BP128 (Lemire and Boytsov 2015, "Decoding billions of integers per
+//! second through vectorization"). Numbers too wide for their block keep their low bits in place and
+//! the rest apart, as in PForDelta (Zukowski et al. 2006, "Super-Scalar RAM-CPU Cache Compression").
 
 use crate::error::{Error, Result};
 
 /// Postings of a packed block.
 pub(crate) const BLOCK_POSTINGS: usize = 128;
 
-/// Largest width of a packed number, and so the limit of rows and frequencies.
+/// The largest width of a packed number in bits.
 pub(crate) const MAX_WIDTH: u32 = 24;
 
-/// Rows of a segment and frequencies stay below this.
+/// The limit of rows and frequencies.
 pub(crate) const MAX_NUMBER: u32 = 1 << MAX_WIDTH;
 
-/// Numbers of one block.
+/// The numbers of one block.
 pub(crate) type Block = [u32; BLOCK_POSTINGS];
 
-/// Appends a number, seven bits a byte, low bits first.
+/// Appends a number as LEB128: seven bits a byte, low bits first.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -90,12 +95,12 @@ pub(crate) fn take_array<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a
     }
 }
 
-/// Bits that hold `number`.
+/// The number of bits that `number` needs.
 fn width_of(number: u32) -> u32 {
     u32::BITS - number.leading_zeros()
 }
 
-/// The width with the fewest bytes for the packed block and its exceptions, and those bytes.
+/// The width for which the packed block and its exceptions take the fewest bytes.
 pub(crate) fn best_width(numbers: &Block) -> u32 {
     let mut by_width = [0usize; 33];
     for number in numbers {
@@ -110,7 +115,7 @@ pub(crate) fn best_width(numbers: &Block) -> u32 {
             .sum();
         (exceptions, exceptions + width * BLOCK_POSTINGS / 8)
     };
-    // Both kinds of number share 255 bytes of exceptions; each may use up half of them.
+    // Rows and frequencies share 255 bytes of exceptions; each may use half of them.
     (0..=widest)
         .filter(|width| bytes_at(*width).0 <= 127)
         .min_by_key(|width| bytes_at(*width).1)
@@ -168,7 +173,7 @@ fn unpack_width<const WIDTH: usize>(bytes: &[u8], out: &mut Block) -> bool {
     true
 }
 
-/// Reads a packed block of that width; false when the width or the length is impossible.
+/// Unpacks a block of that width; false when there is no such width or the bytes are too few.
 pub(crate) fn unpack(bytes: &[u8], width: u8, out: &mut Block) -> bool {
     macro_rules! by_width {
         ($($width:literal)*) => {

@@ -1,9 +1,10 @@
-//! Chunk lengths by row, for rows that mostly ascend.
+//! Field norms: the length in terms of every chunk, which BM25 normalises by. They are exact, unlike
+//! the one-byte norms of Lucene.
 
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
-/// Looks up lengths. It keeps the piece of the column it looked at last.
+/// Looks up lengths. It keeps the extent it read last, so ascending rows are fastest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FieldNormReader<'a> {
     /// The column.
@@ -12,7 +13,7 @@ pub(crate) struct FieldNormReader<'a> {
     width: u32,
     /// Row of the first length in `piece`.
     first_row: u32,
-    /// FieldNormReader up to the end of an extent.
+    /// Lengths from `first_row` to the end of an extent.
     piece: &'a [u8],
 }
 
@@ -51,7 +52,7 @@ impl<'a> FieldNormReader<'a> {
         }
     }
 
-    /// FieldNormReader of all rows: 4 bytes of memory a row.
+    /// The lengths of all rows: 4 bytes of memory a row.
     ///
     /// # Errors
     /// [`Error::Damaged`] when an extent fails its checks or has other rows than the column says.
@@ -97,7 +98,7 @@ impl<'a> FieldNormReader<'a> {
         Ok(())
     }
 
-    /// Writes the lengths of the first rows, as far as the piece has them; returns how many.
+    /// Writes the lengths of the first rows that are in the piece; returns how many.
     fn fill_from_piece(&self, rows: &[u32], out: &mut [f32]) -> usize {
         if self.width == 2 {
             let lengths = self.piece.as_chunks::<2>().0;
@@ -111,13 +112,13 @@ impl<'a> FieldNormReader<'a> {
     }
 }
 
-/// The length of each row of a segment while it is written: two bytes a row, four once a row is longer
-/// than 65 535.
+/// The lengths of a segment that is being written: two bytes a row, or four as soon as one length
+/// exceeds 65 535.
 #[derive(Debug)]
 pub(crate) enum FieldNorms {
-    /// All lengths so far fit.
+    /// All lengths fit two bytes.
     Short(Vec<u16>),
-    /// One did not.
+    /// At least one length does not.
     Long(Vec<u32>),
 }
 
@@ -131,7 +132,7 @@ impl FieldNorms {
     pub(crate) fn push(&mut self, length: u32) {
         self.make_room_for(length);
         match self {
-            // It fits, or all of them are wide now.
+            // `make_room_for` made sure that it fits.
             FieldNorms::Short(lengths) => lengths.push(length as u16),
             FieldNorms::Long(lengths) => lengths.push(length),
         }
@@ -162,7 +163,7 @@ impl FieldNorms {
         }
     }
 
-    /// The length of a row; 0 for a row that there is not.
+    /// The length of a row; 0 when there is no such row.
     #[inline]
     pub(crate) fn get(&self, row: u32) -> u32 {
         let row = row as usize;
@@ -177,7 +178,7 @@ impl FieldNorms {
         (0..self.len() as u32).map(|row| self.get(row))
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         match self {
             FieldNorms::Short(lengths) => lengths.len(),
@@ -193,7 +194,7 @@ impl FieldNorms {
         }
     }
 
-    /// Bytes of memory that it holds.
+    /// Bytes of memory in use.
     pub(crate) fn memory_bytes(&self) -> usize {
         match self {
             FieldNorms::Short(lengths) => lengths.capacity() * 2,

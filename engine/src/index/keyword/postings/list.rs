@@ -1,9 +1,9 @@
-//! A postings list that the dictionary has located and whose head was read.
+//! A postings list after its head was read.
 
-/// Where the postings of one term are, and how many there are.
+/// The postings of one term: their number and location.
 #[derive(Debug, Clone, Copy)]
 pub struct Postings<'a> {
-    /// Number of postings, `1..=rows`.
+    /// The number of postings, `1..=rows`.
     pub(crate) count: u32,
     /// The bytes, or the only posting.
     pub(crate) kind: PostingsKind<'a>,
@@ -12,7 +12,7 @@ pub struct Postings<'a> {
 /// The form of a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PostingsKind<'a> {
-    /// One posting, told by the dictionary.
+    /// One posting, stored in the dictionary.
     Single { row: u32, frequency: u32 },
     /// Fewer than a block: pairs of varints.
     Short(&'a [u8]),
@@ -28,7 +28,7 @@ pub(crate) enum PostingsKind<'a> {
 }
 
 impl Postings<'_> {
-    /// How many rows have the term, deleted chunks included.
+    /// The number of rows that have the term, deleted ones included.
     pub fn count(&self) -> u32 {
         self.count
     }

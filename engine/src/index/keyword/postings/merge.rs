@@ -1,8 +1,8 @@
-//! Keyword indexes of several segments to that of one, without their texts.
+//! Merges the keyword indexes of several segments into one, without their texts.
 //!
-//! The dictionaries are walked side by side; the lists of a term are read, their rows renumbered,
-//! and written as a [`super::Writer`] would write them. The result is the same to the byte as that
-//! of a writer fed with the chunks that are kept, in their new order.
+//! A k-way merge over the dictionaries: the lists of each term are read, their rows renumbered, and
+//! written. The result is byte for byte that of a writer that got the kept chunks in their new
+//! order.
 
 use super::cursor::Cursor;
 use super::dictionary::TermInfo;
@@ -15,13 +15,13 @@ use crate::error::{Error, Result};
 use crate::index::keyword::record::{KeywordRecord, MAX_ROWS};
 use crate::types::SegmentId;
 
-/// The new row of a row that is left out.
+/// The new row of a row that is dropped.
 pub const DROPPED: u32 = u32::MAX;
 
-/// New rows of which postings are gathered at a time when a list is longer than that.
+/// Postings of a longer list are merged in windows of so many new rows.
 const WINDOW_ROWS: u32 = 1 << 18;
 
-/// Terms between two looks at whether to stop.
+/// Terms between two calls of `check`.
 const TERMS_PER_CHECK: u64 = 1 << 12;
 
 /// A segment to be merged.
@@ -31,8 +31,8 @@ pub struct MergeSource<'a> {
     pub reader: Reader<'a>,
     /// The first of its rows that may be kept.
     pub first: u32,
-    /// The new row of that one and of each after it, ascending, or [`DROPPED`]. Rows before and beyond
-    /// are left out.
+    /// The new rows of that one and those after it, ascending, or [`DROPPED`]. All other rows are
+    /// dropped.
     pub rows: &'a [u32],
 }
 
@@ -52,50 +52,50 @@ impl MergeSource<'_> {
     }
 }
 
-/// A source and the term it stands on.
+/// A source at its current term.
 struct Head<'a> {
     /// The source.
     source: MergeSource<'a>,
-    /// Its terms.
-    walk: DictionaryIter<'a>,
-    /// Where the postings of the term are; `None` after the last term.
-    place: Option<TermInfo>,
-    /// The postings of the term from `next_row` on, while it is merged.
+    /// The terms of the source.
+    terms: DictionaryIter<'a>,
+    /// The location of the postings of the term; `None` after the last term.
+    info: Option<TermInfo>,
+    /// The postings of the term while it is merged.
     cursor: Option<Cursor<'a>>,
-    /// The first row of the source whose posting was not taken.
+    /// The first row of the source whose posting is not yet merged.
     next_row: u32,
 }
 
 impl<'a> Head<'a> {
     fn new(source: MergeSource<'a>) -> Result<Head<'a>> {
-        let mut walk = source.reader.terms();
-        let place = walk.advance()?;
+        let mut terms = source.reader.terms();
+        let info = terms.advance()?;
         Ok(Head {
             source,
-            walk,
-            place,
+            terms,
+            info,
             cursor: None,
             next_row: 0,
         })
     }
 
     fn term(&self) -> Option<&[u8]> {
-        self.place.map(|_| self.walk.term())
+        self.info.map(|_| self.terms.term())
     }
 
-    /// Opens the postings of the term and says how many there are, left out ones included.
+    /// Opens the postings of the term; returns their number, dropped ones included.
     fn open(&mut self) -> Result<u64> {
-        let Some(place) = self.place else {
+        let Some(info) = self.info else {
             return Ok(0);
         };
-        let postings = self.source.reader.open(place)?;
+        let postings = self.source.reader.open(info)?;
         self.cursor = Some(self.source.reader.cursor(&postings)?);
         self.next_row = self.source.first;
         Ok(u64::from(postings.count()))
     }
 
-    /// Appends the postings that are kept and whose new rows are below `end`, new row in the upper
-    /// half, frequency in the lower. True when there may be more.
+    /// Appends the kept postings whose new rows are below `end`: the new row in the upper half, the
+    /// frequency in the lower. True when there may be more.
     fn take(&mut self, end: u32, postings: &mut Vec<u64>) -> Result<bool> {
         let Some(cursor) = &mut self.cursor else {
             return Ok(false);
@@ -126,17 +126,17 @@ impl<'a> Head<'a> {
 
     fn advance(&mut self) -> Result<()> {
         self.cursor = None;
-        self.place = self.walk.advance()?;
+        self.info = self.terms.advance()?;
         Ok(())
     }
 }
 
-/// Writes the columns of a segment of `rows` rows, each of them a row of one of the `sources`. Asks
-/// `check` now and then whether to go on.
+/// Writes the columns of a segment of `rows` rows, each of them a row of one of the `sources`. Calls
+/// `check` regularly; its error cancels the merge.
 ///
-/// Reads every source once. Takes memory for `WINDOW_ROWS` postings (16 bytes each), the encoded
-/// form of one list, and the lengths (2 bytes a row; 4 when a chunk is longer than 65 535 terms),
-/// whatever the number of documents and of sources.
+/// Reads every source once. Takes memory for 2^18 postings (16 bytes each), the encoded form of one
+/// list, and the lengths (2 bytes a row; 4 when a chunk is longer than 65 535 terms), independent of
+/// the number of documents and sources.
 ///
 /// # Errors
 /// [`Error::Damaged`] when a mapping does not lie within its segment, does not ascend, or all of them
@@ -169,7 +169,7 @@ pub fn merge(
     columns.finish(sink)
 }
 
-/// Merges the lists of one term; keeps its memory for the next.
+/// Merges the lists of one term; the buffers are reused for the next.
 #[derive(Default)]
 struct ListMerger {
     postings: Vec<u64>,
@@ -178,7 +178,7 @@ struct ListMerger {
 }
 
 impl ListMerger {
-    /// Gives the lists of all heads that stand on `term` to `columns` and moves these on.
+    /// Writes the lists of all heads whose term is `term`, and advances these heads.
     fn merge(
         &mut self,
         heads: &mut [Head<'_>],
@@ -205,7 +205,7 @@ impl ListMerger {
                 }
             }
             if lists > 1 {
-                // Each list ascends, and this sort merges runs instead of starting over.
+                // Each list ascends, and the stable sort detects and merges such runs.
                 self.postings.sort();
             }
             let upper = |posting: &u64| (posting >> 32) as u32;
@@ -217,14 +217,14 @@ impl ListMerger {
             columns.extend(&self.rows, &self.frequencies);
         }
         for head in heads.iter_mut().filter(|head| head.cursor.is_some()) {
-            // A posting of a row beyond all new rows; lengths have refused such a mapping.
+            // Never taken: `merged_lengths` refuses mappings beyond the new rows.
             head.advance()?;
         }
         Ok(())
     }
 }
 
-/// FieldNormReader of the new rows, the mappings checked on the way.
+/// The lengths of the new rows. Checks the mappings.
 fn merged_lengths(
     segment: SegmentId,
     sources: &[MergeSource<'_>],
@@ -247,7 +247,7 @@ fn merged_lengths(
         if end > u64::from(source.reader.rows()) {
             return Err(damaged("a mapping is longer than its segment"));
         }
-        let mut lengths = source.reader.lengths();
+        let mut lengths = source.reader.fieldnorms();
         let mut next = 0;
         for (row, new) in (source.first..).zip(source.rows) {
             if *new == DROPPED {

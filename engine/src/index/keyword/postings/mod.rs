@@ -1,4 +1,4 @@
-//! Terms to rows: the three columns of a segment, how they are written, read, merged and checked.
+//! The three columns of a segment: how they are laid out, written, read, merged and checked.
 
 pub(super) mod block;
 pub(super) mod check;

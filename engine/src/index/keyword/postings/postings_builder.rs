@@ -1,4 +1,5 @@
-//! Postings lists while they grow: compressed, in slices of one arena.
+//! Postings lists of a segment that is being written: compressed, in growing slices of one arena
+//! (byte slices as in Lucene's `ByteBlockPool`).
 
 use super::block::{put_posting, take_posting};
 use crate::error::Result;
@@ -6,37 +7,38 @@ use crate::error::Result;
 /// Bytes of an arena page. Slices never cross a page.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// First slice of a list, and the largest one.
+/// Bytes of the first slice of a list, and of the largest one; each slice is twice the previous one.
 const SLICE_BYTES: [usize; 2] = [16, 16 << 10];
 
-/// Bytes at the end of a slice that say where the next one is.
+/// Bytes at the end of a slice that hold the position of the next one.
 const LINK_BYTES: usize = 4;
 
-/// Memory of all lists of a segment that is being written.
+/// The memory of all lists of a segment.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
     /// Pages of [`PAGE_BYTES`]; a position counts bytes over all pages.
     pages: Vec<Box<[u8]>>,
     /// First free position.
     free: usize,
-    /// One posting in bytes, kept for its memory.
+    /// One encoded posting; the buffer is reused.
     scratch: Vec<u8>,
 }
 
-/// One growing list. The last posting waits here, so that a list of one needs no arena.
+/// The postings list of one term. The last posting is kept here, so that a list of one posting needs
+/// no arena.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PostingsBuilder {
     /// Postings so far.
     pub(crate) count: u32,
-    /// Row before the waiting posting plus one.
+    /// One past the row before the last posting.
     next_row: u32,
-    /// The waiting posting.
+    /// Row of the last posting.
     row: u32,
     /// Its frequency.
     frequency: u32,
     /// First slice; meaningful when `slice_bytes` is not 0.
     first: u32,
-    /// Where the next byte goes.
+    /// Position of the next byte.
     at: u32,
     /// One past the last byte of the open slice, without the link.
     end: u32,
@@ -87,7 +89,7 @@ impl PostingsBuilder {
         self.slice_bytes = len as u32;
     }
 
-    /// Appends the rows and frequencies of the list to `rows` and `frequencies`.
+    /// Appends the postings of the list to `rows` and `frequencies`; `bytes` is scratch memory.
     ///
     /// # Errors
     /// None on lists that were only pushed to.
@@ -129,7 +131,7 @@ impl PostingsBuilder {
 }
 
 impl Arena {
-    /// Bytes of memory that it holds.
+    /// Bytes of memory in use.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.pages.len() * PAGE_BYTES
     }

@@ -1,4 +1,4 @@
-//! Term to postings, over the columns of one segment.
+//! The keyword index of one segment, read from its columns.
 
 use super::block::PART_BLOCKS;
 use super::cursor::Cursor;
@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::index::keyword::bm25::Statistics;
 use crate::index::keyword::record::{DictionaryPart, FORMAT_VERSION, KeywordRecord, MAX_ROWS};
 
-/// The keyword index of one segment, borrowed.
+/// The keyword index of one segment. Cheap to copy.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
-    /// What the segment record says.
+    /// The record of the index.
     record: &'a KeywordRecord,
     /// Column of the dictionary.
     dictionary: ColumnView<'a>,
@@ -60,17 +60,17 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Chunks of the segment, deleted ones included.
+    /// Rows of the segment, deleted ones included.
     pub fn rows(&self) -> u32 {
         self.record.rows
     }
 
-    /// Sum of their lengths in terms.
+    /// Sum of the lengths of all rows in terms.
     pub fn total_length(&self) -> u64 {
         self.record.total_length
     }
 
-    /// Mean length that the impacts of blocks were written with.
+    /// The mean length that the impacts of blocks were computed with.
     pub(crate) fn written_mean_length(&self) -> f32 {
         let statistics = Statistics {
             chunks: u64::from(self.record.rows),
@@ -79,17 +79,17 @@ impl<'a> Reader<'a> {
         statistics.mean_length()
     }
 
-    /// Access to the chunk lengths.
-    pub(crate) fn lengths(&self) -> FieldNormReader<'a> {
+    /// The lengths of the rows.
+    pub(crate) fn fieldnorms(&self) -> FieldNormReader<'a> {
         FieldNormReader::new(self.lengths, self.record.lengths.width)
     }
 
-    /// Length in terms of one chunk.
+    /// The length of one row in terms.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row or its bytes fail their checks.
     pub fn length(&self, row: u32) -> Result<u32> {
-        self.lengths().exact(row)
+        self.fieldnorms().exact(row)
     }
 
     /// The postings of a term; `None` when no row has it.
@@ -97,12 +97,12 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Error::Damaged`] when the bytes on the way contradict the format.
     pub fn postings(&self, term: &str) -> Result<Option<Postings<'a>>> {
-        let place = find(
+        let info = find(
             &self.record.dictionary_parts,
             &self.dictionary,
             term.as_bytes(),
         )?;
-        place.map(|place| self.open(place)).transpose()
+        info.map(|info| self.open(info)).transpose()
     }
 
     /// All terms, ascending.
@@ -120,12 +120,12 @@ impl<'a> Reader<'a> {
         self.dictionary
     }
 
-    /// The postings at a place that the dictionary names.
+    /// The postings at a location from the dictionary.
     ///
     /// # Errors
     /// [`Error::Damaged`] when the head of the list contradicts the format.
-    pub(crate) fn open(&self, place: TermInfo) -> Result<Postings<'a>> {
-        match place {
+    pub(crate) fn open(&self, info: TermInfo) -> Result<Postings<'a>> {
+        match info {
             TermInfo::Single { row, .. } if row >= self.record.rows => {
                 Err(Error::damaged("a posting names a row beyond the segment"))
             }
@@ -165,8 +165,8 @@ impl<'a> Reader<'a> {
             u32::from_le_bytes(len) as usize
         };
         let rest_bytes = directory.first().map_or(list_bytes, part_bytes);
-        // All parts are within the bytes that the dictionary gives to this list, so that no list
-        // reads those of another.
+        // All parts lie within the bytes that the dictionary assigns to this list, so that no list
+        // reads the bytes of another.
         let in_parts: u64 = directory.iter().map(|part| part_bytes(part) as u64).sum();
         if parts > 1 && in_parts != list_bytes as u64 {
             return Err(damaged());

@@ -1,5 +1,5 @@
-//! Terms with their lists to the three columns: the one way in which they are written, by a
-//! [`super::Writer`] from documents and by [`super::merge()`] from other segments.
+//! Writes terms and their postings to the three columns: for the writer, from documents, and for the
+//! merge, from other segments.
 
 use super::block::{ENTRY_BYTES, PART_BLOCKS, encode_impact, put_block, put_posting};
 use super::dictionary::{DictionaryWriter, TermInfo};
@@ -13,24 +13,24 @@ use crate::index::keyword::record::{
 };
 use crate::types::SegmentId;
 
-/// Takes the terms of a segment in ascending order.
+/// Writes the keyword index of a segment; terms come in ascending order.
 pub(crate) struct InvertedIndexSerializer<'a> {
     /// The segment.
     segment: SegmentId,
     /// Length of each row in terms.
     lengths: &'a FieldNorms,
-    /// Their sum.
+    /// Sum of the lengths.
     total_length: u64,
-    /// The postings.
+    /// Writes the postings.
     postings: PostingsSerializer<'a>,
-    /// The terms.
+    /// Writes the terms.
     dictionary: DictionaryWriter,
-    /// How many terms were written.
+    /// Number of terms written.
     terms: u64,
 }
 
 impl<'a> InvertedIndexSerializer<'a> {
-    /// A writer of a segment whose rows have these lengths.
+    /// For a segment whose rows have these lengths.
     pub(crate) fn new(segment: SegmentId, lengths: &'a FieldNorms) -> InvertedIndexSerializer<'a> {
         let statistics = Statistics {
             chunks: lengths.len() as u64,
@@ -58,8 +58,8 @@ impl<'a> InvertedIndexSerializer<'a> {
         }
     }
 
-    /// Adds a term, greater than all before and not empty, with the rows that have it, ascending,
-    /// and its frequency in each, `1..=MAX_NUMBER`. A term without rows is left out.
+    /// Adds a term, which must be greater than all earlier ones and not empty, with the ascending rows
+    /// that have it and its frequency in each, `1..=MAX_NUMBER`. A term without rows is left out.
     ///
     /// # Errors
     /// What the sink says.
@@ -74,26 +74,26 @@ impl<'a> InvertedIndexSerializer<'a> {
         self.end_term(sink, term)
     }
 
-    /// Adds postings of the term that [`InvertedIndexSerializer::end_term`] will name; rows ascend from call to
-    /// call. What is kept of a list until its end is its encoded form.
+    /// Adds postings of the term that the next [`InvertedIndexSerializer::end_term`] names; rows
+    /// ascend from call to call. Only the encoded form is kept in memory.
     pub(crate) fn extend(&mut self, rows: &[u32], frequencies: &[u32]) {
         self.postings.extend(rows, frequencies);
     }
 
-    /// Ends the list of a term, as [`InvertedIndexSerializer::push`] takes it.
+    /// Ends the list of a term, under the conditions of [`InvertedIndexSerializer::push`].
     ///
     /// # Errors
     /// What the sink says.
     pub(crate) fn end_term(&mut self, sink: &mut dyn ExtentSink, term: &[u8]) -> Result<()> {
         let position = self.postings.column.position();
-        let Some(place) = self.postings.end_list(sink)? else {
+        let Some(info) = self.postings.end_list(sink)? else {
             return Ok(());
         };
         self.terms += 1;
-        self.dictionary.push(sink, term, place, position)
+        self.dictionary.push(sink, term, info, position)
     }
 
-    /// Writes what is left, and the lengths.
+    /// Writes the last extents and the lengths.
     ///
     /// # Errors
     /// What the sink says.
@@ -140,19 +140,19 @@ struct PostingsSerializer<'a> {
     lengths: &'a FieldNorms,
     /// Postings of the list so far.
     count: u64,
-    /// Rows that are in no part yet.
+    /// Rows that are not in a part yet.
     rows: Vec<u32>,
-    /// Their frequencies.
+    /// Frequencies of these rows.
     frequencies: Vec<u32>,
     /// One past the last row of the parts, or 0.
     next_row: u32,
-    /// Last row and bytes of each part so far.
+    /// Last row and bytes of each finished part.
     directory: Vec<(u32, u32)>,
-    /// These parts.
+    /// The finished parts.
     parts: Vec<u8>,
-    /// An item of the column.
+    /// The item of the column that is being made.
     item: Vec<u8>,
-    /// Blocks of the part being made.
+    /// Blocks of the part that is being made.
     blocks: Vec<u8>,
 }
 
@@ -187,12 +187,12 @@ impl PostingsSerializer<'_> {
         self.frequencies.clear();
     }
 
-    /// Writes the list and forgets it; `None` when it has no postings.
+    /// Writes the list and starts the next; `None` when it has no postings.
     fn end_list(&mut self, sink: &mut dyn ExtentSink) -> Result<Option<TermInfo>> {
         self.item.clear();
         let count = std::mem::take(&mut self.count);
         put_varint(&mut self.item, count);
-        let place = match (count, self.rows.as_slice(), self.frequencies.as_slice()) {
+        let info = match (count, self.rows.as_slice(), self.frequencies.as_slice()) {
             (0, _, _) => None,
             (1, [row], [frequency]) => Some(TermInfo::Single {
                 row: *row,
@@ -213,7 +213,7 @@ impl PostingsSerializer<'_> {
         self.parts.clear();
         self.directory.clear();
         self.next_row = 0;
-        Ok(place)
+        Ok(info)
     }
 
     /// Writes the parts; the first item begins with the number of postings.
@@ -227,24 +227,24 @@ impl PostingsSerializer<'_> {
                 self.item.extend_from_slice(&len_bytes.to_le_bytes());
             }
         }
-        let (mut place, mut len_bytes) = (None, 0);
+        let (mut first, mut len_bytes) = (None, 0);
         let mut parts = self.parts.as_slice();
         for (_, part_bytes) in &self.directory {
             let (part, rest) = parts.split_at((*part_bytes as usize).min(parts.len()));
             self.item.extend_from_slice(part);
             len_bytes += self.item.len() as u64;
             let position = self.column.push(sink, &self.item)?;
-            place.get_or_insert(position);
+            first.get_or_insert(position);
             self.item.clear();
             parts = rest;
         }
         Ok(TermInfo::List {
-            position: place.unwrap_or(0),
+            position: first.unwrap_or(0),
             len_bytes,
         })
     }
 
-    /// Appends a part of blocks. `next` is one past the last row before them, or 0.
+    /// Appends a part of blocks. `next` is one past the last row before the part, or 0.
     fn make_part(&mut self, rows: &[u32], frequencies: &[u32], mut next: u32) {
         self.blocks.clear();
         self.parts

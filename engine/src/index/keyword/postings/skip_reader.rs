@@ -1,4 +1,5 @@
-//! Walks over the block entries of a postings list without decoding the blocks.
+//! Iterates over the block entries of a postings list without decoding the blocks: what Lucene and
+//! tantivy call skip data.
 
 use super::block::{BlockShape, ENTRY_BYTES, PART_BLOCKS, decode_impact};
 use super::encoding::{BLOCK_POSTINGS, take_bytes};
@@ -6,7 +7,7 @@ use super::list::{Postings, PostingsKind};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
-/// Stands on one block of a list and knows what its entry says.
+/// Reads the entry of one block of a list after the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SkipReader<'a> {
     /// The postings column.
@@ -31,35 +32,35 @@ pub(crate) struct SkipReader<'a> {
     offset: usize,
     /// Number of the current block in the list.
     pub(super) index: usize,
-    /// Smallest row that the current block may have.
+    /// The smallest row that the current block can have.
     pub(super) next_row: u32,
     /// Entry of the current block.
     pub(super) entry: Entry,
 }
 
-/// Where a block is. The default is the first one of any list.
+/// The location of a block, to come back to. The default is the first block of any list.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BlockPosition {
     /// Its number in the list.
     pub(super) index: u32,
     /// Its first byte among the blocks of its part, less than 600 KB.
     offset: u32,
-    /// Smallest row that it may have.
+    /// The smallest row that it can have.
     pub(super) next_row: u32,
 }
 
-/// What is known of a block before it is read.
+/// The decoded entry of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     /// Its last row.
     pub(super) last_row: u32,
     /// The least impact of its postings, rounded down.
     pub(super) impact: f32,
-    /// How it is written.
+    /// How the block is encoded.
     pub(super) form: BlockForm,
 }
 
-/// How a block is written.
+/// How a block is encoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BlockForm {
     /// 128 packed postings.
@@ -95,7 +96,7 @@ impl<'a> SkipReader<'a> {
         else {
             return Err(Error::damaged("a postings list has no blocks"));
         };
-        let mut walk = SkipReader {
+        let mut reader = SkipReader {
             column,
             row_limit,
             count: postings.count,
@@ -117,12 +118,12 @@ impl<'a> SkipReader<'a> {
                 },
             },
         };
-        walk.open_part(first_part_bytes)?;
-        walk.read_entry()?;
-        Ok(walk)
+        reader.open_part(first_part_bytes)?;
+        reader.read_entry()?;
+        Ok(reader)
     }
 
-    /// Number of blocks of the list.
+    /// The number of blocks of the list.
     fn block_count(&self) -> usize {
         (self.count as usize).div_ceil(BLOCK_POSTINGS)
     }
@@ -202,7 +203,7 @@ impl<'a> SkipReader<'a> {
         Ok(u32::from_le_bytes(*len) as usize)
     }
 
-    /// The current block, to come back to it.
+    /// The location of the current block.
     pub(crate) fn mark(&self) -> BlockPosition {
         BlockPosition {
             index: self.index as u32,
@@ -211,7 +212,7 @@ impl<'a> SkipReader<'a> {
         }
     }
 
-    /// Moves to a block that this list was on before.
+    /// Moves to a block that [`SkipReader::mark`] gave the location of.
     pub(super) fn jump(&mut self, to: BlockPosition) -> Result<()> {
         let part = to.index as usize / PART_BLOCKS;
         if part != self.part {
@@ -228,7 +229,7 @@ impl<'a> SkipReader<'a> {
         self.read_entry()
     }
 
-    /// Moves to the first block that reaches `row`; false when none does.
+    /// Moves to the first block whose last row is not below `row`; false when there is none.
     pub(crate) fn skip_to(&mut self, row: u32) -> Result<bool> {
         while self.entry.last_row < row {
             if !self.step()? {
@@ -238,8 +239,8 @@ impl<'a> SkipReader<'a> {
         Ok(true)
     }
 
-    /// The least impact in blocks that may have rows of `start..end`; `None` when there are none.
-    /// Moves to the last of these blocks, so `start` must not go back behind an earlier `end`.
+    /// The least impact of the blocks that can have rows of `start..end`; `None` when no block can.
+    /// Moves to the last of these blocks, so `start` must not be below an earlier `end`.
     pub(crate) fn least_impact(&mut self, start: u32, end: u32) -> Result<Option<f32>> {
         if !self.skip_to(start)? || self.next_row >= end {
             return Ok(None);

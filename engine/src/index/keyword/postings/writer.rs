@@ -1,4 +1,4 @@
-//! Counted documents to the columns of a segment.
+//! Builds the keyword index of a segment from counted documents.
 
 use super::encoding::MAX_NUMBER;
 use super::fieldnorms::FieldNorms;
@@ -11,17 +11,17 @@ use crate::index::keyword::analysis::interner::Interner;
 use crate::index::keyword::record::{KeywordRecord, MAX_ROWS};
 use crate::types::SegmentId;
 
-/// Gathers the chunks of one segment and writes their keyword index.
+/// Collects the chunks of one segment and writes their keyword index.
 ///
-/// Everything is kept in memory, compressed, until [`Writer::finish`]; the caller watches
-/// [`Writer::memory_bytes`] and starts another segment in time.
+/// Everything is kept in memory, compressed, until [`Writer::finish`]. The caller watches
+/// [`Writer::memory_bytes`] and starts another segment when it is too much.
 #[derive(Debug)]
 pub struct Writer {
     /// The segment.
     segment: SegmentId,
     /// All terms.
     terms: Interner,
-    /// The list of each term.
+    /// Postings by term number.
     lists: Vec<PostingsBuilder>,
     /// Memory of the lists.
     arena: Arena,
@@ -44,12 +44,12 @@ impl Writer {
         }
     }
 
-    /// Rows so far.
+    /// The number of rows so far.
     pub fn rows(&self) -> u32 {
         self.lengths.len() as u32
     }
 
-    /// Bytes of memory that the writer holds.
+    /// Bytes of memory in use.
     pub fn memory_bytes(&self) -> usize {
         self.terms.memory_bytes()
             + self.lists.capacity() * size_of::<PostingsBuilder>()

@@ -1,11 +1,11 @@
-//! Rows that hold a single character of a script without spaces.
+//! The rows that have a single character of a script without spaces.
 //!
-//! Such a character is a term where it stands alone; elsewhere it is a part of one bigram or of two. So the
-//! bigrams of the dictionary that begin or end with it are united: the index holds nothing more for it.
+//! Such a character is a term only where it is alone; elsewhere it is part of one or two bigrams. So
+//! the postings of all bigrams that begin or end with it are united.
 //!
-//! Cost: one pass over the bigrams of the dictionary, some tens of nanoseconds each, for all characters of
-//! a query together, and some nanoseconds for each posting of those that have one of the characters. Memory:
-//! some tens of bytes for each row that has one.
+//! Cost: one pass over the bigrams of the dictionary for all characters of a query, some tens of
+//! nanoseconds for each bigram, and some nanoseconds for each posting of those that have one of the
+//! characters. Memory: some tens of bytes for each row that has one.
 
 use rustc_hash::FxHashMap;
 
@@ -14,17 +14,17 @@ use crate::index::keyword::analysis::script_class::FIRST_BIGRAM_CHARACTER;
 use crate::index::keyword::postings::dictionary::for_each_from;
 use crate::index::keyword::postings::reader::Reader;
 
-/// Most characters of one query that are looked for within bigrams; others are found where they stand alone.
+/// Most characters of one query that are searched within bigrams; others only match as terms.
 pub(crate) const CHARACTERS_LIMIT: usize = 8;
 
-/// Rows in ascending order, each with about how often it has a character.
+/// Ascending rows, each with the approximate frequency of a character.
 pub(crate) type CharacterRows = Vec<(u32, u32)>;
 
 impl Reader<'_> {
     /// The rows that have each of some characters of scripts without spaces, deleted ones included.
     ///
-    /// Within a run every character but the last begins a bigram, and every one but the first ends one; so
-    /// the larger of both counts differs from the true one by at most one for each run.
+    /// Within a run every character but the last begins a bigram, and every one but the first ends
+    /// one. So the larger of both counts differs from the true one by at most one for each run.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`] when the bytes on the way contradict the format.
@@ -37,7 +37,7 @@ impl Reader<'_> {
             self.parts(),
             &self.dictionary(),
             from.as_bytes(),
-            |term, place| {
+            |term, info| {
                 let Ok(term) = std::str::from_utf8(term) else {
                     return Ok(());
                 };
@@ -51,7 +51,7 @@ impl Reader<'_> {
                     if !begins && !ends {
                         continue;
                     }
-                    let list = self.open(place)?;
+                    let list = self.open(info)?;
                     self.cursor(&list)?.for_each_block(|rows, frequencies, _| {
                         for (row, frequency) in rows.iter().zip(frequencies) {
                             let count = counts.entry(*row).or_default();

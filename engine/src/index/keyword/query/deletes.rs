@@ -1,4 +1,4 @@
-//! Rows that are deleted: out of the answers, and out of the statistics.
+//! Deleted rows: they are no results, and the statistics do not count them.
 
 use roaring::RoaringBitmap;
 
@@ -7,13 +7,13 @@ use crate::index::bitset::BitSet;
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
 
-/// Seeking a row costs about as much as walking over this many postings.
+/// Seeking a row costs about as much as reading this many postings in order.
 const SEEK_COST: u64 = 32;
 
 /// The deleted rows of a segment.
 #[derive(Debug)]
 pub(crate) struct DeletedRows<'a> {
-    /// As they are stored.
+    /// The rows as a compressed bitmap.
     rows: &'a RoaringBitmap,
     /// One bit for each row of the segment.
     bits: BitSet,
@@ -34,9 +34,9 @@ impl<'a> DeletedRows<'a> {
         self.bits.contains(row)
     }
 
-    /// How many postings of a list are of deleted rows.
+    /// The number of postings of a list that are of deleted rows.
     ///
-    /// Seeks each deleted row when they are few, else walks the list, about a nanosecond a posting.
+    /// Seeks each deleted row when they are few; else reads the list, about a nanosecond a posting.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`] when a block on the way contradicts the format.
@@ -62,8 +62,7 @@ impl<'a> DeletedRows<'a> {
     }
 }
 
-/// The rows of a segment that may answer: those of `filter`, if given, that are not deleted; `None`
-/// means all.
+/// The rows of a segment that may answer: those of `filter` that are not deleted. `None`: all.
 ///
 /// # Errors
 /// As [`BitSet::from_roaring`].
@@ -83,13 +82,14 @@ pub(crate) fn allowed(
     Ok(Some(bits))
 }
 
-/// Sum of the lengths in terms of some rows: what deleting them takes from
-/// [`super::Statistics::total_length`]. Some nanoseconds a row.
+/// Sum of the lengths of some rows in terms: what deleting them subtracts from
+/// [`Statistics::total_length`](crate::index::keyword::Statistics::total_length). Some nanoseconds a
+/// row.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when there is no such row or its bytes fail their checks.
 pub fn total_length_of(reader: &Reader<'_>, rows: &RoaringBitmap) -> Result<u64> {
-    let mut lengths = reader.lengths();
+    let mut lengths = reader.fieldnorms();
     let mut total = 0;
     for row in rows {
         total += u64::from(lengths.exact(row)?);

@@ -1,4 +1,4 @@
-//! Where the words of a query stand in a text.
+//! Finds the words of a query in a text, to highlight them.
 
 use std::ops::Range;
 
@@ -10,21 +10,20 @@ use crate::index::keyword::analysis::script_class::single_character;
 use crate::index::keyword::analysis::segmenter::{MAX_WORD_BYTES, Segmenter, Word, is_ascii_word};
 use crate::index::keyword::analysis::tokenizer::Analyser;
 
-/// The terms of a query, made once to be looked for in many texts.
+/// The terms of a query, prepared once to be found in many texts.
 #[derive(Debug, Clone)]
 pub struct TermSet {
     /// Number of each term.
     numbers: FxHashMap<Box<str>, usize>,
-    /// The first bytes of each term that the stemmer leaves as they were: what a word or a part must
-    /// begin with, in either case, to give the term.
+    /// For each term the first bytes that every word with that term begins with, in either case.
     prefixes: Vec<Prefix>,
-    /// The same, to pass over text in which none of them is.
-    bits: PrefixFilter,
-    /// Terms that are single characters of scripts without spaces, with their numbers.
+    /// The same as a filter, to skip text quickly.
+    filter: PrefixFilter,
+    /// Terms that are single characters of scripts without spaces.
     characters: Vec<(char, usize)>,
 }
 
-/// Up to four bytes in lower case, the first lowest.
+/// Up to four bytes in lower case; the first is the lowest byte.
 #[derive(Debug, Clone, Copy)]
 struct Prefix {
     bytes: u32,
@@ -33,13 +32,12 @@ struct Prefix {
 }
 
 impl TermSet {
-    /// Terms as the analyser gives them, numbered from 0 in their order; of equal ones the first
-    /// counts.
+    /// Terms of the analyser, numbered from 0; of equal ones the first counts.
     pub fn new<'t>(terms: impl IntoIterator<Item = &'t str>) -> TermSet {
         let mut set = TermSet {
             numbers: FxHashMap::default(),
             prefixes: Vec::new(),
-            bits: PrefixFilter::default(),
+            filter: PrefixFilter::default(),
             characters: Vec::new(),
         };
         for (number, term) in terms.into_iter().enumerate() {
@@ -48,8 +46,8 @@ impl TermSet {
                 set.characters.push((character, number));
             }
             let bytes = term.as_bytes();
-            // Snowball changes nothing before the last letter of the stem it gives: that may be an
-            // `i` that was `y`, or an `e` that it adds. It leaves words of two letters alone.
+            // Snowball changes nothing before the last letter of the stem, which may be an `i` that
+            // was `y`, or an added `e`. It does not change words of two letters.
             let kept = match bytes.len() {
                 len @ 0..=2 => len,
                 len => (len - 1).min(4),
@@ -63,8 +61,8 @@ impl TermSet {
         set
     }
 
-    /// Calls `each` with the number of every term that is a single character of a script without spaces,
-    /// and each place of it in `text`, also where it is a part of what [`Analyser::highlights`] finds.
+    /// Calls `each` with the number and byte range of every occurrence of terms that are single
+    /// characters of scripts without spaces, also within what [`Analyser::highlights`] finds.
     pub fn characters_in(&self, text: &str, mut each: impl FnMut(usize, Range<usize>)) {
         for (character, number) in &self.characters {
             for (at, found) in text.match_indices(*character) {
@@ -73,7 +71,7 @@ impl TermSet {
         }
     }
 
-    /// Whether there is no term.
+    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -83,24 +81,24 @@ impl TermSet {
         let mask = first_bytes([u8::MAX; 4].get(..bytes.len()).unwrap_or_default());
         let cases = bytes.iter().take(PREFIX_BYTES);
         let cases = cases.map(|byte| [*byte, byte.to_ascii_uppercase()]);
-        self.bits.add(self.prefixes.len(), cases);
+        self.filter.add(self.prefixes.len(), cases);
         let bytes = first_bytes(bytes);
         self.prefixes.push(Prefix { bytes, mask });
     }
 
-    /// Whether a word or part whose first bytes in lower case are these may give a term.
+    /// Whether a word or part that begins with these bytes in lower case may have one of the terms.
     #[inline]
     fn has_prefix(&self, first_bytes: u32) -> bool {
         let mut prefixes = self.prefixes.iter();
         prefixes.any(|prefix| first_bytes & prefix.mask == prefix.bytes)
     }
 
-    /// Where the next word of an ASCII text that may give one of the terms lies, from byte `at` on,
-    /// the start of the text or the end of a word.
+    /// The byte range of the next word of an ASCII text that may have one of the terms. `at` is the
+    /// start of the text or the end of a word.
     #[inline]
     fn next_word(&self, text: &[u8], mut at: usize) -> Option<Range<usize>> {
         loop {
-            at = self.bits.next(text, at)?;
+            at = self.filter.next(text, at)?;
             let first = text.get(at..).map_or(0, first_bytes);
             if begins(text, at) && self.has_prefix(first) {
                 let is_end = |byte: &u8| !is_ascii_word(*byte);
@@ -114,7 +112,7 @@ impl TermSet {
     }
 }
 
-/// The first four bytes in lower case, the first lowest; 0 for those that there are not.
+/// The first four bytes in lower case, the first one lowest; 0 for missing bytes.
 #[inline]
 fn first_bytes(bytes: &[u8]) -> u32 {
     let mut first = [0; 4];
@@ -144,12 +142,11 @@ fn begins(text: &[u8], at: usize) -> bool {
 }
 
 impl Analyser {
-    /// Calls `each` with the number of a term and the bytes of `text` it came from, for each term
-    /// of `text` that is in the set, as [`Analyser::analyse`] gives them: in the order of the
-    /// words, a whole identifier before its parts.
+    /// Calls `each` with the number and byte range of each occurrence of the terms in `text`, in the
+    /// order of [`Analyser::analyse`]: an identifier comes before its parts.
     ///
-    /// Of lines in ASCII only the words whose first letters are those of a term are looked at:
-    /// a fraction of a nanosecond a byte.
+    /// In lines of ASCII, only words that begin like a term are analysed: a fraction of a nanosecond
+    /// a byte.
     pub fn highlights(
         &mut self,
         text: &str,
@@ -164,17 +161,18 @@ impl Analyser {
             return self.highlights_in_ascii(text, 0, terms, &mut each);
         }
         let mut start = 0;
-        // No word goes over the end of a line.
+        // No word crosses the end of a line.
         for line in text.split_inclusive('\n') {
-            match line.is_ascii() {
-                true => self.highlights_in_ascii(line, start, terms, &mut each),
-                false => self.highlights_in_any(line, start, terms, &mut each),
+            if line.is_ascii() {
+                self.highlights_in_ascii(line, start, terms, &mut each);
+            } else {
+                self.highlights_in_any(line, start, terms, &mut each);
             }
             start += line.len();
         }
     }
 
-    /// The marks of an ASCII text that starts at byte `start`.
+    /// The highlights of an ASCII text that starts at byte `start`.
     fn highlights_in_ascii(
         &mut self,
         text: &str,
@@ -198,7 +196,7 @@ impl Analyser {
         }
     }
 
-    /// The marks of a text that starts at byte `start`: its case and composition are not known.
+    /// The highlights of any text that starts at byte `start`.
     fn highlights_in_any(
         &mut self,
         text: &str,
@@ -232,7 +230,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Marks by analysing the whole text and looking every term up.
+    /// Highlights by analysing the whole text and comparing every term.
     fn expected(text: &str, terms: &[String]) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
         Analyser::new().analyse(text, |term, range| {
@@ -257,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_the_stemmer_changes_most_are_found() {
+    fn words_that_the_stemmer_changes_are_highlighted() {
         let text = "dying lying tying skis skies idly gently ugly early only singly sky cry cried \
             crying y yes YES Yellow bY8x utf8 8bit x_y fX __init__ HTTPServer2Go _private \
             \u{212a}elvin \u{130}stanbul caf\u{e9} cafe\u{301} \u{4e2d}\u{6587}\u{5b57} news \
@@ -274,7 +272,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn marks_are_those_of_the_whole_analysis(
+        fn highlights_are_those_of_the_whole_analysis(
             words in prop::collection::vec(
                 prop_oneof![
                     4 => "[a-z]{1,8}(ing|ed|ies|y|ly|ness|ations)?",

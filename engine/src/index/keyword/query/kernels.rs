@@ -1,14 +1,13 @@
-//! Loops over whole blocks and windows, where most of the time of a keyword search goes.
+//! Loops over whole blocks and windows, in which a keyword search spends most of its time.
 //!
-//! Each has one form in plain Rust, which is the reference and runs everywhere, and is compiled a
-//! second time for AVX2, which doubles the numbers an instruction handles. The processor is asked
-//! at run time. Both forms do the same operations in the same order on each number, so their
-//! answers are equal to the bit.
+//! Each has a reference in plain Rust, which runs everywhere, and a form for AVX2, chosen at run
+//! time. Both do the same operations in the same order on each number, so their results are equal to
+//! the bit.
 
 use crate::index::keyword::bm25::Bm25Weight;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
 
-/// Scores a block: `units` of each frequency in a row of that length.
+/// Scores a block of postings: the units of each frequency and length.
 #[inline]
 pub(crate) fn score(
     scorer: &Bm25Weight,
@@ -18,7 +17,7 @@ pub(crate) fn score(
 ) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, the only thing the function asks for.
+        // SAFETY: the processor has AVX2, the only requirement of the function.
         return unsafe { score_avx2(scorer, frequencies, lengths, units) };
     }
     score_any(scorer, frequencies, lengths, units);
@@ -31,7 +30,7 @@ fn score_any(
     lengths: &[f32; BLOCK_POSTINGS],
     units: &mut [i32; BLOCK_POSTINGS],
 ) {
-    // A loop over exactly one block needs no remainder.
+    // A loop over exactly one block has no remainder.
     if let Some(frequencies) = frequencies.first_chunk::<BLOCK_POSTINGS>() {
         score_each(scorer, frequencies, lengths, units);
     } else {
@@ -57,20 +56,20 @@ fn score_avx2(
     score_any(scorer, frequencies, lengths, units);
 }
 
-/// Writes place and value of each number above `limit` to the start of `found`, which has as many
+/// Writes index and value of each number above `limit` to the start of `found`, which has as many
 /// slots as there are numbers; returns how many.
 #[inline]
 pub(crate) fn above(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, the only thing the function asks for.
+        // SAFETY: the processor has AVX2, the only requirement of the function.
         return unsafe { above_avx2(numbers, limit, found) };
     }
     above_any(numbers, limit, found)
 }
 
 fn above_any(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
-    /// Numbers looked at together: mostly none of them is above the limit.
+    /// Numbers compared together: mostly none of them is above the limit.
     const TOGETHER: usize = 8;
     let mut slots = found.iter_mut();
     let mut count = 0;
@@ -81,11 +80,11 @@ fn above_any(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
         {
             continue;
         }
-        for (number, place) in some.iter().zip(first..) {
+        for (number, position) in some.iter().zip(first..) {
             if *number > limit
                 && let Some(slot) = slots.next()
             {
-                *slot = (place, *number);
+                *slot = (position, *number);
                 count += 1;
             }
         }
@@ -119,42 +118,43 @@ fn above_avx2(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
         let bits = |eight| u32::from(_mm256_movemask_ps(_mm256_castsi256_ps(eight)) as u8);
         let mut above = bits(a) | bits(b) << 8 | bits(c) << 16 | bits(d) << 24;
         while above != 0 {
-            let place = above.trailing_zeros();
+            let position = above.trailing_zeros();
             above &= above - 1;
-            if let (Some(slot), Some(number)) = (slots.next(), group.get(place as usize)) {
-                *slot = (first + place, *number);
+            if let (Some(slot), Some(number)) = (slots.next(), group.get(position as usize)) {
+                *slot = (first + position, *number);
                 count += 1;
             }
         }
     }
     let first = (numbers.len() - rest.len()) as u32;
-    for (number, place) in rest.iter().zip(first..) {
+    for (number, position) in rest.iter().zip(first..) {
         if *number > limit
             && let Some(slot) = slots.next()
         {
-            *slot = (place, *number);
+            *slot = (position, *number);
             count += 1;
         }
     }
     count
 }
 
-/// How many first bytes of a prefix [`PrefixFilter`] looks at.
+/// The number of bytes of a prefix that [`PrefixFilter`] compares.
 pub(crate) const PREFIX_BYTES: usize = 3;
 
-/// Where one of some prefixes may begin in a text: a filter that misses none.
+/// Finds positions in a text where one of some prefixes may begin; it never misses one.
 ///
-/// Prefixes share eight groups, a bit each. The tables say by the low and the high four bits of a byte
-/// to which groups it may belong as the first, second or third byte, as in Hyperscan's Teddy, which
-/// looks 32 bytes up with one shuffle.
+/// Teddy, the algorithm of Hyperscan (Wang et al. 2019, "Hyperscan: A Fast Multi-pattern Regex
+/// Matcher for Modern CPUs"). Prefixes share eight groups, a bit each. Tables map the low and the
+/// high four bits of a byte to the groups that can have it as first, second or third byte, and one
+/// shuffle looks up 32 bytes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrefixFilter {
-    /// By place of the byte: by its low four bits, by its high four bits.
+    /// For each byte of a prefix: groups by its low four bits, groups by its high four bits.
     tables: [[[u8; 16]; 2]; PREFIX_BYTES],
 }
 
 impl PrefixFilter {
-    /// Adds prefix `number`, of which each byte may be one of two; after its end any byte may come.
+    /// Adds prefix `number`; each of its bytes is one of two. After its end any byte matches.
     pub(crate) fn add(&mut self, number: usize, prefix: impl Iterator<Item = [u8; 2]>) {
         let bit = 1u8 << (number % 8);
         let mut prefix = prefix.fuse();
@@ -175,12 +175,12 @@ impl PrefixFilter {
         }
     }
 
-    /// The first place from byte `at` of a text on where a prefix may begin.
+    /// The first position from `at` on where a prefix may begin.
     #[inline]
     pub(crate) fn next(&self, text: &[u8], at: usize) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2, the only thing the function asks for.
+            // SAFETY: the processor has AVX2, the only requirement of the function.
             return unsafe { self.next_avx2(text, at) };
         }
         self.next_any(text, at)
@@ -188,8 +188,8 @@ impl PrefixFilter {
 
     fn next_any(&self, text: &[u8], at: usize) -> Option<usize> {
         let rest = text.get(at..)?;
-        let found = (0..rest.len()).find(|place| {
-            let bytes = rest.get(*place..).unwrap_or_default();
+        let found = (0..rest.len()).find(|position| {
+            let bytes = rest.get(*position..).unwrap_or_default();
             let tables = self.tables.iter().zip(bytes);
             let groups = tables.fold(u8::MAX, |groups, ([low, high], byte)| {
                 let low = low.get(usize::from(byte & 15)).unwrap_or(&0);
@@ -198,7 +198,7 @@ impl PrefixFilter {
             });
             groups != 0
         });
-        found.map(|place| at + place)
+        found.map(|position| at + position)
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -209,7 +209,7 @@ impl PrefixFilter {
             _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
             _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
         };
-        /// Places that are looked at together.
+        /// Positions that are compared together.
         const TOGETHER: usize = 32;
         let tables: [[__m256i; 2]; PREFIX_BYTES] = self.tables.map(|tables| {
             tables.map(|table| {
@@ -231,12 +231,15 @@ impl PrefixFilter {
             .get(at..)
             .and_then(<[u8]>::first_chunk::<{ TOGETHER + 2 }>)
         {
-            let at_place = |place: usize| {
-                let bytes = bytes.get(place..).and_then(<[u8]>::first_chunk);
+            let at_position = |position: usize| {
+                let bytes = bytes.get(position..).and_then(<[u8]>::first_chunk);
                 bytes.unwrap_or(&[0; TOGETHER])
             };
-            let both = _mm256_and_si256(groups(at_place(0), first), groups(at_place(1), second));
-            let all = _mm256_and_si256(both, groups(at_place(2), third));
+            let both = _mm256_and_si256(
+                groups(at_position(0), first),
+                groups(at_position(1), second),
+            );
+            let all = _mm256_and_si256(both, groups(at_position(2), third));
             let none = _mm256_cmpeq_epi8(all, _mm256_setzero_si256());
             let some = !(_mm256_movemask_epi8(none).cast_unsigned());
             if some != 0 {

@@ -1,4 +1,4 @@
-//! The terms of a question, weighted over all segments.
+//! A query over the keyword indexes of several segments: weights its terms and scores rows.
 
 use roaring::RoaringBitmap;
 
@@ -17,11 +17,11 @@ use crate::index::keyword::postings::reader::Reader;
 /// A term of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
-    /// The term as the analyser gives it.
+    /// The term, as the analyser returns it.
     pub term: String,
-    /// How often it stands in the query; its weight is that many times its idf.
+    /// Occurrences in the query; the weight of the term is its idf times this.
     pub times: u32,
-    /// How many rows have it, over all segments, without deleted ones.
+    /// Rows that have it, over all segments, without deleted ones.
     pub chunks: u64,
     /// Its inverse document frequency; above 0, also for a term that no row has.
     pub idf: f32,
@@ -32,25 +32,25 @@ pub struct QueryTerm {
 pub struct ScoredRow {
     /// The row.
     pub row: u32,
-    /// Its score, above 0 and at most [`Query::idf_sum`] but for rounding.
+    /// Its score, above 0 and, but for rounding, at most [`Query::idf_sum`].
     pub score: f32,
 }
 
-/// A segment to be asked.
+/// A segment to search.
 #[derive(Debug, Clone, Copy)]
 pub struct QuerySegment<'a> {
     /// Its keyword index.
     pub reader: Reader<'a>,
-    /// Rows that are deleted: they never answer and count in no statistics. `None`: none.
+    /// Rows that are no results and do not count in statistics. `None`: no rows.
     pub deleted: Option<&'a RoaringBitmap>,
 }
 
-/// A question to the keyword indexes of all segments.
+/// A keyword query over all segments of one or more files.
 #[derive(Debug)]
 pub struct Query<'a> {
-    /// Distinct terms in the order they were given.
+    /// Distinct terms in the order of their first occurrence.
     terms: Vec<QueryTerm>,
-    /// The segments.
+    /// The segments with their postings of the terms.
     segments: Vec<Segment<'a>>,
     /// What scores are counted in.
     units: Units,
@@ -60,7 +60,7 @@ pub struct Query<'a> {
     idf_sum: f32,
 }
 
-/// One segment as the query sees it.
+/// A segment and its postings of the terms of a query.
 #[derive(Debug)]
 struct Segment<'a> {
     /// Its keyword index.
@@ -69,16 +69,17 @@ struct Segment<'a> {
     deleted: Option<DeletedRows<'a>>,
     /// Postings of each term of the query that the segment has, by index of the term.
     postings: Vec<(usize, Postings<'a>)>,
-    /// Live rows of the terms that are single characters of scripts without spaces, by index of the term.
+    /// Live rows of the terms that are single characters of scripts without spaces, by index of the
+    /// term.
     characters: Vec<(usize, CharacterRows)>,
 }
 
 impl<'a> Query<'a> {
     /// Looks the terms of `text` up in all segments.
     ///
-    /// `statistics` are those of the live chunks, over all segments. Where chunks are deleted, the
-    /// live ones of each term are counted, which costs about a nanosecond for each of its chunks,
-    /// or less when few are deleted.
+    /// `statistics` are those of the live chunks of all segments. In segments with deleted rows, the
+    /// live rows of each term are counted, which costs about a nanosecond for each posting, or less
+    /// when few rows are deleted.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a dictionary or the head of a list contradicts the format.
@@ -167,17 +168,17 @@ impl<'a> Query<'a> {
         &self.terms
     }
 
-    /// The most that this query could reach: idf times occurrences over all its terms, unknown
-    /// ones included. 0 when it has no terms.
+    /// The highest score that a row could have: the sum of idf times occurrences over all terms, also
+    /// those that no row has. 0 when there are no terms.
     pub fn idf_sum(&self) -> f32 {
         self.idf_sum
     }
 
     /// The `k` best rows of a segment, best first, equal scores by ascending row.
     ///
-    /// Only live rows count, only those of `filter`, if there is one, and only scores not below `floor`: with the
-    /// score of the k-th best row of other segments as floor, the best of all segments are still
-    /// among the answers. The answer is the same as that of scoring every row.
+    /// Only live rows of `filter` count (`None`: all live rows), and only scores of at least `floor`:
+    /// pass the score of the k-th best row of other segments to spare work. The result is that of
+    /// scoring every row.
     ///
     /// # Errors
     /// [`Error::Damaged`] when bytes on the way contradict the format, or there is no such segment.
@@ -205,8 +206,8 @@ impl<'a> Query<'a> {
             .collect())
     }
 
-    /// Scores of ascending `rows` of a segment, in their order; 0 for rows without any term. The
-    /// same numbers as [`Query::top_k`] gives.
+    /// Scores of ascending `rows` of a segment, in their order: the same numbers as those of
+    /// [`Query::top_k`]. 0 for rows without any of the terms.
     ///
     /// # Errors
     /// As [`Query::top_k`].
@@ -226,8 +227,8 @@ impl<'a> Query<'a> {
             .collect())
     }
 
-    /// What each term gives to one row of a segment: index of the term in [`Query::terms`],
-    /// frequency and score. TermScorers that the row does not have are left out.
+    /// The contribution of each term to the score of one row: index in [`Query::terms`], frequency and
+    /// score. Terms that the row does not have are left out.
     ///
     /// # Errors
     /// As [`Query::top_k`].
@@ -279,8 +280,8 @@ impl<'a> Query<'a> {
             .ok_or_else(|| Error::damaged(format!("the query has no segment {segment}")))
     }
 
-    /// The `k` best rows where rows with characters have what these give besides the other terms. `best`:
-    /// the best rows by the other terms. A row without such a character that is among the best of all is among those.
+    /// Adds the scores of single characters: `best` are the `k` best rows by the other terms. A row
+    /// without such a character that is among the `k` best of all is among `best`.
     fn with_characters(
         &self,
         segment: &Segment<'a>,
@@ -299,8 +300,8 @@ impl<'a> Query<'a> {
         rows.dedup();
         let mut units = top_k::score_rows(&mut self.open(segment)?, &rows)?;
         for (at, of_term) in &segment.characters {
-            let scorer = self.scorer(*at, &segment.reader);
-            let mut lengths = segment.reader.lengths();
+            let scorer = self.weight(*at, &segment.reader);
+            let mut lengths = segment.reader.fieldnorms();
             let mut place = 0;
             for (row, frequency) in of_term {
                 // Both ascend, and rows that are not allowed are not there.
@@ -327,7 +328,7 @@ impl<'a> Query<'a> {
         Ok(all)
     }
 
-    /// Frequency and units that a character gives to a row; `None` when the row does not have it.
+    /// Frequency and units of a character in a row; `None` when the row does not have it.
     fn character_units(
         &self,
         segment: &Segment<'a>,
@@ -340,14 +341,14 @@ impl<'a> Query<'a> {
             return Ok(None);
         };
         let mut length = [0.0];
-        segment.reader.lengths().fill(&[row], &mut length)?;
+        segment.reader.fieldnorms().fill(&[row], &mut length)?;
         let [length] = length;
-        let units = self.scorer(at, &segment.reader).units(*frequency, length);
+        let units = self.weight(at, &segment.reader).units(*frequency, length);
         Ok(Some((*frequency, units)))
     }
 
-    /// How the postings of a term score in a segment.
-    fn scorer(&self, at: usize, reader: &Reader<'_>) -> Bm25Weight {
+    /// The weight of a term in a segment.
+    fn weight(&self, at: usize, reader: &Reader<'_>) -> Bm25Weight {
         let weight = self
             .terms
             .get(at)
@@ -360,7 +361,7 @@ impl<'a> Query<'a> {
         )
     }
 
-    /// Cursors of the terms that the segment has.
+    /// Scorers of the terms that the segment has.
     fn open(&self, segment: &Segment<'a>) -> Result<TermScorers<'a>> {
         let reader = &segment.reader;
         let mut opened = Vec::with_capacity(segment.postings.len());
@@ -368,8 +369,8 @@ impl<'a> Query<'a> {
             opened.push(Box::new(TermScorer::new(
                 reader.cursor(postings)?,
                 postings.count(),
-                self.scorer(*at, reader),
-                reader.lengths(),
+                self.weight(*at, reader),
+                reader.fieldnorms(),
             )));
         }
         Ok(opened)

@@ -1,4 +1,4 @@
-//! Queries to rows: scores, phrases, filters and highlights.
+//! What a search asks of a keyword index: best rows, phrases, filters and highlights.
 
 mod character_rows;
 pub(super) mod deletes;

@@ -1,65 +1,65 @@
-//! Segmenter in a row: phrases against text, with the words that the index leaves out.
+//! Phrases: consecutive words, also those that the index leaves out.
 //!
-//! A phrase is a list of elements. A word of a script with spaces is one element, an identifier as a
-//! whole too; each character of a script without spaces is one. Segmenter of nothing but `_` and words
-//! longer than [`MAX_WORD_BYTES`](super::MAX_WORD_BYTES) are none, neither in a phrase nor in a text.
+//! A phrase is a list of elements. A word of a script with spaces is one element, also when it is an
+//! identifier; each character of a script without spaces is one. Words of `_` only, and words longer
+//! than [`MAX_WORD_BYTES`](crate::index::keyword::MAX_WORD_BYTES), are ignored in phrases and texts.
 //!
-//! In a text an identifier stands for itself and for its parts in a row: `readFile` has the element
-//! `readfile`, and in the same place `read` followed by `file`. A text has a phrase when it has
-//! elements in a row that equal those of the phrase. What makes two words equal is said by [`Form`].
-//! Characters that stand side by side in the phrase must stand side by side in the text.
+//! A text matches when it has consecutive elements that equal those of the phrase; [`Form`] defines
+//! when two words are equal. An identifier in a text also matches as its parts: `readFile` matches
+//! the element `readfile` and, at the same position, `read` followed by `file`. Characters that are
+//! adjacent in the phrase must be adjacent in the text.
 
 use super::character_rows::CHARACTERS_LIMIT;
 use crate::index::keyword::analysis::script_class::CharClass;
 use crate::index::keyword::analysis::segmenter::Segmenter;
 use crate::index::keyword::analysis::stemming::{WordKey, WordNormalizer};
 
-/// Elements of a phrase that count; those after them are not looked at.
+/// The most elements of a phrase; further ones are ignored.
 pub const MAX_PHRASE_ELEMENTS: usize = 64;
 
-/// What two equal elements have in common.
+/// An element of a phrase, by what it is compared by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Element {
     /// The term of a word.
     Term(String),
-    /// A word that gives no term, in lower case.
+    /// A word that the index leaves out, in lower case.
     Bare(String),
-    /// A character of a script without spaces, and whether it stands beside the one before.
+    /// A character of a script without spaces, and whether it is adjacent to the previous one.
     Character(char, bool),
 }
 
 /// When a word of a text equals a word of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// When it is the same word, case and composition of its characters aside. What stands between words
-    /// (punctuation, markup, ends of lines) does not count, nor does `_` around a word, which is how
-    /// Markdown marks emphasis. An identifier is one word.
+    /// When they are the same word, ignoring case and Unicode composition. Punctuation, markup and ends
+    /// of lines between words are ignored, and so are `_` around a word, which Markdown uses for
+    /// emphasis. An identifier is one word.
     Written,
-    /// When the analyser gives both the same term; stop words, words of one character and words too long
-    /// for a term when they are the same in lower case. An identifier also stands for its parts in a
-    /// row. Whatever matches as written matches by its terms too.
+    /// When they have the same term; words without a term (stop words, single characters, very long
+    /// words) when they are the same in lower case. An identifier also matches as its consecutive
+    /// parts. Whatever matches as written also matches stemmed.
     Stemmed,
 }
 
-/// Segmenter that are to stand in a row.
+/// A sequence of words to find.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Phrase {
     /// At most [`MAX_PHRASE_ELEMENTS`].
     pub(crate) elements: Vec<Element>,
-    /// The word of each element in lower case and composed; a character as it is.
+    /// The word of each element in lower case and NFC; a character as it is.
     pub(crate) written: Vec<String>,
-    /// Whether there were more.
+    /// Whether there were more elements.
     cut: bool,
 }
 
-/// A term that every row has in which some elements of a phrase stand.
+/// A term that every row with certain elements of a phrase has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhraseTerm {
     /// The first of these elements.
     pub first: usize,
     /// The last of them.
     pub last: usize,
-    /// The term as the index has it.
+    /// The term.
     pub term: String,
 }
 
@@ -105,12 +105,12 @@ impl Phrase {
         }
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.elements.len()
     }
 
-    /// Whether nothing is asked for.
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }
@@ -120,8 +120,8 @@ impl Phrase {
         self.cut
     }
 
-    /// The term of a phrase that is a single word with a term, or a single character of a script without
-    /// spaces: the index answers it alone.
+    /// The term of a phrase that is a single word with a term, or a single character of a script
+    /// without spaces: such a phrase needs no verification.
     pub fn only_term(&self) -> Option<&str> {
         match self.elements.as_slice() {
             [Element::Term(term)] => Some(term),
@@ -135,8 +135,8 @@ impl Phrase {
         matches!(self.elements.as_slice(), [Element::Bare(_)])
     }
 
-    /// The terms that rows with the phrase have, by ascending `last`. A row where only the elements
-    /// `i..j` stand has those that lie within `i..j`. Empty when no element has a term.
+    /// The terms that every row with the phrase has, by ascending `last`. A row that has only the
+    /// elements `i..j` has the terms within `i..j`. Empty when no element has a term.
     pub fn terms(&self) -> Vec<PhraseTerm> {
         let mut terms = Vec::new();
         let mut before: Option<&Element> = None;
@@ -163,7 +163,7 @@ impl Phrase {
                         term: [*first, *second].iter().collect(),
                     });
                 }
-                // Each costs a pass over the dictionary.
+                // Characters cost a pass over the dictionary.
                 (Element::Character(..), _) if !is_followed && characters < CHARACTERS_LIMIT => {
                     characters += 1;
                     terms.push(PhraseTerm {
@@ -180,8 +180,8 @@ impl Phrase {
     }
 }
 
-/// The characters of a bigram at byte `start` that were not in the one before, which ended at
-/// `before`, each with its first byte.
+/// The characters of a bigram at byte `start` that were not in the previous one, which ended at
+/// `before`, each with its byte offset.
 pub(crate) fn new_characters(
     start: usize,
     bigram: &str,

@@ -1,4 +1,5 @@
-//! Finds a [`Phrase`] in texts.
+//! Finds a [`Phrase`] in texts, with a bit-parallel automaton (Shift-And: Baeza-Yates and Gonnet 1992,
+//! "A new approach to text searching") over words instead of characters.
 
 use rustc_hash::FxHashMap;
 
@@ -8,64 +9,64 @@ use crate::index::keyword::analysis::script_class::CharClass;
 use crate::index::keyword::analysis::segmenter::{IdentifierParts, Segmenter};
 use crate::index::keyword::analysis::stemming::{WordKey, WordNormalizer};
 
-/// Bytes that the memory of words of a [`PhraseMatcher`] may hold.
+/// The cache of a [`PhraseMatcher`] is cleared when it uses more bytes than this.
 const MEMORY_LIMIT_BYTES: usize = 4 << 20;
 
-/// What a word of a text is to the phrase: sets of the elements that it equals, one bit each.
+/// The elements of the phrase that a word of a text equals, one bit each.
 #[derive(Debug, Clone, Copy)]
 enum WordMatch {
-    /// It is no element.
+    /// The word is ignored.
     Skipped,
     /// A word without parts.
     Whole(u64),
-    /// An identifier, and where its parts are in [`PhraseMatcher::parts`].
+    /// An identifier, and the range of its parts in [`PhraseMatcher::part_matches`].
     Parts { whole: u64, first: u32, end: u32 },
 }
 
-/// Finds one phrase in many texts; remembers the words it has seen.
+/// Finds one phrase in many texts. It caches the words it has met.
 pub struct PhraseMatcher {
     /// When two words are equal.
     form: Form,
-    /// Elements that are terms, by term; none for words as written.
+    /// Elements that are terms, by term; empty for [`Form::Written`].
     terms: FxHashMap<String, u64>,
-    /// Elements that are bare words, by word; for words as written all words.
+    /// Elements that are bare words, by word; for [`Form::Written`] all words.
     bare: FxHashMap<String, u64>,
     /// Elements that are characters.
     characters: FxHashMap<char, u64>,
-    /// Elements that stand beside the one before.
-    beside: u64,
-    /// The last element; 0 for an empty phrase.
+    /// Characters that must be adjacent to the previous element.
+    adjacent: u64,
+    /// The bit of the last element; 0 for an empty phrase.
     last: u64,
-    /// Whether a lower-case ASCII character begins an element.
+    /// For each ASCII character, whether an element begins with it in lower case.
     begins: [bool; 128],
-    /// Segmenter seen.
-    words: Interner,
-    /// What each of them is.
-    verdicts: Vec<WordMatch>,
-    /// IdentifierParts of identifiers.
-    parts: Vec<u64>,
-    /// Finds keys.
-    keys: WordNormalizer,
+    /// Cached words.
+    word_interner: Interner,
+    /// The elements that each cached word equals.
+    word_matches: Vec<WordMatch>,
+    /// The elements that each part of a cached identifier equals.
+    part_matches: Vec<u64>,
+    /// Computes the keys of words.
+    normalizer: WordNormalizer,
 }
 
 impl std::fmt::Debug for PhraseMatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PhraseMatcher")
-            .field("words", &self.words.len())
+            .field("words", &self.word_interner.len())
             .finish_non_exhaustive()
     }
 }
 
-/// How far a phrase is within a text: bit `i` is set where its first `i + 1` elements end here.
+/// The state of the automaton.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
-    /// The set.
+    /// Bit `i` is set when the first `i + 1` elements end at the current position.
     ends: u64,
-    /// One past the last byte of a character of a script without spaces, if nothing followed it.
+    /// The end of the last character of a script without spaces, if no word followed it.
     character_end: Option<usize>,
 }
 
-/// How a text is read.
+/// Where the phrase may begin, and when to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// The phrase may begin anywhere; stop where it ends.
@@ -77,20 +78,20 @@ enum Reading {
 }
 
 impl PhraseMatcher {
-    /// A matcher that has seen no word yet.
+    /// A matcher with an empty cache.
     pub fn new(phrase: &Phrase, form: Form) -> PhraseMatcher {
         let mut matcher = PhraseMatcher {
             form,
             terms: FxHashMap::default(),
             bare: FxHashMap::default(),
             characters: FxHashMap::default(),
-            beside: 0,
+            adjacent: 0,
             last: 0,
             begins: [false; 128],
-            words: Interner::new(),
-            verdicts: Vec::new(),
-            parts: Vec::new(),
-            keys: WordNormalizer::new(),
+            word_interner: Interner::new(),
+            word_matches: Vec::new(),
+            part_matches: Vec::new(),
+            normalizer: WordNormalizer::new(),
         };
         let elements = phrase.elements.iter().zip(&phrase.written);
         for ((element, written), at) in elements.zip(0..u64::BITS) {
@@ -107,7 +108,7 @@ impl PhraseMatcher {
                 }
                 (Element::Character(c, beside), _) => {
                     *matcher.characters.entry(*c).or_default() |= bit;
-                    matcher.beside |= if *beside { bit } else { 0 };
+                    matcher.adjacent |= if *beside { bit } else { 0 };
                     continue;
                 }
             };
@@ -119,13 +120,13 @@ impl PhraseMatcher {
         matcher
     }
 
-    /// Whether the phrase stands in the text. An empty phrase stands nowhere.
-    pub fn stands_in(&mut self, text: &str) -> bool {
+    /// Whether the text has the phrase. An empty phrase matches nothing.
+    pub fn matches(&mut self, text: &str) -> bool {
         self.read(text, &mut State::default(), Reading::ToMatch)
     }
 
-    /// Whether the text may begin with the end of the phrase, whatever stands before it: false means
-    /// that [`PhraseMatcher::crosses`] is false for every text before.
+    /// Whether a phrase that begins in some earlier text may end in this one: if false,
+    /// [`PhraseMatcher::crosses`] is false for every first text.
     pub fn may_end_in(&mut self, text: &str) -> bool {
         let mut state = State {
             ends: !self.last,
@@ -134,7 +135,7 @@ impl PhraseMatcher {
         self.read(text, &mut state, Reading::Onward)
     }
 
-    /// Whether the phrase begins in `first` and ends in `second`, which follows it.
+    /// Whether the phrase begins in `first` and ends in `second`, the text that follows it.
     pub fn crosses(&mut self, first: &str, second: &str) -> bool {
         let mut state = State::default();
         self.read(first, &mut state, Reading::ToEnd);
@@ -144,7 +145,7 @@ impl PhraseMatcher {
         self.read(second, &mut state, Reading::Onward)
     }
 
-    /// Reads a text from a state on; whether the phrase ended in it.
+    /// Reads a text, starting from a state; true when the phrase ended in it.
     fn read(&mut self, text: &str, state: &mut State, reading: Reading) -> bool {
         self.forget_if_full();
         let begin = u64::from(reading != Reading::Onward);
@@ -159,7 +160,7 @@ impl PhraseMatcher {
                 for (at, c) in new_characters(word.start, bigram, state.character_end) {
                     let beside = state.character_end == Some(at);
                     let mut equal = self.characters.get(&c).copied().unwrap_or(0);
-                    equal &= if beside { u64::MAX } else { !self.beside };
+                    equal &= if beside { u64::MAX } else { !self.adjacent };
                     state.ends = ((state.ends << 1) | begin) & equal;
                     state.character_end = Some(at + c.len_utf8());
                     found |= state.ends & self.last != 0;
@@ -170,11 +171,11 @@ impl PhraseMatcher {
                     continue;
                 }
                 let before = state.ends;
-                match self.verdict(word.bytes) {
+                match self.word_match(word.bytes) {
                     WordMatch::Skipped => {}
                     WordMatch::Whole(equal) => state.ends = ((before << 1) | begin) & equal,
                     WordMatch::Parts { whole, first, end } => {
-                        let parts = self.parts.get(first as usize..end as usize);
+                        let parts = self.part_matches.get(first as usize..end as usize);
                         for equal in parts.unwrap_or_default() {
                             state.ends = ((state.ends << 1) | begin) & equal;
                             found |= state.ends & self.last != 0;
@@ -191,8 +192,8 @@ impl PhraseMatcher {
         found
     }
 
-    /// False when neither the word nor a part of it begins like an element. A term begins with the
-    /// same character as its words.
+    /// False when neither the word nor a part of it begins like an element. A quick check before the
+    /// cache: a term begins with the same character as its words.
     #[inline]
     fn may_equal(&self, word: &[u8]) -> bool {
         let mut border = true;
@@ -210,17 +211,17 @@ impl PhraseMatcher {
         false
     }
 
-    fn verdict(&mut self, word: &[u8]) -> WordMatch {
-        let (number, new) = self.words.number(word);
+    fn word_match(&mut self, word: &[u8]) -> WordMatch {
+        let (number, new) = self.word_interner.number(word);
         if new {
-            let verdict = match std::str::from_utf8(word) {
+            let word_match = match std::str::from_utf8(word) {
                 Ok(word) => self.learn(word),
                 Err(_) => WordMatch::Whole(0),
             };
-            self.verdicts.push(verdict);
+            self.word_matches.push(word_match);
         }
-        let verdict = self.verdicts.get(number as usize).copied();
-        verdict.unwrap_or(WordMatch::Whole(0))
+        let word_match = self.word_matches.get(number as usize).copied();
+        word_match.unwrap_or(WordMatch::Whole(0))
     }
 
     #[cold]
@@ -238,20 +239,20 @@ impl PhraseMatcher {
         if parts.peek().is_none_or(|part| part.len() == word.len()) {
             return WordMatch::Whole(whole);
         }
-        let first = self.parts.len() as u32;
+        let first = self.part_matches.len() as u32;
         for part in parts {
             let equal = word.get(part).and_then(|part| self.equal(part));
-            self.parts.push(equal.unwrap_or(0));
+            self.part_matches.push(equal.unwrap_or(0));
         }
-        let end = self.parts.len() as u32;
+        let end = self.part_matches.len() as u32;
         WordMatch::Parts { whole, first, end }
     }
 
-    /// The elements that a word equals; `None` for a word that is no element.
+    /// The elements that a word equals; `None` for a word that is ignored.
     fn equal(&mut self, word: &str) -> Option<u64> {
         let found = match self.form {
-            Form::Written => self.bare.get(self.keys.written(word)?),
-            Form::Stemmed => match self.keys.of(word)? {
+            Form::Written => self.bare.get(self.normalizer.written(word)?),
+            Form::Stemmed => match self.normalizer.of(word)? {
                 WordKey::Term(term) => self.terms.get(term),
                 WordKey::Bare(word) => self.bare.get(word),
             },
@@ -260,13 +261,13 @@ impl PhraseMatcher {
     }
 
     fn forget_if_full(&mut self) {
-        let held = self.words.memory_bytes()
-            + self.verdicts.capacity() * size_of::<WordMatch>()
-            + self.parts.capacity() * size_of::<u64>();
+        let held = self.word_interner.memory_bytes()
+            + self.word_matches.capacity() * size_of::<WordMatch>()
+            + self.part_matches.capacity() * size_of::<u64>();
         if held > MEMORY_LIMIT_BYTES {
-            self.words.clear(MEMORY_LIMIT_BYTES / 8);
-            self.verdicts = Vec::new();
-            self.parts = Vec::new();
+            self.word_interner.clear(MEMORY_LIMIT_BYTES / 8);
+            self.word_matches = Vec::new();
+            self.part_matches = Vec::new();
         }
     }
 }

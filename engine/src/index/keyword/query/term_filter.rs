@@ -1,4 +1,4 @@
-//! Which rows have a term: for filters, without scores.
+//! The rows that have a term, for filters that need no scores.
 
 use roaring::RoaringBitmap;
 
@@ -8,9 +8,9 @@ use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
 
 impl Reader<'_> {
-    /// The rows that have a term, deleted ones included. About two nanoseconds a row. A term of a single
-    /// character of a script without spaces is one that rows have anywhere, also within bigrams, which
-    /// costs a pass over the bigrams of the dictionary.
+    /// The rows that have a term, deleted ones included. About two nanoseconds a row. A single
+    /// character of a script without spaces also matches within bigrams, which costs a pass over the
+    /// bigrams of the dictionary.
     ///
     /// # Errors
     /// [`Error::Damaged`] when the bytes on the way contradict the format.
@@ -33,9 +33,10 @@ impl Reader<'_> {
         self.cursor(postings)?.for_each_rows(|rows| {
             ascends &= all.append(rows.iter().copied()).is_ok();
         })?;
-        match ascends {
-            true => Ok(all),
-            false => Err(Error::damaged("the rows of a term do not ascend")),
+        if ascends {
+            Ok(all)
+        } else {
+            Err(Error::damaged("the rows of a term do not ascend"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One term of a query in one segment: its postings with their scores, and what it gives at most.
+//! Scores of one term of a query in one segment, and upper bounds of them.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -17,40 +17,39 @@ use crate::index::keyword::postings::skip_reader::{BlockPosition, SkipReader};
 pub(crate) struct TermScorer<'a> {
     /// Its postings.
     cursor: Cursor<'a>,
-    /// Its blocks, ahead of the cursor; `None` when the cursor has the whole list at hand.
-    walk: Option<SkipReader<'a>>,
-    /// Number of its postings.
+    /// The entries of its blocks, ahead of the cursor; `None` for a list without blocks.
+    skips: Option<SkipReader<'a>>,
+    /// The number of its postings.
     pub(crate) count: u32,
-    /// How they score.
-    scorer: Bm25Weight,
-    /// FieldNormReader of rows.
+    /// The weight of the term.
+    weight: Bm25Weight,
+    /// Lengths of rows.
     lengths: FieldNormReader<'a>,
-    /// Score of each posting of the block at hand.
+    /// Score of each posting of the loaded block.
     units: [i32; BLOCK_POSTINGS],
-    /// Which block `units` is of, as [`Cursor::blocks_read`].
+    /// The block that `units` is of, as [`Cursor::blocks_read`].
     units_of: u32,
-    /// The most that it gives to a row of the window.
+    /// The highest score of a row of the current window.
     pub(crate) bound: i32,
-    /// That of each window of the batch, and the first block that reaches the window.
+    /// The bound of each window of the batch, and the first block that reaches the window.
     pub(crate) windows: Vec<(i32, BlockPosition)>,
 }
 
-/// The terms of a query in one segment. Every window sorts them, so each is a box: moving their
-/// 2 KB would cost more.
+/// The terms of a query in one segment. They are sorted for every window; boxes spare moving 2 KB each.
 pub(crate) type TermScorers<'a> = Vec<Box<TermScorer<'a>>>;
 
 impl<'a> TermScorer<'a> {
     pub(crate) fn new(
         cursor: Cursor<'a>,
         count: u32,
-        scorer: Bm25Weight,
+        weight: Bm25Weight,
         lengths: FieldNormReader<'a>,
     ) -> TermScorer<'a> {
         TermScorer {
-            walk: cursor.walk(),
+            skips: cursor.skips(),
             cursor,
             count,
-            scorer,
+            weight,
             lengths,
             units: [0; BLOCK_POSTINGS],
             units_of: 0,
@@ -59,12 +58,12 @@ impl<'a> TermScorer<'a> {
         }
     }
 
-    /// All rows of the block at hand.
+    /// All rows of the loaded block.
     pub(crate) fn rows(&self) -> &[u32] {
         self.cursor.rows()
     }
 
-    /// Scores the whole block at hand.
+    /// Scores the whole loaded block.
     #[inline]
     fn score_block(&mut self) -> Result<()> {
         if self.units_of == self.cursor.blocks_read() {
@@ -73,22 +72,22 @@ impl<'a> TermScorer<'a> {
         let (rows, frequencies) = self.cursor.block()?;
         let mut lengths = [0.0; BLOCK_POSTINGS];
         self.lengths.fill(rows, &mut lengths)?;
-        kernels::score(&self.scorer, frequencies, &lengths, &mut self.units);
+        kernels::score(&self.weight, frequencies, &lengths, &mut self.units);
         self.units_of = self.cursor.blocks_read();
         Ok(())
     }
 
-    /// The most that the term gives to a row of `start..end`, and where its block is. Windows must
-    /// ascend.
+    /// An upper bound of the scores of `start..end`, and the location of the first block that reaches
+    /// it. Windows must ascend.
     pub(crate) fn find_bound(&mut self, start: u32, end: u32) -> Result<(i32, BlockPosition)> {
-        if let Some(walk) = &mut self.walk {
-            if !walk.skip_to(start)? {
-                return Ok((0, walk.mark()));
+        if let Some(skips) = &mut self.skips {
+            if !skips.skip_to(start)? {
+                return Ok((0, skips.mark()));
             }
-            let mark = walk.mark();
-            let least = walk.least_impact(start, end)?;
+            let mark = skips.mark();
+            let least = skips.least_impact(start, end)?;
             return Ok((
-                least.map_or(0, |impact| self.scorer.most_units(impact)),
+                least.map_or(0, |impact| self.weight.most_units(impact)),
                 mark,
             ));
         }
@@ -102,7 +101,7 @@ impl<'a> TermScorer<'a> {
         Ok((most, BlockPosition::default()))
     }
 
-    /// Goes to a window of the batch.
+    /// Moves to a window of the batch.
     pub(crate) fn enter_window(&mut self, number: usize) -> Result<()> {
         if let Some((bound, mark)) = self.windows.get(number) {
             self.bound = *bound;
@@ -111,8 +110,8 @@ impl<'a> TermScorer<'a> {
         Ok(())
     }
 
-    /// A score that at least `k` allowed rows reach by this term alone; 0 if the first block
-    /// has fewer.
+    /// A score that at least `k` allowed rows reach by this term alone; 0 when the first block has
+    /// fewer.
     pub(crate) fn reached(&mut self, k: usize, allowed: Option<&BitSet>) -> Result<i32> {
         if k > BLOCK_POSTINGS || (self.count as usize) < k {
             return Ok(0);
@@ -130,7 +129,7 @@ impl<'a> TermScorer<'a> {
         Ok(*kth)
     }
 
-    /// Score at `row`, if the term has it. Rows must not go back.
+    /// The score of `row`, if it has the term. Rows must not descend.
     #[inline]
     pub(crate) fn units_at(&mut self, row: u32) -> Result<Option<i32>> {
         match self.cursor.has_row(row, |_| true)? {
@@ -139,19 +138,19 @@ impl<'a> TermScorer<'a> {
         }
     }
 
-    /// Score at `row`, 0 if the term does not have it, or its block has nothing that exceeds
-    /// `useless`. Rows must not go back.
+    /// The score of `row`; 0 when it does not have the term, or no score of its block exceeds
+    /// `useless`. Rows must not descend.
     #[inline]
     pub(crate) fn units_above(&mut self, row: u32, useless: i32) -> Result<i32> {
-        let scorer = self.scorer;
-        let worth = |impact| scorer.most_units(impact) > useless;
+        let weight = self.weight;
+        let worth = |impact| weight.most_units(impact) > useless;
         match self.cursor.has_row(row, worth)? {
             true => self.units_of_posting(self.cursor.at(), row),
             false => Ok(0),
         }
     }
 
-    /// Score of the posting at that place of the block at hand, which is of `row`.
+    /// The score of the posting at index `at` of the loaded block, which is of `row`.
     #[inline]
     pub(crate) fn units_of_posting(&mut self, at: usize, row: u32) -> Result<i32> {
         if self.units_of == self.cursor.blocks_read() {
@@ -160,10 +159,10 @@ impl<'a> TermScorer<'a> {
         let mut length = [0.0];
         self.lengths.fill(&[row], &mut length)?;
         let [length] = length;
-        Ok(self.scorer.units(self.cursor.frequency_at(at)?, length))
+        Ok(self.weight.units(self.cursor.frequency_at(at)?, length))
     }
 
-    /// Frequency and score at `row`, if the term has it. Rows must not go back.
+    /// Frequency and score of `row`, if it has the term. Rows must not descend.
     pub(crate) fn score_row(&mut self, row: u32) -> Result<Option<(u32, i32)>> {
         match self.units_at(row)? {
             Some(units) => {
@@ -174,8 +173,8 @@ impl<'a> TermScorer<'a> {
         }
     }
 
-    /// Moves to the block that has the next row of `start..end` and exceeds `useless`, and gives the
-    /// places of those rows in it; `None` when there is none.
+    /// Moves to the next block with rows of `start..end` and a bound above `useless`, and returns the
+    /// indices of these rows in it; `None` when there is none.
     #[inline(always)]
     pub(crate) fn next_block(
         &mut self,
@@ -183,8 +182,8 @@ impl<'a> TermScorer<'a> {
         end: u32,
         useless: i32,
     ) -> Result<Option<Range<usize>>> {
-        let scorer = self.scorer;
-        let worth = |impact| scorer.most_units(impact) > useless;
+        let weight = self.weight;
+        let worth = |impact| weight.most_units(impact) > useless;
         let Some(first) = self.cursor.seek_worth(start, end, worth)? else {
             return Ok(None);
         };
@@ -202,8 +201,8 @@ impl<'a> TermScorer<'a> {
         Ok(Some(at..to))
     }
 
-    /// Calls `each` with the rows and scores of `start..end`, block by block, but for blocks that do
-    /// not exceed `useless`.
+    /// Calls `each` with the rows and scores of `start..end`, block by block, without blocks whose
+    /// bound does not exceed `useless`.
     #[inline(always)]
     pub(crate) fn for_each_block(
         &mut self,
@@ -222,7 +221,7 @@ impl<'a> TermScorer<'a> {
         Ok(())
     }
 
-    /// Adds these scores to the sums of the rows from `start` on.
+    /// Adds these scores to `sums`, whose first one is that of row `start`.
     pub(crate) fn add_to(
         &mut self,
         sums: &mut [i32],

@@ -1,11 +1,14 @@
-//! The best rows of one segment: block-max MaxScore over windows of rows.
+//! The best rows of one segment: block-max MaxScore over windows of rows (MaxScore: Turtle and Flood
+//! 1995, "Query evaluation: strategies and optimizations"; block-max indexes: Ding and Suel 2011,
+//! "Faster Top-k Document Retrieval Using Block-Max Indexes"; windows with dense sums as in Lucene's
+//! `MaxScoreBulkScorer`).
 //!
-//! For a window every term has a bound from the impacts of its blocks there. TermScorers whose bounds
-//! together do not beat the worst row kept so far cannot make a row good alone, so the others are
-//! added up first, and only rows that these make promising are looked at again. A block, or a whole
-//! window, whose bound is too small even with all the others is passed over unread. The windows with
-//! the greatest bounds come first, because good rows kept early spare work later. Scores are whole
-//! numbers, so the order in which they are added does not matter.
+//! In each window every term has an upper bound from the impacts of its blocks. Terms whose bounds
+//! together do not exceed the worst row kept so far are non-essential: no row is among the best by
+//! them alone. So the essential terms are added up first, and the others are only looked up for rows
+//! that can still be among the best. Blocks and windows whose bounds are too small are skipped without
+//! being decoded. Windows with the greatest bounds come first, because good rows found early allow
+//! more skipping. Scores are whole numbers, so the order of additions does not matter.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -17,33 +20,33 @@ use crate::error::Result;
 use crate::index::bitset::BitSet;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
 
-/// Rows of a window: sums of a window take 16 KB.
+/// Rows of a window: its sums take 16 KB, half of a usual L1 cache.
 const WINDOW_ROWS: u32 = 4096;
 
-/// The bounds of so many windows are found together.
+/// Windows whose bounds are computed together.
 const BATCH_WINDOWS: u32 = 128;
 
-/// One of so many of them is searched ahead of the others, those with the greatest bounds first. The
-/// others ascend, so that a block is read once for all the windows it reaches.
+/// One of so many windows of a batch, those with the greatest bounds, is searched before the others.
+/// The others ascend, so that a block is decoded once for all the windows it reaches.
 const PROMISING: usize = 8;
 
-/// A window of which at most one row in so many may answer is searched by these rows.
+/// A window of which at most one row in so many may answer is searched row by row.
 const SPARSE: u32 = 16;
 
-/// Seeking a row costs about as much as walking over this many postings.
+/// Seeking a row costs about as much as reading this many postings in order.
 const SEEK_COST: u64 = 8;
 
 /// The best rows so far.
-struct Best {
+struct TopRows {
     /// Worst first: score, then complement of the row, in one number.
     heap: BinaryHeap<Reverse<u64>>,
-    /// How many to keep.
+    /// The number of rows to keep.
     k: usize,
-    /// Rows at or below this score are of no use.
+    /// Rows with this score or less are not kept.
     threshold: i32,
-    /// The least score asked for, less one.
+    /// The least requested score, less one.
     floor: i32,
-    /// End of the window that is searched.
+    /// End of the current window.
     end: u32,
 }
 
@@ -55,9 +58,9 @@ fn row_and_units(key: u64) -> (u32, i32) {
     (!(key as u32), (key >> 32) as i32)
 }
 
-impl Best {
-    fn new(k: usize, least: i32) -> Best {
-        Best {
+impl TopRows {
+    fn new(k: usize, least: i32) -> TopRows {
+        TopRows {
             heap: BinaryHeap::new(),
             k,
             threshold: least - 1,
@@ -66,13 +69,13 @@ impl Best {
         }
     }
 
-    /// Windows may come in any order, the rows within one ascending.
+    /// Starts a window. Windows may come in any order; rows within one ascend.
     fn enter_window(&mut self, end: u32) {
         self.end = end;
         self.find_threshold();
     }
 
-    /// A row that equals the worst one kept replaces it only if that one is of a later window.
+    /// A row that ties with the worst kept row replaces it only if that row is of a later window.
     #[inline]
     fn find_threshold(&mut self) {
         if self.heap.len() == self.k
@@ -83,7 +86,7 @@ impl Best {
         }
     }
 
-    /// Takes a row of the window that scores above the threshold.
+    /// Keeps a row of the window whose score is above the threshold.
     fn push(&mut self, row: u32, units: i32) {
         let new = Reverse(key(row, units));
         if self.heap.len() < self.k {
@@ -103,8 +106,8 @@ impl Best {
     }
 }
 
-/// The `k` best rows with their scores, at least `least`, best first, equal scores by row. Only
-/// rows of `allowed`, if given.
+/// The `k` best rows of `allowed` (`None`: of all rows) with a score of at least `least`, best first,
+/// equal scores by row.
 pub(crate) fn top_k(
     mut terms: TermScorers<'_>,
     row_count: u32,
@@ -118,9 +121,9 @@ pub(crate) fn top_k(
     let mut search = Search {
         row_count,
         allowed,
-        best: Best::new(k, least),
+        best: TopRows::new(k, least),
         sums: vec![0; row_count.min(WINDOW_ROWS) as usize],
-        found: vec![(0, 0); (WINDOW_ROWS as usize).max(BLOCK_POSTINGS)],
+        promising: vec![(0, 0); (WINDOW_ROWS as usize).max(BLOCK_POSTINGS)],
         rows: Vec::new(),
     };
     for term in &mut terms {
@@ -142,22 +145,22 @@ struct Window {
     bounds: i32,
     /// Its first row.
     start: u32,
-    /// Its number among those of the batch, as the terms know it.
+    /// Its index in [`TermScorer::windows`].
     number: usize,
 }
 
-/// A search in one segment. Windows begin at multiples of their size.
+/// A search in one segment. Windows begin at multiples of [`WINDOW_ROWS`].
 struct Search<'b> {
     /// Rows of the segment.
     row_count: u32,
     /// Rows that may answer; `None`: all.
     allowed: Option<&'b BitSet>,
-    /// What was found.
-    best: Best,
-    /// Sum of the scores of each row of a window; zero between windows.
+    /// The best rows so far.
+    best: TopRows,
+    /// Sum of the scores of each row of a window; all zero between windows.
     sums: Vec<i32>,
-    /// Places and sums of promising rows of a window.
-    found: Vec<(u32, i32)>,
+    /// Promising rows of a window: offset in the window, and sum.
+    promising: Vec<(u32, i32)>,
     /// Rows of a window that may answer.
     rows: Vec<u32>,
 }
@@ -168,7 +171,7 @@ impl Search<'_> {
         self.row_count.min(start.saturating_add(WINDOW_ROWS))
     }
 
-    /// How many rows of a window may answer.
+    /// The number of rows of a window that may answer.
     fn allowed_rows(&self, start: u32, end: u32) -> u32 {
         match self.allowed {
             Some(allowed) => allowed.count(start, end),
@@ -176,7 +179,7 @@ impl Search<'_> {
         }
     }
 
-    /// Searches the windows of `first..last`, some with the greatest bounds first.
+    /// Searches the windows of `first..last`, those with the greatest bounds first.
     fn search_batch(&mut self, terms: &mut TermScorers<'_>, first: u32, last: u32) -> Result<()> {
         let starts = (first..last).step_by(WINDOW_ROWS as usize);
         let starts = starts.filter(|start| self.allowed_rows(*start, self.end(*start)) > 0);
@@ -219,7 +222,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Searches the window `start..end`, where the terms are; `bounds` is the sum of their bounds.
+    /// Searches the window `start..end`, which the terms have entered; `bounds` is the sum of their
+    /// bounds.
     fn search_window(
         &mut self,
         terms: &mut [Box<TermScorer<'_>>],
@@ -238,19 +242,19 @@ impl Search<'_> {
             rest_bound += term.bound;
             split += 1;
         }
-        let (rest, walked) = terms.split_at_mut(split);
-        // A row without any of these terms has no score worth a closer look.
+        let (rest, essential) = terms.split_at_mut(split);
+        // A row must have one of the essential terms to exceed the threshold.
         let limit = (self.best.threshold - rest_bound).max(0);
-        // What all others can add at most decides whether a block is worth a look.
+        // A block counts only if its bound and those of all other terms exceed the threshold.
         let slack = self.best.threshold - bounds;
         let mut count = match self.allowed {
             Some(allowed) if rows.saturating_mul(SPARSE) <= end - start => {
-                self.gather_rows(walked, start, end, allowed, limit, slack)?
+                self.gather_rows(essential, start, end, allowed, limit, slack)?
             }
-            _ => self.gather(walked, start, end, limit, slack)?,
+            _ => self.gather(essential, start, end, limit, slack)?,
         };
         let mut added = false;
-        // Where many rows are left, walking over a term beats seeking them all in it.
+        // When many rows are left, reading a term in order is faster than seeking each row in it.
         for term in rest.iter_mut().rev() {
             let postings = u64::from(term.count) * u64::from(end - start);
             let seeks = count as u64 * SEEK_COST;
@@ -262,7 +266,7 @@ impl Search<'_> {
             rest_bound -= term.bound;
             let least = self.best.threshold - rest_bound;
             let sums = &mut self.sums;
-            count = keep(&mut self.found, count, |place, units| {
+            count = keep(&mut self.promising, count, |place, units| {
                 let more = sums.get_mut(place as usize).map_or(0, std::mem::take);
                 Some(units + more).filter(|units| *units > least)
             });
@@ -272,7 +276,7 @@ impl Search<'_> {
             self.clear(start, end);
         }
         let best = &mut self.best;
-        for (place, units) in self.found.iter().take(count) {
+        for (place, units) in self.promising.iter().take(count) {
             let (row, mut units) = (start + place, *units);
             let mut bound = rest_bound;
             for term in rest.iter_mut().take(split).rev() {
@@ -280,7 +284,7 @@ impl Search<'_> {
                     break;
                 }
                 bound -= term.bound;
-                // One that is not worth a look leaves a sum that the next check refuses.
+                // A skipped block leaves a sum that the next check rejects.
                 units += term.units_above(row, best.threshold - units - bound)?;
             }
             if units > best.threshold {
@@ -290,14 +294,14 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Makes the sums of the window zero again.
+    /// Resets the sums of the window to zero.
     fn clear(&mut self, start: u32, end: u32) {
         let sums = self.sums.get_mut(..(end - start) as usize);
         sums.unwrap_or_default().fill(0);
     }
 
-    /// Adds the terms up, but for blocks that do not exceed `slack` with the bound of their term, and
-    /// finds the rows above the limit that may answer; returns how many.
+    /// Adds up the terms, without blocks whose bound does not exceed `slack` and the bound of their
+    /// term, and collects the allowed rows above `limit`; returns how many.
     fn gather(
         &mut self,
         terms: &mut [Box<TermScorer<'_>>],
@@ -308,7 +312,7 @@ impl Search<'_> {
     ) -> Result<usize> {
         let mut count = 0;
         if let [only] = terms {
-            let found = &mut self.found;
+            let found = &mut self.promising;
             only.for_each_block(start, end, slack + only.bound, |rows, units| {
                 let found = found.get_mut(count..).unwrap_or_default();
                 let more = kernels::above(units, limit, found);
@@ -322,18 +326,18 @@ impl Search<'_> {
                 term.add_to(&mut self.sums, start, end, slack + term.bound)?;
             }
             let sums = self.sums.get(..(end - start) as usize);
-            count = kernels::above(sums.unwrap_or_default(), limit, &mut self.found);
+            count = kernels::above(sums.unwrap_or_default(), limit, &mut self.promising);
             self.clear(start, end);
         }
         if let Some(allowed) = self.allowed {
-            count = keep(&mut self.found, count, |place, units| {
+            count = keep(&mut self.promising, count, |place, units| {
                 allowed.contains(start + place).then_some(units)
             });
         }
         Ok(count)
     }
 
-    /// The same, looking only at the few rows that may answer.
+    /// As [`Search::gather`], for windows in which few rows may answer.
     fn gather_rows(
         &mut self,
         terms: &mut [Box<TermScorer<'_>>],
@@ -372,7 +376,7 @@ impl Search<'_> {
                 }
             }
         }
-        let mut slots = self.found.iter_mut();
+        let mut slots = self.promising.iter_mut();
         let mut count = 0;
         for row in &self.rows {
             let place = row - start;
@@ -389,7 +393,7 @@ impl Search<'_> {
     }
 }
 
-/// Keeps of the first rows those that `units` gives a number for; returns how many.
+/// Keeps those of the first `count` rows for which `units` returns a number; returns how many.
 fn keep(
     found: &mut [(u32, i32)],
     count: usize,
@@ -410,7 +414,7 @@ fn keep(
     kept
 }
 
-/// Scores of ascending rows, 0 for rows without any term.
+/// Scores of ascending rows; 0 for rows without any of the terms.
 pub(crate) fn score_rows(terms: &mut [Box<TermScorer<'_>>], rows: &[u32]) -> Result<Vec<i32>> {
     let mut scores = vec![0; rows.len()];
     for term in terms {

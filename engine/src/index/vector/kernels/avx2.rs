@@ -1,4 +1,4 @@
-//! 256 bits at once.
+//! Kernels for AVX2: 256 bits at a time.
 
 use std::arch::x86_64::*;
 

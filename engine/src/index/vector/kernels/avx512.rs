@@ -1,4 +1,4 @@
-//! 512 bits at once, with sums of four products in one instruction.
+//! Kernels for AVX-512 with VNNI: 512 bits at a time, four products summed by one instruction.
 
 use std::arch::x86_64::*;
 

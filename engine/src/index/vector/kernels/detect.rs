@@ -1,15 +1,16 @@
-//! Which kernels this processor can run.
+//! Chooses the kernels that the processor can run.
 
 use std::sync::LazyLock;
 
-use super::dispatch::Kernels;
 #[cfg(target_arch = "aarch64")]
 use super::neon;
-use super::scalar;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 
-/// The fastest form for this processor.
+use super::dispatch::Kernels;
+use super::scalar;
+
+/// The fastest kernels of this processor.
 pub fn kernels() -> &'static Kernels {
     static CHOSEN: LazyLock<Kernels> = LazyLock::new(|| {
         let fastest = all_kernels().into_iter().next();
@@ -18,7 +19,7 @@ pub fn kernels() -> &'static Kernels {
     &CHOSEN
 }
 
-/// All forms that this processor can run, the fastest first, the reference last.
+/// All kernels that this processor can run, the fastest first, the reference last.
 pub fn all_kernels() -> Vec<Kernels> {
     let mut all = Vec::new();
     #[cfg(target_arch = "x86_64")]

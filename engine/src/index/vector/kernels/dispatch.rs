@@ -9,14 +9,14 @@ type RowsKernel = unsafe fn(OneQuery<'_>, &[u8], &mut [i32]);
 /// Rows of a codec against sixteen queries: sixteen products a row.
 type LanesKernel = unsafe fn(&Lanes, &[u8], &mut [[i32; LANES]]);
 
-/// One block of codes against tables: 64 sums, and a bit for each that reaches the threshold.
+/// One block of sign bits against tables: 64 sums, and a bit for each that reaches the threshold.
 type CodesKernel = unsafe fn(&[u8], &[u8], u16, &mut [u16; BLOCK_ROWS]) -> u64;
 
-/// One form of all kernels. Only what checked the processor makes one, and only this file calls
-/// the functions in it, after it checked the lengths.
+/// The kernels of one instruction set. `detect` hands them out after it checked the processor, and
+/// only this file calls the functions, after it checked the lengths.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
-    /// What `kb info` and benches call it.
+    /// The name that `kb info` and benches print.
     pub name: &'static str,
     pub(super) i8_rows: RowsKernel,
     pub(super) i8_lanes: LanesKernel,
@@ -43,7 +43,7 @@ impl Kernels {
         let Some((rows, products)) = fitting(width, stride, rows, products) else {
             return 0;
         };
-        // SAFETY: whoever made this form checked the processor. The width is a multiple of 64 and
+        // SAFETY: `detect` checked the processor. The width is a multiple of 64 and
         // `rows` has `stride` bytes for each product.
         unsafe { kernel(query, rows, products) };
         products.len()
@@ -70,9 +70,9 @@ impl Kernels {
         products.len()
     }
 
-    /// Adds up what `tables` says of the codes of 64 rows: `sums` has one number a row, and the
-    /// bits of the answer the rows whose sum is at least `threshold`. A block of another length
-    /// than the tables want has no such row.
+    /// Adds up the tables by the sign bits of 64 rows: `sums` gets one number for each row, and the
+    /// result has a bit for each row whose sum is at least `threshold`. 0 when the block has another
+    /// length than the tables.
     ///
     /// `tables` has 32 bytes a group, its 16 numbers twice, none above [`TABLE_LIMIT`], and all
     /// groups together reach at most 65 535.
@@ -93,7 +93,7 @@ impl Kernels {
     }
 }
 
-/// As many whole rows as there is room for; `None` for a width that no row has.
+/// As many whole rows as both slices have; `None` for an impossible width.
 fn fitting<'a, T>(
     width: usize,
     stride: usize,

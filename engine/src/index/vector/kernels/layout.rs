@@ -1,44 +1,44 @@
-//! The shapes of what kernels read: one query, sixteen side by side, a block of sign bits.
+//! What kernels read: one query, sixteen interleaved queries, and the sizes of a block of sign bits.
 
-/// Queries that are compared with a row at the same time.
+/// Queries that are multiplied with a row at the same time.
 pub const LANES: usize = 16;
 
-/// Rows of a block of sign codes.
+/// Rows of a block of sign bits.
 pub const BLOCK_ROWS: usize = 64;
 
 /// Dimensions that share one table of 16 sums.
 pub const GROUP_DIMS: usize = 4;
 
-/// Bytes of a group of dimensions in a block of codes: 64 rows, 4 bits each.
+/// Bytes of a group of dimensions in a block of sign bits: 64 rows, 4 bits each.
 pub const GROUP_BYTES: usize = BLOCK_ROWS * GROUP_DIMS / 8;
 
-/// Largest number in a table: four of them fit an unsigned byte.
+/// The largest number in a table: the sum of four fits an unsigned byte.
 pub const TABLE_LIMIT: u8 = 63;
 
-/// Groups whose sums are widened together; blocks and tables have a multiple of that.
+/// Groups whose sums are widened together; blocks and tables have a multiple of so many groups.
 pub const GROUPS_AT_ONCE: usize = 8;
 
-/// One query as all kernels read it.
+/// One query.
 #[derive(Debug, Clone, Copy)]
 pub struct OneQuery<'q> {
     /// The bytes, -127..=127, a multiple of 64.
     pub row: &'q [i8],
-    /// Their sum.
+    /// Sum of these bytes.
     pub sum: i32,
 }
 
-/// Up to sixteen queries of one width, four bytes of each side by side.
+/// Up to sixteen queries of one width, interleaved by groups of four bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lanes {
     /// Bytes `4 * (16 * group + lane)` and the next three: dimensions `4 * group` and the next
     /// three of query `lane`. Lanes without a query are 0.
     pub(super) packed: Vec<i8>,
-    /// The sum of the bytes of each query.
+    /// Sum of the bytes of each query.
     pub(super) sums: [i32; LANES],
 }
 
 impl Lanes {
-    /// Packs the first sixteen queries; all are as wide as the first.
+    /// Interleaves the first sixteen queries; all must be as wide as the first.
     pub fn new(queries: &[OneQuery<'_>]) -> Lanes {
         let width = queries.first().map_or(0, |query| query.row.len());
         let mut packed = vec![0; width * LANES];

@@ -1,9 +1,9 @@
-//! Products of one query, or of sixteen, with many rows in one call: a scalar reference, and the
-//! fastest form that this processor has, chosen once.
+//! Products of one query, or of sixteen, with many rows in one call: a scalar reference, and forms for
+//! instruction sets, of which the fastest that the processor has is chosen once.
 //!
-//! All forms use integers only and give the same numbers. Rows come from a file that may lie: any
-//! byte is legal here, and a length that does not fit is a product of fewer rows, never a read
-//! outside a slice.
+//! All forms use integer arithmetic and give equal results. Rows come from an untrusted file: every
+//! byte value is legal, and when lengths do not fit, fewer rows are computed; nothing is read outside
+//! a slice.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

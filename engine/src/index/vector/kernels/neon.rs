@@ -1,4 +1,4 @@
-//! 128 bits at once, for ARM.
+//! Kernels for NEON: 128 bits at a time.
 
 use std::arch::aarch64::*;
 

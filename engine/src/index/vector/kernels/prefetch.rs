@@ -1,6 +1,6 @@
-//! Hints to the memory system.
+//! Prefetching.
 
-/// Asks the processor to fetch the start of `bytes`. Nothing but time depends on it.
+/// Prefetches the first four cache lines of `bytes`. Results do not depend on it.
 #[inline]
 pub fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! The reference: one number after the other. Every other form is compared with it.
+//! The reference kernels: one number after the other. Tests compare all others with them.
 
 use super::dispatch::Kernels;
 use super::layout::{BLOCK_ROWS, GROUP_BYTES, LANES, Lanes, OneQuery};

@@ -147,7 +147,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn answers_are_those_of_looking_at_each_row_however_they_are_split(
+    fn results_do_not_depend_on_the_split_into_segments(
         seeds in prop::collection::vec(any::<u64>(), 1..19),
         count in prop_oneof![1u32..300, 1u32..20_000],
         distinct in prop_oneof![Just(97u64), Just(20_000)],

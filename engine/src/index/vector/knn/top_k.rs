@@ -1,19 +1,19 @@
-//! The best k of many rows, with ties decided by row.
+//! The `k` rows of the largest products.
 
 /// A row and its integer product with the query.
 pub type ScoredRow = (i32, u32);
 
-/// Keeps the k rows of the largest product; of equal products the lower row.
+/// Keeps the `k` rows of the largest products; of equal products the lower row.
 ///
-/// Rows must be offered in ascending order: then a row that only equals the worst kept one never
-/// enters, and the threshold alone decides ties.
+/// Rows must be offered in ascending order: then a row that ties with the worst kept one is never
+/// kept, and the threshold alone decides ties.
 #[derive(Debug)]
 pub struct TopK {
-    /// How many to keep.
+    /// The number of rows to keep.
     k: usize,
-    /// At most `2 * k` candidates that passed the threshold when they came.
+    /// At most `2 * k` rows that passed the threshold when they were offered.
     kept: Vec<ScoredRow>,
-    /// A product must be larger than that to matter.
+    /// Products up to this are not kept.
     threshold: i32,
 }
 

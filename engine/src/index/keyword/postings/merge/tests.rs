@@ -64,7 +64,7 @@ impl Split {
 }
 
 #[test]
-fn lists_of_several_parts_and_extreme_frequencies_merge_to_the_same_bytes() {
+fn lists_of_several_parts_merge_to_the_same_bytes() {
     let mut analyser = Analyser::new();
     let documents: Vec<DocumentTerms> = (0..160_000u32)
         .map(|i| {
