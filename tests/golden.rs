@@ -40,19 +40,9 @@ fn expected() -> Vec<(PathBuf, Value)> {
 
 /// The questions of `expected.json`: modes, filters, languages, identifiers, nothing found.
 pub(crate) fn requests() -> Vec<Request> {
-    let hybrid = |query: &str| Request {
-        k: 4,
-        ..Request::new(query)
-    };
-    let mode = |mode, query: &str| Request {
-        mode,
-        ..hybrid(query)
-    };
-    let filtered = |query: &str, filters| Request {
-        filters,
-        ..hybrid(query)
-    };
-    let words = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+    let hybrid = |query: &str| Request::new(query).k(4);
+    let mode = |mode, query: &str| hybrid(query).mode(mode);
+    let filtered = |query: &str, filters| hybrid(query).filters(filters);
     vec![
         hybrid("how is the lens cleaned"),
         hybrid("\u{706f}\u{53f0} \u{9727}"),
@@ -61,34 +51,12 @@ pub(crate) fn requests() -> Vec<Request> {
         mode(Mode::Keyword, "xyzzyplugh"),
         mode(Mode::Semantic, "saving people from a sinking ship"),
         mode(Mode::Semantic, "museum opening times"),
-        filtered(
-            "drift of a buoy",
-            Filters {
-                languages: words(&["rust", "py"]),
-                ..Filters::default()
-            },
-        ),
-        filtered(
-            "fog",
-            Filters {
-                paths: words(&["docs/**"]),
-                types: words(&["md"]),
-                ..Filters::default()
-            },
-        ),
-        filtered(
-            "notes",
-            Filters {
-                tags: words(&["keeper"]),
-                ..Filters::default()
-            },
-        ),
+        filtered("drift of a buoy", Filters::new().languages(["rust", "py"])),
+        filtered("fog", Filters::new().paths(["docs/**"]).types(["md"])),
+        filtered("notes", Filters::new().tags(["keeper"])),
         filtered(
             "latitude of a station",
-            Filters {
-                classes: vec![Class::Data],
-                ..Filters::default()
-            },
+            Filters::new().classes([Class::Data]),
         ),
     ]
 }

@@ -27,12 +27,7 @@ fn ask_everything(kb: &Kb) -> Answers {
     let mut tell = |question: String, answer: Result<String>| answers.push((question, answer));
     for mode in Mode::ALL {
         for query in ["how is the lens polished", "checksum harbour 600 watch"] {
-            let request = Request {
-                mode,
-                explain: true,
-                k: 50,
-                ..Request::new(query)
-            };
+            let request = Request::new(query).mode(mode).explain(true).k(50);
             let answer = kb.search(&request).map(|mut response| {
                 // Times differ between two runs.
                 if let Some(explanation) = &mut response.explanation {
@@ -43,16 +38,11 @@ fn ask_everything(kb: &Kb) -> Answers {
             tell(format!("{mode:?} {query}"), answer);
         }
     }
-    let filters = Filters {
-        paths: vec!["docs/**".to_owned()],
-        types: vec!["md".to_owned()],
-        classes: vec![kb_engine::Class::Doc],
-        ..Filters::default()
-    };
-    let request = Request {
-        filters,
-        ..Request::new("fog signals")
-    };
+    let filters = Filters::new()
+        .paths(["docs/**"])
+        .types(["md"])
+        .classes([kb_engine::Class::Doc]);
+    let request = Request::new("fog signals").filters(filters);
     let answer = kb.search(&request);
     tell("filters".to_owned(), answer.map(|told| format!("{told:?}")));
     for name in [

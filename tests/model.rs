@@ -112,28 +112,15 @@ fn added(documents: &[(String, String)], commits: usize) -> (TempDir, Kb) {
 fn requests() -> Vec<Request> {
     let filters = [
         Filters::default(),
-        Filters {
-            paths: vec!["src/**".to_owned(), "m/**".to_owned()],
-            ..Filters::default()
-        },
-        Filters {
-            types: vec!["md".to_owned(), "txt".to_owned()],
-            classes: vec![Class::Doc],
-            ..Filters::default()
-        },
+        Filters::new().paths(["src/**", "m/**"]),
+        Filters::new().types(["md", "txt"]).classes([Class::Doc]),
     ];
     let mut requests = Vec::new();
     for query in QUERIES {
         // Titles of equal score stand in the order of the moments when documents came.
         for mode in Mode::RANKED {
             for (filters, k) in filters.iter().zip([7, 3, 120]) {
-                requests.push(Request {
-                    query: query.to_owned(),
-                    k,
-                    mode,
-                    filters: filters.clone(),
-                    ..Request::new("")
-                });
+                requests.push(Request::new(query).k(k).mode(mode).filters(filters.clone()));
             }
         }
     }

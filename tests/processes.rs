@@ -40,11 +40,7 @@ fn name_of(document: usize) -> String {
 
 /// The generation that all documents of the newest commit have; the test fails when they differ.
 fn generation(kb: &Kb) -> Result<u64, Error> {
-    let request = Request {
-        mode: Mode::Keyword,
-        k: 100,
-        ..Request::new("everydocument")
-    };
+    let request = Request::new("everydocument").mode(Mode::Keyword).k(100);
     let hits = kb.search(&request)?.hits;
     let mut found: Vec<(String, u64)> = hits
         .iter()

@@ -283,12 +283,7 @@ fn other_models() -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn a_file_of_an_unknown_model_answers_by_words_alone() {
     let golden = Kb::from_bytes(golden_bytes()).expect("it opens");
-    let ask = |kb: &Kb, mode| {
-        kb.search(&Request {
-            mode,
-            ..Request::new("polish the lens")
-        })
-    };
+    let ask = |kb: &Kb, mode| kb.search(&Request::new("polish the lens").mode(mode));
     let right = ask(&golden, Mode::Keyword).expect("an answer");
     assert!(!right.hits.is_empty() && right.warnings.is_empty());
     let folder = Folder::empty();

@@ -240,11 +240,7 @@ fn answers(path: &Path) -> Vec<String> {
         "\u{706f}\u{53f0} part 1",
     ] {
         for mode in Mode::RANKED {
-            let request = Request {
-                mode,
-                k: 50,
-                ..Request::new(query)
-            };
+            let request = Request::new(query).mode(mode).k(50);
             let mut response = kb.search(&request).expect("an answer");
             for hit in &mut response.hits.items {
                 // When a document was added is the moment of the test.

@@ -100,13 +100,13 @@ pub(crate) fn requests() -> Vec<Request> {
         for scope in Scope::ALL {
             for sort in Sort::ALL {
                 for join in [true, false] {
-                    requests.push(Request {
-                        mode,
-                        scope,
-                        sort,
-                        join,
-                        ..Request::new(query)
-                    });
+                    requests.push(
+                        Request::new(query)
+                            .mode(mode)
+                            .scope(scope)
+                            .sort(sort)
+                            .join(join),
+                    );
                 }
             }
         }
@@ -150,7 +150,7 @@ fn several_files_answer_as_one_file_with_all_their_documents() {
         if request.sort == Sort::Recency {
             continue;
         }
-        let request = Request { k: 40, ..request };
+        let request = request.k(40);
         let split = search_files(&files, &request).expect("an answer");
         let whole = ask(&all, &request);
         assert!(whole.hits.len() > 1, "{request:?}");
@@ -176,13 +176,7 @@ fn several_questions_are_answered_as_one_after_the_other() {
     let (_folder, kb) = one_file();
     let mut requests = requests();
     requests.extend(WORDS.map(Request::new));
-    requests.push(Request {
-        filters: Filters {
-            types: vec!["md".to_owned()],
-            ..Filters::default()
-        },
-        ..Request::new("fog horn")
-    });
+    requests.push(Request::new("fog horn").filters(Filters::new().types(["md"])));
     let together = kb.search_many(&requests).expect("answers");
     assert_eq!(together.len(), requests.len());
     for (request, told) in requests.iter().zip(&together) {
@@ -197,20 +191,12 @@ fn several_questions_are_answered_as_one_after_the_other() {
 fn a_document_stands_for_all_its_chunks_and_is_shown_by_the_best() {
     let (_folder, kb) = one_file();
     for mode in [Mode::Hybrid, Mode::Semantic, Mode::Keyword] {
-        let request = Request {
-            mode,
-            k: 500,
-            join: false,
-            ..Request::new("keeper of the storm lamp")
-        };
+        let request = Request::new("keeper of the storm lamp")
+            .mode(mode)
+            .k(500)
+            .join(false);
         let chunks = ask(&kb, &request).hits;
-        let documents = ask(
-            &kb,
-            &Request {
-                scope: Scope::Documents,
-                ..request
-            },
-        );
+        let documents = ask(&kb, &request.scope(Scope::Documents));
         let mut seen = Vec::new();
         for hit in &chunks {
             if !seen.contains(&&hit.document) {
@@ -251,11 +237,7 @@ fn equal_hits_come_by_path_then_by_file() {
     ];
     for mode in Mode::RANKED {
         for k in [3, 5] {
-            let request = Request {
-                mode,
-                k,
-                ..Request::new("storm lamp")
-            };
+            let request = Request::new("storm lamp").mode(mode).k(k);
             let told = search_files(&[&first, &second], &request).expect("an answer");
             let hits = told.hits.iter();
             let found: Vec<_> = hits.map(|hit| (&*hit.document, hit.file)).collect();
@@ -274,16 +256,9 @@ fn a_value_that_one_file_does_not_know_keeps_nothing_of_that_file() {
     writer.tag("c/d.txt", &["red"], &[]).expect("tagged");
     writer.commit().expect("committed");
     let ask = |tags: &[&str], folders: &[&str]| {
-        let strings = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
-        let filters = Filters {
-            tags: strings(tags),
-            folders: strings(folders),
-            ..Filters::default()
-        };
-        let request = Request {
-            filters,
-            ..Request::new("storm lamp")
-        };
+        let tags = tags.iter().copied();
+        let filters = Filters::new().tags(tags).folders(folders.iter().copied());
+        let request = Request::new("storm lamp").filters(filters);
         let told = search_files(&[&plain, &tagged], &request);
         let files = told.map(|told| told.hits.iter().map(|hit| hit.file).collect::<Vec<_>>());
         files.map_err(|error| error.code())
@@ -325,7 +300,7 @@ fn what_is_removed_or_replaced_is_as_if_it_had_never_been() {
         if request.sort == Sort::Recency {
             continue;
         }
-        let request = Request { k: 500, ..request };
+        let request = request.k(500);
         let (told, expected) = (ask(&changed, &request), ask(&fresh, &request));
         assert!(expected.hits.len() > 1, "{request:?}");
         assert_eq!(facts(&told.hits), facts(&expected.hits), "{request:?}");
@@ -345,11 +320,7 @@ fn both_parts_of_a_score_are_known_however_few_hits_are_asked_for() {
     let documents: Vec<(String, String)> = (0..900).map(document).collect();
     let kb = file(&folder, "all.kb", &documents, 3);
     for query in ["keeper of the storm lamp", "fog horn signal", "wind"] {
-        let mut request = Request {
-            k: 10_000,
-            explain: true,
-            ..Request::new(query)
-        };
+        let mut request = Request::new(query).k(10_000).explain(true);
         let all = ask(&kb, &request).hits;
         assert!(all.len() > 500);
         // The pages go down to hits that only one of the two indexes named, and reach every one.
@@ -376,47 +347,27 @@ fn both_parts_of_a_score_are_known_however_few_hits_are_asked_for() {
 #[test]
 fn titles_and_lists_keep_filters_order_and_the_score_floor() {
     let (_folder, kb) = one_file();
-    let text_only = Filters {
-        types: vec!["txt".to_owned()],
-        ..Filters::default()
-    };
-    let title = Request {
-        mode: Mode::Title,
-        k: 100,
-        ..Request::new("t")
-    };
+    let text_only = Filters::new().types(["txt"]);
+    let title = Request::new("t").mode(Mode::Title).k(100);
     let hits = ask(&kb, &title).hits;
     let is_text = |hit: &Hit| hit.document.ends_with(".txt");
     let texts: Vec<Hit> = hits.iter().filter(|hit| is_text(hit)).cloned().collect();
     assert!(!texts.is_empty() && texts.len() < hits.len());
     let filters = text_only.clone();
-    let filtered = Request {
-        filters,
-        ..title.clone()
-    };
+    let filtered = title.clone().filters(filters);
     assert_eq!(ask(&kb, &filtered).hits.items, texts);
     let floor = hits[hits.len() / 2].score;
     let above = hits.iter().take_while(|hit| hit.score >= floor).count();
     assert!(above < hits.len());
-    let request = Request {
-        min_score: floor,
-        ..title
-    };
+    let request = title.min_score(floor);
     assert_eq!(ask(&kb, &request).hits.items, hits[..above]);
 
-    let list = Request {
-        filters: text_only,
-        k: 100,
-        ..Request::new("path:guide")
-    };
+    let list = Request::new("path:guide").filters(text_only).k(100);
     let found = ask(&kb, &list).hits;
     let paths: Vec<&String> = found.iter().map(|hit| &hit.document).collect();
     assert!(paths.len() > 3 && paths.is_sorted() && found.iter().all(is_text));
     // Nothing of a list has a score.
-    let request = Request {
-        min_score: 0.01,
-        ..list
-    };
+    let request = list.min_score(0.01);
     assert!(ask(&kb, &request).hits.is_empty());
 }
 
@@ -442,11 +393,7 @@ fn the_order_asked_for_is_given_and_the_score_floor_kept() {
     indexed.expect("indexed");
     let kb = Kb::open(&file).expect("it opens");
     let order = |sort, mode| {
-        let request = Request {
-            sort,
-            mode,
-            ..Request::new("lamp")
-        };
+        let request = Request::new("lamp").sort(sort).mode(mode);
         let hits = ask(&kb, &request).hits;
         hits.into_iter().map(|hit| hit.document).collect::<Vec<_>>()
     };
@@ -463,10 +410,7 @@ fn the_order_asked_for_is_given_and_the_score_floor_kept() {
         (best_first[0].score, 1),
         (1.0, 0),
     ] {
-        let request = Request {
-            min_score: floor,
-            ..Request::new("lamp")
-        };
+        let request = Request::new("lamp").min_score(floor);
         assert_eq!(ask(&kb, &request).hits.items, best_first[..left]);
     }
 }
@@ -477,34 +421,16 @@ fn what_cannot_be_asked_is_refused_by_name() {
     let lamp = || Request::new("lamp");
     let wrong = [
         Request::new(" \n"),
-        Request { k: 0, ..lamp() },
-        Request {
-            k: 10_001,
-            ..lamp()
-        },
-        Request {
-            min_score: -0.1,
-            ..lamp()
-        },
-        Request {
-            min_score: f32::NAN,
-            ..lamp()
-        },
-        Request {
-            max_text_chars: Some(0),
-            ..lamp()
-        },
+        lamp().k(0),
+        lamp().k(10_001),
+        lamp().min_score(-0.1),
+        lamp().min_score(f32::NAN),
+        lamp().max_text_chars(0),
     ];
     for request in wrong {
         let error = kb.search(&request).unwrap_err();
         assert_eq!(error.code(), "INVALID_ARGUMENT", "{request:?}");
     }
-    let all = ask(
-        &kb,
-        &Request {
-            k: 10_000,
-            ..lamp()
-        },
-    );
+    let all = ask(&kb, &lamp().k(10_000));
     assert!(!all.hits.is_empty() && all.hits.next.is_none());
 }

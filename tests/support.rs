@@ -297,11 +297,7 @@ pub(crate) fn content_of(kb: &Kb) -> u64 {
         }
     }
     for mode in Mode::ALL {
-        let request = Request {
-            mode,
-            k: 5,
-            ..Request::new("w7 w11 lighthouse")
-        };
+        let request = Request::new("w7 w11 lighthouse").mode(mode).k(5);
         for hit in kb.search(&request).expect("an answer").hits {
             let score = hit.score.to_bits();
             add(format!(

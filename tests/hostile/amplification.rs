@@ -35,10 +35,7 @@ fn hits_of_huge_chunks_are_cut_and_their_marks_counted() {
     assert!(path.metadata().expect("file").len() < 200 << 10);
     let kb = Kb::open(&path).expect("it opens");
     for mode in Mode::RANKED {
-        let request = Request {
-            mode,
-            ..Request::new("moon")
-        };
+        let request = Request::new("moon").mode(mode);
         let told = kb.search(&request).expect("an answer");
         assert_eq!(told.hits.len(), 3);
         for hit in &told.hits {
@@ -202,13 +199,7 @@ fn a_facet_of_more_rows_than_its_segment_is_refused() {
     }
     content.raw.push((FACETS, RawKey::Bytes(key), bitmap));
     let kb = Kb::from_bytes(content.into_bytes()).expect("it opens");
-    let request = Request {
-        filters: Filters {
-            classes: vec![Class::Doc],
-            ..Filters::default()
-        },
-        ..Request::new("fog signals")
-    };
+    let request = Request::new("fog signals").filters(Filters::new().classes([Class::Doc]));
     let error = kb.search(&request).unwrap_err();
     assert!(error.to_string().contains("beyond its segment"), "{error}");
 }

@@ -5,10 +5,7 @@ use kb_engine::{Filters, Kb, KbWriter, Mode, Request, Scope};
 use super::{ask, one_file};
 
 fn filtered(filters: Filters) -> Request {
-    Request {
-        filters,
-        ..Request::new("storm lamp")
-    }
+    Request::new("storm lamp").filters(filters)
 }
 
 /// Globs that made the matcher panic or overflowed its stack.
@@ -28,19 +25,13 @@ fn hostile_globs() -> Vec<String> {
 fn a_hostile_glob_is_refused_as_a_filter() {
     let (_folder, kb) = one_file();
     for glob in hostile_globs() {
-        let request = filtered(Filters {
-            paths: vec![glob.clone()],
-            ..Filters::default()
-        });
+        let request = filtered(Filters::new().paths([glob.clone()]));
         let error = kb.search(&request).unwrap_err();
         assert_eq!(error.code(), "INVALID_ARGUMENT", "{glob:.20}");
         assert!(error.to_string().contains("at most"), "{error}");
         assert!(error.to_string().len() < 300, "{error}");
     }
-    let request = filtered(Filters {
-        paths: strings(100_000, |n| format!("{n}*")),
-        ..Filters::default()
-    });
+    let request = filtered(Filters::new().paths(strings(100_000, |n| format!("{n}*"))));
     let error = kb.search(&request).unwrap_err().to_string();
     assert!(
         error.contains("100000 globs") && error.contains("at most"),
@@ -76,37 +67,26 @@ fn strings(count: usize, make: impl Fn(usize) -> String) -> Vec<String> {
 fn filters_that_keep_nothing_and_ten_thousand_values_are_answered() {
     let (_folder, kb) = one_file();
     for mode in Mode::ALL {
-        let nothing = Request {
-            mode,
-            ..filtered(Filters {
-                paths: vec!["no/such/**".to_owned()],
-                ..Filters::default()
-            })
-        };
+        let nothing = filtered(Filters::new().paths(["no/such/**"])).mode(mode);
         let told = ask(&kb, &nothing);
         assert!(
             told.hits.is_empty() && told.searched_chunks == 0,
             "{mode:?}"
         );
-        let many = Request {
-            mode,
-            ..filtered(Filters {
-                paths: strings(10_000, |n| format!("{n:05}*.md"))
+        let many = filtered(
+            Filters::new().paths(
+                strings(10_000, |n| format!("{n:05}*.md"))
                     .into_iter()
-                    .chain(["guide/**".to_owned()])
-                    .collect(),
-                ..Filters::default()
-            })
-        };
+                    .chain(["guide/**".to_owned()]),
+            ),
+        )
+        .mode(mode);
         let told = ask(&kb, &many);
         let inside = |hit: &kb_engine::Hit| hit.document.starts_with("guide/");
         assert!(told.hits.iter().all(inside), "{mode:?}");
         assert!(mode == Mode::Title || !told.hits.is_empty(), "{mode:?}");
     }
-    let unknown = filtered(Filters {
-        types: strings(10_000, |n| format!("kind{n}")),
-        ..Filters::default()
-    });
+    let unknown = filtered(Filters::new().types(strings(10_000, |n| format!("kind{n}"))));
     assert_eq!(kb.search(&unknown).unwrap_err().code(), "INVALID_ARGUMENT");
 }
 
@@ -131,12 +111,7 @@ fn long_queries_and_queries_of_nothing_are_answered() {
     ] {
         for mode in Mode::ALL {
             for scope in Scope::ALL {
-                let request = Request {
-                    mode,
-                    scope,
-                    k: 10_000,
-                    ..Request::new(query)
-                };
+                let request = Request::new(query).mode(mode).scope(scope).k(10_000);
                 let told = ask(&kb, &request);
                 if query.len() > 8192 {
                     assert!(
@@ -163,16 +138,11 @@ fn a_file_whose_rows_are_all_deleted_and_an_empty_one_answer_nothing() {
     let check = || {
         let kb = Kb::open(&path).expect("it opens");
         for mode in Mode::ALL {
-            let request = Request {
-                mode,
-                k: 500,
-                ..Request::new("storm lamp \"storm lamp\" path:a")
-            };
+            let request = Request::new("storm lamp \"storm lamp\" path:a")
+                .mode(mode)
+                .k(500);
             assert!(ask(&kb, &request).hits.is_empty(), "{mode:?}");
-            let plain = Request {
-                mode,
-                ..Request::new("storm lamp")
-            };
+            let plain = Request::new("storm lamp").mode(mode);
             assert!(ask(&kb, &plain).hits.is_empty(), "{mode:?}");
         }
     };
@@ -199,10 +169,7 @@ fn words_that_nobody_knows_find_nothing_whatever_is_left_out_beside_them() {
         "\u{706f}\u{53f0} -storm",
         "qqqzx path:guide",
     ] {
-        let request = Request {
-            mode: Mode::Semantic,
-            ..Request::new(query)
-        };
+        let request = Request::new(query).mode(Mode::Semantic);
         let told = ask(&kb, &request);
         assert!(told.hits.is_empty(), "{query}: {:?}", told.hits);
     }

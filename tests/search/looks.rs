@@ -18,17 +18,8 @@ fn neighbours_of_about_the_same_score_make_one_passage() {
 }
 
 fn passages_are_made_of_neighbours(kb: &Kb, query: &str) {
-    let request = Request {
-        k: 500,
-        ..Request::new(query)
-    };
-    let apart = ask(
-        kb,
-        &Request {
-            join: false,
-            ..request.clone()
-        },
-    );
+    let request = Request::new(query).k(500);
+    let apart = ask(kb, &request.clone().join(false));
     let joined = ask(kb, &request);
     assert!(joined.hits.iter().any(|hit| hit.chunks > 1), "none joined");
     assert!(apart.hits.iter().all(|hit| hit.chunks == 1));
@@ -64,12 +55,10 @@ fn passages_are_made_of_neighbours(kb: &Kb, query: &str) {
 fn lines_around_a_hit_are_those_of_the_document() {
     let (_folder, kb) = one_file();
     for (before, after) in [(0, 0), (1, 0), (0, 3), (4, 7), (1000, 1000)] {
-        let request = Request {
-            k: 40,
-            context_lines: (before, after),
-            join: false,
-            ..Request::new("keeper of the storm lamp")
-        };
+        let request = Request::new("keeper of the storm lamp")
+            .k(40)
+            .context_lines(before, after)
+            .join(false);
         let hits = ask(&kb, &request).hits;
         assert_eq!(hits.iter().any(|hit| !hit.before.is_empty()), before > 0);
         assert_eq!(hits.iter().any(|hit| !hit.after.is_empty()), after > 0);
@@ -83,10 +72,7 @@ fn lines_around_a_hit_are_those_of_the_document() {
             assert_eq!(lines(&hit.after), lines(tail).min(after as usize));
         }
     }
-    let request = Request {
-        context_lines: (0, 1001),
-        ..Request::new("lamp")
-    };
+    let request = Request::new("lamp").context_lines(0, 1001);
     assert_eq!(kb.search(&request).unwrap_err().code(), "INVALID_ARGUMENT");
 }
 
@@ -94,11 +80,9 @@ fn lines_around_a_hit_are_those_of_the_document() {
 fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
     let (_folder, kb) = one_file();
     for characters in [1, 7, 60, 500, 100_000] {
-        let request = Request {
-            k: 40,
-            max_text_chars: Some(characters),
-            ..Request::new("keeper of the storm lamp")
-        };
+        let request = Request::new("keeper of the storm lamp")
+            .k(40)
+            .max_text_chars(characters);
         for hit in ask(&kb, &request).hits {
             assert!(hit.text.chars().count() <= characters);
             let text = kb.text(&hit.document, None).expect("text").text;
@@ -124,17 +108,13 @@ fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
 fn around_a_preview_stand_the_words_of_the_document_beside_it() {
     let (_folder, kb) = one_file();
     for (preview, around) in [(1, 0), (20, 1), (60, 40), (200, 3000), (100_000, 500)] {
-        let request = Request {
-            k: 40,
-            max_text_chars: Some(preview),
-            context_chars: Some(around),
-            join: false,
-            ..Request::new("keeper of the storm lamp")
-        };
-        let plain = Request {
-            context_chars: None,
-            ..request.clone()
-        };
+        let request = Request::new("keeper of the storm lamp")
+            .k(40)
+            .max_text_chars(preview)
+            .context_chars(around)
+            .join(false);
+        let mut plain = request.clone();
+        plain.context_chars = None;
         let hits = ask(&kb, &request).hits;
         // One character before a line is the end of the line above.
         assert!(
@@ -161,21 +141,14 @@ fn around_a_preview_stand_the_words_of_the_document_beside_it() {
         }
     }
     for wrong in [
-        Request {
-            context_chars: Some(10),
-            ..Request::new("lamp")
-        },
-        Request {
-            context_chars: Some(10),
-            max_text_chars: Some(10),
-            context_lines: (0, 1),
-            ..Request::new("lamp")
-        },
-        Request {
-            context_chars: Some(10_001),
-            max_text_chars: Some(10),
-            ..Request::new("lamp")
-        },
+        Request::new("lamp").context_chars(10),
+        Request::new("lamp")
+            .context_chars(10)
+            .max_text_chars(10)
+            .context_lines(0, 1),
+        Request::new("lamp")
+            .context_chars(10_001)
+            .max_text_chars(10),
     ] {
         assert_eq!(kb.search(&wrong).unwrap_err().code(), "INVALID_ARGUMENT");
     }
@@ -189,11 +162,7 @@ fn lines_without_end_around_a_hit_are_cut_and_said_to_be() {
     let text = format!("first\n{0}walrus {0}\nlast\n", word.repeat(100_000));
     let kb = file(&folder, "long.kb", &[("long.txt".to_owned(), text)], 1);
     for lines in [1, 2, 1000] {
-        let request = Request {
-            context_lines: (lines, lines),
-            k: 1,
-            ..Request::new("+walrus")
-        };
+        let request = Request::new("+walrus").context_lines(lines, lines).k(1);
         let hits = ask(&kb, &request).hits;
         let hit = &hits[0];
         assert!(hit.before_is_cut && hit.after_is_cut);
@@ -202,12 +171,10 @@ fn lines_without_end_around_a_hit_are_cut_and_said_to_be() {
         assert!(hit.before.starts_with("[...]"));
         assert!(hit.after.contains("[...]"));
     }
-    let request = Request {
-        max_text_chars: Some(20),
-        context_chars: Some(10_000),
-        k: 1,
-        ..Request::new("+walrus")
-    };
+    let request = Request::new("+walrus")
+        .max_text_chars(20)
+        .context_chars(10_000)
+        .k(1);
     let hit = &ask(&kb, &request).hits[0];
     assert!(!hit.before_is_cut && !hit.after_is_cut);
     assert!(hit.before.chars().count() > 9000 && hit.after.chars().count() > 9000);

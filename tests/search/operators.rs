@@ -88,21 +88,10 @@ fn operators_are_exact_among_many_chunks() {
             "txt -\"page cache\"",
         ),
     ] {
-        requests.push(Request {
-            mode,
-            scope,
-            sort,
-            ..Request::new(query)
-        });
+        requests.push(Request::new(query).mode(mode).scope(scope).sort(sort));
     }
     for request in requests {
-        let (mut found, warnings) = all_pages(
-            &kb,
-            Request {
-                k: 5,
-                ..request.clone()
-            },
-        );
+        let (mut found, warnings) = all_pages(&kb, request.clone().k(5));
         assert_eq!(warnings, Vec::<String>::new(), "{request:?}");
         found.sort();
         assert_eq!(found, exceptions, "{request:?}");
@@ -124,13 +113,11 @@ fn an_answer_goes_on_until_all_that_matches_was_shown() {
         (Mode::Semantic, Sort::Path, "page cache"),
     ] {
         for scope in Scope::ALL {
-            let request = Request {
-                mode,
-                sort,
-                scope,
-                k: 300,
-                ..Request::new(query)
-            };
+            let request = Request::new(query)
+                .mode(mode)
+                .sort(sort)
+                .scope(scope)
+                .k(300);
             let (mut found, _) = all_pages(&kb, request.clone());
             assert_eq!(found.len(), SOME, "{request:?}");
             found.sort();
@@ -151,24 +138,12 @@ fn a_quoted_phrase_matches_as_written() {
         ("prose.md", "# Disk\n\nThe Page-Cache of a kernel."),
     ]);
     for mode in Mode::RANKED {
-        let told = ask(
-            &kb,
-            &Request {
-                mode,
-                ..Request::new("\"page cache\"")
-            },
-        );
+        let told = ask(&kb, &Request::new("\"page cache\"").mode(mode));
         let mut found = names(&told);
         found.sort();
         assert_eq!(found, ["lines.md", "prose.md"], "{mode:?}");
         assert_eq!(told.warnings, Vec::<String>::new());
-        let told = ask(
-            &kb,
-            &Request {
-                mode,
-                ..Request::new("page -\"page cache\"")
-            },
-        );
+        let told = ask(&kb, &Request::new("page -\"page cache\"").mode(mode));
         let mut found = names(&told);
         found.sort();
         assert_eq!(found, ["code.rs", "plural.md"], "{mode:?}");
@@ -187,10 +162,7 @@ fn other_forms_count_where_nothing_has_the_phrase_as_written_with_a_warning() {
             .any(|text| text.contains("as it is written"))
     };
     assert!(is_told(&told.warnings), "{:?}", told.warnings);
-    let words = |query: &str| Request {
-        mode: Mode::Keyword,
-        ..Request::new(query)
-    };
+    let words = |query: &str| Request::new(query).mode(Mode::Keyword);
     let told = ask(&kb, &words("file -\"page cache\""));
     assert_eq!(names(&told), ["code.rs"]);
     assert!(!is_told(&told.warnings), "{:?}", told.warnings);
@@ -268,11 +240,7 @@ fn phrases_are_those_that_reading_everything_finds() {
         let wanted = words(&phrase.join(" "));
         let has = |text: &str| words(text).windows(wanted.len()).any(|run| run == wanted);
         let phrase = phrase.join(" ");
-        let request = |query: String| Request {
-            k: 1000,
-            join: false,
-            ..Request::new(&query)
-        };
+        let request = |query: String| Request::new(&query).k(1000).join(false);
         let with = documents.iter().filter(|(_, text)| has(text));
         let with: Vec<&str> = with.map(|(path, _)| path.as_str()).collect();
         let told = ask(&kb, &request(format!("\"{phrase}\"")));
@@ -321,19 +289,11 @@ fn a_single_character_without_spaces_finds_every_chunk_that_holds_it() {
         let with = live.iter().filter(|(_, text)| text.contains(character));
         let with: Vec<&str> = with.map(|(path, _)| path.as_str()).collect();
         assert!(with.len() > 10 && with.len() < live.len());
-        let request = |query: &str| Request {
-            k: 1000,
-            ..Request::new(query.replace('?', &character.to_string()))
-        };
+        let request =
+            |query: &str| Request::new(query.replace('?', &character.to_string())).k(1000);
         for mode in [Mode::Hybrid, Mode::Keyword] {
             for query in ["?", "+?", "\"?\"", "? +?"] {
-                let told = ask(
-                    &kb,
-                    &Request {
-                        mode,
-                        ..request(query)
-                    },
-                );
+                let told = ask(&kb, &request(query).mode(mode));
                 let mut found = names(&told);
                 found.sort();
                 assert_eq!(found, with, "{query} {character} {mode:?}");
@@ -348,24 +308,12 @@ fn a_single_character_without_spaces_finds_every_chunk_that_holds_it() {
                 }
             }
             for query in ["lamp -?", "lamp -\"?\"", "-?"] {
-                let told = ask(
-                    &kb,
-                    &Request {
-                        mode,
-                        ..request(query)
-                    },
-                );
+                let told = ask(&kb, &request(query).mode(mode));
                 assert_eq!(told.hits.len(), live.len() - with.len(), "{query}");
                 assert!(told.hits.iter().all(|hit| !hit.text.contains(character)));
             }
             // A word besides: whoever has both comes before whoever has one of them.
-            let told = ask(
-                &kb,
-                &Request {
-                    mode: Mode::Keyword,
-                    ..request("tide ?")
-                },
-            );
+            let told = ask(&kb, &request("tide ?").mode(Mode::Keyword));
             let has = |text: &str| {
                 usize::from(text.contains(character)) + usize::from(text.contains("tide"))
             };

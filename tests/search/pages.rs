@@ -66,19 +66,12 @@ fn budgets() -> impl Iterator<Item = Option<u32>> {
 fn the_parts_of_a_search_are_the_whole_answer() {
     let (_folder, kb) = one_file();
     for request in requests() {
-        let whole = Request {
-            k: 1000,
-            ..request.clone()
-        };
+        let whole = request.clone().k(1000);
         let whole = facts(&kb.search(&whole).expect("an answer").hits);
         assert!(!whole.is_empty(), "{request:?}");
         for (max_tokens, k) in budgets().zip([3, 7, 10, 2, 100, 1]) {
             let (hits, parts) = all_parts(max_tokens, |page| {
-                let request = Request {
-                    k,
-                    page: page.clone(),
-                    ..request.clone()
-                };
+                let request = request.clone().k(k).page(page.clone());
                 let response = kb.search(&request).expect("an answer");
                 assert!(response.hits.len() <= k);
                 response.hits
@@ -208,10 +201,7 @@ fn a_text_is_cut_at_the_end_of_a_line_where_one_fits() {
 fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
     let (folder, kb) = one_file();
     let other = Kb::open(folder.path().join("all.kb")).expect("it opens");
-    let asked = Request {
-        k: 2,
-        ..Request::new("storm lamp")
-    };
+    let asked = Request::new("storm lamp").k(2);
     let token = |range: Range<usize>| {
         let mut request = asked.clone();
         for _ in range {
@@ -224,8 +214,7 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
     assert_eq!(given, token(0..1), "the same again");
     let with = |kb: &Kb, request: Request, token: &str| {
         let page = PageOptions::default().with_cursor(Cursor::from(token));
-        kb.search(&Request { page, ..request })
-            .map(|answer| answer.hits)
+        kb.search(&request.page(page)).map(|answer| answer.hits)
     };
     assert_eq!(
         with(&other, asked.clone(), &given).expect("it goes on"),
@@ -233,10 +222,7 @@ fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
     );
     let code =
         |kb: &Kb, request: Request, token: &str| with(kb, request, token).unwrap_err().code();
-    let question = Request {
-        k: 2,
-        ..Request::new("storm")
-    };
+    let question = Request::new("storm").k(2);
     assert_eq!(code(&kb, question, &given), "INVALID_CONTINUATION_TOKEN");
     let changes: [fn(&mut Request); 9] = [
         |request| request.plain = true,

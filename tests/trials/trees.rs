@@ -220,10 +220,7 @@ impl Tree {
             assert!(!text.contains(SECRET), "{path} is from outside");
         }
         for number in (0..self.good.len()).step_by(17) {
-            let request = Request {
-                mode: Mode::Keyword,
-                ..Request::new(word(number))
-            };
+            let request = Request::new(word(number)).mode(Mode::Keyword);
             let hits = kb.search(&request).expect("an answer").hits;
             assert!(
                 hits.iter().any(|hit| hit.text == self.good[number]),

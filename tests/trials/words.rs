@@ -126,14 +126,12 @@ fn request(random: &mut Random) -> Request {
             0 => Vec::new(),
             _ => vec![text(random)],
         };
-        request.filters = Filters {
-            paths: typed(random),
-            types: typed(random),
-            languages: typed(random),
-            tags: typed(random),
-            folders: typed(random),
-            ..Filters::default()
-        };
+        request.filters = Filters::new()
+            .paths(typed(random))
+            .types(typed(random))
+            .languages(typed(random))
+            .tags(typed(random))
+            .folders(typed(random));
     }
     request
 }
@@ -197,10 +195,7 @@ fn ask(kb: &Kb, request: &Request) -> Option<kb_engine::Response> {
 /// The first hits are the same however many are asked for, and however they are cut into parts.
 fn check_parts(kb: &Kb, request: &Request) {
     let of = |k: usize| {
-        let request = Request {
-            k,
-            ..request.clone()
-        };
+        let request = request.clone().k(k);
         ask(kb, &request).map(|told| facts(&told.hits))
     };
     let (Some(ten), Some(twenty)) = (of(10), of(20)) else {
@@ -209,10 +204,7 @@ fn check_parts(kb: &Kb, request: &Request) {
     assert_eq!(ten, twenty[..ten.len()], "{request:?}");
     assert_eq!(ten.len(), twenty.len().min(10), "{request:?}");
     let mut parts = Vec::new();
-    let mut part = Request {
-        k: 7,
-        ..request.clone()
-    };
+    let mut part = request.clone().k(7);
     while parts.len() < 20 {
         let told = ask(kb, &part).expect("it was answered before");
         parts.extend(facts(&told.hits));
@@ -232,10 +224,7 @@ fn whatever_is_typed_is_answered_within_bounds_and_consistently() {
     let kb = file(&folder);
     // What is loaded once belongs to nobody's request.
     for mode in Mode::ALL {
-        let _ = kb.search(&Request {
-            mode,
-            ..Request::new("lamp")
-        });
+        let _ = kb.search(&Request::new("lamp").mode(mode));
     }
     for seed in seeds(150) {
         let mut random = begin("words", seed);
@@ -257,10 +246,7 @@ fn whatever_is_typed_is_answered_within_bounds_and_consistently() {
                 let _ = kb.list(Some(&typed), &kb_engine::PageOptions::default());
                 let _ = kb.section_text("docs/guide.md", &typed, &PageOptions::default());
                 let _ = kb.documents(Some(&typed), true, &page);
-                let _ = kb.search(&Request {
-                    page: page.clone(),
-                    ..Request::new(&typed)
-                });
+                let _ = kb.search(&Request::new(&typed).page(page.clone()));
             });
             assert!(held <= HELD_BYTES, "{held} bytes held: {typed:?}");
         }
@@ -284,11 +270,7 @@ fn has_words(text: &str, phrase: &str) -> bool {
 /// All parts of an answer.
 fn all_hits(kb: &Kb, mode: Mode, query: String) -> Vec<Hit> {
     let mut hits = Vec::new();
-    let mut request = Request {
-        mode,
-        k: 10_000,
-        ..Request::new(query)
-    };
+    let mut request = Request::new(query).mode(mode).k(10_000);
     loop {
         let told = ask(kb, &request).expect("an answer");
         request.page.cursor = told.hits.next.clone();

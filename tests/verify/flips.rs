@@ -42,11 +42,7 @@ pub(super) fn answers(kb: &Kb) -> u64 {
         "tag changed",
     ] {
         for mode in Mode::ALL {
-            let request = Request {
-                mode,
-                k: 100,
-                ..Request::new(query)
-            };
+            let request = Request::new(query).mode(mode).k(100);
             format!("{:?}", kb.search(&request)).hash(&mut hasher);
         }
     }

@@ -336,7 +336,7 @@ fn width(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use kb_engine::{ChunkId, Class, Lines, SegmentId, Span, TermScore};
+    use kb_engine::{ChunkId, Lines, SegmentId, Span, TermScore};
 
     use super::*;
 
@@ -350,51 +350,32 @@ mod tests {
         let mut highlights: Vec<Range<usize>> = highlights.collect();
         highlights.sort_by_key(|highlight| highlight.start);
         let lines = text.lines().count() as u32;
-        Hit {
-            file: 0,
-            document: "docs/guide.md".to_owned(),
-            handle: "guide-k3f9qa".to_owned(),
-            title: "Guide".to_owned(),
-            section: vec!["Guide".to_owned(), "File  locks".to_owned()],
-            score: 0.612_345,
-            keyword_score: Some(0.5),
-            vector_score: None,
-            lines: Lines {
-                first: 9,
-                last: 8 + lines,
-            },
-            span: Span {
-                start: 100,
-                end: 100 + text.len() as u32,
-            },
-            file_type: "markdown".to_owned(),
-            language: String::new(),
-            class: Class::Doc,
-            tags: Vec::new(),
-            modified_ms: 0,
-            size_bytes: 0,
-            metadata: Vec::new(),
-            before: String::new(),
-            before_is_cut: false,
-            after: String::new(),
-            after_is_cut: false,
-            text: text.to_owned(),
-            highlights,
-            snippet: 0..text.len(),
-            snippet_first_line: Some(9),
-            chunk: ChunkId {
-                segment: SegmentId(1),
-                row: 0,
-            },
-            chunk_index: 0,
-            chunks: 1,
-            matches: 1,
-            terms: vec![TermScore {
-                term: "lock".to_owned(),
-                frequency: 2,
-                score: 0.5,
-            }],
-        }
+        let mut hit = Hit::of_text("docs/guide.md", text);
+        hit.handle = "guide-k3f9qa".to_owned();
+        hit.title = "Guide".to_owned();
+        hit.section = vec!["Guide".to_owned(), "File  locks".to_owned()];
+        hit.score = 0.612_345;
+        hit.keyword_score = Some(0.5);
+        hit.lines = Lines {
+            first: 9,
+            last: 8 + lines,
+        };
+        hit.span = Span {
+            start: 100,
+            end: 100 + text.len() as u32,
+        };
+        hit.file_type = "markdown".to_owned();
+        hit.highlights = highlights;
+        hit.snippet = 0..text.len();
+        hit.snippet_first_line = Some(9);
+        hit.chunk = ChunkId {
+            segment: SegmentId(1),
+            row: 0,
+        };
+        hit.chunks = 1;
+        hit.matches = 1;
+        hit.terms = vec![TermScore::new("lock", 2, 0.5)];
+        hit
     }
 
     fn layout(columns: Option<usize>) -> Layout {

@@ -121,37 +121,23 @@ mod tests {
         for kb in [&whole, &spread] {
             let paths = |globs: &[&str]| {
                 let paths = words(globs);
-                filtered(
-                    kb,
-                    Filters {
-                        paths,
-                        ..Filters::default()
-                    },
-                )
+                filtered(kb, Filters::new().paths(paths))
             };
             assert_eq!(paths(&["docs"]), ["docs/guide.md", "docs/old/guide.md"]);
             assert_eq!(paths(&["docs/*"]), ["docs/guide.md"]);
             assert_eq!(paths(&["*.rs", "notes.txt"]), ["notes.txt", "src/main.rs"]);
             assert!(paths(&["nowhere"]).is_empty());
-            let types = Filters {
-                types: words(&["md", "html"]),
-                ..Filters::default()
-            };
+            let types = Filters::new().types(words(&["md", "html"]));
             let of_types = filtered(kb, types.clone());
             assert_eq!(
                 of_types,
                 ["docs/guide.md", "docs/old/guide.md", "web/page.html"]
             );
-            let both = Filters {
-                paths: words(&["docs/old"]),
-                ..types
-            };
+            let both = types.paths(words(&["docs/old"]));
             assert_eq!(filtered(kb, both), ["docs/old/guide.md"]);
-            let code = Filters {
-                languages: words(&["rs"]),
-                classes: vec![Class::Code, Class::Data],
-                ..Filters::default()
-            };
+            let code = Filters::new()
+                .languages(words(&["rs"]))
+                .classes([Class::Code, Class::Data]);
             assert_eq!(filtered(kb, code), ["src/main.rs"]);
         }
     }

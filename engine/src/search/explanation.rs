@@ -1,64 +1,79 @@
-//! How an answer came about: term statistics, candidate counts, scores and timings.
+//! How an answer came about: term statistics, candidate counts, signals and timings.
 
 use crate::index::vector::ScanStats;
 use crate::search::relevance::RelevanceSignals;
 
-/// How an answer came about.
+/// How an answer came about; returned with [`Request::explain`](crate::Request::explain).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Explanation {
-    /// The terms of the query with their statistics.
+    /// The distinct terms of the query, after analysis. Empty in a mode without a keyword score.
     pub terms: Vec<TermStatistics>,
-    /// Weight of the vector part in the fused score, 0..1.
+    /// Weight of the vector score in the fused score, 0..1.
     pub vector_weight: f32,
     /// Words of the query that the embedding model knows.
     pub model_words_known: usize,
-    /// Words of the query as the model counts them.
+    /// Words of the query as the embedding model counts them.
     pub model_words: usize,
-    /// Id of the embedding model of the file.
+    /// Id of the embedding model; of several files all different ones, joined by `, `.
     pub model: String,
-    /// Live chunks in the file.
+    /// Live chunks in all files, before filters.
     pub chunks: u64,
-    /// Mean length of a chunk in terms.
+    /// Mean length of these chunks in terms.
     pub mean_length: f32,
     /// Candidates from the keyword index.
     pub keyword_candidates: usize,
     /// Candidates from the vector index.
     pub vector_candidates: usize,
-    /// How the vector index found them.
+    /// What the vector index read to find them.
     pub vectors: ScanStats,
-    /// The scores that relevance was judged by.
+    /// What [`Response::relevance`](crate::Response::relevance) was judged by.
     pub signals: RelevanceSignals,
-    /// The steps taken, with what each cost, in the order taken.
+    /// The steps of the search, in order.
     pub steps: Vec<Step>,
 }
 
 /// One term of the query.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TermStatistics {
-    /// The analysed term.
+    /// The term, after analysis (lower case, stemmed).
     pub term: String,
-    /// In how many live chunks it stands.
+    /// How many live chunks have it.
     pub chunks: u64,
-    /// Its inverse document frequency.
+    /// Its inverse document frequency, where each chunk counts as a document.
     pub idf: f32,
 }
 
-/// One step of a search.
+/// What one term of the query adds to the score of one hit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// What was done.
-    pub name: &'static str,
-    /// Microseconds.
-    pub micros: u64,
+#[non_exhaustive]
+pub struct TermScore {
+    /// The term, after analysis.
+    pub term: String,
+    /// How often it is in the chunk, with title, headings and path.
+    pub frequency: u32,
+    /// Its part of [`Hit::keyword_score`](crate::Hit::keyword_score), 0..1.
+    pub score: f32,
 }
 
-/// What one term of the query gave to one hit.
+impl TermScore {
+    /// The score of a term with its frequency; see the fields.
+    pub fn new(term: impl Into<String>, frequency: u32, score: f32) -> TermScore {
+        TermScore {
+            term: term.into(),
+            frequency,
+            score,
+        }
+    }
+}
+
+/// One timed step of a search. Steps differ between modes, and repeat where a search went deeper.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TermScore {
-    /// The analysed term.
-    pub term: String,
-    /// How often it stands in the chunk, its title and path.
-    pub frequency: u32,
-    /// What it adds to the keyword score.
-    pub score: f32,
+#[non_exhaustive]
+pub struct Step {
+    /// `plan`, `keyword`, `vector`, `fuse`, `documents` or `text`.
+    pub name: &'static str,
+    /// Duration in microseconds.
+    pub micros: u64,
 }

@@ -1,21 +1,25 @@
 //! Room 3b: request -> plan -> retrieve -> fuse -> render.
 //!
-//! | stage | where | in -> out |
+//! | stage | modules | in -> out |
 //! |---|---|---|
-//! | request | [`request`] | what a caller wants -> a validated [`Request`] |
-//! | plan | [`plan`], [`query`], [`filter`] | query text and filters -> analysed terms, vectors, bitmaps of rows |
-//! | retrieve | [`retrieve`] | plan -> the best chunks of both indexes, in layers |
-//! | fuse | [`fuse`] | chunks with two scores -> one order, joined to passages |
-//! | render | [`render`] | passages -> hits with text, highlights and snippet |
+//! | request | `request`, `filters`, `options` | what a caller wants -> a checked [`Request`] |
+//! | plan | `plan`, `query`, `filter` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
+//! | retrieve | `retrieve` | plan -> the best chunks of both indexes, in layers |
+//! | fuse | `fuse` | chunks with two scores -> one order, joined to passages |
+//! | render | `render` | passages -> hits with text, highlights and snippet |
 //!
-//! [`pipeline`] runs the stages, [`relevance`] judges the best candidates. This is the only room where
-//! keyword index, vector index and stored text meet for reading. It does not write, does not know
-//! files or folders, and formats nothing for a front.
+//! `pipeline` runs the stages on `sources`; [`relevance`] judges the best candidates; `response` and
+//! `explanation` hold what comes out. This is the only room where keyword index, vector index and
+//! stored text meet for reading. It does not write, does not know where files lie, and formats nothing
+//! for a front.
 
+mod abbreviate;
 mod explanation;
 mod filter;
+mod filters;
 mod fuse;
 mod model;
+mod options;
 mod pipeline;
 mod plan;
 mod query;
@@ -29,15 +33,14 @@ mod sources;
 mod timer;
 
 pub use explanation::{Explanation, Step, TermScore, TermStatistics};
+pub use filters::Filters;
 pub use fuse::score::VECTOR_WEIGHT;
 pub(crate) use model::model_of;
+pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::{MIN_CANDIDATES, embedded};
 pub use relevance::{Relevance, RelevanceSignals};
-pub use request::{
-    CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Filters, K_LIMIT, Mode, QUERY_LIMIT_BYTES, Request,
-    Scope, Sort,
-};
+pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
 pub use response::{HIT_OVERHEAD_BYTES, Hit, Response};
 pub(crate) use sample_queries::sample_queries;
 pub(crate) use sources::Source;

@@ -117,19 +117,7 @@ fn cursor_scope(files: &[Source<'_>], request: &Request) -> CursorScope {
         .iter()
         .map(|source| (source.uuid, source.catalog.manifest.generation))
         .collect();
-    let options = format!(
-        "{} {:?} {:?} {:?} {:?} {} {} {} {:?}",
-        request.plain,
-        request.mode,
-        request.scope,
-        request.sort,
-        request.scan,
-        request.k,
-        request.min_score,
-        request.join,
-        request.filters
-    );
-    CursorScope::new("search", &commits, [request.query.as_str(), &options])
+    CursorScope::new("search", &commits, request.fingerprint())
 }
 
 /// What the best candidates show of the question.

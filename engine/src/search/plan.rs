@@ -10,10 +10,11 @@ use crate::index::vector::query::Query as VectorQuery;
 use crate::search::filter::metadata;
 use crate::search::filter::rows::Rows;
 use crate::search::fuse::score::vector_weight;
+use crate::search::options::{Mode, Scope};
 use crate::search::query::execute;
 use crate::search::query::parser::{self, ParsedQuery};
 use crate::search::query::two_phase::TwoPhaseFilter;
-use crate::search::request::{Mode, QUERY_LIMIT_BYTES, Request, Scope};
+use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::Sources;
 
 /// Candidates that each index gives at least: deeper lists find what only both parts together rank

@@ -8,6 +8,7 @@
 
 /// What relevance is judged by: absolute scores of the best candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct RelevanceSignals {
     /// Largest keyword part of all candidates, 0..1. `None`: the mode has no keyword part, or the
     /// query no term.
@@ -26,6 +27,7 @@ pub struct RelevanceSignals {
 
 /// Whether the file contains anything relevant to the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Relevance {
     /// The best hit is closer than chance makes it.
     Relevant,

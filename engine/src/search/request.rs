@@ -1,11 +1,12 @@
-//! What a caller asks: the request, its filters and defaults.
+//! What a caller asks: the query and all options, with their limits and defaults.
 
 use crate::error::{Error, Result};
 use crate::index::vector::Scan;
 use crate::paging::PageOptions;
-use crate::types::Class;
+use crate::search::filters::Filters;
+use crate::search::options::{Mode, Scope, Sort};
 
-/// Longest query that is read, in bytes; the rest of a longer one is ignored with a warning.
+/// Longest query that is searched, in bytes; the rest of a longer one is ignored with a warning.
 pub const QUERY_LIMIT_BYTES: usize = 8 << 10;
 
 /// Most hits that one request may ask for.
@@ -14,187 +15,69 @@ pub const K_LIMIT: usize = 10_000;
 /// Most lines of context on each side of a hit.
 pub const CONTEXT_LIMIT_LINES: u32 = 1000;
 
-/// Most characters shown before a preview, and after it.
+/// Most characters of context on each side of a hit.
 pub const CONTEXT_LIMIT_CHARS: usize = 10_000;
 
-/// Characters of something typed that a message shows.
-const SHOWN_CHARS: usize = 60;
-
-/// The start of something that was typed, for a message.
-pub(crate) fn shown(typed: &str) -> String {
-    let mut shown: String = typed.chars().take(SHOWN_CHARS).collect();
-    if shown.len() < typed.len() {
-        shown.push_str("...");
-    }
-    shown
-}
-
-/// What answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Words and meaning, fused. The default.
-    #[default]
-    Hybrid,
-    /// Meaning only.
-    Semantic,
-    /// Words only.
-    Keyword,
-    /// Documents by title, file name, handle and tags: every word must match one of them.
-    Title,
-}
-
-impl Mode {
-    /// The modes that rank text.
-    pub const RANKED: [Mode; 3] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword];
-
-    /// All modes.
-    pub const ALL: [Mode; 4] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword, Mode::Title];
-
-    /// The word used in options and output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Hybrid => "hybrid",
-            Mode::Semantic => "semantic",
-            Mode::Keyword => "keyword",
-            Mode::Title => "title",
-        }
-    }
-
-    /// The mode of that word.
-    pub fn from_name(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-}
-
-/// The order of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sort {
-    /// Best score first; equal scores by path, then start byte. The default.
-    #[default]
-    Score,
-    /// The same hits, those of the document modified last first.
-    Recency,
-    /// The same hits, by path, then start byte.
-    Path,
-}
-
-impl Sort {
-    /// All orders.
-    pub const ALL: [Sort; 3] = [Sort::Score, Sort::Recency, Sort::Path];
-
-    /// The word used in options and output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sort::Score => "score",
-            Sort::Recency => "recency",
-            Sort::Path => "path",
-        }
-    }
-
-    /// The order of that word.
-    pub fn from_name(name: &str) -> Option<Sort> {
-        Sort::ALL.into_iter().find(|sort| sort.name() == name)
-    }
-}
-
-/// What one hit stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
-    /// A passage: a chunk, or neighbouring chunks that are about equally good. The default.
-    #[default]
-    Chunks,
-    /// A document, shown by its best chunk.
-    Documents,
-}
-
-impl Scope {
-    /// All scopes.
-    pub const ALL: [Scope; 2] = [Scope::Chunks, Scope::Documents];
-
-    /// The word used in options and output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scope::Chunks => "chunks",
-            Scope::Documents => "documents",
-        }
-    }
-
-    /// The scope of that word.
-    pub fn from_name(name: &str) -> Option<Scope> {
-        Scope::ALL.into_iter().find(|scope| scope.name() == name)
-    }
-}
-
-/// Which chunks may answer. Values of one field are alternatives, fields are joined by AND; an
-/// empty field does not filter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filters {
-    /// Globs over document paths: `src/**/*.rs`; one without `/` also matches file names.
-    pub paths: Vec<String>,
-    /// File types: `markdown`, `rust`, or an extension: `md`.
-    pub types: Vec<String>,
-    /// Languages: `rust`, or a common alias: `rs`, `sh`.
-    pub languages: Vec<String>,
-    /// Classes of documents.
-    pub classes: Vec<Class>,
-    /// Tags that people gave documents.
-    pub tags: Vec<String>,
-    /// Folders: all documents below them, at any depth.
-    pub folders: Vec<String>,
-    /// Documents whose original was modified at that time or later, milliseconds since 1970. A
-    /// document whose time is not known does not pass.
-    pub modified_since_ms: Option<i64>,
-    /// Kinds of symbols. No document of this version has symbols.
-    pub symbol_kinds: Vec<String>,
-    /// Names of symbols. No document of this version has symbols.
-    pub symbol_names: Vec<String>,
-}
-
-impl Filters {
-    /// Whether every chunk may answer.
-    pub fn is_empty(&self) -> bool {
-        *self == Filters::default()
-    }
-}
-
-/// One question to one or several .kb files.
+/// One query to one or several .kb files, with its options.
+///
+/// The builder methods have the names of the fields. [`Kb::search`](crate::Kb::search) checks the
+/// values; building a request never fails.
+///
+/// ```
+/// use kb_engine::{Filters, Mode, Request};
+///
+/// let request = Request::new("tide tables")
+///     .k(5)
+///     .mode(Mode::Keyword)
+///     .filters(Filters::new().paths(["docs/**"]))
+///     .context_lines(2, 2);
+/// assert_eq!(request.k, 5);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Request {
-    /// Words, with `"phrases"`, `+word`, `-word` and `title:`, `path:`, `tag:`; never a syntax error.
+    /// The query: words, and the operators `"phrase"`, `+word`, `-word`, `title:`, `path:` and `tag:`.
+    /// Anything that is not an operator is plain text, so no query is a syntax error. A blank query is
+    /// refused; a query of operators alone lists the documents that pass.
     pub query: String,
-    /// Whether the signs of the query are words like all others.
+    /// Whether operators are plain text like everything else.
     pub plain: bool,
-    /// How many hits at most, in one page, `1..=`[`K_LIMIT`].
+    /// Most hits to return at once, `1..=`[`K_LIMIT`].
     pub k: usize,
-    /// What answers.
+    /// Which index answers.
     pub mode: Mode,
     /// What one hit stands for.
     pub scope: Scope,
-    /// Their order.
+    /// The order of the hits.
     pub sort: Sort,
-    /// Which chunks may answer.
+    /// Which documents are searched.
     pub filters: Filters,
-    /// Hits below this score, 0..1, are left out.
+    /// Hits with a lower score are left out, `0.0..=1.0`. [`Sort`] and [`Filters`] do not change
+    /// scores.
     pub min_score: f32,
-    /// Lines of the document to show before and after each hit, at most [`CONTEXT_LIMIT_LINES`].
+    /// Lines of the document to return before and after each hit, each `0..=`[`CONTEXT_LIMIT_LINES`].
     pub context_lines: (u32, u32),
-    /// Whether neighbouring chunks that are about equally good make one hit.
+    /// Whether neighbouring chunks with similar scores make one hit; has no effect in
+    /// [`Scope::Documents`].
     pub join: bool,
-    /// Cut the text of a hit to that many characters around its best lines.
+    /// Cuts the text of a hit to this many characters around its snippet. `None`: the whole passage.
+    /// 0 is refused.
     pub max_text_chars: Option<usize>,
-    /// Characters of the document to show before and after each preview, at most
-    /// [`CONTEXT_LIMIT_CHARS`], in the place of lines: as many whole words as fit.
+    /// Characters of the document to return before and after the cut text, rounded down to whole
+    /// words, `0..=`[`CONTEXT_LIMIT_CHARS`]. `None`: none. It needs `max_text_chars` and excludes
+    /// `context_lines`.
     pub context_chars: Option<usize>,
-    /// How vectors are searched; for comparisons.
+    /// How vectors are compared; for measurements.
     pub scan: Scan,
-    /// How much of the answer is wanted at once, and where to go on.
+    /// Token budget and cursor.
     pub page: PageOptions,
-    /// Whether the answer shows how it came about.
+    /// Whether the response has an [`Explanation`](crate::Explanation), and each hit its
+    /// [`TermScore`](crate::TermScore)s.
     pub explain: bool,
 }
 
 impl Request {
-    /// A hybrid request for the ten best hits.
+    /// A hybrid request for the ten best passages, without filters or context.
     pub fn new(query: impl Into<String>) -> Request {
         Request {
             query: query.into(),
@@ -215,7 +98,112 @@ impl Request {
         }
     }
 
-    /// Refuses what no answer can be given to.
+    /// Replaces the query.
+    #[must_use]
+    pub fn query(mut self, query: impl Into<String>) -> Request {
+        self.query = query.into();
+        self
+    }
+
+    /// Sets whether operators are plain text.
+    #[must_use]
+    pub fn plain(mut self, plain: bool) -> Request {
+        self.plain = plain;
+        self
+    }
+
+    /// Sets the number of hits.
+    #[must_use]
+    pub fn k(mut self, k: usize) -> Request {
+        self.k = k;
+        self
+    }
+
+    /// Sets which index answers.
+    #[must_use]
+    pub fn mode(mut self, mode: Mode) -> Request {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets what one hit stands for.
+    #[must_use]
+    pub fn scope(mut self, scope: Scope) -> Request {
+        self.scope = scope;
+        self
+    }
+
+    /// Sets the order of the hits.
+    #[must_use]
+    pub fn sort(mut self, sort: Sort) -> Request {
+        self.sort = sort;
+        self
+    }
+
+    /// Replaces the filters.
+    #[must_use]
+    pub fn filters(mut self, filters: Filters) -> Request {
+        self.filters = filters;
+        self
+    }
+
+    /// Sets the lowest score.
+    #[must_use]
+    pub fn min_score(mut self, min_score: f32) -> Request {
+        self.min_score = min_score;
+        self
+    }
+
+    /// Sets the lines of context before and after each hit.
+    #[must_use]
+    pub fn context_lines(mut self, before: u32, after: u32) -> Request {
+        self.context_lines = (before, after);
+        self
+    }
+
+    /// Sets whether neighbouring chunks make one hit.
+    #[must_use]
+    pub fn join(mut self, join: bool) -> Request {
+        self.join = join;
+        self
+    }
+
+    /// Cuts the text of each hit to `chars` characters around its snippet.
+    #[must_use]
+    pub fn max_text_chars(mut self, chars: usize) -> Request {
+        self.max_text_chars = Some(chars);
+        self
+    }
+
+    /// Sets the characters of context before and after the cut text of each hit.
+    #[must_use]
+    pub fn context_chars(mut self, chars: usize) -> Request {
+        self.context_chars = Some(chars);
+        self
+    }
+
+    /// Sets how vectors are compared.
+    #[must_use]
+    pub fn scan(mut self, scan: Scan) -> Request {
+        self.scan = scan;
+        self
+    }
+
+    /// Sets token budget and cursor.
+    #[must_use]
+    pub fn page(mut self, page: PageOptions) -> Request {
+        self.page = page;
+        self
+    }
+
+    /// Sets whether the response has an explanation.
+    #[must_use]
+    pub fn explain(mut self, explain: bool) -> Request {
+        self.explain = explain;
+        self
+    }
+
+    /// Checks the values without searching; [`Kb::search`](crate::Kb::search) does the same first.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] when the query is blank or a number is out of range.
@@ -240,21 +228,100 @@ impl Request {
             return invalid("context", reason);
         }
         if self.max_text_chars == Some(0) {
-            let reason = "0 characters given; at least 1".to_owned();
-            return invalid("preview", reason);
+            return invalid("max_text_chars", "0 given; at least 1".to_owned());
         }
         match self.context_chars {
             Some(given) if given > CONTEXT_LIMIT_CHARS => {
-                let reason =
-                    format!("{given} characters given; allowed are 0 to {CONTEXT_LIMIT_CHARS}");
-                return invalid("around", reason);
+                let reason = format!("{given} given; allowed are 0 to {CONTEXT_LIMIT_CHARS}");
+                return invalid("context_chars", reason);
             }
-            Some(_) if self.max_text_chars.is_none() || self.context_lines != (0, 0) => {
-                let reason = "it goes with a preview, and not with lines of context".to_owned();
-                return invalid("around", reason);
+            Some(_) if self.max_text_chars.is_none() => {
+                return invalid("context_chars", "it needs max_text_chars".to_owned());
+            }
+            Some(_) if self.context_lines != (0, 0) => {
+                return invalid("context_chars", "it excludes context_lines".to_owned());
             }
             _ => {}
         }
         self.page.validate()
+    }
+
+    /// The arguments that a cursor is bound to: all that decide which hits there are, and in what
+    /// order. The others may change from page to page.
+    ///
+    /// A new field does not compile before it is listed here, on one side or the other.
+    pub(crate) fn fingerprint(&self) -> [String; 2] {
+        let Request {
+            query,
+            plain,
+            k,
+            mode,
+            scope,
+            sort,
+            filters,
+            min_score,
+            context_lines: _,
+            join,
+            max_text_chars: _,
+            context_chars: _,
+            scan,
+            page: _,
+            explain: _,
+        } = self;
+        let options = format!(
+            "{plain} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {filters:?}"
+        );
+        [query.clone(), options]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::Class;
+
+    /// One change of each field and of each filter, with whether a cursor is bound to it.
+    fn changes() -> Vec<(Request, bool)> {
+        let base = || Request::new("tide");
+        let filter = |filters: Filters| (base().filters(filters), true);
+        vec![
+            (base().query("tides"), true),
+            (base().plain(true), true),
+            (base().k(11), true),
+            (base().mode(Mode::Keyword), true),
+            (base().scope(Scope::Documents), true),
+            (base().sort(Sort::Path), true),
+            (base().min_score(0.01), true),
+            (base().join(false), true),
+            (base().scan(Scan::Exact), true),
+            filter(Filters::new().paths(["a"])),
+            filter(Filters::new().types(["a"])),
+            filter(Filters::new().languages(["a"])),
+            filter(Filters::new().classes([Class::Doc])),
+            filter(Filters::new().tags(["a"])),
+            filter(Filters::new().folders(["a"])),
+            filter(Filters::new().modified_since_ms(1)),
+            filter(Filters::new().symbol_kinds(["a"])),
+            filter(Filters::new().symbol_names(["a"])),
+            (base().context_lines(1, 0), false),
+            (base().max_text_chars(9), false),
+            (base().context_chars(9), false),
+            (base().explain(true), false),
+            (
+                base().page(PageOptions::default().with_max_tokens(9)),
+                false,
+            ),
+        ]
+    }
+
+    #[test]
+    fn every_field_that_decides_the_hits_changes_the_fingerprint() {
+        let mut seen = vec![Request::new("tide").fingerprint()];
+        for (request, is_bound) in changes() {
+            assert_ne!(request, Request::new("tide"));
+            let fingerprint = request.fingerprint();
+            assert_eq!(!seen.contains(&fingerprint), is_bound, "{request:?}");
+            seen.push(fingerprint);
+        }
     }
 }

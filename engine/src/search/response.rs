@@ -1,34 +1,37 @@
-//! What a caller gets: hits, warnings and, on request, the explanation.
+//! What a caller gets: hits with their scores and positions, and warnings.
 
 use std::ops::Range;
 
 use crate::paging::Paged;
 use crate::search::explanation::{Explanation, TermScore};
+use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
-use crate::search::request::Mode;
-use crate::types::{ChunkId, Class, Lines, Span};
+use crate::types::{ChunkId, Class, Lines, SegmentId, Span};
 
-/// The answer to one request, best hit first.
+/// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Response {
-    /// At most `k` hits, in the order asked for.
+    /// At most [`k`](crate::Request::k) hits in the order of the request; empty when nothing matches.
     pub hits: Paged<Hit>,
-    /// The mode that answered; keyword when a semantic part was impossible.
+    /// The mode that answered; [`Mode::Keyword`] for a hybrid request when this program does not have
+    /// the embedding model of any file.
     pub mode: Mode,
     /// Whether the files contain anything relevant to the query.
     pub relevance: Relevance,
-    /// How many chunks the filters let through.
+    /// How many live chunks pass the filters and operators.
     pub searched_chunks: u64,
-    /// What the caller should know, one sentence each.
+    /// What the caller should know, one sentence each, without a full stop.
     pub warnings: Vec<String>,
-    /// How the answer came about, when asked for.
+    /// How the answer came about; `None` unless requested.
     pub explanation: Option<Explanation>,
 }
 
-/// A passage with its scores and where it stands.
+/// One result: a passage or a document, with its scores and where it is.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Hit {
-    /// Position of its file in the request; 0 where one file was asked.
+    /// Position of its file in the searched files; 0 where one file is searched.
     pub file: usize,
     /// Path of the document inside the .kb.
     pub document: String,
@@ -38,15 +41,16 @@ pub struct Hit {
     pub title: String,
     /// Headings above the best chunk, outermost first.
     pub section: Vec<String>,
-    /// Score of the best chunk, 0..1, comparable between requests.
+    /// Score of the best chunk, 0..1. Comparable between requests of one mode.
     pub score: f32,
-    /// Keyword part, 0..1; `None` when the mode has no such part.
+    /// Keyword score, 0..1; `None` when the mode has none.
     pub keyword_score: Option<f32>,
-    /// Vector part, 0..1; `None` when the mode has no such part.
+    /// Vector score, 0..1; `None` when the mode has none.
     pub vector_score: Option<f32>,
-    /// Lines of the original file.
+    /// First and last line of the passage in the original file, from 1; both 0 for a document
+    /// without text.
     pub lines: Lines,
-    /// Bytes of the stored text.
+    /// Byte range of `text` in the stored text of the document.
     pub span: Span,
     /// File type of the document.
     pub file_type: String,
@@ -54,49 +58,94 @@ pub struct Hit {
     pub language: String,
     /// Class of the document.
     pub class: Class,
-    /// Tags that people gave the document.
+    /// Tags that were given to the document.
     pub tags: Vec<String>,
-    /// Modification time of the original, milliseconds since 1970; 0 when unknown.
+    /// Modification time of the original, in milliseconds since 1970; 0 when unknown.
     pub modified_ms: i64,
     /// Size of the original file in bytes.
     pub size_bytes: u64,
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
-    /// Text of the passage, or the preview of it that was asked for.
+    /// Text of the passage, cut to [`max_text_chars`](crate::Request::max_text_chars) if requested.
+    /// At most about 1 MB.
     pub text: String,
-    /// The lines asked for before the passage, or the characters before the preview. Of a line of more
-    /// than 4096 bytes the end, behind `[...]`; at most some 256 KB.
+    /// The requested context before `text`, at most some 256 KB. Of a line of more than 4096 bytes it
+    /// has only the end, after `[...]`.
     pub before: String,
     /// Whether a line of `before` was cut.
     pub before_is_cut: bool,
-    /// The lines or characters asked for after it. Of a line of more than 4096 bytes the beginning, and
-    /// then `[...]`; at most some 256 KB.
+    /// The requested context after `text`, at most some 256 KB. Of a line of more than 4096 bytes it
+    /// has only the beginning, before `[...]`.
     pub after: String,
     /// Whether a line of `after` was cut.
     pub after_is_cut: bool,
-    /// Byte ranges of `text` that match words of the query, in order, not overlapping.
+    /// Byte ranges of `text` that match terms of the query, ascending, without overlaps; at most
+    /// 4096.
     pub highlights: Vec<Range<usize>>,
-    /// Byte range of `text`: the few whole lines that show best why it was found.
+    /// Byte range of `text`: up to four whole lines with the most and rarest terms of the query.
     pub snippet: Range<usize>,
-    /// Original line number of the first of the best lines; `None` where the text has other lines
-    /// than the original (HTML), so that only `lines` says where the chunk stands.
+    /// Number of the first line of the snippet in the original file, from 1; `None` where lines of
+    /// the text are not lines of the original (HTML) and only `lines` is known.
     pub snippet_first_line: Option<u32>,
-    /// The best chunk of it; valid for this state of the file.
+    /// The best chunk; valid for this commit of the file.
     pub chunk: ChunkId,
     /// Number of that chunk in its document, from 0.
     pub chunk_index: u32,
-    /// How many chunks the passage has; 0 for a document without text.
+    /// Number of chunks in the passage; 0 for a document without text.
     pub chunks: u32,
-    /// How many candidates it stands for: chunks of the passage, or of the document when documents
-    /// were asked for.
+    /// Number of candidate chunks that the hit stands for: those of the passage, or with
+    /// [`Scope::Documents`](crate::Scope::Documents) those of the document.
     pub matches: u32,
-    /// The parts of the keyword score by term, when asked for.
+    /// The keyword score by term; empty unless [`explain`](crate::Request::explain) is set.
     pub terms: Vec<TermScore>,
 }
 
+/// What the numbers and the names of the fields of a hit count in a token budget, in bytes.
+pub const HIT_OVERHEAD_BYTES: u64 = 160;
+
 impl Hit {
-    /// Bytes that the hit counts as in a token budget: its texts, names and metadata, and
-    /// [`HIT_OVERHEAD_BYTES`] for its numbers.
+    /// A hit with a document and a text, and nothing else: no score, no context, no highlights. For
+    /// tests of programs that show hits; set the other fields as needed.
+    pub fn of_text(document: impl Into<String>, text: impl Into<String>) -> Hit {
+        Hit {
+            file: 0,
+            document: document.into(),
+            handle: String::new(),
+            title: String::new(),
+            section: Vec::new(),
+            score: 0.0,
+            keyword_score: None,
+            vector_score: None,
+            lines: Lines { first: 0, last: 0 },
+            span: Span { start: 0, end: 0 },
+            file_type: String::new(),
+            language: String::new(),
+            class: Class::Doc,
+            tags: Vec::new(),
+            modified_ms: 0,
+            size_bytes: 0,
+            metadata: Vec::new(),
+            text: text.into(),
+            before: String::new(),
+            before_is_cut: false,
+            after: String::new(),
+            after_is_cut: false,
+            highlights: Vec::new(),
+            snippet: 0..0,
+            snippet_first_line: None,
+            chunk: ChunkId {
+                segment: SegmentId(0),
+                row: 0,
+            },
+            chunk_index: 0,
+            chunks: 0,
+            matches: 0,
+            terms: Vec::new(),
+        }
+    }
+
+    /// Bytes that the hit counts in a token budget: its texts, names and metadata, and
+    /// [`HIT_OVERHEAD_BYTES`].
     pub fn cost_bytes(&self) -> u64 {
         let names = [&self.document, &self.handle, &self.title];
         let texts = [&self.text, &self.before, &self.after];
@@ -106,7 +155,7 @@ impl Hit {
         bytes as u64 + HIT_OVERHEAD_BYTES
     }
 
-    /// Bytes of memory that the hit takes, about.
+    /// Approximate heap and inline size of the hit in memory, in bytes.
     pub(crate) fn held_bytes(&self) -> u64 {
         let names = [&self.file_type, &self.language];
         let strings = names.into_iter().chain(&self.tags);
@@ -119,6 +168,3 @@ impl Hit {
         self.cost_bytes() + (others + terms + lists + size_of::<Hit>()) as u64
     }
 }
-
-/// What scores, lines and the names of fields take in an answer, in bytes.
-pub const HIT_OVERHEAD_BYTES: u64 = 160;

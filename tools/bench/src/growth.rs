@@ -217,10 +217,7 @@ fn answered(file: &Path) -> Result<Measured> {
     for _ in 0..5 {
         let started = Instant::now();
         let kb = Kb::open(file)?;
-        let request = Request {
-            mode: Mode::Keyword,
-            ..Request::new(format!("{} {}", word(5), word(9)))
-        };
+        let request = Request::new(format!("{} {}", word(5), word(9))).mode(Mode::Keyword);
         if kb.search(&request)?.hits.is_empty() {
             bail!("nothing was found");
         }

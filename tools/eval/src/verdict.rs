@@ -317,13 +317,11 @@ mod tests {
     #[test]
     fn rejected_and_lost_are_shares_of_their_own_lists() {
         let shown = |vector| {
-            let evidence = RelevanceSignals {
-                keyword: Some(0.0),
-                vector: Some(vector),
-                chunks: 1000,
-                query_idf: 1.0,
-                ..RelevanceSignals::default()
-            };
+            let mut evidence = RelevanceSignals::default();
+            evidence.keyword = Some(0.0);
+            evidence.vector = Some(vector);
+            evidence.chunks = 1000;
+            evidence.query_idf = 1.0;
             let verdict = relevance::judge(&evidence);
             [Judged { evidence, verdict }; RANKED.len()]
         };

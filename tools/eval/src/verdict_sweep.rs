@@ -301,12 +301,11 @@ mod tests {
     use crate::sets::Row;
 
     fn shown(vector: f32, from: usize, file: usize) -> Shown {
+        let mut evidence = RelevanceSignals::default();
+        evidence.vector = Some(vector);
+        evidence.chunks = 1;
         Shown {
-            evidence: [RelevanceSignals {
-                vector: Some(vector),
-                chunks: 1,
-                ..RelevanceSignals::default()
-            }; RANKED.len()],
+            evidence: [evidence; RANKED.len()],
             from,
             file,
             weight: 1.0,

@@ -21,30 +21,26 @@ use crate::output::passage::{Layout, render};
 const QUOTED_CHARACTERS: usize = 60;
 
 pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let request = Request {
-        query: query(arguments)?,
-        plain: arguments.plain,
-        k: arguments.k,
-        mode: arguments.mode,
-        scope: arguments.scope,
-        sort: arguments.sort,
-        filters: Filters {
-            tags: arguments.tag.clone(),
-            paths: arguments.path.clone(),
-            folders: arguments.folder.clone(),
-            types: arguments.file_type.clone(),
-            languages: arguments.lang.clone(),
-            classes: arguments.class.clone(),
-            modified_since_ms: arguments.since,
-            ..Filters::default()
-        },
-        min_score: arguments.min_score,
-        context_lines: (arguments.before, arguments.after),
-        join: !arguments.no_join,
-        page: arguments.page.page(),
-        explain: arguments.explain,
-        ..Request::new("")
-    };
+    let mut filters = Filters::new()
+        .tags(&arguments.tag)
+        .paths(&arguments.path)
+        .folders(&arguments.folder)
+        .types(&arguments.file_type)
+        .languages(&arguments.lang)
+        .classes(arguments.class.iter().copied());
+    filters.modified_since_ms = arguments.since;
+    let request = Request::new(query(arguments)?)
+        .plain(arguments.plain)
+        .k(arguments.k)
+        .mode(arguments.mode)
+        .scope(arguments.scope)
+        .sort(arguments.sort)
+        .filters(filters)
+        .min_score(arguments.min_score)
+        .context_lines(arguments.before, arguments.after)
+        .join(!arguments.no_join)
+        .page(arguments.page.page())
+        .explain(arguments.explain);
     let given: Vec<Option<&Path>> = match arguments.file.as_slice() {
         [] => vec![None],
         files => files.iter().map(|file| Some(file.as_path())).collect(),
@@ -269,9 +265,8 @@ fn explanation_lines(response: &Response, explanation: &Explanation) -> Vec<Stri
     let weight = explanation.vector_weight;
     let formula = match response.mode {
         Mode::Hybrid => format!("{:.2} x keyword + {weight:.2} x vector", 1.0 - weight),
-        Mode::Keyword => "keyword".to_owned(),
         Mode::Semantic => "vector".to_owned(),
-        Mode::Title => "title".to_owned(),
+        mode => mode.name().to_owned(),
     };
     let mut lines = vec![
         String::new(),

@@ -164,12 +164,10 @@ mod tests {
         // What searches for the same questions find.
         let kb = crate::Kb::open(&path).unwrap();
         let nearest = |query: &str, scan| -> Vec<f32> {
-            let request = crate::Request {
-                mode: crate::Mode::Semantic,
-                join: false,
-                scan,
-                ..crate::Request::new(query)
-            };
+            let request = crate::Request::new(query)
+                .mode(crate::Mode::Semantic)
+                .join(false)
+                .scan(scan);
             let hits = kb.search(&request).unwrap().hits;
             hits.iter().map(|hit| hit.score).collect()
         };

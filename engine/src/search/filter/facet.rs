@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::error::{Error, Result};
+use crate::search::abbreviate::abbreviate;
 use crate::search::filter::rows::{intersect, live, normalized};
-use crate::search::request::shown;
 use crate::store::facets::{self, Facet};
 
 /// Up to this many values of a facet are looked up one by one; for more, all values are listed.
@@ -130,14 +130,14 @@ impl FacetFilter<'_> {
                 argument,
                 reason: format!(
                     "{:?} is no known {argument}; this file has: {listed}",
-                    shown(unknown.text)
+                    abbreviate(unknown.text)
                 ),
             });
         }
         let absent: Vec<String> = missing
             .iter()
             .take(MAX_LISTED)
-            .map(|(stored, _)| format!("{:?}", shown(stored)))
+            .map(|(stored, _)| format!("{:?}", abbreviate(stored)))
             .collect();
         warnings.push(format!(
             "no document has {argument} {}; this file has: {listed}",

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
-use crate::search::request::shown;
+use crate::search::abbreviate::abbreviate;
 
 /// Most bytes of one glob.
 const GLOB_LIMIT_BYTES: usize = 4096;
@@ -168,7 +168,7 @@ fn with_depth(glob: &str) -> String {
 fn invalid_glob(glob: &str, why: &dyn std::fmt::Display) -> Error {
     Error::InvalidArgument {
         argument: "path",
-        reason: format!("{:?} is no glob: {why}", shown(glob)),
+        reason: format!("{:?} is no glob: {why}", abbreviate(glob)),
     }
 }
 
@@ -194,7 +194,7 @@ impl PathMatcher {
             if let Err(reason) = check_limits(words) {
                 warnings.push(format!(
                     "path:{:?} was taken as text and not as a glob: {reason}",
-                    shown(words)
+                    abbreviate(words)
                 ));
             } else if let Ok(pattern) = Pattern::new(&with_depth(&given)) {
                 return PathMatcher::Glob(Box::new(pattern));

@@ -14,7 +14,7 @@ use crate::resolve;
 use crate::search::filter::facet::FacetFilter;
 use crate::search::filter::glob::{Globs, folders_of};
 use crate::search::filter::rows::{Rows, intersect, live, live_rows, rows_of_documents};
-use crate::search::request::Filters;
+use crate::search::filters::Filters;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
 
@@ -267,20 +267,14 @@ mod tests {
             (vec!["./a/b/"], vec!["a/b/c/five.md", "a/b/one.md"]),
             (vec!["a/b/c", "a-b"], vec!["a-b/two.md", "a/b/c/five.md"]),
         ] {
-            let filters = Filters {
-                folders: words(&folders),
-                ..Filters::default()
-            };
+            let filters = Filters::new().folders(words(&folders));
             for with_directory in [false, true] {
                 let (paths, _) = passing(&filters, with_directory).unwrap();
                 assert_eq!(paths, expected, "{folders:?}");
             }
         }
         for all in ["", ".", "/"] {
-            let filters = Filters {
-                folders: words(&["a", all]),
-                ..Filters::default()
-            };
+            let filters = Filters::new().folders(words(&["a", all]));
             assert_eq!(passing(&filters, false).unwrap().0.len(), 7);
         }
     }
@@ -288,17 +282,11 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_refused_with_the_nearest() {
         for folder in ["a/d", "gone", "z.md"] {
-            let filters = Filters {
-                folders: words(&["a", folder]),
-                ..Filters::default()
-            };
+            let filters = Filters::new().folders(words(&["a", folder]));
             let error = passing(&filters, false).unwrap_err();
             assert_eq!(error.code(), "FOLDER_NOT_FOUND", "{folder}");
         }
-        let filters = Filters {
-            folders: words(&["x/b"]),
-            ..Filters::default()
-        };
+        let filters = Filters::new().folders(words(&["x/b"]));
         let error = passing(&filters, false).unwrap_err().to_string();
         assert!(error.contains("a/b"), "{error}");
     }
@@ -310,16 +298,11 @@ mod tests {
             values.push(more.to_owned());
             values
         };
-        let filters = Filters {
-            paths: many("a/*/*.md"),
-            types: words(&["md"; 10_000]),
-            ..Filters::default()
-        };
+        let filters = Filters::new()
+            .paths(many("a/*/*.md"))
+            .types(words(&["md"; 10_000]));
         assert_eq!(passing(&filters, false).unwrap().0, ["a/b/one.md"]);
-        let filters = Filters {
-            tags: many("last"),
-            ..Filters::default()
-        };
+        let filters = Filters::new().tags(many("last"));
         let error = passing(&filters, false).unwrap_err().to_string();
         assert!(
             error.contains("\"none0\"") && error.contains("last"),
@@ -329,16 +312,10 @@ mod tests {
 
     #[test]
     fn time_and_symbols_keep_what_they_say() {
-        let since = |modified_since_ms| Filters {
-            modified_since_ms: Some(modified_since_ms),
-            ..Filters::default()
-        };
+        let since = |modified_since_ms| Filters::new().modified_since_ms(modified_since_ms);
         assert_eq!(passing(&since(0), true).unwrap().0.len(), 7);
         assert_eq!(passing(&since(i64::MAX), true).unwrap().0.len(), 0);
-        let symbols = Filters {
-            symbol_names: words(&["main"]),
-            ..Filters::default()
-        };
+        let symbols = Filters::new().symbol_names(words(&["main"]));
         let (paths, warnings) = passing(&symbols, true).unwrap();
         assert!(
             paths.is_empty() && warnings[0].contains("symbol name"),

@@ -6,7 +6,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
 use crate::search::fuse::score::Scored;
-use crate::search::request::{Request, Scope, Sort};
+use crate::search::options::{Scope, Sort};
+use crate::search::request::Request;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::types::DocumentId;
 

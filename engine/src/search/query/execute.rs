@@ -5,11 +5,11 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher};
+use crate::search::abbreviate::abbreviate;
 use crate::search::filter::glob::PathMatcher;
 use crate::search::filter::rows::{self, Rows};
 use crate::search::query::parser::{Field, FieldTerm, Operand, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;
-use crate::search::request::shown;
 use crate::search::sources::Sources;
 
 /// Keeps of `rows` those that pass what bitmaps answer: fields, and words that the index has. `None`
@@ -44,7 +44,7 @@ pub(crate) fn apply(
         } else if phrase.is_bare_word() || phrase.is_empty() {
             warnings.push(format!(
                 "{:?} was ignored: the index leaves out very common words and those of one character",
-                shown(&operand.text)
+                abbreviate(&operand.text)
             ));
         } else {
             phrases.push(PhraseOperator {
@@ -63,7 +63,7 @@ fn phrase_of(operand: &Operand, warnings: &mut Vec<String>) -> Phrase {
         warnings.push(format!(
             "only the first {} words of {:?} were looked for in a row",
             phrase.len(),
-            shown(&operand.text)
+            abbreviate(&operand.text)
         ));
     }
     phrase
@@ -105,7 +105,7 @@ fn rows_with_field(
     };
     if with.iter().all(RoaringBitmap::is_empty) {
         let name = term.field.name();
-        warnings.push(format!("no document has {name}:{:?}", shown(words)));
+        warnings.push(format!("no document has {name}:{:?}", abbreviate(words)));
     }
     Ok(with)
 }
@@ -143,7 +143,7 @@ fn rows_with_title(
         warnings.push(format!(
             "no title has {:?} as it is written; other forms of its words, and names that hold them in a \
              row, count as well",
-            shown(&term.operand.text)
+            abbreviate(&term.operand.text)
         ));
     }
     Ok(stemmed)

@@ -8,9 +8,9 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Form, Query};
+use crate::search::abbreviate::abbreviate;
 use crate::search::filter::rows::{self, Rows};
 use crate::search::query::phrase::{PhraseOperator, PhraseRows, RowText};
-use crate::search::request::shown;
 use crate::search::sources::{ChunkAddress, Sources};
 
 /// Most bytes of text that one request decodes to verify phrases. A scattered row costs a block of up to
@@ -209,7 +209,7 @@ impl<'f> TwoPhaseFilter<'f> {
             let phrases: Vec<String> = self
                 .phrases
                 .iter()
-                .map(|phrase| format!("{:?}", shown(&phrase.operator.text)))
+                .map(|phrase| format!("{:?}", abbreviate(&phrase.operator.text)))
                 .collect();
             format!(
                 "{unread} chunks were left out because they were not read: whether they hold {} takes more \
@@ -261,7 +261,7 @@ fn choose_form(
     }
     if read < candidates || phrase.was_found(Form::Stemmed) {
         phrase.form = Form::Stemmed;
-        let words = shown(&phrase.operator.text);
+        let words = abbreviate(&phrase.operator.text);
         let place = match read < candidates {
             true => format!("in the {read} of {candidates} chunks that were read"),
             false => "anywhere".to_owned(),

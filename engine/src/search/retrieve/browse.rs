@@ -8,9 +8,10 @@ use roaring::RoaringBitmap;
 use crate::error::Result;
 use crate::search::fuse::passages::{self, Passage};
 use crate::search::fuse::score::Scored;
+use crate::search::options::Sort;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::TwoPhaseFilter;
-use crate::search::request::{Request, Sort};
+use crate::search::request::Request;
 use crate::search::retrieve::title;
 use crate::search::sources::{ChunkAddress, Sources};
 

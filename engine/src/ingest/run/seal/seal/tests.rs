@@ -36,11 +36,7 @@ fn answers(path: &Path) -> Vec<String> {
     let mut answers = Vec::new();
     for mode in Mode::RANKED {
         for query in ["fog horn", "the lens of a lamp", "tide 12"] {
-            let request = Request {
-                mode,
-                k: 200,
-                ..Request::new(query)
-            };
+            let request = Request::new(query).mode(mode).k(200);
             for hit in kb.search(&request).unwrap().hits {
                 let score = hit.score.to_bits();
                 answers.push(format!(

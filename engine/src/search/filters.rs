@@ -1,0 +1,122 @@
+//! Which documents a request searches.
+
+use crate::types::Class;
+
+/// Restricts a search to some documents.
+///
+/// Values of one field are alternatives (OR); fields are joined by AND; an empty field does not
+/// filter. Each builder method adds to what is there:
+///
+/// ```
+/// use kb_engine::{Class, Filters};
+///
+/// // Markdown or plain text below `docs`, but no data files.
+/// let filters = Filters::new()
+///     .types(["markdown", "txt"])
+///     .folders(["docs"])
+///     .classes([Class::Doc]);
+/// assert_eq!(filters.types, ["markdown", "txt"]);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Filters {
+    /// Globs over document paths: `src/**/*.rs`; one without `/` also matches file names. At most
+    /// 16 384 globs of 4096 bytes each.
+    pub paths: Vec<String>,
+    /// File types: `markdown`, `rust`, or an extension: `md`. A value that neither the file nor this
+    /// program knows is [`crate::Error::InvalidArgument`].
+    pub types: Vec<String>,
+    /// Languages: `rust`, or a common alias: `rs`, `sh`. Unknown ones are refused, as in `types`.
+    pub languages: Vec<String>,
+    /// Classes of documents.
+    pub classes: Vec<Class>,
+    /// Tags that were given to documents, in any case. One that no document has is refused, as in
+    /// `types`.
+    pub tags: Vec<String>,
+    /// Folders: all documents below them, at any depth. One without documents is
+    /// [`crate::Error::FolderNotFound`]; an empty name, `.` and `/` stand for the whole file.
+    pub folders: Vec<String>,
+    /// Documents whose original was modified at that time or later, in milliseconds since 1970. A
+    /// document without a known time does not pass. `None`: no such filter.
+    pub modified_since_ms: Option<i64>,
+    /// Kinds of symbols. This version stores no symbols: a value here lets nothing pass, with a
+    /// warning.
+    pub symbol_kinds: Vec<String>,
+    /// Names of symbols; as `symbol_kinds`.
+    pub symbol_names: Vec<String>,
+}
+
+impl Filters {
+    /// Filters that let every document pass.
+    pub fn new() -> Filters {
+        Filters::default()
+    }
+
+    /// Adds globs over document paths.
+    #[must_use]
+    pub fn paths<T: Into<String>>(mut self, globs: impl IntoIterator<Item = T>) -> Filters {
+        self.paths.extend(globs.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds file types or extensions.
+    #[must_use]
+    pub fn types<T: Into<String>>(mut self, types: impl IntoIterator<Item = T>) -> Filters {
+        self.types.extend(types.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds languages.
+    #[must_use]
+    pub fn languages<T: Into<String>>(mut self, languages: impl IntoIterator<Item = T>) -> Filters {
+        self.languages.extend(languages.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds classes.
+    #[must_use]
+    pub fn classes(mut self, classes: impl IntoIterator<Item = Class>) -> Filters {
+        self.classes.extend(classes);
+        self
+    }
+
+    /// Adds tags.
+    #[must_use]
+    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Filters {
+        self.tags.extend(tags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds folders.
+    #[must_use]
+    pub fn folders<T: Into<String>>(mut self, folders: impl IntoIterator<Item = T>) -> Filters {
+        self.folders.extend(folders.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the earliest modification time, in milliseconds since 1970.
+    #[must_use]
+    pub fn modified_since_ms(mut self, modified_since_ms: i64) -> Filters {
+        self.modified_since_ms = Some(modified_since_ms);
+        self
+    }
+
+    /// Adds kinds of symbols.
+    #[must_use]
+    pub fn symbol_kinds<T: Into<String>>(mut self, kinds: impl IntoIterator<Item = T>) -> Filters {
+        self.symbol_kinds.extend(kinds.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds names of symbols.
+    #[must_use]
+    pub fn symbol_names<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Filters {
+        self.symbol_names.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether every document passes.
+    pub fn is_empty(&self) -> bool {
+        *self == Filters::default()
+    }
+}

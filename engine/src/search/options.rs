@@ -1,0 +1,103 @@
+//! The choices of a request: index, order, and what a hit stands for.
+
+/// Which index answers a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Keyword and vector index, their scores fused. The default.
+    #[default]
+    Hybrid,
+    /// The vector index alone; [`crate::Error::EmbeddingModelUnavailable`] where this program does not
+    /// have the embedding model of the file.
+    Semantic,
+    /// The keyword index alone (BM25).
+    Keyword,
+    /// Documents by title, file name, handle and tags: every word of the query must be in one of
+    /// these. Text is not searched, and each document gives one hit.
+    Title,
+}
+
+impl Mode {
+    /// The modes that rank chunks by their text or its meaning.
+    pub const RANKED: [Mode; 3] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword];
+
+    /// All modes.
+    pub const ALL: [Mode; 4] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword, Mode::Title];
+
+    /// The name used in options and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Hybrid => "hybrid",
+            Mode::Semantic => "semantic",
+            Mode::Keyword => "keyword",
+            Mode::Title => "title",
+        }
+    }
+
+    /// The mode with that name; `None` when there is none.
+    pub fn from_name(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// The order of the hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Sort {
+    /// Best score first; equal scores by path, then start byte. The default.
+    #[default]
+    Score,
+    /// The same hits; those of the most recently modified document first, and documents without a
+    /// known time last.
+    Recency,
+    /// The same hits, by path, then start byte.
+    Path,
+}
+
+impl Sort {
+    /// All orders.
+    pub const ALL: [Sort; 3] = [Sort::Score, Sort::Recency, Sort::Path];
+
+    /// The name used in options and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Score => "score",
+            Sort::Recency => "recency",
+            Sort::Path => "path",
+        }
+    }
+
+    /// The sort order with that name; `None` when there is none.
+    pub fn from_name(name: &str) -> Option<Sort> {
+        Sort::ALL.into_iter().find(|sort| sort.name() == name)
+    }
+}
+
+/// What one hit stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Scope {
+    /// A passage: a chunk, or neighbouring chunks that are about equally good. The default.
+    #[default]
+    Chunks,
+    /// A document, shown by its best chunk.
+    Documents,
+}
+
+impl Scope {
+    /// All scopes.
+    pub const ALL: [Scope; 2] = [Scope::Chunks, Scope::Documents];
+
+    /// The name used in options and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Chunks => "chunks",
+            Scope::Documents => "documents",
+        }
+    }
+
+    /// The scope with that name; `None` when there is none.
+    pub fn from_name(name: &str) -> Option<Scope> {
+        Scope::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+}
