@@ -1,4 +1,4 @@
-//! Tools and a prompt of the suite that need answers of the client before they give one.
+//! Tools and a prompt of the conformance suite that need input of the client before they answer.
 
 use std::sync::LazyLock;
 
@@ -6,9 +6,9 @@ use rmcp::model::*;
 use serde_json::{Value, json};
 
 use super::internal;
-use super::tools::{complete, words};
+use super::tools::{complete, text_block};
 
-/// The tools that ask back.
+/// The tools that require input.
 pub(super) const TOOLS: [&str; 9] = [
     "test_input_required_result_elicitation",
     "test_input_required_result_sampling",
@@ -24,12 +24,12 @@ pub(super) const TOOLS: [&str; 9] = [
 /// Seals what a client carries from one round to the next.
 static SEAL: LazyLock<RequestStateCodec> = LazyLock::new(|| {
     let mut key = [0; 32];
-    // Without chance the seal would still be a seal, for a suite that does not attack it.
+    // Without random bytes the key is zero, which is enough for a suite that does not attack it.
     let _ = getrandom::fill(&mut key);
     RequestStateCodec::new(key)
 });
 
-/// What a client answered, where it can be an answer at all.
+/// The response of a client to one request, if it is an object.
 fn answer<'r>(responses: Option<&'r InputResponses>, name: &str) -> Option<&'r Value> {
     responses?.get(name).filter(|value| value.is_object())
 }
@@ -61,7 +61,7 @@ fn asks_roots() -> Value {
     json!({ "method": "roots/list", "params": {} })
 }
 
-/// The result that asks for these, and has a state carried.
+/// The result that requires these inputs and gives the client a sealed state to return.
 pub(super) fn required(
     requests: Value,
     state: Option<Value>,
@@ -74,7 +74,7 @@ pub(super) fn required(
     ))
 }
 
-/// What was sealed before; none in the first round.
+/// The state that the client returned; none in the first round.
 fn opened(state: Option<&str>) -> Result<Option<Value>, ErrorData> {
     let opened = state.map(|state| SEAL.open_json(state)).transpose();
     opened.map_err(|_| ErrorData::invalid_params("requestState is not as it was given", None))
@@ -91,14 +91,14 @@ pub(super) fn call(
             Some(answer) => {
                 let name = answer.pointer("/content/name").and_then(Value::as_str);
                 let name = name.unwrap_or("friend");
-                return complete(json!([words(format!("Hello, {name}!"))]));
+                return complete(json!([text_block(format!("Hello, {name}!"))]));
             }
             None => json!({ "user_name": asks_text("What is your name?", "name") }),
         },
         "test_input_required_result_sampling" => match answer(given, "capital_question") {
             Some(answer) => {
                 let text = answer.pointer("/content/text").and_then(Value::as_str);
-                return complete(json!([words(text.unwrap_or_default())]));
+                return complete(json!([text_block(text.unwrap_or_default())]));
             }
             None => {
                 json!({ "capital_question": asks_model("What is the capital of France?", 100) })
@@ -107,7 +107,7 @@ pub(super) fn call(
         "test_input_required_result_list_roots" => match answer(given, "client_roots") {
             Some(answer) => {
                 let roots = answer.get("roots").cloned().unwrap_or_default();
-                return complete(json!([words(format!("Roots: {roots}"))]));
+                return complete(json!([text_block(format!("Roots: {roots}"))]));
             }
             None => json!({ "client_roots": asks_roots() }),
         },
@@ -117,7 +117,7 @@ pub(super) fn call(
         "test_input_required_result_capabilities" => {
             let requests = those_declared(meta);
             if given.is_some() || requests == json!({}) {
-                return complete(json!([words("Nothing more is needed")]));
+                return complete(json!([text_block("Nothing more is needed")]));
             }
             requests
         }
@@ -125,7 +125,7 @@ pub(super) fn call(
         "test_input_required_result_multiple_inputs" => {
             let names = ["user_name", "greeting", "client_roots"];
             if state.is_some() && names.iter().all(|name| answer(given, name).is_some()) {
-                return complete(json!([words("All three are there")]));
+                return complete(json!([text_block("All three are there")]));
             }
             let requests = json!({
                 "user_name": asks_text("What is your name?", "name"),
@@ -136,7 +136,7 @@ pub(super) fn call(
         }
         _ => {
             if state.is_some() {
-                return complete(json!([words("state-ok")]));
+                return complete(json!([text_block("state-ok")]));
             }
             let confirm = json!({ "ok": { "type": "boolean" } });
             let requests = json!({ "confirm": asks("Please confirm", confirm, "ok") });
@@ -146,7 +146,7 @@ pub(super) fn call(
     Ok(required(requests, None)?.into())
 }
 
-/// Only what the client says it can answer.
+/// The requests that the client declares it can answer.
 fn those_declared(meta: &RequestMetaObject) -> Value {
     let declared = meta.client_capabilities().unwrap_or_default();
     let mut requests = serde_json::Map::new();
@@ -175,12 +175,12 @@ fn round(state: Option<&Value>) -> Result<CallToolResponse, ErrorData> {
             json!({ "step2": asks_text("Step 2: What is your favorite color?", "color") }),
             2,
         ),
-        Some(_) => return complete(json!([words("All rounds are done")])),
+        Some(_) => return complete(json!([text_block("All rounds are done")])),
     };
     Ok(required(requests, Some(json!({ "round": next })))?.into())
 }
 
-/// The prompt that asks back.
+/// The prompt that requires input.
 pub(super) fn prompt(request: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     match answer(request.input_responses.as_ref(), "user_context") {
         Some(answer) => {

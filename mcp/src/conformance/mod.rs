@@ -1,6 +1,6 @@
-//! What the conformance suite of the protocol asks a server to have: tools, prompts and resources by
-//! fixed names that answer with fixed words. They go through the same transports, middleware and
-//! session as everything else, which is what the suite judges. Never in a shipped build.
+//! The fixtures of the conformance suite of MCP: tools, prompts and resources with fixed names and fixed
+//! content. They go through the same transports, middleware and session as everything else, which is what
+//! the suite judges. Only with the feature `conformance`, never in a shipped build.
 #![expect(
     deprecated,
     reason = "the suite also asks for what the protocol is leaving behind"
@@ -17,28 +17,28 @@ pub(crate) use prompts::{completes, list as prompts, prompt};
 pub(crate) use resources::{list as resources, read, templates};
 pub(crate) use tools::{call, definitions, has};
 
-/// Whether an address is one of the suite's.
+/// Whether an address is a fixture.
 pub(crate) fn is_address(address: &str) -> bool {
     address.starts_with("test://")
 }
 
-/// A picture of one pixel.
+/// A PNG of one pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5E\
                    rkJggg==";
 
-/// A sound of one sample.
+/// A WAV file of one sample.
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==";
 
 fn internal(error: impl ToString) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-/// Adds the suite's to the first page of the real ones.
+/// Adds the fixtures to the first page of the resources.
 pub(crate) fn add_resources(result: &mut ListResourcesResult) {
     result.resources.extend(resources());
 }
 
-/// Likewise.
+/// Adds the fixtures to the templates.
 pub(crate) fn add_templates(result: &mut ListResourceTemplatesResult) {
     result.resource_templates.extend(templates());
 }

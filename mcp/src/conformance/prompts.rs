@@ -1,11 +1,11 @@
-//! The prompts of the suite.
+//! Prompts of the conformance suite.
 
 use rmcp::model::*;
 use serde_json::{Value, json};
 
 use super::{PNG, input_required, internal};
 
-/// All of them.
+/// The definitions of the prompts.
 pub(crate) fn list() -> Vec<Prompt> {
     let argument = |name: &str| json!({ "name": name, "description": "Any.", "required": true });
     let prompts = [
@@ -32,7 +32,7 @@ pub(crate) fn list() -> Vec<Prompt> {
     prompts.collect()
 }
 
-/// One of them; `None` for another name.
+/// The content of a prompt; `None` for another name.
 pub(crate) fn prompt(
     request: &GetPromptRequestParams,
 ) -> Option<Result<GetPromptResponse, ErrorData>> {
@@ -42,8 +42,8 @@ pub(crate) fn prompt(
         value.unwrap_or_default().to_owned()
     };
     let contents = match request.name.as_str() {
-        "test_simple_prompt" => vec![words("This is a simple prompt for testing.")],
-        "test_prompt_with_arguments" => vec![words(&format!(
+        "test_simple_prompt" => vec![text_block("This is a simple prompt for testing.")],
+        "test_prompt_with_arguments" => vec![text_block(&format!(
             "Prompt with arguments: arg1='{}', arg2='{}'",
             argument("arg1"),
             argument("arg2")
@@ -54,11 +54,11 @@ pub(crate) fn prompt(
                 "mimeType": "text/plain",
                 "text": "Embedded resource content for testing.",
             } }),
-            words("Please process the embedded resource above."),
+            text_block("Please process the embedded resource above."),
         ],
         "test_prompt_with_image" => vec![
             json!({ "type": "image", "data": PNG, "mimeType": "image/png" }),
-            words("Please analyze the image above."),
+            text_block("Please analyze the image above."),
         ],
         "test_input_required_result_prompt" => return Some(input_required::prompt(request)),
         _ => return None,
@@ -70,11 +70,11 @@ pub(crate) fn prompt(
     Some(messages.map(|messages| GetPromptResult::new(messages).into()))
 }
 
-fn words(text: &str) -> Value {
+fn text_block(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// Whether an argument of the suite's is completed, by nothing.
+/// Whether a completion is of a fixture; it has no values.
 pub(crate) fn completes(reference: &Reference) -> bool {
     match reference {
         Reference::Prompt(prompt) => prompt.name.starts_with("test_"),

@@ -1,11 +1,11 @@
-//! The resources of the suite.
+//! Resources of the conformance suite.
 
 use rmcp::model::*;
 use serde_json::json;
 
 use super::PNG;
 
-/// Those that have a fixed address.
+/// The resources with a fixed address.
 pub(crate) fn list() -> Vec<Resource> {
     let resources = [
         ("test://static-text", "text/plain"),
@@ -20,7 +20,7 @@ pub(crate) fn list() -> Vec<Resource> {
     resources.collect()
 }
 
-/// The one that has not.
+/// The resource with a parameter in its address.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let template = ResourceTemplate::new("test://template/{id}/data", "test_template")
         .with_description("For the conformance suite of the protocol.")
@@ -28,7 +28,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     vec![template]
 }
 
-/// What one of them holds; `None` for another address.
+/// The content of a resource; `None` for another address.
 pub(crate) fn read(address: &str) -> Option<ReadResourceResult> {
     let text = |text: &str, mime: &str| ResourceContents::text(text, address).with_mime_type(mime);
     let contents = match address {

@@ -1,4 +1,4 @@
-//! The tools of the suite.
+//! Tools of the conformance suite.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
-/// The definitions of all of them.
+/// The definitions of the tools.
 pub(crate) fn definitions() -> Vec<Tool> {
     let tools = all().into_iter().filter_map(|(name, properties)| {
         let definition = json!({
@@ -54,12 +54,12 @@ pub(crate) fn definitions() -> Vec<Tool> {
     tools.collect()
 }
 
-/// Whether a tool is one of the suite's.
+/// Whether a tool is a fixture.
 pub(crate) fn has(name: &str) -> bool {
     all().iter().any(|(own, _)| *own == name)
 }
 
-/// Calls one of them.
+/// Calls a fixture tool.
 pub(crate) async fn call(
     request: CallToolRequestParams,
     cx: &RequestContext<RoleServer>,
@@ -75,7 +75,7 @@ pub(crate) async fn call(
             .unwrap_or("hello")
     };
     let content = match &*request.name {
-        "test_simple_text" => json!([words("This is a simple text response for testing.")]),
+        "test_simple_text" => json!([text_block("This is a simple text response for testing.")]),
         "test_image_content" => json!([image()]),
         "test_audio_content" => {
             json!([{ "type": "audio", "data": WAV, "mimeType": "audio/wav" }])
@@ -86,7 +86,7 @@ pub(crate) async fn call(
             "text": "This is an embedded resource content.",
         } }]),
         "test_multiple_content_types" => json!([
-            words("Multiple content types test:"),
+            text_block("Multiple content types test:"),
             image(),
             { "type": "resource", "resource": {
                 "uri": "test://mixed-content-resource",
@@ -100,18 +100,18 @@ pub(crate) async fn call(
         }
         "test_tool_with_logging" => {
             log(cx).await;
-            json!([words("Logged three times")])
+            json!([text_block("Logged three times")])
         }
         "test_tool_with_progress" => {
             progress(cx).await;
-            json!([words("Done")])
+            json!([text_block("Done")])
         }
         "test_logging_tool" => {
             if let Some(level) = cx.meta.log_level() {
                 let message = LoggingMessageNotificationParam::new(level, json!("as asked"));
                 let _ = cx.peer.notify_logging_message(message).await;
             }
-            json!([words("Logged where it was asked for")])
+            json!([text_block("Logged where it was asked for")])
         }
         "test_missing_capability" => {
             let declared = cx.meta.client_capabilities().unwrap_or_default();
@@ -119,7 +119,7 @@ pub(crate) async fn call(
                 let needed = ClientCapabilities::builder().enable_sampling().build();
                 return Err(ErrorData::missing_required_client_capability(needed));
             }
-            json!([words("The capability is there")])
+            json!([text_block("The capability is there")])
         }
         "test_sampling" => sampled(cx, argument("prompt")).await?,
         "test_elicitation" => {
@@ -156,7 +156,7 @@ pub(super) fn complete(content: Value) -> Result<CallToolResponse, ErrorData> {
     Ok(CallToolResult::success(content).into())
 }
 
-pub(super) fn words(text: impl Into<String>) -> Value {
+pub(super) fn text_block(text: impl Into<String>) -> Value {
     json!({ "type": "text", "text": text.into() })
 }
 
@@ -194,7 +194,7 @@ async fn sampled(cx: &RequestContext<RoleServer>, prompt: &str) -> Result<Value,
     let answer = serde_json::to_value(answer).map_err(internal)?;
     let text = answer.pointer("/content/text").and_then(Value::as_str);
     let text = text.unwrap_or_default();
-    Ok(json!([words(format!("LLM response: {text}"))]))
+    Ok(json!([text_block(format!("LLM response: {text}"))]))
 }
 
 async fn elicited(
@@ -215,7 +215,7 @@ async fn elicited(
     let action = action.as_str().unwrap_or_default();
     let content = part("content");
     let text = format!("{label}: action={action}, content={content}");
-    Ok(json!([words(text)]))
+    Ok(json!([text_block(text)]))
 }
 
 fn defaults() -> Value {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::error::ContentError;
-use crate::options::NAME_LIMIT;
+use crate::limits::NAME_LIMIT;
 use crate::response::{Object, short};
 
 /// The definition of a prompt.

@@ -1,4 +1,4 @@
-//! What a host tells a model of this server.
+//! The instructions that hosts pass to a model.
 
 /// At most 2048 characters, since hosts cut there; names only tools that are advertised.
 pub(crate) fn instructions(allow_write: bool) -> String {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_are_short_and_name_only_tools_that_exist() {
+    fn instructions_name_the_tools() {
         for allow_write in [false, true] {
             let text = instructions(allow_write);
             assert!(text.chars().count() < 2048);
@@ -49,18 +49,18 @@ mod tests {
                 .iter()
                 .map(|tool| tool["name"].as_str().unwrap())
                 .collect();
-            let words = text.split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
-            let words: Vec<&str> = words
-                .filter(|word| word.len() > 1 && word.contains('_'))
-                .collect();
+            let is_separator = |c: char| !(c.is_ascii_lowercase() || c == '_');
+            let names = text
+                .split(is_separator)
+                .filter(|name| name.len() > 1 && name.contains('_'));
             let arguments = [
                 "index_name",
                 "document_id",
                 "continuation_token",
                 "max_tokens",
             ];
-            for word in &words {
-                assert!(known.contains(word) || arguments.contains(word), "{word}");
+            for name in names {
+                assert!(known.contains(&name) || arguments.contains(&name), "{name}");
             }
             let unnamed = known.iter().filter(|name| !text.contains(**name));
             let unnamed: Vec<_> = unnamed.collect();

@@ -1,5 +1,5 @@
-//! What a server publishes about itself: the definitions of its tools, what a host tells a model of it,
-//! and the reference page made from both.
+//! What a server publishes about itself: the definitions of its tools, the instructions for models, and
+//! the reference page.
 
 mod instructions;
 mod reference;

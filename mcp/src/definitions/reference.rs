@@ -1,63 +1,34 @@
 //! The reference page of the tools, from their definitions and examples, so that it cannot be wrong.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::response::Object;
 use crate::tools;
 
-/// A call of each tool and its result.
+/// An [`Example`] of each tool, by its name.
 const EXAMPLES: &str = include_str!("../../data/examples.json");
 
-/// What a person would say to have each tool called.
-const SAID: &[(&str, &str)] = &[
-    ("clear_index", "Empty the knowledge base old-project."),
-    ("get_document", "Show me the release notes."),
-    (
-        "get_document_data",
-        "Read the installation section of the guide.",
-    ),
-    (
-        "get_document_outline",
-        "What are the sections of the guide?",
-    ),
-    ("get_embedding", "Give me the vector of this sentence."),
-    ("get_pages", "Read the first page of the log."),
-    ("get_status", "Is my upload searchable yet?"),
-    (
-        "index_codebase",
-        "Index my project so that you can search it.",
-    ),
-    ("index_stats", "How large is the index of my project?"),
-    (
-        "list_documents",
-        "Which documents are in the folder guides/setup?",
-    ),
-    ("list_folders", "What is in the knowledge base?"),
-    ("list_indexes", "Which knowledge bases do you have?"),
-    (
-        "search",
-        "Find the guides that speak of first quarter results.",
-    ),
-    (
-        "search_code",
-        "Where are logins validated in the Python code?",
-    ),
-    (
-        "search_docs",
-        "What does the documentation say about opening a .kb file?",
-    ),
-    (
-        "upload_document",
-        "Add these notes to the knowledge base of the team.",
-    ),
-];
+/// A call of a tool.
+#[derive(Debug, Deserialize)]
+struct Example {
+    /// What a person says to have the tool called.
+    prompt: String,
+    request: Value,
+    result: Value,
+}
+
+fn examples() -> BTreeMap<String, Example> {
+    serde_json::from_str(EXAMPLES).unwrap_or_default()
+}
 
 /// `docs/mcp-tools.md`: each tool with description, parameters, and an example in words, as a request
 /// and as an answer.
 pub fn reference() -> String {
-    let examples = read(EXAMPLES);
+    let examples = examples();
     let mut page = String::from(
         "# Tools of the MCP server\n\n\
          <!-- Made by `cargo xtask docs --write`; change mcp/src/tools or mcp/data/examples.json. -->\n\n\
@@ -75,18 +46,13 @@ pub fn reference() -> String {
             page.push_str("\nOnly with `--allow-write`.\n");
         }
         parameters(&mut page, tool);
-        let said = SAID.iter().find(|(of, _)| *of == name);
-        write(
-            &mut page,
-            format_args!("\nExample: \"{}\"\n", said.map_or("", |said| said.1)),
-        );
-        let example = examples.get(name);
-        for (what, at) in [("Request", "/0/0"), ("Answer", "/0/1")] {
-            let json = example.and_then(|example| example.pointer(at));
-            let json = json.map(|json| format!("{json:#}")).unwrap_or_default();
+        if let Some(example) = examples.get(name) {
             write(
                 &mut page,
-                format_args!("\n{what}:\n\n```json\n{json}\n```\n"),
+                format_args!(
+                    "\nExample: \"{}\"\n\nRequest:\n\n```json\n{:#}\n```\n\nAnswer:\n\n```json\n{:#}\n```\n",
+                    example.prompt, example.request, example.result
+                ),
             );
         }
     }
@@ -96,13 +62,6 @@ pub fn reference() -> String {
 
 fn name(tool: &Object) -> &str {
     tool.get("name").and_then(Value::as_str).unwrap_or_default()
-}
-
-fn read(data: &str) -> Object {
-    match serde_json::from_str(data) {
-        Ok(Value::Object(object)) => object,
-        _ => Object::new(),
-    }
 }
 
 /// The table of the parameters, required ones first; those of an object follow it as `object.field`.
@@ -209,21 +168,20 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_has_an_example_that_fits_it() {
-        let examples = read(EXAMPLES);
+    fn every_tool_has_a_valid_example() {
+        let examples = examples();
+        assert_eq!(examples.len(), tools::published().count());
         for (tool, _) in tools::published() {
             let name = name(tool);
-            assert!(
-                SAID.iter().any(|(of, said)| *of == name && said.len() > 10),
-                "{name}"
-            );
-            let example = examples.get(name).unwrap();
-            let (request, answer) = (&example[0][0], &example[0][1]);
-            for (key, value) in [("inputSchema", request), ("outputSchema", answer)] {
+            let example = &examples[name];
+            assert!(example.prompt.len() > 10, "{name}");
+            for (key, value) in [
+                ("inputSchema", &example.request),
+                ("outputSchema", &example.result),
+            ] {
                 let wrong = violations(&tool[key], value);
                 assert!(wrong.is_empty(), "{name}: {wrong:#?}");
             }
         }
-        assert_eq!(SAID.len(), tools::published().count());
     }
 }

@@ -13,7 +13,7 @@ fn name(tool: &Object) -> &str {
 }
 
 #[test]
-fn write_tools_are_published_only_where_writing_is_allowed() {
+fn write_tools_need_allow_write() {
     let names = |allow_write| -> Vec<String> {
         let tools = definitions(allow_write);
         tools.iter().map(|tool| name(tool).to_owned()).collect()

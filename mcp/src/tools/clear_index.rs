@@ -59,7 +59,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn everything_goes_but_name_and_id_stay() {
+    fn clearing_keeps_name_and_id() {
         let fixture = Fixture::guides();
         let before = fixture.answer("list_indexes", json!({})).structured["indexes"][0].clone();
         let answer = fixture.answer("clear_index", json!({"index_name": "guides"}));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_cancelled_while_it_waits_clears_nothing() {
+    fn a_call_cancelled_while_it_waits_clears_nothing() {
         let fixture = Fixture::guides();
         let index = fixture.index();
         let cancel = Arc::new(AtomicBool::new(false));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_not_write_does_not() {
+    fn a_read_only_server_refuses_writes() {
         let fixture = Fixture::of(&[("a", &[("a.md", "one")])], false);
         for (tool, given) in [
             ("clear_index", json!({"index_name": "a"})),

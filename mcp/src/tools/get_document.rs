@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn another_content_has_another_revision() {
+    fn the_revision_changes_with_the_content() {
         let fixture = Fixture::new("a", &[("a.md", "one")]);
         let revision = || {
             let answer = fixture.answer("get_document", json!({"doc_handle": "a.md"}));
@@ -153,8 +153,7 @@ mod tests {
         };
         let first = revision();
         assert_eq!(revision(), first);
-        let given = json!({"fileName": "a.md", "content": "two"});
-        fixture.answer("upload_document", given);
+        fixture.add("a.md", "two");
         assert_ne!(revision(), first);
     }
 }

@@ -163,7 +163,7 @@ fn raw(
     Ok(Attempt {
         can_shrink: found.text.len() > 1,
         tokens: found.tokens,
-        answer: ToolResponse::new(&envelope, text.envelope(&envelope)),
+        response: ToolResponse::new(&envelope, text.envelope(&envelope)),
     })
 }
 
@@ -212,7 +212,7 @@ fn chunks(
     Ok(Attempt {
         can_shrink: found.len() > 1,
         tokens: found.tokens,
-        answer: ToolResponse::new(&envelope, text.envelope(&envelope)),
+        response: ToolResponse::new(&envelope, text.envelope(&envelope)),
     })
 }
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_have_ids_and_places() {
+    fn chunks_have_ids_and_lines() {
         let fixture = Fixture::guides();
         let given = json!({"document_id": "guides/sails.md", "format": "chunks"});
         let answer = fixture.answer("get_document_data", given);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_comes_without_the_text() {
+    fn metadata_comes_without_the_text() {
         let text = "---\nauthor: Ada\ndate: 2024-05-02\n---\n# Title\n\ntext\n";
         let fixture = Fixture::new("a", &[("a.md", text)]);
         let given = json!({"document_id": "a.md", "format": "metadata", "max_tokens": 1});
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_text_can_be_asked_for_at_once() {
+    fn get_all_returns_the_rest_of_a_text() {
         let text = long();
         let fixture = Fixture::new("long", &[("long.md", &text)]);
         let first = fixture.answer(

@@ -71,7 +71,7 @@ impl Tool for GetDocumentOutline {
             Ok(Attempt {
                 can_shrink: found.sections.len() > 1,
                 tokens: found.sections.tokens,
-                answer: respond(cx, &found),
+                response: respond(cx, &found),
             })
         })
     }
@@ -133,7 +133,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn headings_come_with_what_to_fetch_them_by() {
+    fn headings_have_numbers_that_fetch_them() {
         let fixture = Fixture::guides();
         let answer = fixture.answer("get_document_outline", json!({"document_id": "sails.md"}));
         let outline = &answer.structured;
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_outline_comes_in_parts() {
+    fn a_long_outline_has_several_pages() {
         let text: String = (1..=300)
             .map(|n| format!("## Heading number {n}\n\ntext\n\n"))
             .collect();

@@ -98,7 +98,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_vector_has_length_one_and_says_its_model() {
+    fn a_vector_has_length_one() {
         let fixture = Fixture::guides();
         let answer = fixture.answer(
             "get_embedding",
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_a_length() {
+    fn empty_and_long_texts_are_refused() {
         let fixture = Fixture::of(&[("first", &[]), ("second", &[])], false);
         for text in [" ".to_owned(), "x".repeat(8001)] {
             assert_eq!(
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn who_must_choose_is_told_the_names() {
+    fn an_ambiguous_index_lists_the_names() {
         let fixture = Fixture::of(&[("first", &[]), ("second", &[])], false);
         let error = different_models(&fixture.indexes.list());
         assert_eq!(error.code, "INDEX_AMBIGUOUS");

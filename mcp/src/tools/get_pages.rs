@@ -64,7 +64,7 @@ impl Tool for GetPages {
             Ok(Attempt {
                 can_shrink: found.pages.len() > 1,
                 tokens: found.pages.tokens,
-                answer: respond(cx, params, &ranges, &found),
+                response: respond(cx, params, &ranges, &found),
             })
         })
     }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn one_page_always_comes_also_when_it_is_over_the_budget() {
+    fn one_page_may_exceed_the_budget() {
         let fixture = huge();
         let answer = fixture.answer(
             "get_pages",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_given_in_the_order_asked_for() {
+    fn pages_keep_the_order_of_the_ranges() {
         let fixture = huge();
         let given = json!({"document_id": "huge.txt", "page_range": "3, 1-2", "max_tokens": 9000});
         let answer = fixture.answer("get_pages", given);

@@ -213,7 +213,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_there_is_ready() {
+    fn stored_documents_are_ready() {
         let fixture = Fixture::guides();
         let answer = fixture.answer("get_status", json!({"document_id": "sails.md"}));
         let expected = json!({"status": "ready", "progress": 100, "message": "DOCUMENT_READY"});
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_or_failed_is_told() {
+    fn running_and_failed_jobs_are_reported() {
         let fixture = Fixture::guides();
         let index = fixture.index();
         let big = index.jobs().begin("big.md", None).unwrap();
@@ -247,7 +247,7 @@ mod tests {
         assert!(answer.text.contains("bad.md: no text"));
     }
     #[test]
-    fn a_job_is_found_by_the_address_of_its_document() {
+    fn a_job_is_found_by_the_uri_of_its_document() {
         let fixture = Fixture::guides();
         let bad = fixture.index().jobs().begin("bad.md", None).unwrap();
         bad.failed("no text".to_owned());
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_past_when_the_document_came_another_way() {
+    fn a_failure_ends_when_the_document_is_stored() {
         let fixture = Fixture::guides();
         let bad = fixture.index().jobs().begin("bad.md", None).unwrap();
         bad.failed("no text".to_owned());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_that_could_not_be_made_is_told_of_until_it_is_there() {
+    fn a_failed_index_is_reported_until_it_is_open() {
         let fixture = Fixture::guides();
         let told = || {
             let answer = fixture.answer("get_status", json!({}));

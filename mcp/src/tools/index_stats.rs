@@ -142,7 +142,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn one_index_is_told_flat_and_several_in_a_list() {
+    fn several_indexes_are_in_a_list() {
         let fixture = Fixture::guides();
         let answer = fixture.answer("index_stats", json!({}));
         let stats = &answer.structured;

@@ -70,7 +70,7 @@ impl Tool for ListDocuments {
             Ok(Attempt {
                 can_shrink: documents.len() > 1,
                 tokens: documents.tokens,
-                answer: respond(cx, params, &documents),
+                response: respond(cx, params, &documents),
             })
         })
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_lists_what_is_directly_in_it_or_all_below() {
+    fn recursive_lists_subfolders_too() {
         let fixture = Fixture::guides();
         let list = |given| ids(&fixture.answer("list_documents", given));
         assert_eq!(list(json!({})), ["notes.md"]);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_that_is_said() {
+    fn an_empty_list_says_so() {
         let fixture = Fixture::new("empty", &[]);
         let said = |given| fixture.answer("list_documents", given).text;
         assert!(said(json!({})).starts_with("No documents directly in this folder"));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_comes_in_parts_of_the_same_folder() {
+    fn a_long_list_has_several_pages() {
         let names: Vec<String> = (0..150).map(|n| format!("many/{n:03}.md")).collect();
         let mut documents: Vec<(&str, &str)> =
             names.iter().map(|name| (name.as_str(), "x")).collect();

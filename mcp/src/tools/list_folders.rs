@@ -69,7 +69,7 @@ impl Tool for ListFolders {
             Ok(Attempt {
                 can_shrink: folders.paths.len() > 1,
                 tokens: budget.into(),
-                answer: respond(cx, &folders),
+                response: respond(cx, &folders),
             })
         })
     }
@@ -133,7 +133,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn folders_come_with_the_number_of_documents_below() {
+    fn folders_have_counts_of_documents() {
         let fixture = Fixture::guides();
         let answer = fixture.answer("list_folders", json!({}));
         let data = &answer.structured["data"];
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn many_folders_are_cut_and_that_is_said() {
+    fn many_folders_are_truncated_with_a_warning() {
         let names: Vec<String> = (0..600)
             .map(|n| format!("folder-of-the-year-{n:04}/deep/a.txt"))
             .collect();

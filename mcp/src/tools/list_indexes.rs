@@ -107,7 +107,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn every_open_file_is_listed_with_a_name_that_works() {
+    fn listed_names_and_ids_select_an_index() {
         let docs: &[(&str, &str)] = &[("a.md", "one")];
         let fixture = Fixture::of(&[("first", docs), ("second", &[])], false);
         let answer = fixture.answer("list_indexes", json!({}));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_named_and_the_others_answer() {
+    fn an_unreadable_file_is_left_out_with_a_warning() {
         let docs: &[(&str, &str)] = &[("a.md", "the walrus sleeps")];
         let fixture = Fixture::of(&[("first", docs), ("second", docs)], false);
         let (bad, path) = (fixture.path().join("bad"), fixture.path().join("second.kb"));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_may_not_write_is_told_so() {
+    fn writable_depends_on_the_client() {
         let fixture = Fixture::guides();
         let writable = |may_write| {
             let answer = crate::tools::dispatch(crate::tools::Call {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_checked_before_a_file_is_made_and_a_file_is_open_once() {
+    fn names_and_files_must_differ() {
         let fixture = Fixture::new("a", &[]);
         let (known, new) = (fixture.path().join("a.kb"), fixture.path().join("new.kb"));
         let twice = fixture.path().join(".").join("a.kb");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_to_index_do_not_matter_where_nothing_is_written() {
+    fn a_read_only_server_ignores_allowed_roots() {
         let fixture = Fixture::new("a", &[]);
         let options = |allow_write| crate::options::Options {
             files: vec![("a".to_owned(), fixture.path().join("a.kb"))],

@@ -4,8 +4,7 @@
 //! 1. Write `NAME.rs` like `list_documents.rs`: a parameter struct, a result struct, `impl Tool`. Their
 //!    doc comments and limits are what clients read; nothing else describes the tool.
 //! 2. Add it to `TOOLS` below, sorted by name, and an example to `mcp/data/examples.json`.
-//! 3. Say in `definitions/instructions.rs` when to use it, and in `definitions/reference.rs` how a person
-//!    asks for it.
+//! 3. Say in `definitions/instructions.rs` when to use it.
 //! 4. Run `cargo xtask docs --write`, which writes `mcp/data/tools.json` and `docs/mcp-tools.md` anew.
 //! 5. Test it in its file with `testing::Fixture`, which compares each result with the schema and its text.
 

@@ -175,7 +175,7 @@ impl Tool for Search {
             Ok(Attempt {
                 can_shrink: response.hits.len() > 1,
                 tokens: response.hits.tokens,
-                answer: respond(cx, params, &indexes, &response),
+                response: respond(cx, params, &indexes, &response),
             })
         })
     }
@@ -319,7 +319,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn results_say_what_they_are_and_where() {
+    fn results_have_document_and_location() {
         let fixture = Fixture::guides();
         let answer = fixture.answer(
             "search",
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_around_and_who_wrote_it_is_told() {
+    fn results_have_context_and_author() {
         let line = "The mate counts every rope on the deck and writes it down.\n";
         let text = format!(
             "---\nauthor: Ada\n---\n# Log\n\n{}A walrus!\n\n{}",
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_modes_and_orders_are_heeded() {
+    fn filters_modes_and_limits_apply() {
         let fixture = Fixture::guides();
         let ids = |given| {
             let answer = fixture.answer("search", given);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_come_first_when_asked_for() {
+    fn sort_recency_puts_the_newest_first() {
         let fixture = Fixture::new("ages", &[]);
         let add = |writer: &mut KbWriter| {
             for (path, text, modified_ms) in [
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_speaks_of_is_said() {
+    fn an_off_topic_query_has_a_warning() {
         let fixture = Fixture::guides();
         let answer = fixture.answer(
             "search",
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_call_needs_only_the_query_and_the_token() {
+    fn a_token_continues_with_the_first_arguments() {
         let fixture = Fixture::guides();
         let given = json!({"query": "sails", "limit": 1, "scope": "chunks", "mode": "keyword"});
         let first = fixture.answer("search", given);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_called_by_its_name_here() {
+    fn an_error_names_the_filter() {
         let fixture = Fixture::guides();
         let given = json!({"query": "sails", "filters": {"tag": "a,b"}});
         let error = fixture.error("search", given);

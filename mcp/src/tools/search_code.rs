@@ -161,7 +161,7 @@ impl Tool for SearchCode {
             Ok(Attempt {
                 can_shrink: response.hits.len() > 1,
                 tokens: response.hits.tokens,
-                answer: respond(cx, params, &request, &indexes, &response)?,
+                response: respond(cx, params, &request, &indexes, &response)?,
             })
         })
     }
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_never_answers_and_languages_are_heeded() {
+    fn results_are_code_of_the_languages() {
         let fixture = Fixture::guides();
         let paths = |given| {
             let answer = fixture.answer("search_code", given);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_a_language_are_words() {
+    fn operators_of_a_language_are_plain_text() {
         let fixture = Fixture::guides();
         // As a query, this would leave out whatever has "angle".
         let answer = fixture.answer("search_code", json!({"query": "trim_sail -angle"}));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn meaning_alone_answers_when_asked_for() {
+    fn hybrid_search_can_be_turned_off() {
         let fixture = Fixture::guides();
         let given = json!({"query": "trim_sail", "use_hybrid_search": "false"});
         let answer = fixture.answer("search_code", given);
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_around_are_given_when_asked_for() {
+    fn context_lines_are_optional() {
         let function = |n: u32| {
             let body = "    let total = values.iter().sum::<f32>();\n".repeat(6);
             format!("/// Number {n}.\npub fn item_{n}() -> f32 {{\n{body}    total\n}}\n\n")
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_yet_is_ignored_with_a_word() {
+    fn an_unknown_filter_is_ignored_with_a_warning() {
         let fixture = Fixture::guides();
         let given = json!({"query": "hoist", "language": "python", "symbol_type": "function"});
         let answer = fixture.answer("search_code", given);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_without_code_is_told() {
+    fn an_index_without_code_is_an_error() {
         let fixture = Fixture::new("docs", &[("a.md", "# A\n\ntext")]);
         let error = fixture.error("search_code", json!({"query": "main"}));
         assert_eq!(error.code, "CODE_INDEX_NOT_FOUND");

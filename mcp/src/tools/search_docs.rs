@@ -121,7 +121,7 @@ impl Tool for SearchDocs {
             Ok(Attempt {
                 can_shrink: response.hits.len() > 1,
                 tokens: response.hits.tokens,
-                answer: respond(&request, &indexes, &response, warnings, took),
+                response: respond(&request, &indexes, &response, warnings, took),
             })
         })
     }
@@ -209,7 +209,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn passages_come_with_path_lines_and_score_best_first() {
+    fn passages_are_sorted_by_score() {
         let fixture = Fixture::guides();
         let answer = fixture.answer("search_docs", json!({"query": "how are sails mended"}));
         let results = answer.structured["results"].as_array().unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn other_spellings_bring_their_defaults() {
+    fn aliases_of_another_system_bring_its_defaults() {
         let fixture = Fixture::guides();
         let id = fixture.index().kb().state().unwrap().uuid;
         let few = fixture.answer(
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_passages_are_a_whole_answer() {
+    fn ten_passages_are_not_truncated() {
         let names: Vec<String> = (0..12).map(|n| format!("{n}.md")).collect();
         let documents: Vec<(&str, &str)> =
             names.iter().map(|name| (name.as_str(), "sails")).collect();
@@ -283,14 +283,14 @@ mod tests {
     }
 
     #[test]
-    fn an_index_without_documentation_is_told() {
+    fn an_index_without_documentation_is_an_error() {
         let fixture = Fixture::new("code", &[("a.rs", "fn main() {}")]);
         let error = fixture.error("search_docs", json!({"query": "main"}));
         assert_eq!(error.code, "DOCS_INDEX_NOT_FOUND");
     }
 
     #[test]
-    fn a_cut_is_said() {
+    fn a_truncated_result_says_so() {
         let fixture = Fixture::guides();
         let answer = fixture.answer("search_docs", json!({"query": "sails", "max_tokens": 100}));
         assert_eq!(answer.structured["truncated"], true);

@@ -1,6 +1,8 @@
 //! Keeps both forms of a result within the tokens that a caller asked for. The engine counts the bytes
 //! of texts and names; the two forms have escapes, field names and addresses besides.
 
+use std::io::{self, Write};
+
 use crate::response::{ToolError, ToolResponse};
 
 /// Bytes of each form for each token of the budget: 4, and a quarter more for the frame.
@@ -15,7 +17,7 @@ const TRIES: u32 = 8;
 
 /// A result made with some budget.
 pub(in crate::tools) struct Attempt {
-    pub(in crate::tools) answer: ToolResponse,
+    pub(in crate::tools) response: ToolResponse,
     /// Whether a smaller budget would make it smaller.
     pub(in crate::tools) can_shrink: bool,
     /// Its tokens as the engine counts them.
@@ -34,7 +36,7 @@ pub(in crate::tools) fn fit(
     let mut budget = max_tokens;
     let mut made = attempt(budget)?;
     for _ in 0..TRIES {
-        let measured = larger_form(&made.answer);
+        let measured = larger_form(&made.response);
         if measured <= limit || !made.can_shrink || budget <= 1 {
             break;
         }
@@ -45,13 +47,28 @@ pub(in crate::tools) fn fit(
         budget = (scaled as u32).clamp(1, budget - 1);
         made = attempt(budget)?;
     }
-    Ok(made.answer)
+    Ok(made.response)
 }
 
 /// Bytes of the larger of the two forms.
-pub(in crate::tools) fn larger_form(answer: &ToolResponse) -> usize {
-    let structured = serde_json::to_string(&answer.structured).map_or(0, |json| json.len());
-    structured.max(answer.text.len())
+pub(in crate::tools) fn larger_form(response: &ToolResponse) -> usize {
+    let mut counter = ByteCounter(0);
+    let written = serde_json::to_writer(&mut counter, &response.structured);
+    written.map_or(0, |()| counter.0).max(response.text.len())
+}
+
+/// Counts what is written to it.
+struct ByteCounter(usize);
+
+impl Write for ByteCounter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -60,20 +77,20 @@ mod tests {
     use crate::response::Object;
 
     fn made(bytes: usize, can_shrink: bool, tokens: u32) -> Result<Attempt, ToolError> {
-        let answer = ToolResponse {
+        let response = ToolResponse {
             structured: Object::new(),
             text: "x".repeat(bytes),
         };
         let tokens = tokens.into();
         Ok(Attempt {
-            answer,
+            response,
             can_shrink,
             tokens,
         })
     }
 
     #[test]
-    fn the_engine_is_asked_for_less_until_both_forms_fit() {
+    fn the_budget_shrinks_until_both_forms_fit() {
         // A frame of 900 bytes and texts that take six times their size.
         let answer = fit(1000, |budget| {
             made(900 + budget as usize * 24, true, budget)
@@ -93,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn few_items_that_cost_the_engine_little_are_made_fewer() {
+    fn small_items_with_large_frames_become_fewer() {
         // Items of 60 tokens that take 1 300 bytes each.
         let items = |budget: u32| (budget / 60).clamp(1, 2);
         let answer = fit(500, |budget| {
@@ -104,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn one_item_is_given_as_it_is() {
+    fn one_item_is_never_cut() {
         let mut asked = 0;
         let answer = fit(100, |_| {
             asked += 1;

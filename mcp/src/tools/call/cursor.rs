@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_comes_back_to_its_own_tool() {
+    fn a_note_belongs_to_its_tool() {
         let Value::Object(arguments) = json!({"limit": 3}) else {
             panic!();
         };
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn long_arguments_are_not_kept() {
+    fn long_arguments_are_not_remembered() {
         let mut arguments = Object::new();
         arguments.insert("folder".to_owned(), "x".repeat(NOTE_LIMIT_BYTES).into());
         assert_eq!(note("search", &arguments), None);

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_age_of_an_index_is_said_in_words() {
+    fn the_age_of_an_index_is_in_days() {
         let said = |age_days, changed| out_of_date("a", Stale { age_days, changed });
         assert_eq!(
             said(9.7, Some(3)),

@@ -40,7 +40,7 @@ pub(super) fn update(cx: &Context<'_>, index: &Index, folder: &Path) -> Result<R
     report
 }
 
-/// A folder as others may know it: where it lies is nobody's business.
+/// The name of a folder; where it is on this machine is not shown to clients.
 fn shown(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
@@ -52,7 +52,7 @@ fn percent(progress: &Progress) -> u8 {
     u8::try_from(percent.min(99)).unwrap_or(99)
 }
 
-/// A new file appears when it is complete, or not at all.
+/// Makes a new file. It appears when it is complete, or not at all.
 pub(super) fn make(
     cx: &Context<'_>,
     place: Reserved,
@@ -87,7 +87,7 @@ fn made(
     };
     let report = writer.index(&[folder.to_path_buf()], &options(cx), &mut hear)?;
     if !path.exists() {
-        // Of a folder without documents nothing was made; the name shall work all the same.
+        // A folder without documents makes no file; the name must be usable all the same.
         writer.commit()?;
     }
     drop(writer);

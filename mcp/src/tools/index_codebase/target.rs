@@ -58,7 +58,7 @@ pub(super) fn find(
     Ok(Target::Open(index))
 }
 
-/// Refuses a folder that an open index was not made from, if it was made from any.
+/// Refuses a folder that an open index was not made from, unless it was made from none.
 pub(super) fn check_takes(index: &Index, folder: &Path) -> Result<(), ToolError> {
     let relation = index.kb().relation_of(folder);
     match relation.map_err(|error| index.failure(error))? {
@@ -103,7 +103,8 @@ fn is_without_roots(index: &Index) -> Result<bool, ToolError> {
     Ok(roots.map_err(|error| index.failure(error))?.is_empty())
 }
 
-/// Only a person can say that a folder with other content is the one that a sealed file was made from.
+/// The error for a folder with the name of a sealed root and other content: only a person can say that
+/// it is the same.
 fn changed_too_much(index: &Index, folder: &Path) -> ToolError {
     let name = folder.file_name().unwrap_or_default();
     let name = short(&name.to_string_lossy()).into_owned();

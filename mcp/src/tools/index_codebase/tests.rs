@@ -24,7 +24,7 @@ fn project(fixture: &Fixture, name: &str) -> String {
 }
 
 #[test]
-fn a_folder_becomes_an_index_and_only_changes_are_read_again() {
+fn a_second_run_reads_only_what_changed() {
     let fixture = Fixture::new("first", &[]);
     let path = project(&fixture, "my project");
     let answer = fixture.answer("index_codebase", json!({"path": path}));
@@ -44,7 +44,7 @@ fn a_folder_becomes_an_index_and_only_changes_are_read_again() {
 }
 
 #[test]
-fn an_open_index_takes_a_folder_once() {
+fn an_open_index_takes_one_folder() {
     let fixture = Fixture::new("first", &[]);
     let (one, other) = (project(&fixture, "one"), project(&fixture, "other"));
     fixture.answer(
@@ -75,7 +75,7 @@ fn an_open_index_takes_a_folder_once() {
 }
 
 #[test]
-fn a_file_that_an_earlier_server_made_of_the_folder_is_opened_and_updated() {
+fn a_file_of_an_earlier_server_is_opened_and_updated() {
     let fixture = Fixture::new("first", &[]);
     let path = project(&fixture, "one");
     fixture.answer("index_codebase", json!({"path": path}));
@@ -109,7 +109,7 @@ fn a_file_that_is_open_is_not_opened_twice() {
 }
 
 #[test]
-fn a_name_that_is_being_made_is_taken_and_is_told_of() {
+fn a_name_is_taken_while_its_index_is_made() {
     let fixture = Fixture::new("first", &[]);
     let path = project(&fixture, "one");
     let place = fixture.indexes.reserve("one").unwrap();
@@ -139,7 +139,7 @@ fn a_name_that_is_being_made_is_taken_and_is_told_of() {
 }
 
 #[test]
-fn a_run_into_an_open_index_that_panics_is_not_left_running() {
+fn a_run_that_panics_is_not_left_running() {
     let fixture = Fixture::new("first", &[]);
     let path = project(&fixture, "one");
     let run = || {
@@ -217,7 +217,7 @@ fn called_during(
 
 /// Two calls that found an index without a folder each put theirs into it.
 #[test]
-fn a_folder_that_came_meanwhile_keeps_others_out() {
+fn a_folder_indexed_meanwhile_keeps_others_out() {
     let fixture = Fixture::new("first", &[]);
     let (one, other) = (project(&fixture, "one"), project(&fixture, "other"));
     let given = json!({"path": one, "index_name": "first"});
@@ -233,7 +233,7 @@ fn a_folder_that_came_meanwhile_keeps_others_out() {
 /// The path was looked at before the call waited, and followed after that.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_became_a_link_meanwhile_is_not_followed() {
+fn a_folder_replaced_by_a_link_is_not_followed() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("key.md"), "# Key\n").unwrap();
     let fixture = Fixture::new("first", &[]);

@@ -22,7 +22,7 @@ pub(in crate::tools) struct Fixture {
 }
 
 impl Fixture {
-    /// One file with these documents, that may be written.
+    /// A writable server of one file with these documents.
     pub(in crate::tools) fn new(name: &str, documents: &[(&str, &str)]) -> Fixture {
         Fixture::of(&[(name, documents)], true)
     }
@@ -42,14 +42,14 @@ impl Fixture {
         Fixture::with(Arc::new(folder), opened, allow_write).unwrap()
     }
 
-    /// A server of its own over the same files.
+    /// Another server over the same files.
     pub(in crate::tools) fn started_again(&self) -> Fixture {
         let index = self.index();
         self.over(&[(index.name(), index.path().to_path_buf())])
             .unwrap()
     }
 
-    /// A server of its own over files of this folder.
+    /// Another server over files of this folder.
     pub(in crate::tools) fn over(&self, files: &[(&str, PathBuf)]) -> Result<Fixture, StartError> {
         let files = files.iter();
         let files = files.map(|(name, path)| ((*name).to_owned(), path.clone()));
@@ -124,7 +124,7 @@ impl Fixture {
         }
     }
 
-    /// The answer to a call that succeeds, checked.
+    /// The checked result of a call that succeeds.
     pub(in crate::tools) fn answer(&self, name: &str, arguments: Value) -> ToolResponse {
         let answer = match self.call(name, arguments) {
             Ok(answer) => answer,
@@ -138,7 +138,7 @@ impl Fixture {
     }
 }
 
-/// Whether the text has every word and number of the structured form.
+/// Asserts that the text has every string and number of the structured form.
 fn says_all(text: &str, structured: &Object) {
     for (key, value) in structured {
         says(text, key, value);
@@ -165,15 +165,15 @@ fn says(text: &str, key: &str, value: &Value) {
         }
         _ => true,
     };
-    // The kind of what is said, and how to go on, have words of their own in the text.
-    let is_word_of_ours = matches!(key, "type" | "id" | "has_more");
+    // Types, actions and the end of a list are said in other words.
+    let is_said_otherwise = matches!(key, "type" | "id" | "has_more");
     assert!(
-        is_said || is_word_of_ours,
+        is_said || is_said_otherwise,
         "{key} {value} is not in:\n{text}"
     );
 }
 
-/// Whether a number stands there, and not only as a part of another one.
+/// Whether the text has a number, not only as digits of a longer one.
 fn says_number(text: &str, number: &str) -> bool {
     text.match_indices(number).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + number.len()..]);
@@ -184,7 +184,7 @@ fn says_number(text: &str, number: &str) -> bool {
 }
 
 #[test]
-fn a_part_of_a_number_is_not_that_number() {
+fn digits_of_a_longer_number_do_not_count() {
     says("of 10 there is 1", "count", &serde_json::json!(1));
     let result = std::panic::catch_unwind(|| says("10, 0.1", "count", &serde_json::json!(1)));
     result.unwrap_err();

@@ -1,5 +1,5 @@
-//! Properties of all answers that come in parts: joined they are the whole, and each fits what was
-//! asked for in both forms, whatever documents hold.
+//! Properties of all results that come in pages, whatever the documents contain: the pages join to the
+//! whole, and both forms of each fit the budget.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::fixture::Fixture;
 use crate::tools::call::budget::larger_form;
 
-/// Tool, arguments, and where its items stand.
+/// Tool, arguments, and the JSON pointer of its items.
 fn calls() -> Vec<(&'static str, Value, &'static str)> {
     let document = "a/long.md";
     vec![
@@ -56,8 +56,14 @@ fn calls() -> Vec<(&'static str, Value, &'static str)> {
     ]
 }
 
-/// All parts of an answer, each held against `max_tokens`; texts are joined.
-fn parts(fixture: &Fixture, tool: &str, given: &Value, place: &str, max_tokens: u32) -> Value {
+/// The items of all pages of a result, each page checked against `max_tokens`; texts are joined.
+fn all_pages(
+    fixture: &Fixture,
+    tool: &str,
+    given: &Value,
+    pointer: &str,
+    max_tokens: u32,
+) -> Value {
     let required = ["query", "document_id"];
     let mut given = given.clone();
     given["max_tokens"] = max_tokens.into();
@@ -65,7 +71,7 @@ fn parts(fixture: &Fixture, tool: &str, given: &Value, place: &str, max_tokens: 
     for _ in 0..10_000 {
         let answer = fixture.answer(tool, given.clone());
         let whole = Value::Object(answer.structured.clone());
-        let found = whole.pointer(place).unwrap();
+        let found = whole.pointer(pointer).unwrap();
         let is_one = found.as_array().is_some_and(|items| items.len() == 1);
         let (size, most) = (larger_form(&answer), max_tokens as usize * 5);
         assert!(
@@ -75,7 +81,7 @@ fn parts(fixture: &Fixture, tool: &str, given: &Value, place: &str, max_tokens: 
         );
         match found {
             Value::Array(found) => {
-                assert!(!found.is_empty(), "{tool} {given}: an empty part");
+                assert!(!found.is_empty(), "{tool} {given}: an empty page");
                 items.extend(found.iter().cloned());
             }
             found => content.push_str(found.as_str().unwrap()),
@@ -106,7 +112,7 @@ fn parts(fixture: &Fixture, tool: &str, given: &Value, place: &str, max_tokens: 
     panic!("{tool} does not end");
 }
 
-/// Text that escapes and fences make longer, in lines and without.
+/// Text that becomes longer with escapes and fences, with line feeds and without.
 fn hostile() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => "[a-z ]{1,30}",
@@ -125,7 +131,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn parts_join_to_the_whole_and_each_fits(
+    fn pages_join_to_the_whole_and_each_fits(
         texts in proptest::collection::vec(hostile(), 3),
         names in proptest::collection::hash_set("[a-z\"'% \u{4e00}\u{202e}]{1,40}", 1..12),
         max_tokens in 500u32..3000,
@@ -135,12 +141,12 @@ proptest! {
         let mut documents = vec![("a/long.md", long.as_str()), ("a/other.txt", texts[2].as_str())];
         documents.extend(names.iter().map(|name| (name.as_str(), "# Ice\n\nA walrus on ice.\n")));
         let fixture = Fixture::new("hostile", &documents);
-        for (tool, given, place) in calls() {
+        for (tool, given, pointer) in calls() {
             if given.get("page_range").is_some() && !has_two_pages(&fixture) {
                 continue;
             }
-            let whole = parts(&fixture, tool, &given, place, 20_000);
-            let joined = parts(&fixture, tool, &given, place, max_tokens);
+            let whole = all_pages(&fixture, tool, &given, pointer, 20_000);
+            let joined = all_pages(&fixture, tool, &given, pointer, max_tokens);
             prop_assert!(whole == joined, "{} {}: {} and {}", tool, given, whole, joined);
             if tool == "get_document_data" && given.get("format").is_none() && given.get("section").is_none() {
                 prop_assert_eq!(&joined[0], &long);
@@ -149,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn searches_without_parts_fit_too(texts in proptest::collection::vec(hostile(), 4), max_tokens in 500u32..3000) {
+    fn searches_without_pages_fit(texts in proptest::collection::vec(hostile(), 4), max_tokens in 500u32..3000) {
         let names = ["a.md", "b.rs", "c.json", "d.txt"];
         let texts: Vec<String> = texts.iter().map(|text| format!("walrus ice\n{text}")).collect();
         let documents: Vec<(&str, &str)> = names.into_iter().zip(texts.iter().map(String::as_str)).collect();

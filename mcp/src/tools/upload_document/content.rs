@@ -1,5 +1,4 @@
-//! What an upload holds: text as it is, or base64 of a file. The bytes decide, not what is said of
-//! them.
+//! The content of an upload: text as it is, or base64 of a file. The bytes decide, not the media type.
 
 use std::borrow::Cow;
 
@@ -15,7 +14,7 @@ use crate::response::ToolError;
 /// Most bytes of a document: 10 MB.
 pub(super) const LIMIT_BYTES: usize = 10_485_760;
 
-/// A shorter text is not taken for base64 unless the caller says so: words are base64 too.
+/// A shorter text is not taken for base64 unless the caller says so: words are valid base64 too.
 const SHORTEST_BASE64: usize = 32;
 
 /// Base64 with or without padding.
@@ -34,7 +33,7 @@ pub(super) enum Encoding {
     Base64,
 }
 
-/// The bytes of a document, that a text can be taken from. `mime` only where the caller gave it.
+/// The bytes of a document that text can be extracted from. `mime` only if the caller gave it.
 pub(super) fn bytes_of<'c>(
     content: &'c str,
     encoding: Encoding,
@@ -56,7 +55,7 @@ pub(super) fn bytes_of<'c>(
             format!("content: {format} is not read yet"),
         )
         .with_hint("Send its text; Markdown, HTML, plain text and source code are read")),
-        // What was sent as text is text; what was decoded may be anything.
+        // Content that was sent as text is text; decoded bytes may be anything.
         Sniffed::Unknown if matches!(bytes, Cow::Owned(_)) && !is_readable(&bytes) => {
             Err(ToolError::new(
                 "UNSUPPORTED_MIME_TYPE",
@@ -84,7 +83,7 @@ fn check_size(bytes: usize) -> Result<(), ToolError> {
         .with_fact("limit", LIMIT_BYTES))
 }
 
-/// What base64 stands for; too much is refused before it is decoded.
+/// The decoded bytes; too many are refused before they are decoded.
 fn decoded(content: &str) -> Result<Vec<u8>, ToolError> {
     let letters = content.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let letters: Vec<u8> = letters.collect();
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_is_seen_by_what_it_holds() {
+    fn base64_is_recognised_by_its_content() {
         let text = "# Notes\n\nThe pole star stands over the north.\n";
         let coded = STANDARD.encode(text);
         for coded in [
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_decide_what_it_is() {
+    fn the_bytes_decide_the_type() {
         let pdf = STANDARD.encode(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n");
         for mime in [None, Some("text/plain"), Some("application/pdf")] {
             let error = bytes_of(&pdf, Encoding::Auto, mime).unwrap_err();
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_megabytes_pass_and_one_byte_more_does_not() {
+    fn a_document_has_at_most_ten_megabytes() {
         let most = "a b ".repeat(LIMIT_BYTES / 4);
         assert_eq!(
             bytes_of(&most, Encoding::Auto, None).unwrap().len(),
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn base64_of_what_is_no_text_is_refused() {
+    fn base64_of_other_than_text_is_refused() {
         let bytes: Vec<u8> = (0..=255).collect();
         let coded = STANDARD.encode(&bytes);
         for (encoding, mime) in [

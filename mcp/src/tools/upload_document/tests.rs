@@ -4,7 +4,7 @@ use serde_json::json;
 use std::sync::atomic::AtomicBool;
 
 #[test]
-fn an_upload_is_found_at_once() {
+fn an_upload_is_searchable_at_once() {
     let fixture = Fixture::new("team", &[]);
     let given = json!({"fileName": "guide/notes.md", "content": "# Notes\n\nThe walrus sleeps.",
         "tags": ["Sea"]});
@@ -31,7 +31,7 @@ fn an_upload_is_found_at_once() {
 }
 
 #[test]
-fn a_name_that_says_nothing_is_read_as_its_media_type() {
+fn the_media_type_decides_without_an_ending() {
     let fixture = Fixture::new("team", &[]);
     let html = "<html><head><title>Fish</title></head><body><p>cod</p></body></html>";
     let given = json!({"fileName": "page", "content": html, "mimeType": "text/html"});
@@ -45,7 +45,7 @@ fn a_name_that_says_nothing_is_read_as_its_media_type() {
 }
 
 #[test]
-fn paths_that_lead_out_are_refused() {
+fn paths_outside_are_refused() {
     let fixture = Fixture::new("team", &[]);
     for (path, code) in [
         ("/etc/passwd", "PATH_NOT_ALLOWED"),
@@ -80,7 +80,7 @@ fn paths_that_lead_out_are_refused() {
 }
 
 #[test]
-fn a_long_upload_goes_on_and_get_status_follows_it() {
+fn get_status_follows_a_long_upload() {
     let fixture = Fixture::new("team", &[]);
     let given = json!({"fileName": "a.md", "content": "walrus"});
     let cancel = Arc::new(AtomicBool::new(false));

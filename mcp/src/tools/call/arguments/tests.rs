@@ -91,7 +91,7 @@ fn out_of_range_names_the_range() {
 }
 
 #[test]
-fn a_name_of_an_index_is_as_long_as_one_may_be() {
+fn the_name_of_an_index_has_a_longest_length() {
     let name = "\u{1f600}".repeat(crate::options::NAME_LIMIT);
     read("index_stats", json!({"index_name": name})).unwrap();
     let text = refusal("index_stats", json!({"index_name": format!("{name}x")}));
@@ -147,7 +147,7 @@ fn many_unknown_arguments_make_one_short_warning() {
 }
 
 #[test]
-fn other_names_are_taken_too() {
+fn aliases_are_accepted() {
     let given = json!({"query": "a", "folder": "x", "file_type": "md", "project": "p"});
     let arguments = read("search", given).unwrap();
     assert_eq!(arguments.values["filters.folder"], "x");
@@ -177,7 +177,7 @@ fn token(note: &Value) -> String {
 }
 
 #[test]
-fn a_continuation_fills_in_what_is_left_out() {
+fn a_token_fills_in_omitted_arguments() {
     let token = token(&json!(["search", {"limit": 3, "filters.folder": "x"}]));
     let given = json!({"query": "a", "limit": 4, "continuation_token": token});
     let arguments = read("search", given).unwrap();
@@ -186,7 +186,7 @@ fn a_continuation_fills_in_what_is_left_out() {
 }
 
 #[test]
-fn a_note_says_no_more_than_a_caller_may() {
+fn a_forged_note_is_checked_like_arguments() {
     for noted in [
         json!({"query": "b"}),
         json!({"limit": 51}),
@@ -200,7 +200,7 @@ fn a_note_says_no_more_than_a_caller_may() {
 
 proptest! {
     #[test]
-    fn anything_may_come_as_an_argument(
+    fn any_value_is_accepted_or_refused(
         name in "(query|limit|mode|filters|max_tokens|tags|continuation_token|[a-z]{1,5})",
         text in "\\PC{0,20}",
         number in any::<f64>(),
