@@ -22,6 +22,11 @@ pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {
     )
 }
 
+/// A .kb file that was given to a command which takes it as an argument: `command` is that command.
+pub(crate) fn locate_argument(file: &Path, command: &str) -> Result<PathBuf, Failure> {
+    refuse_folder(file, Path::new(""), "", command)
+}
+
 /// Looks in `folder` and in those above it, up to `ceiling`.
 fn locate_from(
     given: Option<&Path>,
@@ -32,10 +37,10 @@ fn locate_from(
     let is_below = |above: &&Path| ceiling.is_none_or(|ceiling| above.starts_with(ceiling));
     let folders = || folder.ancestors().take_while(is_below);
     if let Some(file) = given {
-        return refuse_folder(file, folder, "");
+        return refuse_folder(file, folder, "", "-f");
     }
     if let Some(file) = variable.filter(|value| !value.is_empty()) {
-        return refuse_folder(Path::new(&file), folder, " (from KB_FILE)");
+        return refuse_folder(Path::new(&file), folder, " (from KB_FILE)", "-f");
     }
     for above in folders() {
         let names = kb_names(above);
@@ -78,12 +83,18 @@ fn several(above: &Path, folder: &Path, names: &[OsString], first: &OsString) ->
 }
 
 /// A folder given as the file is a common slip; what it holds makes the better advice.
-fn refuse_folder(file: &Path, folder: &Path, origin: &str) -> Result<PathBuf, Failure> {
+/// `command` is what the hint puts before the file.
+fn refuse_folder(
+    file: &Path,
+    folder: &Path,
+    origin: &str,
+    command: &str,
+) -> Result<PathBuf, Failure> {
     if !folder.join(file).is_dir() {
         return Ok(file.to_owned());
     }
     let hint = match kb_names(&folder.join(file)).first() {
-        Some(name) => format!("`-f {}`", shell_word(file.join(name))),
+        Some(name) => format!("`{command} {}`", shell_word(file.join(name))),
         None => "`kb index FOLDER` makes a .kb file from a folder".to_owned(),
     };
     Err(Failure::usage(

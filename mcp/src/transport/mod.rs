@@ -1,7 +1,7 @@
-//! Carries requests to the tools: the only room that knows tokio, rmcp and hyper.
+//! Carries requests to the tools: the only room that uses tokio, rmcp and hyper.
 //!
 //! `stdio` serves one client over a pair of pipes, `http` many over the network. Both give every
-//! client a `session`, which implements the methods of MCP; `executor` runs what they ask for on
+//! client a `session`, which implements the methods of MCP and sends `results`; `executor` runs what they ask for on
 //! blocking threads, and `subscriptions` sends a notification for each commit that `commit_watcher`
 //! sees.
 //!
@@ -18,6 +18,7 @@ mod message_shape;
 mod process;
 mod quota;
 mod request_guard;
+mod results;
 mod server;
 mod session;
 mod stdio;

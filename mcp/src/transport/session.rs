@@ -8,18 +8,21 @@ use kb_engine::escape::escape_line;
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Value, json};
 
-use super::executor::{JobError, JobKind, ProgressListener};
+use super::executor::{JobKind, ProgressListener};
 use super::quota::Owner;
 use super::request_guard::RequestGuard;
-use super::server::{Server, implementation};
+use super::results::{
+    add_server_info, array, check_uri, internal, job_error, milliseconds, reject_cursor,
+    to_error_data, tool_result,
+};
+use super::server::Server;
 use super::subscriptions::{self, Subscriptions};
 #[cfg(feature = "conformance")]
 use crate::conformance;
 use crate::content::{self, ContentError};
 use crate::limits::ADDRESS_LIMIT_BYTES;
-use crate::response::{Object, ToolError, ToolResponse, cut, short};
+use crate::response::{Object, short};
 use crate::tokens::Access;
 use crate::tools::{self, Call};
 
@@ -28,12 +31,6 @@ const STATIC_TTL: Duration = Duration::from_secs(3600);
 
 /// How long clients may cache what a commit may change.
 const DYNAMIC_TTL: Duration = Duration::from_secs(10);
-
-/// Longest message of an error, in characters: it may repeat what a client sent.
-const MESSAGE_LIMIT: usize = 300;
-
-/// Key of `_meta` under which results name the server.
-const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Methods of every protocol version. rmcp passes on a request that it cannot parse as a custom one:
 /// with one of these names its parameters are wrong, with any other its method is unknown.
@@ -59,12 +56,12 @@ const CURRENT_METHODS: [&str; 1] = ["subscriptions/listen"];
 pub(super) struct Session {
     server: Arc<Server>,
     requires_token: bool,
-    /// Those of `resources/subscribe`.
+    /// Subscriptions by `resources/subscribe`.
     subscriptions: Arc<Subscriptions>,
 }
 
 impl Session {
-    /// With `requires_token`, a request that carries no access of a token is read-only.
+    /// With `requires_token`, a request without a token is read-only.
     pub(super) fn new(server: Arc<Server>, requires_token: bool) -> Session {
         Session {
             server,
@@ -404,87 +401,6 @@ fn fault(tool: &str) {
         faulty.as_deref() != Ok(tool),
         "the fault that was asked for"
     );
-}
-
-/// Limits the length of a URI, which is looked up, may be kept, and is repeated in errors.
-fn check_uri(uri: &str) -> Result<(), ErrorData> {
-    if uri.len() <= ADDRESS_LIMIT_BYTES {
-        return Ok(());
-    }
-    let message = format!("uri: address over {ADDRESS_LIMIT_BYTES} bytes");
-    Err(ErrorData::invalid_params(message, None))
-}
-
-/// Protocol 2026-07-28 requires every result to name its server.
-fn add_server_info(meta: &mut Option<MetaObject>) {
-    if let Ok(server) = serde_json::to_value(implementation()) {
-        let meta = &mut meta.get_or_insert_default().0;
-        meta.insert(SERVER_KEY.to_owned(), server);
-    }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Refuses a cursor where a list is always one page.
-fn reject_cursor(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
-    match request.and_then(|request| request.cursor.as_deref()) {
-        None => Ok(()),
-        Some(_) => Err(ErrorData::invalid_params("invalid cursor", None)),
-    }
-}
-
-fn array(objects: Vec<Object>) -> Value {
-    objects.into_iter().map(Value::Object).collect()
-}
-
-fn internal(error: impl ToString) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
-}
-
-fn to_error_data(refusal: ContentError) -> ErrorData {
-    match refusal {
-        ContentError::NotFound(uri) => {
-            ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
-        }
-        // The message may repeat what the client sent.
-        ContentError::InvalidArgument(what) => {
-            let what = escape_line(&cut(&what, MESSAGE_LIMIT)).into_owned();
-            ErrorData::invalid_params(what, None)
-        }
-        ContentError::Failed(why) => internal(why),
-    }
-}
-
-fn job_error(error: JobError) -> ToolError {
-    match error {
-        JobError::Busy => ToolError::new("RATE_LIMITED", "too many calls at once")
-            .with_hint("Call again in a few seconds"),
-        JobError::Panicked => ToolError::new("INTERNAL", "this call met a bug in the server")
-            .with_hint("Other calls are answered; try this one with other arguments"),
-        JobError::Cancelled => ToolError::new("CANCELLED", "the call was cancelled"),
-    }
-}
-
-/// The result of a tool call. A [`ToolError`] is a result as well, with `isError`: the model can act
-/// on it, while an error of the protocol is for the program around it.
-fn tool_result(response: Result<ToolResponse, ToolError>) -> CallToolResult {
-    match response {
-        Ok(response) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(response.text)]);
-            result.structured_content = Some(Value::Object(response.structured));
-            result
-        }
-        Err(error) => {
-            let mut result = CallToolResult::error(vec![ContentBlock::text(error.text())]);
-            let mut facts = error.facts;
-            facts.insert("code".to_owned(), error.code.into());
-            let meta = result.meta.get_or_insert_default();
-            meta.0.insert("dev.kb/error".to_owned(), facts.into());
-            result
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use kb_mcp::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
 use crate::args::McpArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::locate::locate;
+use crate::locate::{locate, locate_argument};
 use crate::output::format::shell_word;
 use crate::output::{Output, log};
 use crate::watch::serve::follow;
@@ -129,16 +129,12 @@ fn configured(path: &Path) -> Result<String, Failure> {
 /// Name and path of every file.
 fn files(arguments: &McpArguments) -> Result<Vec<(String, PathBuf)>, Failure> {
     if arguments.files.is_empty() {
-        let located = locate(None).map_err(|failure| match failure {
-            Failure::Reported(mut report) => {
-                // The file has no flag here.
-                report.hint = Some(
-                    "`kb mcp FILE.kb` serves that file; `kb index .` makes one from this folder"
-                        .to_owned(),
-                );
-                Failure::Reported(report)
-            }
-            other => other,
+        let located = locate(None).map_err(|failure| {
+            // The file has no flag here.
+            failure.with_hint(
+                "`kb mcp FILE.kb` serves that file; `kb index .` makes one from this folder"
+                    .to_owned(),
+            )
         })?;
         return Ok(vec![named(located.as_os_str())?]);
     }
@@ -170,14 +166,7 @@ fn named(word: &OsStr) -> Result<(String, PathBuf), Failure> {
 }
 
 fn existing(name: String, path: PathBuf) -> Result<(String, PathBuf), Failure> {
-    let path = locate(Some(&path)).map_err(|failure| match failure {
-        Failure::Reported(mut report) => {
-            report.hint = report.hint.map(|hint| hint.replace("`-f ", "`kb mcp "));
-            Failure::Reported(report)
-        }
-        other => other,
-    })?;
-    Ok((name, path))
+    Ok((name, locate_argument(&path, "kb mcp")?))
 }
 
 /// Why the server does not start, with what would go right.
