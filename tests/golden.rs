@@ -148,6 +148,7 @@ fn document(kb: &Kb, name: &str) -> Value {
         metadata,
         // Computed from the others.
         revision: _,
+        ..
     } = outline.document;
     json!({
         "document": path,

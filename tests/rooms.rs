@@ -57,6 +57,7 @@ const RUNS: &[&str] = &[
     "catalog",
     "paging",
     "resolve",
+    "content",
     "ingest",
     "search",
     "check",
@@ -71,6 +72,7 @@ const HANDLES: &[&str] = &[
     "catalog",
     "paging",
     "resolve",
+    "content",
     "ingest",
     "run",
     "search",
@@ -78,7 +80,7 @@ const HANDLES: &[&str] = &[
 ];
 
 /// `engine/src`, lowest level first.
-const ENGINE: [Room; 15] = [
+const ENGINE: [Room; 16] = [
     room(
         "base",
         &["types", "error", "escape", "file_types", "progress"],
@@ -104,10 +106,12 @@ const ENGINE: [Room; 15] = [
         &["resolve"],
         &["base", "container", "store", "catalog"],
     ),
+    // What a commit holds, for reading.
+    room("content", &["content"], INDEXES),
     room("ingest", &["ingest"], INDEXES),
     room("search", &["search"], INDEXES),
     room("check", &["check"], INDEXES),
-    // What the writing handle does: joins ingest, search and check.
+    // What the writing handle does: joins ingest, search and check, and draws queries from a new file.
     room("run", &["ingest/run"], RUNS),
     room("kb", &["kb"], HANDLES),
 ];

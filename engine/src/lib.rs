@@ -43,6 +43,7 @@
 pub mod catalog;
 pub mod check;
 pub mod container;
+pub mod content;
 pub mod embed;
 pub mod error;
 pub mod escape;
@@ -60,6 +61,11 @@ pub mod types;
 
 pub use check::VerifyReport;
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
+pub use content::{
+    ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
+    Folders, Info, Outline, Recall, RootInfo, Section, Sizes, State, VectorPass,
+    WHOLE_TEXT_LIMIT_BYTES,
+};
 pub use error::{Error, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]
@@ -72,11 +78,7 @@ pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of};
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
-pub use kb::{
-    ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
-    FILES_LIMIT, Folders, Info, Kb, Outline, Recall, RootInfo, Section, Sizes, State, VectorPass,
-    WHOLE_TEXT_LIMIT_BYTES, search_files,
-};
+pub use kb::{FILES_LIMIT, Kb, search_files};
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
 };

@@ -1,8 +1,10 @@
 //! [`Budget`]: decides, item by item, what still fits into one call's result.
 
-use crate::paging::cursor::{Cursor, CursorScope};
+use crate::error::Result;
+use crate::paging::cursor::Cursor;
 use crate::paging::options::PageOptions;
 use crate::paging::paged::Paged;
+use crate::paging::scope::CursorScope;
 use crate::paging::{ANSWER_LIMIT_BYTES, TOKEN_BYTES, tokens};
 
 /// What one result holds so far, and the most it may hold.
@@ -110,6 +112,41 @@ impl Budget {
             next: self.cursor(scope, next),
         }
     }
+}
+
+/// Takes items while they fit. `items` begin at offset `start` of the list ([`skip`]); `cost` is in
+/// bytes.
+///
+/// # Errors
+/// [`Error::InvalidCursor`](crate::Error::InvalidCursor) when `start` is beyond the end; what an item
+/// fails with.
+pub(crate) fn fill<T>(
+    scope: &CursorScope,
+    mut budget: Budget,
+    start: u64,
+    items: impl Iterator<Item = Result<T>>,
+    cost: impl Fn(&T) -> u64,
+) -> Result<Paged<T>> {
+    let mut taken = Vec::new();
+    for item in items {
+        let item = item?;
+        if !budget.take(cost(&item)) {
+            let next = start.saturating_add(taken.len() as u64);
+            return Ok(budget.paged(taken, scope, Some(next)));
+        }
+        taken.push(item);
+    }
+    if start > 0 && taken.is_empty() {
+        return Err(CursorScope::out_of_range());
+    }
+    Ok(budget.paged(taken, scope, None))
+}
+
+/// The items of a list from offset `start` on.
+pub(crate) fn skip<I: IntoIterator>(items: I, start: u64) -> impl Iterator<Item = I::Item> {
+    items
+        .into_iter()
+        .skip(usize::try_from(start).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]

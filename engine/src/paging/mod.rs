@@ -7,13 +7,13 @@ mod budget;
 mod cursor;
 mod options;
 mod paged;
+mod scope;
 
-pub(crate) use budget::Budget;
+pub(crate) use budget::{Budget, fill, skip};
 pub use cursor::Cursor;
-pub(crate) use cursor::CursorScope;
 pub use options::{CLIENT_STATE_LIMIT_BYTES, PageOptions, TOKENS_LIMIT};
 pub use paged::Paged;
-pub(crate) use paged::{fill, skip};
+pub(crate) use scope::CursorScope;
 
 /// Bytes of UTF-8 that count as one token.
 pub const TOKEN_BYTES: u64 = 4;

@@ -5,8 +5,8 @@ use roaring::RoaringBitmap;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, Query as KeywordQuery};
-use crate::index::vector::Scan;
 use crate::index::vector::query::Query as VectorQuery;
+use crate::index::vector::{MIN_CANDIDATES, Scan};
 use crate::search::filter::metadata;
 use crate::search::filter::rows::Rows;
 use crate::search::fuse::score::vector_weight;
@@ -16,10 +16,6 @@ use crate::search::query::parser::{self, ParsedQuery};
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::Sources;
-
-/// Candidates that each index gives at least: deeper lists find what only both parts together rank
-/// high, and all pages of an answer come from them.
-pub(crate) const MIN_CANDIDATES: usize = 100;
 
 /// Chunks that a document has among the candidates, on average, when documents are asked for.
 const CHUNKS_PER_DOCUMENT: usize = 4;

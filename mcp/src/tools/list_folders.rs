@@ -64,7 +64,7 @@ impl Tool for ListFolders {
                 Some(())
             };
             let kept = folders.top.iter().map_while(fits).count();
-            folders.cut |= kept < folders.top.len();
+            folders.truncated |= kept < folders.top.len();
             folders.top.truncate(kept.max(1));
             Ok(Attempt {
                 can_shrink: folders.paths.len() > 1,
@@ -77,7 +77,7 @@ impl Tool for ListFolders {
 
 fn respond(cx: &Context<'_>, folders: &Folders) -> ToolResponse {
     let mut warnings = cx.warnings.clone();
-    if folders.cut {
+    if folders.truncated {
         warnings.push(
             "not all folders are listed, the deepest are left out: list_documents shows what is in \
              one"
@@ -102,7 +102,7 @@ fn respond(cx: &Context<'_>, folders: &Folders) -> ToolResponse {
     let page = ResultPage {
         tokens: bytes.div_ceil(4) as u64,
         max_tokens: TOKENS.into(),
-        complete: if folders.cut {
+        complete: if folders.truncated {
             "TOKEN_LIMIT_REACHED"
         } else {
             "SUCCESS"
@@ -120,7 +120,7 @@ fn respond(cx: &Context<'_>, folders: &Folders) -> ToolResponse {
     };
     let envelope = page.envelope(data, warnings);
     let mut text = text.envelope(&envelope);
-    if folders.cut {
+    if folders.truncated {
         text.push_str("\nTo see more: list_documents with folder and recursive=true.");
     }
     ToolResponse::new(&envelope, text)

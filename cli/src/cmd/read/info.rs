@@ -244,14 +244,13 @@ mod tests {
 
     #[test]
     fn the_table_ends_with_the_whole_file() {
-        let table = sizes_table(&Sizes {
-            file_bytes: 3000,
-            text_bytes: 6000,
-            sections: vec![
-                ("text blocks".to_owned(), 2000),
-                ("vectors".to_owned(), 1000),
-            ],
-        });
+        let mut sizes = Sizes::default();
+        (sizes.file_bytes, sizes.text_bytes) = (3000, 6000);
+        sizes.sections = vec![
+            ("text blocks".to_owned(), 2000),
+            ("vectors".to_owned(), 1000),
+        ];
+        let table = sizes_table(&sizes);
         let lines: Vec<Vec<&str>> = table
             .lines()
             .map(|line| line.split_whitespace().collect())
@@ -278,13 +277,11 @@ mod tests {
 
     #[test]
     fn a_root_shows_its_prefix_and_commit() {
-        let root = RootInfo {
-            files: Vec::new(),
-            source: "/src/kb".to_owned(),
-            prefix: "kb".to_owned(),
-            git_commit: Some("0123456789abcdef".to_owned()),
-            git_branch: Some("main".to_owned()),
-        };
+        let mut root = RootInfo::default();
+        root.source = "/src/kb".to_owned();
+        root.prefix = "kb".to_owned();
+        root.git_commit = Some("0123456789abcdef".to_owned());
+        root.git_branch = Some("main".to_owned());
         assert_eq!(root_line(&root), "/src/kb as kb/, git 0123456789ab on main");
     }
 }

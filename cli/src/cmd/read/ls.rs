@@ -34,6 +34,7 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
                     path,
                     documents,
                     size_bytes,
+                    ..
                 } => show_folder(path, *documents, *size_bytes, arguments, output)?,
                 Entry::Document(document) => show_document(document, arguments, output)?,
             }

@@ -16,7 +16,7 @@ pub mod row_filter;
 pub mod sign_bits;
 pub mod writer;
 
-pub use knn::rescoring::oversample;
+pub use knn::rescoring::{MIN_CANDIDATES, oversample};
 pub use knn::search::{
     Scan, ScanStats, knn, knn_batch, knn_with_oversample, knn_with_stats, uses_rescoring,
 };

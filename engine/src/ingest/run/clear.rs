@@ -39,9 +39,10 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
+    use crate::content::State;
     use crate::index::vector::Codec;
     use crate::ingest::options::IndexOptions;
-    use crate::kb::{Kb, KbWriter, State};
+    use crate::kb::{Kb, KbWriter};
     use crate::paging::PageOptions;
     use crate::search::Request;
 

@@ -13,13 +13,15 @@ mod merge;
 mod new_file;
 mod preserved;
 mod recall;
-pub(crate) mod samples;
+mod relation;
+mod samples;
 mod seal;
 mod session;
 mod source_info;
 mod tags;
 
 pub(crate) use index::{check_sources, compare_sources};
+pub(crate) use relation::{is_made_from, relation_of};
 pub use seal::{SealOptions, SealReport};
 pub(crate) use session::Session;
 pub use source_info::{SourceInfo, document_of};

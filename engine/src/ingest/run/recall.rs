@@ -3,10 +3,12 @@
 
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::{ContainerWriter, Snapshot};
+use crate::content::{model_of, sample_queries};
 use crate::error::Result;
 use crate::index::vector::query::Query;
-use crate::index::vector::{KnnSegment, Neighbor, Scan, knn_batch, oversample, uses_rescoring};
-use crate::search::{MIN_CANDIDATES, model_of, sample_queries};
+use crate::index::vector::{
+    KnnSegment, MIN_CANDIDATES, Neighbor, Scan, knn_batch, oversample, uses_rescoring,
+};
 use crate::store::meta::{Meta, RecallRecord};
 
 /// Nearest chunks of which is told how many are found.

@@ -287,8 +287,11 @@ mod tests {
             assert_eq!(error.code(), "FOLDER_NOT_FOUND", "{folder}");
         }
         let filters = Filters::new().folders(words(&["x/b"]));
-        let error = passing(&filters, false).unwrap_err().to_string();
-        assert!(error.contains("a/b"), "{error}");
+        let error = passing(&filters, false).unwrap_err();
+        let Error::FolderNotFound { nearest, .. } = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(nearest, ["a/b"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use kb_engine::kb::{Info, Kb, Sizes};
+use kb_engine::{Info, Kb, Sizes};
 use xtask::repository;
 
 use crate::child::{self, Measured};

@@ -208,7 +208,7 @@ mod tests {
     use crate::child::Measured;
     use crate::corpus::Count;
     use crate::speed::{Indexed, baseline};
-    use kb_engine::kb::Sizes;
+    use kb_engine::Sizes;
 
     fn figures() -> Figures {
         let summary = Summary::of(vec![Duration::from_millis(2)]);
@@ -223,17 +223,16 @@ mod tests {
             bytes: 22_000_000,
             others: 1,
         };
+        let mut sizes = Sizes::default();
+        (sizes.file_bytes, sizes.text_bytes) = (12_000_000, 20_000_000);
+        sizes.sections = vec![("text".to_owned(), 6_000_000)];
         Figures {
             indexed: vec![Indexed {
                 name: "part 1",
                 count,
                 run,
             }],
-            sizes: Sizes {
-                file_bytes: 12_000_000,
-                text_bytes: 20_000_000,
-                sections: vec![("text".to_owned(), 6_000_000)],
-            },
+            sizes,
             documents: 10,
             chunks: 20_000,
             process: vec![ModeLatency {

@@ -1,129 +1,121 @@
-//! Texts by size: the first bytes of one, and pages of about the same length.
+//! Pages of a document: neighbouring chunks of about the same length together.
 
 use std::ops::Range;
 
 use crate::catalog::BoundSegment;
+use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
+use crate::content::text::all_lines;
+use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
-use crate::kb::Kb;
-use crate::kb::facts::{DocumentInfo, DocumentPage, DocumentPages};
-use crate::kb::paged_call::PagedCall;
-use crate::kb::pages::ITEM_OVERHEAD_BYTES;
-use crate::kb::read::all_lines;
-use crate::paging::{Budget, PageOptions, TOKEN_BYTES, fill, skip};
+use crate::paging::{Budget, PageOptions, Paged, TOKEN_BYTES, fill, skip};
 use crate::store::documents::DocumentRecord;
 use crate::types::Lines;
 
 /// Most bytes of a page of several chunks.
 const PAGE_BYTES: u64 = 800 * TOKEN_BYTES;
 
-impl Kb {
-    /// The first `bytes` bytes of the stored text of a document, up to three fewer where a character
-    /// would be cut. Reads no more text than that.
-    ///
-    /// # Errors
-    /// As [`Kb::document`].
-    pub fn head(&self, name: &str, bytes: usize) -> Result<(DocumentInfo, String)> {
-        self.read(|snapshot, catalog| {
-            let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let mut text = String::new();
-            if let Some(segment) = catalog.bind_document(snapshot, &record)? {
-                let mut blocks = segment.blocks()?;
-                let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
-                while text.len() < bytes
-                    && let Some(row) = rows.next()
-                {
-                    blocks.append(row, 1, &mut text)?;
-                }
-            }
-            text.truncate(text.floor_char_boundary(bytes));
-            Ok((DocumentInfo::from_record(record)?, text))
-        })
-    }
+/// A page of a document: neighbouring chunks of about 800 tokens together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentPage {
+    /// Number in the document, from 1.
+    pub number: u32,
+    /// Its text; all pages together are the text of the document.
+    pub text: String,
+    /// Lines of the original that it covers.
+    pub lines: Lines,
+}
 
-    /// Pages of a document: the ranges `ranges` (first and last page, from 1) in the order
-    /// given, all pages when there are none. A page is neighbouring chunks of about 800 tokens; the
-    /// pages of a document together are its text, and a document without text has one empty page.
-    /// Only the text of the pages that are given is read.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidPages`] when the document has not all of them;
-    /// [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn pages(
-        &self,
-        name: &str,
-        ranges: &[(u32, u32)],
-        page: &PageOptions,
-    ) -> Result<DocumentPages> {
-        page.validate()?;
-        let asked: Vec<String> = ranges.iter().map(in_words).collect();
-        let asked = asked.join(",");
-        self.read(|snapshot, catalog| {
-            let (_, record) = self.resolved(snapshot, catalog, name)?;
-            let segment = catalog.bind_document(snapshot, &record)?;
-            let all = pages(segment.as_ref(), &record)?;
-            let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
-            let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;
-            if !ranges.iter().all(exists) {
-                return Err(Error::InvalidPages {
-                    pages: asked.clone(),
-                    path: record.path,
-                    total,
-                });
-            }
-            let call = PagedCall::Pages {
-                path: &record.path,
-                ranges: &asked,
-            };
-            let scope = self.cursor_scope(catalog, &call);
-            let start = scope.start(page)?;
-            let whole = [(1, total)];
-            let ranges = if ranges.is_empty() { &whole } else { ranges };
-            let numbers = ranges.iter().flat_map(|(first, last)| *first..=*last);
-            let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
-            let texts = skip(numbers, start).map(|number| {
-                let mut told = DocumentPage {
-                    number,
-                    text: String::new(),
-                    lines: all_lines(&record),
-                };
-                let rows = all.get(number as usize - 1).cloned().unwrap_or_default();
-                if let (Some(segment), Some(blocks)) = (&segment, &mut blocks) {
-                    blocks.append(rows.start, rows.end - rows.start, &mut told.text)?;
-                    let chunks = segment.chunks();
-                    told.lines = Lines {
-                        first: chunks.get(rows.start)?.at.lines.first,
-                        last: chunks.get(rows.end - 1)?.at.lines.last,
-                    };
-                }
-                Ok(told)
-            });
-            let pages = fill(
-                &scope,
-                Budget::of_texts(page),
-                start,
-                texts,
-                |told: &DocumentPage| told.text.len() as u64 + ITEM_OVERHEAD_BYTES,
-            )?;
-            let document = DocumentInfo::from_record(record.clone())?;
-            Ok(DocumentPages {
-                document,
-                pages,
-                total,
-            })
-        })
+/// Pages of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentPages {
+    /// The document.
+    pub document: DocumentInfo,
+    /// The requested pages, in the order of the request.
+    pub pages: Paged<DocumentPage>,
+    /// Number of pages of the document, at least 1.
+    pub total: u32,
+}
+
+/// See [`crate::Kb::pages`].
+pub(crate) fn pages(
+    commit: CommitView<'_>,
+    name: &str,
+    ranges: &[(u32, u32)],
+    page: &PageOptions,
+) -> Result<DocumentPages> {
+    page.validate()?;
+    let asked: Vec<String> = ranges.iter().map(range_text).collect();
+    let asked = asked.join(",");
+    let (_, record) = commit.resolve(name)?;
+    let segment = commit.catalog.bind_document(commit.snapshot, &record)?;
+    let all = page_rows(segment.as_ref(), &record)?;
+    let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;
+    if !ranges.iter().all(exists) {
+        return Err(Error::InvalidPages {
+            pages: asked.clone(),
+            path: record.path,
+            total,
+        });
     }
+    let scope = PagedCall::Pages {
+        path: &record.path,
+        ranges: &asked,
+    }
+    .scope(commit);
+    let start = scope.start(page)?;
+    let whole = [(1, total)];
+    let ranges = if ranges.is_empty() { &whole } else { ranges };
+    let numbers = ranges.iter().flat_map(|(first, last)| *first..=*last);
+    let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
+    let texts = skip(numbers, start).map(|number| {
+        let mut told = DocumentPage {
+            number,
+            text: String::new(),
+            lines: all_lines(&record),
+        };
+        let rows = all.get(number as usize - 1).cloned().unwrap_or_default();
+        if let (Some(segment), Some(blocks)) = (&segment, &mut blocks) {
+            blocks.append(rows.start, rows.end - rows.start, &mut told.text)?;
+            let chunks = segment.chunks();
+            told.lines = Lines {
+                first: chunks.get(rows.start)?.at.lines.first,
+                last: chunks.get(rows.end - 1)?.at.lines.last,
+            };
+        }
+        Ok(told)
+    });
+    let pages = fill(
+        &scope,
+        Budget::of_texts(page),
+        start,
+        texts,
+        |told: &DocumentPage| told.text.len() as u64 + ITEM_OVERHEAD_BYTES,
+    )?;
+    let document = DocumentInfo::from_record(record.clone())?;
+    Ok(DocumentPages {
+        document,
+        pages,
+        total,
+    })
 }
 
 /// Pages as people write them: `3` or `1-3`.
-fn in_words((first, last): &(u32, u32)) -> String {
-    match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
+fn range_text((first, last): &(u32, u32)) -> String {
+    if first == last {
+        first.to_string()
+    } else {
+        format!("{first}-{last}")
     }
 }
 
 /// The rows that make each page of a document: as many chunks as fit, at least one. Reads no text.
-fn pages(segment: Option<&BoundSegment<'_>>, record: &DocumentRecord) -> Result<Vec<Range<u32>>> {
+fn page_rows(
+    segment: Option<&BoundSegment<'_>>,
+    record: &DocumentRecord,
+) -> Result<Vec<Range<u32>>> {
     let mut pages: Vec<Range<u32>> = Vec::new();
     let mut bytes = 0;
     if let Some(segment) = segment {
@@ -152,7 +144,7 @@ fn pages(segment: Option<&BoundSegment<'_>>, record: &DocumentRecord) -> Result<
 #[cfg(feature = "ingest")]
 mod tests {
     use super::*;
-    use crate::kb::KbWriter;
+    use crate::kb::{Kb, KbWriter};
 
     /// A file with a document of that text, and one before it.
     fn kb(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
@@ -163,23 +155,6 @@ mod tests {
         writer.add_bytes(path, text.as_bytes()).unwrap();
         writer.commit().unwrap();
         (folder, Kb::open(&file).unwrap())
-    }
-
-    #[test]
-    fn the_head_of_a_text_ends_before_the_character_that_does_not_fit() {
-        let text = "tide \u{1f30a} and sand\n".repeat(700);
-        let (_folder, kb) = kb("a.txt", &text);
-        for bytes in (0..40).chain([5000, text.len() - 1, text.len(), usize::MAX]) {
-            let (document, head) = kb.head("a.txt", bytes).unwrap();
-            assert_eq!(document.text_bytes, text.len() as u64);
-            assert!(text.starts_with(&head), "{bytes}");
-            let limit = bytes.min(text.len());
-            assert!(head.len() <= limit && limit - head.len() <= 3, "{bytes}");
-        }
-        assert_eq!(
-            kb.head("c.txt", 1).unwrap_err().code(),
-            "DOCUMENT_NOT_FOUND"
-        );
     }
 
     fn told(kb: &Kb, name: &str, ranges: &[(u32, u32)]) -> Result<DocumentPages> {

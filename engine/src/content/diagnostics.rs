@@ -1,20 +1,19 @@
-//! What a front needs to measure a .kb: questions that it can answer, and its vector rows read
-//! in the two ways whose times are compared. No clock runs here.
+//! What `kb bench` measures beside searches: passes over the vector rows. No clock runs here.
 
 use std::hint::black_box;
 
-use crate::catalog::{BoundSegment, Catalog, Segment};
+use crate::catalog::{BoundSegment, Segment};
+use crate::content::CommitView;
 use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::{KnnSegment, Scan, knn};
-use crate::kb::read::Kb;
-use crate::search::sample_queries;
 
 /// Neighbours that a scan keeps.
 const NEIGHBOURS: usize = 10;
 
-/// What one reading of the vector rows went over.
+/// What one pass over the vector rows read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VectorPass {
     /// Rows, deleted ones included.
     pub rows: u64,
@@ -22,78 +21,54 @@ pub struct VectorPass {
     pub bytes: u64,
 }
 
-impl Kb {
-    /// Questions drawn from the file itself, `count` at most: of chunks spread evenly over all, in
-    /// turn the heading above and the first words of the text. The same file gives the same ones.
-    ///
-    /// Cost: one text block and one outline per question.
-    ///
-    /// # Errors
-    /// [`crate::Error::Damaged`], [`crate::Error::SnapshotExpired`].
-    pub fn sample_queries(&self, count: usize) -> Result<Vec<String>> {
-        self.read(|snapshot, catalog| sample_queries(snapshot, catalog, count))
-    }
+/// See [`crate::Kb::read_vector_rows`].
+pub(crate) fn read_vector_rows(commit: CommitView<'_>, times: u32) -> Result<VectorPass> {
+    vector_passes(commit, times, |segment| {
+        for extent in segment.vectors()?.extents() {
+            black_box(sum(extent?));
+        }
+        Ok(())
+    })
+}
 
-    /// Reads every byte of the vector rows `times` times and does nothing with them but add: as fast as
-    /// one thread can get them from memory, or from the processor's cache when they fit in it.
-    ///
-    /// # Errors
-    /// [`crate::Error::Damaged`], [`crate::Error::SnapshotExpired`].
-    pub fn read_vector_rows(&self, times: u32) -> Result<VectorPass> {
-        self.vector_passes(times, |segment| {
-            for extent in segment.vectors()?.extents() {
-                black_box(sum(extent?));
-            }
-            Ok(())
-        })
-    }
+/// See [`crate::Kb::scan_vector_rows`].
+pub(crate) fn scan_vector_rows(commit: CommitView<'_>, times: u32) -> Result<VectorPass> {
+    vector_passes(commit, times, |segment| {
+        let vectors = segment.vectors()?;
+        let record = &segment.segment.records.vectors;
+        if vectors.rows() == 0 {
+            return Ok(());
+        }
+        if let Some(query) = Query::new(&vectors.vector(0)?, record.range) {
+            let part = KnnSegment {
+                reader: &vectors,
+                filter: None,
+                deleted: None,
+            };
+            black_box(knn(&[part], &query, NEIGHBOURS, Scan::Exact)?);
+        }
+        Ok(())
+    })
+}
 
-    /// Compares every vector row with one vector, `times` times, and keeps the nearest: the exact scan of
-    /// a semantic search and nothing else. The vector is a row of the file, so that no model is
-    /// needed.
-    ///
-    /// # Errors
-    /// As [`Kb::read_vector_rows`].
-    pub fn scan_vector_rows(&self, times: u32) -> Result<VectorPass> {
-        self.vector_passes(times, |segment| {
-            let vectors = segment.vectors()?;
-            let record = &segment.segment.records.vectors;
-            if vectors.rows() == 0 {
-                return Ok(());
-            }
-            if let Some(query) = Query::new(&vectors.vector(0)?, record.range) {
-                let part = KnnSegment {
-                    reader: &vectors,
-                    filter: None,
-                    deleted: None,
-                };
-                black_box(knn(&[part], &query, NEIGHBOURS, Scan::Exact)?);
-            }
-            Ok(())
-        })
+fn vector_passes(
+    commit: CommitView<'_>,
+    times: u32,
+    pass: impl Fn(&BoundSegment<'_>) -> Result<()>,
+) -> Result<VectorPass> {
+    let segments = commit.catalog.segments.iter();
+    let bound = segments.map(|segment: &Segment| segment.bind(commit.snapshot));
+    let bound = bound.collect::<Result<Vec<BoundSegment<'_>>>>()?;
+    for _ in 0..times {
+        bound.iter().try_for_each(&pass)?;
     }
-
-    fn vector_passes(
-        &self,
-        times: u32,
-        pass: impl Fn(&BoundSegment<'_>) -> Result<()>,
-    ) -> Result<VectorPass> {
-        self.read(|snapshot, catalog: &Catalog| {
-            let segments = catalog.segments.iter();
-            let bound = segments.map(|segment: &Segment| segment.bind(snapshot));
-            let bound = bound.collect::<Result<Vec<BoundSegment<'_>>>>()?;
-            for _ in 0..times {
-                bound.iter().try_for_each(&pass)?;
-            }
-            let mut whole = VectorPass::default();
-            for segment in &bound {
-                let record = &segment.segment.records.vectors;
-                whole.rows += u64::from(record.rows);
-                whole.bytes += u64::from(record.rows) * u64::from(record.stride);
-            }
-            Ok(whole)
-        })
+    let mut whole = VectorPass::default();
+    for segment in &bound {
+        let record = &segment.segment.records.vectors;
+        whole.rows += u64::from(record.rows);
+        whole.bytes += u64::from(record.rows) * u64::from(record.stride);
     }
+    Ok(whole)
 }
 
 /// The sum of all bytes as words of eight, in four sums that do not wait for each other. Extents are
@@ -113,7 +88,7 @@ fn sum(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kb::KbWriter;
+    use crate::kb::{Kb, KbWriter};
 
     fn kb(documents: &[(&str, &str)]) -> (tempfile::TempDir, Kb) {
         let folder = tempfile::tempdir().unwrap();

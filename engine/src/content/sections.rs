@@ -1,70 +1,103 @@
 //! Sections of a document: its headings with a number, the lines and the bytes that lie under each.
 
-use crate::catalog::Catalog;
-use crate::container::Snapshot;
+use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
+use crate::content::text::{DocumentText, paged};
+use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
-use crate::kb::Kb;
-use crate::kb::facts::{DocumentInfo, DocumentSections, DocumentText, Section};
-use crate::kb::paged_call::PagedCall;
-use crate::kb::pages::ITEM_OVERHEAD_BYTES;
-use crate::kb::texts;
-use crate::paging::{Budget, PageOptions, fill, skip};
+use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
 use crate::types::{DocumentId, Heading, Lines, Span};
 
-impl Kb {
-    /// The sections of a document in reading order. No text is read.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn sections(&self, name: &str, page: &PageOptions) -> Result<DocumentSections> {
-        page.validate()?;
-        self.read(|snapshot, catalog| {
-            let (id, record) = self.resolved(snapshot, catalog, name)?;
-            let call = PagedCall::Sections { path: &record.path };
-            let scope = self.cursor_scope(catalog, &call);
-            let start = scope.start(page)?;
-            let all = sections(snapshot, catalog, id, &record)?;
-            let sections = fill(
-                &scope,
-                Budget::of_list(page),
-                start,
-                skip(all, start).map(Ok),
-                |section: &Section| {
-                    (section.title.len() + section.number.len()) as u64 + ITEM_OVERHEAD_BYTES
-                },
-            )?;
-            let document = DocumentInfo::from_record(record)?;
-            Ok(DocumentSections { document, sections })
-        })
-    }
+/// The outline of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outline {
+    /// The document.
+    pub document: DocumentInfo,
+    /// Headings in reading order; empty when it has none.
+    pub headings: Vec<Heading>,
+}
 
-    /// The text of one section, its heading and what lies under it, as much as fits the budget: up to
-    /// the end of a line, where one fits. `section` is its number, or a title that only one heading has.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::SectionNotFound`] with the sections that look like it;
-    /// [`Error::AmbiguousSection`], [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn section_text(
-        &self,
-        name: &str,
-        section: &str,
-        page: &PageOptions,
-    ) -> Result<DocumentText> {
-        page.validate()?;
-        self.read(|snapshot, catalog| {
-            let (id, record) = self.resolved(snapshot, catalog, name)?;
-            let span = section_span(snapshot, catalog, id, &record, section)?;
-            let call = PagedCall::Section {
-                path: &record.path,
-                span,
-            };
-            let scope = self.cursor_scope(catalog, &call);
-            let offset = scope.start(page)?;
-            texts::paged(snapshot, catalog, record, span, offset, &scope, page)
-        })
+/// A heading and what lies under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Section {
+    /// Its position among the sections: `2.1` is the first one directly under the second.
+    pub number: String,
+    /// Depth of the heading, from 1 (the outermost) to 6.
+    pub level: u8,
+    /// Text of the heading, without markup.
+    pub title: String,
+    /// Lines of the original from the heading to the last line under it; where the text has other
+    /// lines than the original (HTML), as near as its headings tell.
+    pub lines: Lines,
+    /// Bytes of the stored text.
+    pub span: Span,
+}
+
+/// The sections of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentSections {
+    /// The document.
+    pub document: DocumentInfo,
+    /// In reading order; empty when it has no headings.
+    pub sections: Paged<Section>,
+}
+
+/// See [`crate::Kb::outline`].
+pub(crate) fn outline(commit: CommitView<'_>, name: &str) -> Result<Outline> {
+    let (id, record) = commit.resolve(name)?;
+    let headings = commit.catalog.outlines.get(commit.snapshot, id)?;
+    Ok(Outline {
+        document: DocumentInfo::from_record(record)?,
+        headings,
+    })
+}
+
+/// See [`crate::Kb::sections`].
+pub(crate) fn sections(
+    commit: CommitView<'_>,
+    name: &str,
+    page: &PageOptions,
+) -> Result<DocumentSections> {
+    page.validate()?;
+    let (id, record) = commit.resolve(name)?;
+    let scope = PagedCall::Sections { path: &record.path }.scope(commit);
+    let start = scope.start(page)?;
+    let all = all_sections(commit, id, &record)?;
+    let rest = skip(all, start).map(Ok);
+    let sections = fill(
+        &scope,
+        Budget::of_list(page),
+        start,
+        rest,
+        |section: &Section| {
+            (section.title.len() + section.number.len()) as u64 + ITEM_OVERHEAD_BYTES
+        },
+    )?;
+    let document = DocumentInfo::from_record(record)?;
+    Ok(DocumentSections { document, sections })
+}
+
+/// See [`crate::Kb::section_text`].
+pub(crate) fn section_text(
+    commit: CommitView<'_>,
+    name: &str,
+    section: &str,
+    page: &PageOptions,
+) -> Result<DocumentText> {
+    page.validate()?;
+    let (id, record) = commit.resolve(name)?;
+    let span = section_span(commit, id, &record, section)?;
+    let scope = PagedCall::Section {
+        path: &record.path,
+        span,
     }
+    .scope(commit);
+    let start = scope.start(page)?;
+    paged(commit, record, span, start, &scope, page)
 }
 
 /// Bytes of the text that lie under one section, by its number or a title that only one heading has.
@@ -72,24 +105,22 @@ impl Kb {
 /// # Errors
 /// [`Error::SectionNotFound`] with the sections that look like it, [`Error::AmbiguousSection`].
 pub(super) fn section_span(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+    commit: CommitView<'_>,
     id: DocumentId,
     record: &DocumentRecord,
     section: &str,
 ) -> Result<Span> {
-    let all = sections(snapshot, catalog, id, record)?;
+    let all = all_sections(commit, id, record)?;
     Ok(find(&all, section, &record.path)?.span)
 }
 
 /// All sections of a document.
-fn sections(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+fn all_sections(
+    commit: CommitView<'_>,
     id: DocumentId,
     record: &DocumentRecord,
 ) -> Result<Vec<Section>> {
-    let headings = catalog.outlines.get(snapshot, id)?;
+    let headings = commit.catalog.outlines.get(commit.snapshot, id)?;
     let end = Heading {
         level: 0,
         title: String::new(),

@@ -1,7 +1,11 @@
-//! Which arguments of a call its cursors depend on.
+//! What paged calls have in common: which arguments their cursors depend on, and what an item costs.
 
+use crate::content::CommitView;
 use crate::paging::CursorScope;
 use crate::types::{Lines, Span};
+
+/// Bytes that the numbers and field names of a heading, chunk or page count as in a token budget.
+pub(super) const ITEM_OVERHEAD_BYTES: u64 = 40;
 
 /// A call that returns its result page by page, with all its arguments except the page. Names are
 /// resolved: two names of one document make the same call.
@@ -15,7 +19,7 @@ pub(super) enum PagedCall<'a> {
     Chunks { path: &'a str, span: Option<Span> },
     /// Text of a document, or some lines of it.
     Text { path: &'a str, lines: Option<Lines> },
-    /// Pages of a document: first and last of each range.
+    /// Pages of a document; the ranges as the caller wrote them: `1-3,5`.
     Pages { path: &'a str, ranges: &'a str },
     /// Sections of a document.
     Sections { path: &'a str },
@@ -24,10 +28,10 @@ pub(super) enum PagedCall<'a> {
 }
 
 impl PagedCall<'_> {
-    /// The scope of this call to a file of that identity, at that generation of its content.
+    /// What the cursors of this call are valid for.
     ///
-    /// The patterns name every field, so an argument that is added must be added here.
-    pub(super) fn scope(&self, uuid: [u8; 16], generation: u64) -> CursorScope {
+    /// The patterns name every field, so that an argument added to a call is added here.
+    pub(super) fn scope(&self, commit: CommitView<'_>) -> CursorScope {
         let range = |first: u32, last: u32| format!("{first}-{last}");
         let (call, path, rest) = match *self {
             PagedCall::List { folder } => ("list", folder.unwrap_or_default(), None),
@@ -52,7 +56,8 @@ impl PagedCall<'_> {
                 ("section", path, Some(range(span.start, span.end)))
             }
         };
+        let file = (commit.uuid, commit.catalog.manifest.generation);
         let arguments = [path].into_iter().chain(rest.as_deref());
-        CursorScope::new(call, &[(uuid, generation)], arguments)
+        CursorScope::new(call, &[file], arguments)
     }
 }

@@ -1,31 +1,112 @@
 //! The text of one document: whole, from a byte on, or some lines of it. At most one chunk more than
-//! what is asked for is read, and memory grows with what was read, never with what a record claims.
+//! the result is read, and memory grows with what was read, never with what a record claims.
 
-use crate::catalog::{BoundSegment, Catalog};
-use crate::container::Snapshot;
+use crate::catalog::BoundSegment;
+use crate::content::paged_call::PagedCall;
+use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
-use crate::kb::facts::{DocumentInfo, DocumentText};
-use crate::kb::read::{WHOLE_TEXT_LIMIT_BYTES, all_lines};
-use crate::paging::{Budget, CursorScope, PageOptions, tokens};
+use crate::paging::{Budget, Cursor, CursorScope, PageOptions, tokens};
 use crate::store::documents::DocumentRecord;
 use crate::types::{Lines, Span, line_ends};
+
+/// Most bytes of a text that [`Kb::text`](crate::Kb::text) returns as one string.
+pub const WHOLE_TEXT_LIMIT_BYTES: u64 = 256 << 20;
+
+/// Text of a document or of some of its lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentText {
+    /// The document.
+    pub document: DocumentInfo,
+    /// Lines of the original that `text` covers.
+    pub lines: Lines,
+    /// Whether the text has other lines than the original (HTML): `lines` are then those of the chunks
+    /// it is made of.
+    pub has_own_lines: bool,
+    /// The text.
+    pub text: String,
+    /// Tokens of `text`, at 4 bytes each.
+    pub tokens: u64,
+    /// Whether a single character is larger than the budget.
+    pub over_budget: bool,
+    /// Continues the text when passed in [`PageOptions::cursor`](crate::PageOptions); `None`: it ends
+    /// here.
+    pub next: Option<Cursor>,
+}
+
+/// See [`crate::Kb::text`].
+pub(crate) fn text(
+    commit: CommitView<'_>,
+    name: &str,
+    lines: Option<Lines>,
+) -> Result<DocumentText> {
+    let (_, record) = commit.resolve(name)?;
+    whole(commit, record, lines)
+}
+
+/// See [`crate::Kb::text_paged`].
+pub(crate) fn text_paged(
+    commit: CommitView<'_>,
+    name: &str,
+    lines: Option<Lines>,
+    page: &PageOptions,
+) -> Result<DocumentText> {
+    page.validate()?;
+    let (_, record) = commit.resolve(name)?;
+    let scope = PagedCall::Text {
+        path: &record.path,
+        lines,
+    }
+    .scope(commit);
+    let start = scope.start(page)?;
+    let span = span_of(commit, &record, lines)?;
+    paged(commit, record, span, start, &scope, page)
+}
+
+/// See [`crate::Kb::head`].
+pub(crate) fn head(
+    commit: CommitView<'_>,
+    name: &str,
+    bytes: usize,
+) -> Result<(DocumentInfo, String)> {
+    let (_, record) = commit.resolve(name)?;
+    let mut text = String::new();
+    if let Some(segment) = commit.catalog.bind_document(commit.snapshot, &record)? {
+        let mut blocks = segment.blocks()?;
+        let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
+        while text.len() < bytes
+            && let Some(row) = rows.next()
+        {
+            blocks.append(row, 1, &mut text)?;
+        }
+    }
+    text.truncate(text.floor_char_boundary(bytes));
+    Ok((DocumentInfo::from_record(record)?, text))
+}
+
+/// All lines of a document.
+pub(super) fn all_lines(record: &DocumentRecord) -> Lines {
+    Lines {
+        first: 1.min(record.lines),
+        last: record.lines,
+    }
+}
 
 /// The text of a document, or some lines of it, as one string.
 ///
 /// # Errors
 /// [`Error::InvalidRange`] when no asked line exists, [`Error::TooLarge`] above
 /// [`WHOLE_TEXT_LIMIT_BYTES`], [`Error::Damaged`].
-pub(super) fn whole(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+fn whole(
+    commit: CommitView<'_>,
     record: DocumentRecord,
     lines: Option<Lines>,
 ) -> Result<DocumentText> {
     let damaged = |path: &str| Error::damaged(format!("the text of {path:?}"));
-    if chunk_bytes(snapshot, catalog, &record)? != record.text_bytes {
+    if chunk_bytes(commit, &record)? != record.text_bytes {
         return Err(damaged(&record.path));
     }
-    let span = span_of(snapshot, catalog, &record, lines)?;
+    let span = span_of(commit, &record, lines)?;
     let len = u64::from(span.len());
     if len > WHOLE_TEXT_LIMIT_BYTES {
         return Err(Error::TooLarge {
@@ -36,7 +117,7 @@ pub(super) fn whole(
     }
     let path = record.path.clone();
     let start = u64::from(span.start);
-    match from(snapshot, catalog, record, start, len)? {
+    match from(commit, record, start, len)? {
         Some(text) if text.text.len() as u64 == len => Ok(text),
         _ => Err(damaged(&path)),
     }
@@ -47,9 +128,8 @@ pub(super) fn whole(
 ///
 /// # Errors
 /// [`Error::Damaged`].
-pub(super) fn from(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+fn from(
+    commit: CommitView<'_>,
     record: DocumentRecord,
     start: u64,
     bytes: u64,
@@ -59,7 +139,7 @@ pub(super) fn from(
     }
     let (mut text, mut lines) = (String::new(), all_lines(&record));
     if bytes > 0
-        && let Some(segment) = catalog.bind_document(snapshot, &record)?
+        && let Some(segment) = commit.catalog.bind_document(commit.snapshot, &record)?
     {
         let mut row = row_at(&segment, &record, start)?;
         let end = record.first_row.saturating_add(record.rows);
@@ -105,8 +185,7 @@ pub(super) fn from(
 /// # Errors
 /// [`Error::InvalidCursor`] when `offset` is beyond the end, [`Error::Damaged`].
 pub(super) fn paged(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+    commit: CommitView<'_>,
     record: DocumentRecord,
     span: Span,
     offset: u64,
@@ -120,7 +199,7 @@ pub(super) fn paged(
     }
     let mut budget = Budget::of_texts(page);
     let wanted = budget.left_bytes().min(left);
-    let Some(mut text) = from(snapshot, catalog, record, start, wanted)? else {
+    let Some(mut text) = from(commit, record, start, wanted)? else {
         return Err(CursorScope::out_of_range());
     };
     let len = text.text.len() as u64;
@@ -136,12 +215,7 @@ pub(super) fn paged(
 ///
 /// # Errors
 /// [`Error::InvalidRange`] when no asked line exists, [`Error::Damaged`].
-pub(super) fn span_of(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    record: &DocumentRecord,
-    lines: Option<Lines>,
-) -> Result<Span> {
+fn span_of(commit: CommitView<'_>, record: &DocumentRecord, lines: Option<Lines>) -> Result<Span> {
     let all = Span {
         start: 0,
         end: record.text_bytes,
@@ -156,7 +230,7 @@ pub(super) fn span_of(
             lines: record.lines,
         });
     }
-    let Some(segment) = catalog.bind_document(snapshot, record)? else {
+    let Some(segment) = commit.catalog.bind_document(commit.snapshot, record)? else {
         return Ok(all);
     };
     let chunks = segment.chunks();
@@ -196,8 +270,8 @@ fn bytes_of_lines(text: &str, lines: u32) -> u32 {
 }
 
 /// Bytes of the text of a document by its chunks.
-fn chunk_bytes(snapshot: &Snapshot<'_>, catalog: &Catalog, record: &DocumentRecord) -> Result<u32> {
-    let Some(segment) = catalog.bind_document(snapshot, record)? else {
+fn chunk_bytes(commit: CommitView<'_>, record: &DocumentRecord) -> Result<u32> {
+    let Some(segment) = commit.catalog.bind_document(commit.snapshot, record)? else {
         return Ok(0);
     };
     let last = record.first_row.saturating_add(record.rows - 1);
@@ -241,5 +315,39 @@ fn line_cut(text: &str, bytes: u64) -> usize {
         Some(end) => end + 1,
         None if fits.is_empty() => text.chars().next().map_or(0, char::len_utf8),
         None => fits.len(),
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "ingest")]
+mod tests {
+    use crate::kb::{Kb, KbWriter};
+
+    /// A file with a document of that text, and one before it.
+    fn kb(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&file).unwrap();
+        writer.add_bytes("0.txt", b"first\nof all\n").unwrap();
+        writer.add_bytes(path, text.as_bytes()).unwrap();
+        writer.commit().unwrap();
+        (folder, Kb::open(&file).unwrap())
+    }
+
+    #[test]
+    fn the_head_of_a_text_ends_before_the_character_that_does_not_fit() {
+        let text = "tide \u{1f30a} and sand\n".repeat(700);
+        let (_folder, kb) = kb("a.txt", &text);
+        for bytes in (0..40).chain([5000, text.len() - 1, text.len(), usize::MAX]) {
+            let (document, head) = kb.head("a.txt", bytes).unwrap();
+            assert_eq!(document.text_bytes, text.len() as u64);
+            assert!(text.starts_with(&head), "{bytes}");
+            let limit = bytes.min(text.len());
+            assert!(head.len() <= limit && limit - head.len() <= 3, "{bytes}");
+        }
+        assert_eq!(
+            kb.head("c.txt", 1).unwrap_err().code(),
+            "DOCUMENT_NOT_FOUND"
+        );
     }
 }

@@ -1,11 +1,9 @@
 //! Where the bytes of a file are.
 
-use crate::catalog::Catalog;
-use crate::container::Snapshot;
 use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
+use crate::content::CommitView;
 use crate::error::Result;
 use crate::index::{keyword, vector};
-use crate::kb::facts::Sizes;
 use crate::store::tables;
 
 /// The sections in the order they are shown.
@@ -21,8 +19,20 @@ const SECTIONS: [&str; 9] = [
     "unused",
 ];
 
-/// Attributes every byte of the file to a section.
-pub(super) fn sizes(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Sizes> {
+/// Bytes of a file by section; the sections add up to the whole file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sizes {
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes of stored text before compression.
+    pub text_bytes: u64,
+    /// Section name and bytes, in a fixed order.
+    pub sections: Vec<(String, u64)>,
+}
+
+/// See [`crate::Kb::sizes`].
+pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
     let mut totals = [0u64; SECTIONS.len()];
     let mut add = |section: &str, bytes: u64| {
         let total = SECTIONS
@@ -33,13 +43,13 @@ pub(super) fn sizes(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Sizes>
             *total += bytes;
         }
     };
-    for segment in &catalog.segments {
+    for segment in &commit.catalog.segments {
         for column in &segment.records.segment.columns {
             let pages = column.payload_lens.iter().map(|len| page_bytes(*len)).sum();
             add(section_of(ColumnId(column.column)), pages);
         }
     }
-    let bytes = snapshot.file_bytes()?;
+    let bytes = commit.snapshot.file_bytes()?;
     for table in &bytes.tables {
         match table.name.as_str() {
             tables::DOCS | tables::DOC_BY_PATH | tables::DOC_BY_SUFFIX => {
@@ -59,7 +69,7 @@ pub(super) fn sizes(snapshot: &Snapshot<'_>, catalog: &Catalog) -> Result<Sizes>
     add("unused", bytes.remainder_bytes);
     Ok(Sizes {
         file_bytes: bytes.file_bytes,
-        text_bytes: catalog.meta.text_bytes,
+        text_bytes: commit.catalog.meta.text_bytes,
         sections: SECTIONS
             .iter()
             .map(|name| (*name).to_owned())

@@ -1,10 +1,10 @@
-//! The embedding model that made the vectors of a file.
+//! The embedding model of a file, if this program has it.
 
 use crate::catalog::Catalog;
 use crate::embed::{self, Embedder, Probe};
 
-/// The model of the file, if this program can reproduce it: same id and hash, and the probes come
-/// out the same.
+/// The model of the file, if this program can reproduce it: the same id and hash, and the same
+/// vectors for the probes.
 pub(crate) fn model_of(catalog: &Catalog) -> Option<&'static dyn Embedder> {
     let record = &catalog.meta.embedder;
     let model = embed::by_id(&record.id)?;

@@ -1,0 +1,87 @@
+//! Chunks of a document.
+
+use crate::content::CommitView;
+use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
+use crate::content::sections::section_span;
+use crate::content::text::row_at;
+use crate::error::Result;
+use crate::paging::{Budget, PageOptions, Paged, fill, skip};
+use crate::store::outline::SectionPath;
+use crate::types::ChunkSpan;
+
+/// One chunk of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkText {
+    /// Number in the document, from 0.
+    pub index: u32,
+    /// Its bytes of the stored text and lines of the original.
+    pub at: ChunkSpan,
+    /// Headings above it, outermost first.
+    pub section: Vec<String>,
+    /// Its text.
+    pub text: String,
+}
+
+/// See [`crate::Kb::chunk_spans`].
+pub(crate) fn chunk_spans(commit: CommitView<'_>, name: &str) -> Result<Vec<ChunkSpan>> {
+    let (_, record) = commit.resolve(name)?;
+    let segment = commit.catalog.bind_document(commit.snapshot, &record)?;
+    let Some(segment) = segment else {
+        return Ok(Vec::new());
+    };
+    let chunks = segment.chunks();
+    let rows = record.first_row..record.first_row.saturating_add(record.rows);
+    rows.map(|row| Ok(chunks.get(row)?.at)).collect()
+}
+
+/// See [`crate::Kb::chunks`].
+pub(crate) fn chunks(
+    commit: CommitView<'_>,
+    name: &str,
+    section: Option<&str>,
+    page: &PageOptions,
+) -> Result<Paged<ChunkText>> {
+    page.validate()?;
+    let (id, record) = commit.resolve(name)?;
+    let span = match section {
+        None => None,
+        Some(section) => Some(section_span(commit, id, &record, section)?),
+    };
+    let scope = PagedCall::Chunks {
+        path: &record.path,
+        span,
+    }
+    .scope(commit);
+    let start = scope.start(page)?;
+    let budget = Budget::of_texts(page);
+    if record.rows == 0 {
+        return fill(&scope, budget, start, std::iter::empty(), |_| 0);
+    }
+    let segment = commit.catalog.segment(record.segment())?;
+    let segment = segment.bind(commit.snapshot)?;
+    let (chunks, mut blocks) = (segment.chunks(), segment.blocks()?);
+    let headings = commit.catalog.outlines.get(commit.snapshot, id)?;
+    let mut sections = SectionPath::new(&headings);
+    let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
+    if let Some(span) = span {
+        rows.start = row_at(&segment, &record, u64::from(span.start))?;
+        // The last byte of a section; an empty one is where its heading stands.
+        let last = span.end.saturating_sub(1).max(span.start);
+        rows.end = row_at(&segment, &record, u64::from(last))?.saturating_add(1);
+    }
+    let numbered = rows.map(|row| (row, row.saturating_sub(record.first_row)));
+    let texts = skip(numbered, start).map(|(row, index)| {
+        let at = chunks.get(row)?.at;
+        Ok(ChunkText {
+            index,
+            at,
+            section: sections.at(at.span.start).map(str::to_owned).collect(),
+            text: blocks.chunk(row)?,
+        })
+    });
+    fill(&scope, budget, start, texts, |chunk: &ChunkText| {
+        let section: usize = chunk.section.iter().map(String::len).sum();
+        (chunk.text.len() + section) as u64 + ITEM_OVERHEAD_BYTES
+    })
+}

@@ -1,0 +1,35 @@
+//! [`CommitView`]: the commit that a call reads.
+
+use std::path::Path;
+
+use crate::catalog::Catalog;
+use crate::container::Snapshot;
+use crate::error::Result;
+use crate::resolve;
+use crate::store::documents::DocumentRecord;
+use crate::types::DocumentId;
+
+/// One commit of one file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CommitView<'a> {
+    /// The pages of the commit.
+    pub(crate) snapshot: &'a Snapshot<'a>,
+    /// Its records.
+    pub(crate) catalog: &'a Catalog,
+    /// Identity of the file.
+    pub(crate) uuid: [u8; 16],
+    /// Where the file was opened from; `None` for bytes in memory.
+    pub(crate) path: Option<&'a Path>,
+}
+
+impl CommitView<'_> {
+    /// The document of that name: path, end of a path, handle or address.
+    ///
+    /// # Errors
+    /// [`Error::DocumentNotFound`](crate::Error::DocumentNotFound),
+    /// [`Error::AmbiguousDocument`](crate::Error::AmbiguousDocument).
+    pub(crate) fn resolve(&self, name: &str) -> Result<(DocumentId, DocumentRecord)> {
+        let id = resolve::document(self.snapshot, self.catalog, self.path, name)?;
+        Ok((id, self.catalog.documents.get(self.snapshot, id)?))
+    }
+}

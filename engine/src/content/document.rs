@@ -1,0 +1,112 @@
+//! The record of a document, as callers see it.
+
+use std::ops::ControlFlow;
+
+use crate::container::MAX_KEY_BYTES;
+use crate::content::CommitView;
+use crate::error::Result;
+use crate::store::documents::DocumentRecord;
+use crate::store::handles;
+use crate::types::Class;
+
+/// What a file records about one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DocumentInfo {
+    /// Path inside the .kb: folders and file name with `/`, NFC.
+    pub path: String,
+    /// Title; the file name when the document names none.
+    pub title: String,
+    /// Short name to pass on: from the title, then a suffix that stays when the title changes.
+    pub handle: String,
+    /// Tags that users gave it, ascending.
+    pub tags: Vec<String>,
+    /// When it was added to the file, milliseconds since 1970.
+    pub added_ms: i64,
+    /// File type: `markdown`, `rust`, `html`, `text`, ...
+    pub file_type: String,
+    /// Programming or markup language; empty for prose.
+    pub language: String,
+    /// Code, prose or data.
+    pub class: Class,
+    /// Size of the original file in bytes.
+    pub size_bytes: u64,
+    /// Size of the stored text in bytes of UTF-8.
+    pub text_bytes: u64,
+    /// Lines of the original.
+    pub lines: u32,
+    /// Number of chunks.
+    pub chunks: u32,
+    /// Modification time of the original, milliseconds since 1970; 0 when unknown.
+    pub modified_ms: i64,
+    /// BLAKE3 of the original bytes.
+    pub hash: [u8; 32],
+    /// Key and value pairs that the document states about itself: author, date.
+    pub metadata: Vec<(String, String)>,
+    /// 16 hexadecimal digits that change whenever anything stored of the document changes.
+    pub revision: String,
+}
+
+impl DocumentInfo {
+    pub(super) fn from_record(record: DocumentRecord) -> Result<DocumentInfo> {
+        Ok(DocumentInfo {
+            class: record.class()?,
+            revision: record.revision(),
+            handle: handles::handle(&record.title, &record.path, &record.suffix),
+            tags: record.tags,
+            added_ms: record.added_ms,
+            path: record.path,
+            title: record.title,
+            file_type: record.file_type,
+            language: record.language,
+            size_bytes: record.size_bytes,
+            text_bytes: u64::from(record.text_bytes),
+            lines: record.lines,
+            chunks: record.rows,
+            modified_ms: record.modified_ms,
+            hash: record.hash,
+            metadata: record.metadata,
+        })
+    }
+}
+
+/// See [`crate::Kb::document`].
+pub(crate) fn document(commit: CommitView<'_>, name: &str) -> Result<DocumentInfo> {
+    let (_, record) = commit.resolve(name)?;
+    DocumentInfo::from_record(record)
+}
+
+/// See [`crate::Kb::document_at`].
+pub(crate) fn document_at(commit: CommitView<'_>, path: &str) -> Result<Option<DocumentInfo>> {
+    if path.len() > MAX_KEY_BYTES {
+        return Ok(None);
+    }
+    let documents = &commit.catalog.documents;
+    let Some(id) = documents.by_path(commit.snapshot, path)? else {
+        return Ok(None);
+    };
+    let record = documents.get(commit.snapshot, id)?;
+    Ok(Some(DocumentInfo::from_record(record)?))
+}
+
+/// See [`crate::Kb::documents_after`].
+pub(crate) fn documents_after(
+    commit: CommitView<'_>,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Vec<DocumentInfo>> {
+    let mut infos = Vec::new();
+    let from = after.unwrap_or_default();
+    let documents = &commit.catalog.documents;
+    documents.each_path(commit.snapshot, from, |path, id| {
+        if infos.len() == limit {
+            return Ok(ControlFlow::Break(()));
+        }
+        if after != Some(path) {
+            let record = documents.get(commit.snapshot, id)?;
+            infos.push(DocumentInfo::from_record(record)?);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(infos)
+}

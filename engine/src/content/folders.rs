@@ -1,0 +1,247 @@
+//! Folders: the paths of documents up to a `/`. No record says that a folder exists.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use crate::content::paged_call::PagedCall;
+use crate::content::{CommitView, DocumentInfo};
+use crate::error::{Error, Result};
+use crate::paging::{Budget, PageOptions, Paged, fill, skip};
+use crate::resolve;
+
+/// Bytes that the numbers and field names of an entry or document count as in a token budget.
+const ENTRY_OVERHEAD_BYTES: u64 = 120;
+
+/// Bytes that the number and field names of one path of [`Folders`] count as.
+const PATH_OVERHEAD_BYTES: u64 = 24;
+
+/// One entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a listing holds documents; folders are few"
+)]
+pub enum Entry {
+    /// A folder with what lies below it.
+    #[non_exhaustive]
+    Folder {
+        /// Path without a trailing `/`.
+        path: String,
+        /// Documents below it, at any depth.
+        documents: u64,
+        /// Size of their originals in bytes.
+        size_bytes: u64,
+    },
+    /// A document.
+    Document(DocumentInfo),
+}
+
+/// The folders of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Folders {
+    /// Names of the folders at the top.
+    pub top: Vec<String>,
+    /// Paths with the number of documents at any depth below; each folder comes before those in it.
+    pub paths: Vec<(String, u64)>,
+    /// Whether some paths were left out, the deepest first.
+    pub truncated: bool,
+}
+
+/// See [`crate::Kb::list`].
+pub(crate) fn list(
+    commit: CommitView<'_>,
+    folder: Option<&str>,
+    page: &PageOptions,
+) -> Result<Paged<Entry>> {
+    page.validate()?;
+    let scope = PagedCall::List { folder }.scope(commit);
+    let entries = entries(commit, folder)?;
+    let start = scope.start(page)?;
+    let budget = Budget::of_list(page);
+    let rest = skip(entries, start).map(Ok);
+    fill(&scope, budget, start, rest, |entry| match entry {
+        Entry::Folder { path, .. } => path.len() as u64 + ENTRY_OVERHEAD_BYTES,
+        Entry::Document(document) => cost(document),
+    })
+}
+
+/// Folders, then documents, directly in a folder, each in the order of path bytes.
+fn entries(commit: CommitView<'_>, folder: Option<&str>) -> Result<Vec<Entry>> {
+    let prefix = prefix_of(folder);
+    let mut folders: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut infos = Vec::new();
+    let documents = &commit.catalog.documents;
+    documents.each_path(commit.snapshot, &prefix, |path, id| {
+        let Some(rest) = path.strip_prefix(&prefix) else {
+            return Ok(ControlFlow::Break(()));
+        };
+        let record = documents.get(commit.snapshot, id)?;
+        match rest.split_once('/') {
+            Some((child, _)) => {
+                let below = folders.entry(format!("{prefix}{child}")).or_default();
+                below.0 += 1;
+                // Sizes are what records claim.
+                below.1 = u64::saturating_add(below.1, record.size_bytes);
+            }
+            None => infos.push(Entry::Document(DocumentInfo::from_record(record)?)),
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if folders.is_empty() && infos.is_empty() && !prefix.is_empty() {
+        return Err(not_found(commit, &prefix)?);
+    }
+    let folders = folders
+        .into_iter()
+        .map(|(path, (documents, size_bytes))| Entry::Folder {
+            path,
+            documents,
+            size_bytes,
+        });
+    Ok(folders.chain(infos).collect())
+}
+
+/// See [`crate::Kb::documents`].
+pub(crate) fn documents(
+    commit: CommitView<'_>,
+    folder: Option<&str>,
+    is_recursive: bool,
+    page: &PageOptions,
+) -> Result<Paged<DocumentInfo>> {
+    page.validate()?;
+    let prefix = prefix_of(folder);
+    let scope = PagedCall::Documents {
+        prefix: &prefix,
+        is_recursive,
+    }
+    .scope(commit);
+    let documents = &commit.catalog.documents;
+    let (mut ids, mut has_any) = (Vec::new(), false);
+    documents.each_path(commit.snapshot, &prefix, |path, id| {
+        let Some(rest) = path.strip_prefix(&prefix) else {
+            return Ok(ControlFlow::Break(()));
+        };
+        has_any = true;
+        if is_recursive || !rest.contains('/') {
+            ids.push(id);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if !has_any && !prefix.is_empty() {
+        return Err(not_found(commit, &prefix)?);
+    }
+    let start = scope.start(page)?;
+    let infos = skip(ids, start).map(|id| {
+        let record = documents.get(commit.snapshot, id)?;
+        DocumentInfo::from_record(record)
+    });
+    fill(&scope, Budget::of_list(page), start, infos, cost)
+}
+
+fn cost(document: &DocumentInfo) -> u64 {
+    let strings = [&document.path, &document.handle, &document.title];
+    let bytes: usize = strings
+        .into_iter()
+        .chain(&document.tags)
+        .map(String::len)
+        .sum();
+    bytes as u64 + ENTRY_OVERHEAD_BYTES
+}
+
+/// What the paths of documents in a folder begin with; empty for the top.
+fn prefix_of(folder: Option<&str>) -> String {
+    let folder = folder.unwrap_or("").trim_start_matches("./");
+    match folder.trim_matches('/') {
+        "" | "." => String::new(),
+        folder => format!("{folder}/"),
+    }
+}
+
+/// The error for a folder without documents.
+fn not_found(commit: CommitView<'_>, prefix: &str) -> Result<Error> {
+    let folder = prefix.trim_end_matches('/');
+    Ok(Error::FolderNotFound {
+        name: folder.to_owned(),
+        nearest: resolve::nearest_folders(commit.snapshot, commit.catalog, folder)?,
+    })
+}
+
+/// See [`crate::Kb::folders`].
+pub(crate) fn folders(commit: CommitView<'_>, limit_bytes: u64) -> Result<Folders> {
+    let mut folders: Vec<Folder> = Vec::new();
+    // Those that the last path lies in, outermost first. What lies in one folder has neighbouring
+    // paths.
+    let mut open: Vec<usize> = Vec::new();
+    let documents = &commit.catalog.documents;
+    documents.each_path(commit.snapshot, "", |path, _| {
+        let mut depth = 0;
+        for (end, _) in path.match_indices('/') {
+            let folder = path.get(..end).unwrap_or_default();
+            let is_open = |at: &usize| folders.get(*at).is_some_and(|f| f.path == folder);
+            if !open.get(depth).is_some_and(is_open) {
+                open.truncate(depth);
+                open.push(folders.len());
+                folders.push(Folder {
+                    path: folder.to_owned(),
+                    documents: 0,
+                    depth,
+                });
+            }
+            depth += 1;
+        }
+        open.truncate(depth);
+        for at in &open {
+            if let Some(folder) = folders.get_mut(*at) {
+                folder.documents += 1;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let top = folders.iter().filter(|folder| folder.depth == 0);
+    let top = top.map(|folder| folder.path.clone()).collect();
+    let truncated = truncate_deepest(&mut folders, limit_bytes);
+    let paths = folders
+        .into_iter()
+        .map(|folder| (folder.path, folder.documents))
+        .collect();
+    Ok(Folders {
+        top,
+        paths,
+        truncated,
+    })
+}
+
+/// A folder on the way to a document.
+#[derive(Debug)]
+struct Folder {
+    path: String,
+    /// Documents below it, at any depth.
+    documents: u64,
+    /// Folders that it lies in.
+    depth: usize,
+}
+
+/// Leaves out the deepest folders, of one depth the last, until `limit_bytes` hold the rest. Whether
+/// it left out any.
+fn truncate_deepest(folders: &mut Vec<Folder>, limit_bytes: u64) -> bool {
+    let mut by_depth: Vec<usize> = (0..folders.len()).collect();
+    // Stable: neighbours of one depth stay in order.
+    by_depth.sort_by_key(|at| folders.get(*at).map(|folder| folder.depth));
+    let mut bytes = 0u64;
+    let fits = by_depth.iter().take_while(|at| {
+        let len = folders.get(**at).map_or(0, |folder| folder.path.len());
+        bytes = bytes.saturating_add(len as u64 + PATH_OVERHEAD_BYTES);
+        bytes <= limit_bytes
+    });
+    let kept = fits.count();
+    let mut is_kept = vec![false; folders.len()];
+    for at in by_depth.iter().take(kept) {
+        if let Some(flag) = is_kept.get_mut(*at) {
+            *flag = true;
+        }
+    }
+    let truncated = kept < folders.len();
+    let mut flags = is_kept.into_iter();
+    folders.retain(|_| flags.next().unwrap_or_default());
+    truncated
+}

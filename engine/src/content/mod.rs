@@ -1,0 +1,46 @@
+//! What a commit holds, for reading: documents, their texts, chunks, pages and sections, folders, and
+//! facts about the file. Searching is not here; nothing here writes.
+//!
+//! Every function reads one [`CommitView`]. [`Kb`](crate::Kb) retries it on a newer commit when the
+//! one it reads is overwritten.
+
+mod chunks;
+mod commit_view;
+mod diagnostics;
+mod document;
+mod folders;
+mod info;
+mod model;
+mod paged_call;
+mod pages;
+mod paths;
+mod sample_queries;
+mod sections;
+mod sizes;
+#[cfg(test)]
+#[cfg(feature = "ingest")]
+mod tests;
+mod text;
+
+pub use chunks::ChunkText;
+pub(crate) use chunks::{chunk_spans, chunks};
+pub(crate) use commit_view::CommitView;
+pub use diagnostics::VectorPass;
+pub(crate) use diagnostics::{read_vector_rows, scan_vector_rows};
+pub use document::DocumentInfo;
+pub(crate) use document::{document, document_at, documents_after};
+pub use folders::{Entry, Folders};
+pub(crate) use folders::{documents, folders, list};
+pub use info::{Info, Recall, RootInfo, State};
+pub(crate) use info::{has_class, info, roots, state};
+pub(crate) use model::model_of;
+pub(crate) use pages::pages;
+pub use pages::{DocumentPage, DocumentPages};
+pub(crate) use paths::complete_path;
+pub(crate) use sample_queries::sample_queries;
+pub use sections::{DocumentSections, Outline, Section};
+pub(crate) use sections::{outline, section_text, sections};
+pub use sizes::Sizes;
+pub(crate) use sizes::sizes;
+pub use text::{DocumentText, WHOLE_TEXT_LIMIT_BYTES};
+pub(crate) use text::{head, text, text_paged};

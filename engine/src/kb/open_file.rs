@@ -1,0 +1,132 @@
+//! [`OpenFile`]: a container with the records of the commit that was read last.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::catalog::Catalog;
+use crate::container::{Container, SlotIdentity, Snapshot};
+use crate::content::{CommitView, model_of};
+use crate::embed::Embedder;
+use crate::error::Result;
+use crate::index::keyword::Analyser;
+use crate::search::Source;
+
+/// A file that is open for reading, with what calls share.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    /// The bytes.
+    container: Container,
+    /// Records of the commit that was read last.
+    loaded: Mutex<Option<(SlotIdentity, Arc<Loaded>)>>,
+    /// Analysers with warm caches, at most one for each call at a time.
+    analysers: Mutex<Vec<Analyser>>,
+}
+
+/// What is kept of one commit between calls.
+#[derive(Debug)]
+struct Loaded {
+    catalog: Catalog,
+    /// The model of the file; `None` when this program cannot reproduce it.
+    model: Option<&'static dyn Embedder>,
+}
+
+impl OpenFile {
+    /// Loads the records of the newest commit.
+    pub(super) fn new(container: Container) -> Result<OpenFile> {
+        let file = OpenFile {
+            container,
+            loaded: Mutex::default(),
+            analysers: Mutex::default(),
+        };
+        file.read(|_| Ok(()))?;
+        Ok(file)
+    }
+
+    pub(super) fn container(&self) -> &Container {
+        &self.container
+    }
+
+    /// Runs `request` on the newest commit, again on a newer one when that one was overwritten
+    /// meanwhile.
+    pub(super) fn read<T>(
+        &self,
+        mut request: impl FnMut(CommitView<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.read_with_model(|commit, _| request(commit))
+    }
+
+    /// As [`OpenFile::read`], with the model of the file; `None` when this program cannot reproduce it.
+    pub(super) fn read_with_model<T>(
+        &self,
+        mut request: impl FnMut(CommitView<'_>, Option<&'static dyn Embedder>) -> Result<T>,
+    ) -> Result<T> {
+        self.container.read(|snapshot| {
+            let loaded = self.loaded(snapshot)?;
+            let commit = CommitView {
+                snapshot,
+                catalog: &loaded.catalog,
+                uuid: self.container.signature().uuid,
+                path: self.container.path(),
+            };
+            request(commit, loaded.model)
+        })
+    }
+
+    fn loaded(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Loaded>> {
+        let identity = snapshot.identity();
+        let mut kept = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, loaded)) = kept.as_ref()
+            && *of == identity
+        {
+            return Ok(Arc::clone(loaded));
+        }
+        let before = kept.as_ref().map(|(_, loaded)| &loaded.catalog);
+        let catalog = Catalog::load_after(snapshot, before)?;
+        let model = model_of(&catalog);
+        let loaded = Arc::new(Loaded { catalog, model });
+        *kept = Some((identity, Arc::clone(&loaded)));
+        Ok(loaded)
+    }
+
+    /// Lends an analyser to `work`.
+    pub(super) fn with_analyser<T>(&self, work: impl FnOnce(&mut Analyser) -> T) -> T {
+        let kept = || {
+            self.analysers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let mut analyser = kept().pop().unwrap_or_default();
+        let result = work(&mut analyser);
+        kept().push(analyser);
+        result
+    }
+}
+
+/// Runs `work` on one commit of each file, again when one of them was overwritten meanwhile.
+///
+/// A snapshot lives as long as the call that reads it, so each file is one call deeper.
+pub(super) fn read_all<T>(
+    files: &[&OpenFile],
+    work: &mut dyn FnMut(&[Source<'_>]) -> Result<T>,
+) -> Result<T> {
+    nested(files, &mut Vec::with_capacity(files.len()), work)
+}
+
+fn nested<T>(
+    files: &[&OpenFile],
+    sources: &mut Vec<Source<'_>>,
+    work: &mut dyn FnMut(&[Source<'_>]) -> Result<T>,
+) -> Result<T> {
+    let Some((file, rest)) = files.split_first() else {
+        return work(sources);
+    };
+    file.read_with_model(|commit, model| {
+        let mut sources = sources.clone();
+        sources.push(Source {
+            uuid: commit.uuid,
+            snapshot: commit.snapshot,
+            catalog: commit.catalog,
+            model,
+        });
+        nested(rest, &mut sources, work)
+    })
+}

@@ -1,0 +1,250 @@
+//! Both handles: what one writes, the other reads.
+
+use crate::error::{Error, Result};
+use crate::kb::*;
+use crate::search::{Filters, Mode, QUERY_LIMIT_BYTES, Request};
+use crate::types::{Class, Lines};
+
+const FILES: [(&str, &str); 7] = [
+    (
+        "docs/guide.md",
+        "# Guide\n\nThe walrus sleeps.\n\n## Tides\n\nThe moon pulls the sea.\n",
+    ),
+    ("docs/old/guide.md", "# Old guide\n\nNothing of a walrus.\n"),
+    ("notes.txt", "one walrus\r\ntwo\r\nthree"),
+    ("same/a.txt", "the same walrus\n"),
+    ("same/b.txt", "the same walrus\n"),
+    ("src/main.rs", "fn walrus() {}\n"),
+    (
+        "web/page.html",
+        "<h1>Page</h1>\n\n\n<p>A walrus\nswims.</p>\n<table><tr><td>x</td></tr></table>",
+    ),
+];
+
+/// The files in commits of `each`, so that every commit makes a segment of its own.
+fn kb(each: usize, order: impl Fn(&mut Vec<(&str, &str)>)) -> (tempfile::TempDir, Kb) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all.kb");
+    let mut files = FILES.to_vec();
+    order(&mut files);
+    for some in files.chunks(each) {
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        for (name, text) in some {
+            writer.add_bytes(name, text.as_bytes()).unwrap();
+        }
+        writer.commit().unwrap();
+    }
+    let kb = Kb::open(&path).unwrap();
+    (folder, kb)
+}
+
+fn one_commit() -> (tempfile::TempDir, Kb) {
+    kb(FILES.len(), |_| ())
+}
+
+fn found(kb: &Kb, request: &Request) -> Vec<String> {
+    let hits = kb.search(request).unwrap().hits;
+    hits.into_iter().map(|hit| hit.document).collect()
+}
+
+fn filtered(kb: &Kb, filters: Filters) -> Vec<String> {
+    let mut request = Request::new("walrus");
+    (request.mode, request.filters) = (Mode::Keyword, filters);
+    let mut found = found(kb, &request);
+    found.sort();
+    found
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn answers_do_not_depend_on_how_documents_are_spread_over_segments() {
+    let (_one, whole) = one_commit();
+    let (_many, spread) = kb(1, |files| files.reverse());
+    assert_eq!(spread.info().unwrap().segments, FILES.len() as u64);
+    for mode in Mode::ALL {
+        for k in [1, 2, 3, 100] {
+            let mut request = Request::new("same walrus");
+            (request.mode, request.k) = (mode, k);
+            let answer = |kb: &Kb| -> Vec<_> {
+                let hits = kb.search(&request).unwrap().hits;
+                hits.into_iter()
+                    .map(|hit| (hit.document, hit.span, hit.score.to_bits(), hit.section))
+                    .collect()
+            };
+            assert_eq!(answer(&spread), answer(&whole), "{mode:?} {k}");
+        }
+    }
+}
+
+#[test]
+fn a_filter_lets_only_its_documents_through_and_fields_are_joined_by_and() {
+    let (_one, whole) = one_commit();
+    let (_many, spread) = kb(2, |files| files.reverse());
+    for kb in [&whole, &spread] {
+        let paths = |globs: &[&str]| {
+            let paths = words(globs);
+            filtered(kb, Filters::new().paths(paths))
+        };
+        assert_eq!(paths(&["docs"]), ["docs/guide.md", "docs/old/guide.md"]);
+        assert_eq!(paths(&["docs/*"]), ["docs/guide.md"]);
+        assert_eq!(paths(&["*.rs", "notes.txt"]), ["notes.txt", "src/main.rs"]);
+        assert!(paths(&["nowhere"]).is_empty());
+        let types = Filters::new().types(words(&["md", "html"]));
+        let of_types = filtered(kb, types.clone());
+        assert_eq!(
+            of_types,
+            ["docs/guide.md", "docs/old/guide.md", "web/page.html"]
+        );
+        let both = types.paths(words(&["docs/old"]));
+        assert_eq!(filtered(kb, both), ["docs/old/guide.md"]);
+        let code = Filters::new()
+            .languages(words(&["rs"]))
+            .classes([Class::Code, Class::Data]);
+        assert_eq!(filtered(kb, code), ["src/main.rs"]);
+    }
+}
+
+#[test]
+fn a_value_that_no_document_has_warns_and_an_unknown_one_is_refused() {
+    let (_folder, kb) = one_commit();
+    let mut request = Request::new("walrus");
+    request.filters.languages = words(&["python"]);
+    let response = kb.search(&request).unwrap();
+    assert_eq!((response.hits.len(), response.searched_chunks), (0, 0));
+    assert!(
+        response.warnings[0].contains("\"python\""),
+        "{:?}",
+        response.warnings
+    );
+    request.filters.languages = words(&["klingon"]);
+    let error = kb.search(&request).unwrap_err();
+    assert_eq!(error.code(), "INVALID_ARGUMENT");
+    assert!(error.to_string().contains("rust"), "{error}");
+}
+
+#[test]
+fn a_question_that_is_too_long_is_answered_from_its_start_with_a_warning() {
+    let (_folder, kb) = one_commit();
+    let long = format!("walrus{}tides", " \u{e9}".repeat(QUERY_LIMIT_BYTES));
+    let response = kb.search(&Request::new(long)).unwrap();
+    assert!(!response.hits.is_empty());
+    assert!(
+        response.warnings[0].contains("8192"),
+        "{:?}",
+        response.warnings
+    );
+}
+
+#[test]
+fn a_document_answers_to_the_end_of_its_path_if_only_one_has_it() {
+    let (_folder, kb) = one_commit();
+    for name in ["src/main.rs", "./src/main.rs", "main.rs"] {
+        assert_eq!(kb.document(name).unwrap().path, "src/main.rs");
+    }
+    assert_eq!(
+        kb.document("old/guide.md").unwrap().path,
+        "docs/old/guide.md"
+    );
+    let error = kb.document("guide.md").unwrap_err();
+    assert_eq!(error.code(), "AMBIGUOUS_DOCUMENT");
+    assert!(
+        error
+            .to_string()
+            .contains("docs/guide.md, docs/old/guide.md")
+    );
+    let error = kb.document("src/mian.rs").unwrap_err();
+    let Error::DocumentNotFound { nearest, .. } = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(nearest, ["src/main.rs"]);
+}
+
+#[test]
+fn asked_lines_are_cut_to_those_there_are() {
+    let (_folder, kb) = one_commit();
+    let text = |first, last| {
+        let text = kb.text("notes.txt", Some(Lines { first, last }))?;
+        Ok((text.text, text.lines.first, text.lines.last))
+    };
+    let given: Result<_> = text(2, 2);
+    assert_eq!(given.unwrap(), ("two\r\n".to_owned(), 2, 2));
+    assert_eq!(text(3, u32::MAX).unwrap(), ("three".to_owned(), 3, 3));
+    for (first, last) in [(0, 1), (3, 2), (4, 4)] {
+        assert_eq!(text(first, last).unwrap_err().code(), "INVALID_RANGE");
+    }
+    let whole = kb.text("notes.txt", None).unwrap();
+    assert_eq!(whole.text, "one walrus\r\ntwo\r\nthree");
+}
+
+#[test]
+fn only_lines_of_the_original_have_numbers() {
+    let (_folder, kb) = one_commit();
+    let hits = kb.search(&Request::new("walrus")).unwrap().hits;
+    let first_line = |path: &str| {
+        let hit = hits.iter().find(|hit| hit.document == path).unwrap();
+        hit.snippet_first_line
+    };
+    assert_eq!(first_line("web/page.html"), None);
+    assert_eq!(first_line("notes.txt"), Some(1));
+    assert!(first_line("docs/guide.md").is_some());
+}
+
+#[test]
+fn marks_are_the_words_of_the_question_in_every_mode() {
+    let (_folder, kb) = one_commit();
+    for mode in Mode::RANKED {
+        let mut request = Request::new("walrus sleeps");
+        request.mode = mode;
+        let hits = kb.search(&request).unwrap().hits;
+        let hit = hits.iter().find(|hit| hit.document == "docs/guide.md");
+        let hit = hit.unwrap();
+        let marked: Vec<_> = hit
+            .highlights
+            .iter()
+            .map(|mark| &hit.text[mark.clone()])
+            .collect();
+        assert_eq!(marked, ["walrus", "sleeps"], "{mode:?}");
+        assert!(hit.text[hit.snippet.clone()].contains("walrus sleeps"));
+    }
+}
+
+#[test]
+fn a_hit_carries_what_its_document_says_of_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    let page = b"<html><head><meta name=author content=Ada></head><p>A walrus.</p></html>";
+    writer.add_bytes("a.html", page).unwrap();
+    writer.commit().unwrap();
+    let hits = Kb::open(&path).unwrap().search(&Request::new("walrus"));
+    let hits = hits.unwrap().hits;
+    assert_eq!(hits[0].metadata, [("author".to_owned(), "Ada".to_owned())]);
+    let mut bare = hits[0].clone();
+    bare.metadata.clear();
+    assert_eq!(hits[0].cost_bytes() - bare.cost_bytes(), 9);
+}
+
+#[test]
+fn a_text_gets_the_unit_vector_that_a_query_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&file).unwrap();
+    writer
+        .add_bytes("a.txt", b"The moon pulls the sea.")
+        .unwrap();
+    writer.commit().unwrap();
+    let kb = Kb::open(&file).unwrap();
+    let info = kb.info().unwrap();
+    let (vector, model) = kb.embed("why does the sea rise").unwrap();
+    assert_eq!((vector.len(), model), (info.dim as usize, info.model));
+    let length: f32 = vector.iter().map(|x| x * x).sum();
+    assert!((length - 1.0).abs() < 1e-4, "{length}");
+    let mut asked = vec![0.0; vector.len()];
+    let model = crate::embed::built_in();
+    crate::embed::Embedder::embed_queries(model, &["why does the sea rise"], &mut asked).unwrap();
+    assert_eq!(vector, asked);
+    assert!(kb.embed("").unwrap().0.iter().all(|x| *x == 0.0));
+}
