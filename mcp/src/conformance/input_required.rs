@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use rmcp::model::*;
 use serde_json::{Value, json};
 
-use super::internal;
-use super::tools::{complete, text_block};
+use super::content::{complete, internal, text_block};
 
 /// The tools that require input.
 pub(super) const TOOLS: [&str; 9] = [

@@ -6,32 +6,17 @@
     reason = "the suite also asks for what the protocol is leaving behind"
 )]
 
+mod content;
 mod input_required;
 mod prompts;
 mod resources;
 mod tools;
 
-use rmcp::model::{ErrorData, ListResourceTemplatesResult, ListResourcesResult};
+use rmcp::model::{ListResourceTemplatesResult, ListResourcesResult};
 
 pub(crate) use prompts::{completes, list as prompts, prompt};
-pub(crate) use resources::{list as resources, read, templates};
+pub(crate) use resources::{is_address, list as resources, read, templates};
 pub(crate) use tools::{call, definitions, has};
-
-/// Whether an address is a fixture.
-pub(crate) fn is_address(address: &str) -> bool {
-    address.starts_with("test://")
-}
-
-/// A PNG of one pixel.
-const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5E\
-                   rkJggg==";
-
-/// A WAV file of one sample.
-const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==";
-
-fn internal(error: impl ToString) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
-}
 
 /// Adds the fixtures to the first page of the resources.
 pub(crate) fn add_resources(result: &mut ListResourcesResult) {

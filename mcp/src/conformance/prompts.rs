@@ -3,7 +3,8 @@
 use rmcp::model::*;
 use serde_json::{Value, json};
 
-use super::{PNG, input_required, internal};
+use super::content::{image, internal, text_block};
+use super::{input_required, resources};
 
 /// The definitions of the prompts.
 pub(crate) fn list() -> Vec<Prompt> {
@@ -43,7 +44,7 @@ pub(crate) fn prompt(
     };
     let contents = match request.name.as_str() {
         "test_simple_prompt" => vec![text_block("This is a simple prompt for testing.")],
-        "test_prompt_with_arguments" => vec![text_block(&format!(
+        "test_prompt_with_arguments" => vec![text_block(format!(
             "Prompt with arguments: arg1='{}', arg2='{}'",
             argument("arg1"),
             argument("arg2")
@@ -56,10 +57,7 @@ pub(crate) fn prompt(
             } }),
             text_block("Please process the embedded resource above."),
         ],
-        "test_prompt_with_image" => vec![
-            json!({ "type": "image", "data": PNG, "mimeType": "image/png" }),
-            text_block("Please analyze the image above."),
-        ],
+        "test_prompt_with_image" => vec![image(), text_block("Please analyze the image above.")],
         "test_input_required_result_prompt" => return Some(input_required::prompt(request)),
         _ => return None,
     };
@@ -70,15 +68,11 @@ pub(crate) fn prompt(
     Some(messages.map(|messages| GetPromptResult::new(messages).into()))
 }
 
-fn text_block(text: &str) -> Value {
-    json!({ "type": "text", "text": text })
-}
-
 /// Whether a completion is of a fixture; it has no values.
 pub(crate) fn completes(reference: &Reference) -> bool {
     match reference {
         Reference::Prompt(prompt) => prompt.name.starts_with("test_"),
-        Reference::Resource(template) => super::is_address(&template.uri),
+        Reference::Resource(template) => resources::is_address(&template.uri),
         _ => false,
     }
 }

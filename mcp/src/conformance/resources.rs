@@ -3,7 +3,12 @@
 use rmcp::model::*;
 use serde_json::json;
 
-use super::PNG;
+use super::content::PNG;
+
+/// Whether an address is a fixture.
+pub(crate) fn is_address(address: &str) -> bool {
+    address.starts_with("test://")
+}
 
 /// The resources with a fixed address.
 pub(crate) fn list() -> Vec<Resource> {

@@ -7,7 +7,8 @@ use rmcp::model::*;
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::{PNG, WAV, input_required, internal};
+use super::content::{WAV, complete, image, internal, text_block};
+use super::input_required;
 
 /// Name and arguments of every tool.
 fn all() -> Vec<(&'static str, Value)> {
@@ -67,6 +68,9 @@ pub(crate) async fn call(
     if input_required::TOOLS.contains(&&*request.name) {
         return input_required::call(&request, &cx.meta);
     }
+    if let Some(content) = fixed_content(&request.name) {
+        return complete(content);
+    }
     let arguments = request.arguments.clone().unwrap_or_default();
     let argument = |name: &str| {
         arguments
@@ -75,25 +79,6 @@ pub(crate) async fn call(
             .unwrap_or("hello")
     };
     let content = match &*request.name {
-        "test_simple_text" => json!([text_block("This is a simple text response for testing.")]),
-        "test_image_content" => json!([image()]),
-        "test_audio_content" => {
-            json!([{ "type": "audio", "data": WAV, "mimeType": "audio/wav" }])
-        }
-        "test_embedded_resource" => json!([{ "type": "resource", "resource": {
-            "uri": "test://embedded-resource",
-            "mimeType": "text/plain",
-            "text": "This is an embedded resource content.",
-        } }]),
-        "test_multiple_content_types" => json!([
-            text_block("Multiple content types test:"),
-            image(),
-            { "type": "resource", "resource": {
-                "uri": "test://mixed-content-resource",
-                "mimeType": "application/json",
-                "text": "{\"test\":\"data\",\"value\":123}",
-            } },
-        ]),
         "test_error_handling" => {
             let text = "This tool intentionally returns an error for testing";
             return Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into());
@@ -150,18 +135,30 @@ pub(crate) async fn call(
     complete(content)
 }
 
-/// A result with that content.
-pub(super) fn complete(content: Value) -> Result<CallToolResponse, ErrorData> {
-    let content = serde_json::from_value(content).map_err(internal)?;
-    Ok(CallToolResult::success(content).into())
-}
-
-pub(super) fn text_block(text: impl Into<String>) -> Value {
-    json!({ "type": "text", "text": text.into() })
-}
-
-fn image() -> Value {
-    json!({ "type": "image", "data": PNG, "mimeType": "image/png" })
+/// The content of the tools that always answer the same.
+fn fixed_content(name: &str) -> Option<Value> {
+    Some(match name {
+        "test_simple_text" => json!([text_block("This is a simple text response for testing.")]),
+        "test_image_content" => json!([image()]),
+        "test_audio_content" => {
+            json!([{ "type": "audio", "data": WAV, "mimeType": "audio/wav" }])
+        }
+        "test_embedded_resource" => json!([{ "type": "resource", "resource": {
+            "uri": "test://embedded-resource",
+            "mimeType": "text/plain",
+            "text": "This is an embedded resource content.",
+        } }]),
+        "test_multiple_content_types" => json!([
+            text_block("Multiple content types test:"),
+            image(),
+            { "type": "resource", "resource": {
+                "uri": "test://mixed-content-resource",
+                "mimeType": "application/json",
+                "text": "{\"test\":\"data\",\"value\":123}",
+            } },
+        ]),
+        _ => return None,
+    })
 }
 
 async fn log(cx: &RequestContext<RoleServer>) {
