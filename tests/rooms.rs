@@ -83,7 +83,15 @@ const HANDLES: &[&str] = &[
 const ENGINE: [Room; 16] = [
     room(
         "base",
-        &["types", "error", "escape", "file_types", "progress"],
+        &[
+            "types",
+            "error",
+            "calendar",
+            "escape",
+            "file_types",
+            "percent",
+            "progress",
+        ],
         &[],
     ),
     room("container", &["container"], &["base"]),

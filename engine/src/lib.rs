@@ -33,13 +33,14 @@
 //! searcher. `faults`: a double for the disk, for tests of crashes.
 //!
 //! # Rooms
-//! Imports point down: [`types`], [`error`], [`escape`], [`file_types`], [`progress`] know nothing of ours; [`container`] turns
+//! Imports point down: [`types`], [`error`], [`calendar`], [`escape`], [`file_types`], [`percent`], [`progress`] know nothing of ours; [`container`] turns
 //! bytes into tables and extents; [`store`], [`index`] and [`embed`] stand on it and do not know each
 //! other; [`catalog`] holds the records of one commit, [`resolve`] finds a document by name and
 //! [`paging`] splits a long answer; [`search`] joins them for reading and `ingest` for writing;
 //! [`kb`] is what people hold.
 #![deny(missing_docs)]
 
+pub mod calendar;
 pub mod catalog;
 pub mod check;
 pub mod container;
@@ -53,6 +54,7 @@ pub mod index;
 pub mod ingest;
 pub mod kb;
 pub mod paging;
+pub mod percent;
 pub mod progress;
 pub mod resolve;
 pub mod search;

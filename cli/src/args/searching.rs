@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
+use kb_engine::calendar::Date;
 use kb_engine::{Class, Mode, Scope, Sort};
 
 use super::flags::{JsonFlag, PageFlags, modes};
@@ -184,24 +185,9 @@ fn since(text: &str, now: u64) -> Option<i64> {
     if parts.next().is_some() || year.len() != 4 || month.len() != 2 || day.len() != 2 {
         return None;
     }
-    let (year, month): (i64, i64) = (year.parse().ok()?, month.parse().ok()?);
-    let day: i64 = day.parse().ok()?;
-    let days = days_since_1970(year, month, day);
-    let is_day = (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && days < days_since_1970(year + month / 12, month % 12 + 1, 1);
-    is_day.then_some(days * 86_400)
-}
-
-/// Days of the Gregorian calendar, for any month 1 to 12 (H. Hinnant, "chrono-compatible low-level
-/// date algorithms", days_from_civil).
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year - era * 400;
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    let (year, month) = (year.parse().ok()?, month.parse().ok()?);
+    let days = Date::unix_days_of(year, month, day.parse().ok()?)?;
+    Some(days * 86_400)
 }
 
 #[cfg(test)]

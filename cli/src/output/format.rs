@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use kb_engine::calendar::UtcTime;
 use kb_engine::escape::escape_line;
 
 /// Bytes with a decimal unit: `873 B`, `12.3 KB`, `1.2 GB`.
@@ -68,30 +69,20 @@ pub(crate) fn time(milliseconds: i64) -> String {
     if milliseconds == 0 {
         return "unknown".to_owned();
     }
-    let minutes = milliseconds.div_euclid(60_000);
-    let (hour, minute) = (minutes.rem_euclid(1440) / 60, minutes.rem_euclid(60));
-    // Gregorian calendar with years that begin in March, so that the leap day is a year's last.
-    let days = minutes.div_euclid(1440) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+    let UtcTime {
+        date, hour, minute, ..
+    } = UtcTime::from_unix_ms(milliseconds);
+    format!("{date} {hour:02}:{minute:02} UTC")
 }
 
 /// The time of day of milliseconds since 1970: `20:34:07Z`, the time of Greenwich.
 pub(crate) fn clock(milliseconds: i64) -> String {
-    let seconds = milliseconds.div_euclid(1000).rem_euclid(86_400);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let UtcTime {
+        hour,
+        minute,
+        second,
+        ..
+    } = UtcTime::from_unix_ms(milliseconds);
     format!("{hour:02}:{minute:02}:{second:02}Z")
 }
 

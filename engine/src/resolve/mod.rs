@@ -8,6 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
+use crate::percent;
 use crate::store::handles;
 use crate::types::DocumentId;
 
@@ -128,24 +129,9 @@ fn is_in(folder: &str, above: &str) -> bool {
 fn path_of_address(address: &str, file: Option<&Path>) -> Option<String> {
     let (name, path) = address.split_once("/doc/")?;
     let own = file.and_then(Path::file_stem);
-    let is_own = own.is_none_or(|own| decoded(name).is_some_and(|name| own == name.as_str()));
-    if is_own { decoded(path) } else { None }
-}
-
-/// Percent-encoded text -> text.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes().iter();
-    while let Some(byte) = rest.next() {
-        if *byte != b'%' {
-            bytes.push(*byte);
-            continue;
-        }
-        let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
-        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
+    let is_own =
+        own.is_none_or(|own| percent::decode(name).is_some_and(|name| own == name.as_str()));
+    if is_own { percent::decode(path) } else { None }
 }
 
 /// Whether `end` is the last components of `path`.

@@ -1,7 +1,7 @@
 //! URIs of resources: `kb://INDEX`, `kb://INDEX/doc/PATH`, `kb://INDEX/outline/PATH` and
 //! `kb://INDEX/lines/A-B/PATH`, percent-encoded.
 
-use std::fmt::Write as _;
+use kb_engine::percent;
 
 /// A parsed URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +27,16 @@ pub(crate) enum Part {
 
 /// The URI of a document.
 pub(crate) fn of_document(index: &str, path: &str) -> String {
-    format!("kb://{}/doc/{}", encoded(index, false), encoded(path, true))
+    format!(
+        "kb://{}/doc/{}",
+        percent::encode(index, false),
+        percent::encode(path, true)
+    )
 }
 
 /// The URI of an index.
 pub(crate) fn of_index(index: &str) -> String {
-    format!("kb://{}", encoded(index, false))
+    format!("kb://{}", percent::encode(index, false))
 }
 
 /// Parses a URI; `None` for any other text.
@@ -42,7 +46,7 @@ pub(crate) fn parse(text: &str) -> Option<Uri> {
         Some((index, rest)) => (index, Some(rest)),
         None => (rest, None),
     };
-    let index = decoded(index)?;
+    let index = percent::decode(index)?;
     let Some(rest) = rest.filter(|rest| !rest.is_empty()) else {
         let path = String::new();
         return (!index.is_empty()).then_some(Uri {
@@ -62,7 +66,7 @@ pub(crate) fn parse(text: &str) -> Option<Uri> {
         }
         _ => return None,
     };
-    let path = decoded(path)?;
+    let path = percent::decode(path)?;
     let is_whole = !index.is_empty() && !path.is_empty();
     is_whole.then_some(Uri { index, part, path })
 }
@@ -70,38 +74,6 @@ pub(crate) fn parse(text: &str) -> Option<Uri> {
 fn number(digits: &str) -> Option<u32> {
     let all_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| all_digits)
-}
-
-fn encoded(text: &str, is_path: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(byte.into())
-            }
-            b'/' if is_path => out.push('/'),
-            byte => {
-                // Writing to a String does not fail.
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
-}
-
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || rest.next().and_then(|byte| char::from(byte).to_digit(16));
-        let (high, low) = (digit()?, digit()?);
-        bytes.push(u8::try_from(high << 4 | low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use kb_engine::calendar::UtcTime;
 use xtask::repository;
 
 /// One line: processor, cores, memory, kernel.
@@ -58,47 +59,13 @@ pub(crate) fn today() -> String {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    date_of_day(since.as_secs() / 86_400)
-}
-
-/// The date of a day counted from 1970-01-01.
-fn date_of_day(mut day: u64) -> String {
-    let is_leap =
-        |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-    let mut year = 1970;
-    loop {
-        let days = if is_leap(year) { 366 } else { 365 };
-        if day < days {
-            break;
-        }
-        day -= days;
-        year += 1;
-    }
-    let february = if is_leap(year) { 29 } else { 28 };
-    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 1;
-    for length in lengths {
-        if day < length {
-            break;
-        }
-        day -= length;
-        month += 1;
-    }
-    format!("{year:04}-{month:02}-{:02}", day + 1)
+    let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    UtcTime::from_unix_seconds(seconds).date.to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_become_dates() {
-        assert_eq!(date_of_day(0), "1970-01-01");
-        assert_eq!(date_of_day(59), "1970-03-01");
-        assert_eq!(date_of_day(11_016), "2000-02-29");
-        assert_eq!(date_of_day(19_722), "2023-12-31");
-        assert_eq!(date_of_day(20_148), "2025-03-01");
-    }
 
     #[test]
     fn fields_of_the_kernel_are_read() {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::calendar::UtcTime;
 use crate::container::layout::codec::{put, u32_at, u64_at};
 
 // Layout of the writer record, at 1024 of the file.
@@ -133,27 +134,15 @@ pub(crate) fn describe_writer(record: &[u8], text: &[u8]) -> String {
 
 /// `YYYY-MM-DD HH:MM:SS UTC`.
 fn utc_time(unix_ms: u64) -> String {
-    let seconds = unix_ms / 1000;
-    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their leap day last; 400 of them have 146 097 days.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC",
-        of_day / 3600,
-        of_day / 60 % 60,
-        of_day % 60
-    )
+    // A thousandth of u64::MAX fits.
+    let seconds = i64::try_from(unix_ms / 1000).unwrap_or(i64::MAX);
+    let UtcTime {
+        date,
+        hour,
+        minute,
+        second,
+    } = UtcTime::from_unix_seconds(seconds);
+    format!("{date} {hour:02}:{minute:02}:{second:02} UTC")
 }
 
 #[cfg(test)]
