@@ -1,6 +1,6 @@
 //! Media types of file types, as they are written in the world.
 
-use super::{ROWS, canonical_type, short};
+use crate::file_types::table::{ROWS, canonical_type, short};
 
 /// File type, its media type, and other media types that mean it, separated by spaces.
 #[rustfmt::skip]

@@ -1,11 +1,6 @@
-//! The one table of file types: file name or extension -> type word, language and class, and the
-//! other words that filters accept for them. Plain data, used when indexing and when searching.
-
-mod mime;
+//! The table of file types: file name or extension -> type, language and class.
 
 use crate::types::Class;
-
-pub use self::mime::{from_mime, mime};
 
 /// What a file name says about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +27,8 @@ pub const UNKNOWN: FileType = FileType {
     class: Class::Data,
 };
 
-struct Row {
-    name: &'static str,
+pub(super) struct Row {
+    pub(super) name: &'static str,
     kind: Kind,
     /// Extensions without the dot and whole file names, lower case, separated by spaces, the usual
     /// extension first. A whole name is written with a leading `=`.
@@ -68,7 +63,7 @@ const fn row(name: &'static str, kind: Kind, files: &'static str, aliases: &'sta
 use Kind::{Code, Data, DataLanguage, Markup, Prose};
 
 #[rustfmt::skip]
-static ROWS: &[Row] = &[
+pub(super) static ROWS: &[Row] = &[
     // Programs.
     row("ada", Code, "adb ads ada", ""),
     row("assembly", Code, "asm s nasm", "asm"),
