@@ -1,16 +1,16 @@
-//! Words shared by all rooms: plain data, no input or output.
+//! Plain data that all rooms share: ids, spans, lines, classes, documents. No input or output.
 
 use std::fmt;
 
-/// Number of a document inside one .kb. Never reused; the stable name of a document is its path.
+/// Number of a document in one file. It is never reused; the stable name of a document is its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentId(pub u32);
 
-/// Number of a segment inside one .kb. Never reused.
+/// Number of a segment in one file. It is never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(pub u32);
 
-/// A chunk: row of a segment.
+/// Address of a chunk: a row of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkId {
     /// The segment that holds the chunk.
@@ -40,7 +40,7 @@ impl Span {
     }
 }
 
-/// Lines `first..=last` of the original file, from 1.
+/// Lines `first..=last` of the original file, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lines {
     /// First line, from 1.
@@ -49,13 +49,13 @@ pub struct Lines {
     pub last: u32,
 }
 
-/// What a document is for, decided by its file type.
+/// What a document contains, decided by its file type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Class {
     /// Program source.
     Code = 1,
-    /// Prose for people.
+    /// Prose.
     Doc = 2,
     /// Tables, configuration, anything else.
     Data = 3,
@@ -65,7 +65,7 @@ impl Class {
     /// All classes, in the order of their numbers.
     pub const ALL: [Class; 3] = [Class::Code, Class::Doc, Class::Data];
 
-    /// The word used in filters and output.
+    /// The name used in filters and output.
     pub fn name(self) -> &'static str {
         match self {
             Class::Code => "code",
@@ -74,12 +74,12 @@ impl Class {
         }
     }
 
-    /// The class of that word.
+    /// The class with that name.
     pub fn from_name(name: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// The class of that number in a file.
+    /// The class with that number in a file.
     pub fn from_number(number: u8) -> Option<Class> {
         Class::ALL.into_iter().find(|class| *class as u8 == number)
     }
@@ -91,12 +91,12 @@ impl fmt::Display for Class {
     }
 }
 
-/// Bytes as hexadecimal digits, for people and JSON.
+/// Bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Ends of lines in a text.
+/// Number of line feeds in a text.
 pub(crate) fn line_ends(text: &str) -> u32 {
     let ends = text.bytes().filter(|byte| *byte == b'\n').count();
     u32::try_from(ends).unwrap_or(u32::MAX)
@@ -107,7 +107,7 @@ pub(crate) fn line_ends(text: &str) -> u32 {
 pub struct Heading {
     /// Depth, from 1 (the outermost) to 6.
     pub level: u8,
-    /// The words of the heading, without markup.
+    /// Text of the heading, without markup.
     pub title: String,
     /// First byte of the heading in the stored text.
     pub start: u32,
@@ -115,18 +115,18 @@ pub struct Heading {
     pub line: u32,
 }
 
-/// A file turned into text and structure: what extraction yields and the writer stores.
+/// A file as text and structure: what extraction returns and the writer stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Stable name inside the .kb: folders and file name with `/`, NFC.
+    /// Path inside the .kb, its stable name: folders and file name separated by `/`, NFC.
     pub path: String,
-    /// Title for people; the file name when the document names none.
+    /// Title; the file name when the document names none.
     pub title: String,
-    /// File type: lower-case extension-like word, `markdown`, `rust`, `html`, `text`.
+    /// File type in lower case: `markdown`, `rust`, `html`, `text`.
     pub file_type: String,
     /// Programming or markup language, if the text is one: `rust`, `python`; empty for prose.
     pub language: String,
-    /// What the document is for.
+    /// Code, prose or data.
     pub class: Class,
     /// The stored text, UTF-8.
     pub text: String,
@@ -139,7 +139,7 @@ pub struct Document {
     pub metadata: Vec<(String, String)>,
 }
 
-/// A byte range of a document that is searched as one.
+/// Where a chunk is: the unit of a document that is indexed and scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkSpan {
     /// Bytes of the stored text.

@@ -71,8 +71,8 @@ fn vector_passes(
     Ok(whole)
 }
 
-/// The sum of all bytes as words of eight, in four sums that do not wait for each other. Extents are
-/// whole rows, which are multiples of 32 bytes.
+/// The sum of all 8-byte words, in four accumulators, so that additions do not wait for each other.
+/// Extents are whole rows, which are multiples of 32 bytes.
 fn sum(bytes: &[u8]) -> u64 {
     let mut sums = [0u64; 4];
     for piece in bytes.chunks_exact(32) {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_headings_and_first_words_in_turn_and_always_the_same() {
+    fn sample_queries_are_headings_and_first_words_in_turn() {
         let (_folder, kb) = kb(&[
             (
                 "a.md",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_come_from_all_segments_and_from_no_deleted_chunk() {
+    fn sample_queries_come_from_all_segments_but_no_deleted_chunk() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("all.kb");
         let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
@@ -146,11 +146,14 @@ mod tests {
         writer.remove("4.txt").unwrap();
         writer.commit().unwrap();
         let kb = Kb::open(&path).unwrap();
-        let asked = |count| kb.sample_queries(count).unwrap().join(" ");
-        assert_eq!(asked(9), "word0 word1 word2 word3 word5 word6 word7 word8");
-        assert_eq!(asked(5), "word0 word1 word2 word3 word6");
-        assert_eq!(asked(3), "word0 word3 word6");
-        assert_eq!(asked(2), "word0 word8");
+        let sampled = |count| kb.sample_queries(count).unwrap().join(" ");
+        assert_eq!(
+            sampled(9),
+            "word0 word1 word2 word3 word5 word6 word7 word8"
+        );
+        assert_eq!(sampled(5), "word0 word1 word2 word3 word6");
+        assert_eq!(sampled(3), "word0 word3 word6");
+        assert_eq!(sampled(2), "word0 word8");
     }
 
     #[test]

@@ -46,8 +46,7 @@ pub(crate) fn pages(
     page: &PageOptions,
 ) -> Result<DocumentPages> {
     page.validate()?;
-    let asked: Vec<String> = ranges.iter().map(range_text).collect();
-    let asked = asked.join(",");
+    let ranges_text = ranges.iter().map(range_text).collect::<Vec<_>>().join(",");
     let (_, record) = commit.resolve(name)?;
     let segment = commit.catalog.bind_document(commit.snapshot, &record)?;
     let all = page_rows(segment.as_ref(), &record)?;
@@ -55,14 +54,14 @@ pub(crate) fn pages(
     let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;
     if !ranges.iter().all(exists) {
         return Err(Error::InvalidPages {
-            pages: asked.clone(),
+            pages: ranges_text.clone(),
             path: record.path,
             total,
         });
     }
     let scope = PagedCall::Pages {
         path: &record.path,
-        ranges: &asked,
+        ranges: &ranges_text,
     }
     .scope(commit);
     let start = scope.start(page)?;
@@ -71,28 +70,28 @@ pub(crate) fn pages(
     let numbers = ranges.iter().flat_map(|(first, last)| *first..=*last);
     let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
     let texts = skip(numbers, start).map(|number| {
-        let mut told = DocumentPage {
+        let mut document_page = DocumentPage {
             number,
             text: String::new(),
             lines: all_lines(&record),
         };
         let rows = all.get(number as usize - 1).cloned().unwrap_or_default();
         if let (Some(segment), Some(blocks)) = (&segment, &mut blocks) {
-            blocks.append(rows.start, rows.end - rows.start, &mut told.text)?;
+            blocks.append(rows.start, rows.end - rows.start, &mut document_page.text)?;
             let chunks = segment.chunks();
-            told.lines = Lines {
+            document_page.lines = Lines {
                 first: chunks.get(rows.start)?.at.lines.first,
                 last: chunks.get(rows.end - 1)?.at.lines.last,
             };
         }
-        Ok(told)
+        Ok(document_page)
     });
     let pages = fill(
         &scope,
         Budget::of_texts(page),
         start,
         texts,
-        |told: &DocumentPage| told.text.len() as u64 + ITEM_OVERHEAD_BYTES,
+        |document_page: &DocumentPage| document_page.text.len() as u64 + ITEM_OVERHEAD_BYTES,
     )?;
     let document = DocumentInfo::from_record(record.clone())?;
     Ok(DocumentPages {
@@ -102,7 +101,7 @@ pub(crate) fn pages(
     })
 }
 
-/// Pages as people write them: `3` or `1-3`.
+/// A range as in the arguments of commands and tools: `3` or `1-3`.
 fn range_text((first, last): &(u32, u32)) -> String {
     if first == last {
         first.to_string()
@@ -111,7 +110,8 @@ fn range_text((first, last): &(u32, u32)) -> String {
     }
 }
 
-/// The rows that make each page of a document: as many chunks as fit, at least one. Reads no text.
+/// The rows of each page of a document: as many chunks as fit into [`PAGE_BYTES`], at least one. Reads
+/// no text.
 fn page_rows(
     segment: Option<&BoundSegment<'_>>,
     record: &DocumentRecord,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::kb::{Kb, KbWriter};
 
-    /// A file with a document of that text, and one before it.
+    /// A file with two documents, the second with that path and text.
     fn kb(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.kb");
@@ -157,7 +157,7 @@ mod tests {
         (folder, Kb::open(&file).unwrap())
     }
 
-    fn told(kb: &Kb, name: &str, ranges: &[(u32, u32)]) -> Result<DocumentPages> {
+    fn pages_of(kb: &Kb, name: &str, ranges: &[(u32, u32)]) -> Result<DocumentPages> {
         let pages = kb.pages(name, ranges, &PageOptions::default())?;
         assert_eq!(pages.pages.next, None);
         Ok(pages)
@@ -169,7 +169,7 @@ mod tests {
         for lines in [1, 2, 100, 119, 120, 1000] {
             let text = line.repeat(lines);
             let (_folder, kb) = kb("a.txt", &text);
-            let pages = told(&kb, "a.txt", &[]).unwrap();
+            let pages = pages_of(&kb, "a.txt", &[]).unwrap();
             assert_eq!(pages.pages.len(), pages.total as usize);
             let joined: String = pages.pages.iter().map(|page| page.text.as_str()).collect();
             assert_eq!(joined, text);
@@ -191,15 +191,15 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_in_the_order_asked_for_and_those_beyond_the_last_are_refused() {
+    fn pages_keep_the_order_of_the_request() {
         let (_folder, kb) = kb("a.txt", &"the moon pulls the sea\n".repeat(1000));
         let numbers = |ranges: &[(u32, u32)]| {
-            let pages = told(&kb, "a.txt", ranges)?.pages;
+            let pages = pages_of(&kb, "a.txt", ranges)?.pages;
             Ok(pages.into_iter().map(|page| page.number).collect())
         };
         let found: Result<Vec<u32>> = numbers(&[(4, 4), (1, 3), (2, 2)]);
         assert_eq!(found.unwrap(), [4, 1, 2, 3, 2]);
-        let total = told(&kb, "a.txt", &[]).unwrap().total;
+        let total = pages_of(&kb, "a.txt", &[]).unwrap().total;
         assert_eq!(numbers(&[(total, total)]).unwrap(), [total]);
         for wrong in [(0, 1), (2, 1), (total, total + 1), (1, u32::MAX)] {
             let error = numbers(&[(1, 1), wrong]).unwrap_err();
@@ -209,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_some_pages_are_all_of_them() {
+    fn continued_calls_return_every_page_once() {
         let (_folder, kb) = kb("a.txt", &"the moon pulls the sea\n".repeat(1000));
         let ranges = [(2, 5), (1, 1)];
-        let whole = told(&kb, "a.txt", &ranges).unwrap().pages;
+        let whole = pages_of(&kb, "a.txt", &ranges).unwrap().pages;
         for max_tokens in [1, 1700, 2500, 9000] {
             let mut page = PageOptions::default().with_max_tokens(max_tokens);
             let mut parts = Vec::new();
@@ -231,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_text_has_one_empty_page_and_a_long_chunk_is_a_page_alone() {
+    fn an_empty_document_and_a_long_chunk_are_one_page() {
         let (_folder, empty) = kb("a.txt", "");
-        let pages = told(&empty, "a.txt", &[(1, 1)]).unwrap();
+        let pages = pages_of(&empty, "a.txt", &[(1, 1)]).unwrap();
         assert_eq!((pages.total, pages.pages.len()), (1, 1));
         assert_eq!(pages.pages[0].text, "");
         assert_eq!(empty.head("a.txt", 10).unwrap().1, "");
-        assert!(told(&empty, "a.txt", &[(2, 2)]).is_err());
+        assert!(pages_of(&empty, "a.txt", &[(2, 2)]).is_err());
 
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.kb");
@@ -246,7 +246,7 @@ mod tests {
         let mut writer = KbWriter::open_or_create(&file).unwrap();
         writer.add_unchunked(document).unwrap();
         writer.commit().unwrap();
-        let pages = told(&Kb::open(&file).unwrap(), "long.txt", &[]).unwrap();
+        let pages = pages_of(&Kb::open(&file).unwrap(), "long.txt", &[]).unwrap();
         assert_eq!(
             (pages.total, pages.pages[0].text.as_str()),
             (1, text.as_str())

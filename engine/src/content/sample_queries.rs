@@ -1,11 +1,11 @@
-//! Questions drawn from a file itself, to measure it.
+//! Queries drawn from the headings and texts of a file, to measure searches of it.
 
 use crate::catalog::{BoundSegment, Catalog, Segment};
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::store::outline::{self, SectionPath};
 
-/// Words of a question that is drawn from a text.
+/// Most words of a query.
 const WORDS: usize = 6;
 
 /// See [`crate::Kb::sample_queries`].
@@ -38,7 +38,7 @@ pub(crate) fn sample_queries(
     Ok(queries)
 }
 
-/// The nearest heading above a chunk, or its first words; none when neither has a word.
+/// The first words of the nearest heading above a chunk, or of the chunk; `None` when neither has a word.
 fn query_of(
     snapshot: &Snapshot<'_>,
     segment: &BoundSegment<'_>,
@@ -56,7 +56,7 @@ fn query_of(
     Ok(first_words(&segment.blocks()?.chunk(row)?))
 }
 
-/// The first words of a text, without what stands between them.
+/// The first words of a text, joined by spaces; a word has at least one letter.
 fn first_words(text: &str) -> Option<String> {
     let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
     let words = words.filter(|word| word.chars().any(char::is_alphabetic));

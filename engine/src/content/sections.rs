@@ -100,7 +100,7 @@ pub(crate) fn section_text(
     paged(commit, record, span, start, &scope, page)
 }
 
-/// Bytes of the text that lie under one section, by its number or a title that only one heading has.
+/// The span of one section, given by its number or by a title that only one heading has.
 ///
 /// # Errors
 /// [`Error::SectionNotFound`] with the sections that look like it, [`Error::AmbiguousSection`].
@@ -130,9 +130,9 @@ fn all_sections(
     Ok(numbered(headings, &end))
 }
 
-/// Headings with number and extent. A section ends where the next one of its level or above begins,
-/// the last ones at `end`. The numbers count what lies directly under the section above: `2.1` is
-/// the first section in the second, whatever their levels are called.
+/// Numbers the headings and sets where each section ends: where the next one of its level or above
+/// begins, the last ones at `end`. A number counts the sections directly under the one above: `2.1` is
+/// the first section in the second, even if the levels of their headings differ by more than one.
 fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::with_capacity(headings.len());
     // Places of the sections that are open, outermost first, and how many lie directly under each.
@@ -171,7 +171,7 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
     all
 }
 
-/// Ends the open sections that do not go on beyond `next`.
+/// Ends the open sections that `next` closes.
 fn close(all: &mut [Section], open: &mut Vec<(usize, u32)>, next: &Heading) {
     while let Some(section) = open.last().and_then(|(place, _)| all.get_mut(*place))
         && section.level >= next.level
@@ -184,20 +184,20 @@ fn close(all: &mut [Section], open: &mut Vec<(usize, u32)>, next: &Heading) {
 }
 
 /// The section of that number, or the only one of that title.
-fn find<'s>(all: &'s [Section], asked: &str, path: &str) -> Result<&'s Section> {
-    let asked = asked.trim();
-    if let Some(section) = all.iter().find(|section| section.number == asked) {
+fn find<'s>(all: &'s [Section], name: &str, path: &str) -> Result<&'s Section> {
+    let name = name.trim();
+    if let Some(section) = all.iter().find(|section| section.number == name) {
         return Ok(section);
     }
-    let folded = asked.to_lowercase();
-    let mut exact = all.iter().filter(|section| section.title == asked);
+    let folded = name.to_lowercase();
+    let mut exact = all.iter().filter(|section| section.title == name);
     let mut alike = all.iter().filter(|s| s.title.to_lowercase() == folded);
     for found in [&mut exact as &mut dyn Iterator<Item = _>, &mut alike] {
         if let (Some(section), None) = (found.next(), found.next()) {
             return Ok(section);
         }
     }
-    let (section, path) = (asked.to_owned(), path.to_owned());
+    let (section, path) = (name.to_owned(), path.to_owned());
     let candidates: Vec<String> = all
         .iter()
         .filter(|section| section.title.to_lowercase() == folded)
@@ -211,7 +211,7 @@ fn find<'s>(all: &'s [Section], asked: &str, path: &str) -> Result<&'s Section> 
             candidates,
         });
     }
-    let mut nearest = Nearest::new(asked);
+    let mut nearest = Nearest::new(name);
     all.iter().for_each(|section| nearest.offer(&section.title));
     let titles = nearest.finish();
     let nearest = titles
@@ -226,7 +226,7 @@ fn find<'s>(all: &'s [Section], asked: &str, path: &str) -> Result<&'s Section> 
     })
 }
 
-/// Sections that an error names at most.
+/// Most sections that an error names.
 const MOST_NAMED: usize = 5;
 
 fn name_of(section: &Section) -> String {

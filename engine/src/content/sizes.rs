@@ -1,4 +1,4 @@
-//! Where the bytes of a file are.
+//! How many bytes of a file each kind of data takes.
 
 use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
 use crate::content::CommitView;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::index::{keyword, vector};
 use crate::store::tables;
 
-/// The sections in the order they are shown.
+/// Names of the sections, in the order of [`Sizes::sections`].
 const SECTIONS: [&str; 9] = [
     "text",
     "keyword index",
@@ -88,7 +88,7 @@ fn section_of(column: ColumnId) -> &'static str {
     }
 }
 
-/// Bytes of the page that holds an extent of that payload.
+/// Size of the page that holds an extent of `payload` bytes.
 fn page_bytes(payload: u32) -> u64 {
     (0..=MAX_ORDER)
         .find(|order| payload_capacity(*order) >= payload as usize)

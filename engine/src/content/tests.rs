@@ -61,7 +61,7 @@ fn a_document_is_found_at_its_path_and_nowhere_else() {
 }
 
 #[test]
-fn a_folder_that_only_holds_folders_has_no_documents_directly_in_it() {
+fn a_folder_of_folders_has_no_documents_of_its_own() {
     let (_folder, kb) = kb();
     let page = crate::paging::PageOptions::default();
     let count = |folder, is_recursive| {
@@ -77,11 +77,11 @@ fn a_folder_that_only_holds_folders_has_no_documents_directly_in_it() {
 }
 
 #[test]
-fn folders_come_with_what_lies_below_them_and_the_deepest_are_left_out_first() {
+fn the_deepest_folders_are_left_out_first() {
     let (_folder, kb) = kb();
     let all = kb.folders(u64::MAX).unwrap();
     assert_eq!(all.top, ["Zoo", "a-b", "a"]);
-    let told = |folders: &Folders| -> Vec<(String, u64)> { folders.paths.clone() };
+    let paths_of = |folders: &Folders| -> Vec<(String, u64)> { folders.paths.clone() };
     let expected = [
         ("Zoo", 1),
         ("Zoo/apes", 1),
@@ -95,17 +95,20 @@ fn folders_come_with_what_lies_below_them_and_the_deepest_are_left_out_first() {
             .map(|(path, count)| ((*path).to_owned(), *count))
             .collect()
     };
-    assert_eq!((told(&all), all.truncated), (named(&expected), false));
+    assert_eq!((paths_of(&all), all.truncated), (named(&expected), false));
     let cost =
         |list: &[(&str, u64)]| -> u64 { list.iter().map(|(path, _)| path.len() as u64 + 24).sum() };
     let whole = cost(&expected);
     assert!(!kb.folders(whole).unwrap().truncated);
     let less = kb.folders(whole - 1).unwrap();
-    assert_eq!((told(&less), less.truncated), (named(&expected[..5]), true));
+    assert_eq!(
+        (paths_of(&less), less.truncated),
+        (named(&expected[..5]), true)
+    );
     let less = kb.folders(cost(&expected[..5]) - 1).unwrap();
-    assert_eq!(told(&less), named(&expected[..4]));
+    assert_eq!(paths_of(&less), named(&expected[..4]));
     let less = kb.folders(cost(&expected[..4]) - 1).unwrap();
-    assert_eq!(told(&less), named(&[("Zoo", 1), ("a-b", 1), ("a", 3)]));
+    assert_eq!(paths_of(&less), named(&[("Zoo", 1), ("a-b", 1), ("a", 3)]));
     let none = kb.folders(0).unwrap();
     assert_eq!(
         (none.top.len(), none.paths.len(), none.truncated),
@@ -114,7 +117,7 @@ fn folders_come_with_what_lies_below_them_and_the_deepest_are_left_out_first() {
 }
 
 #[test]
-fn a_path_goes_on_with_those_that_begin_so_and_then_those_that_hold_it() {
+fn completions_begin_with_the_text_or_else_contain_it() {
     let (_folder, kb) = kb();
     let typed = |typed, limit| kb.complete_path(typed, limit).unwrap();
     let (paths, total) = typed("A", 9);

@@ -95,7 +95,7 @@ pub(super) fn all_lines(record: &DocumentRecord) -> Lines {
 /// The text of a document, or some lines of it, as one string.
 ///
 /// # Errors
-/// [`Error::InvalidRange`] when no asked line exists, [`Error::TooLarge`] above
+/// [`Error::InvalidRange`] when none of the lines exists, [`Error::TooLarge`] above
 /// [`WHOLE_TEXT_LIMIT_BYTES`], [`Error::Damaged`].
 fn whole(
     commit: CommitView<'_>,
@@ -123,8 +123,9 @@ fn whole(
     }
 }
 
-/// The text of a document from byte `start` on, as far as `bytes` go, up to the end of a line where one
-/// fits; `None` when `start` is no byte of the text, or within a character.
+/// At most `bytes` bytes of the text of a document from byte `start` on, up to the end of a line where
+/// one fits, but at least one character. `None` when `start` is outside of the text or within a
+/// character.
 ///
 /// # Errors
 /// [`Error::Damaged`].
@@ -180,7 +181,7 @@ fn from(
     }))
 }
 
-/// What a page returns of `span` of the text of a document, from `offset` bytes into it on.
+/// As much of `span` of the text of a document as fits on a page, from `offset` bytes into it on.
 ///
 /// # Errors
 /// [`Error::InvalidCursor`] when `offset` is beyond the end, [`Error::Damaged`].
@@ -209,23 +210,23 @@ pub(super) fn paged(
     Ok(text)
 }
 
-/// The bytes of the text that some lines of the original take, all without `lines`; where the text has
-/// other lines than the original, the chunks that touch them. Reads the chunks in which the lines begin
-/// and end.
+/// The span of the text that holds `lines` of the original, the whole text without `lines`. Where the
+/// text has other lines than the original, the span of the chunks that touch them. Reads the chunks in
+/// which the lines begin and end.
 ///
 /// # Errors
-/// [`Error::InvalidRange`] when no asked line exists, [`Error::Damaged`].
+/// [`Error::InvalidRange`] when none of the lines exists, [`Error::Damaged`].
 fn span_of(commit: CommitView<'_>, record: &DocumentRecord, lines: Option<Lines>) -> Result<Span> {
     let all = Span {
         start: 0,
         end: record.text_bytes,
     };
-    let Some(asked) = lines else {
+    let Some(range) = lines else {
         return Ok(all);
     };
-    if asked.first == 0 || asked.first > asked.last || asked.first > record.lines {
+    if range.first == 0 || range.first > range.last || range.first > record.lines {
         return Err(Error::InvalidRange {
-            range: format!("{}-{}", asked.first, asked.last),
+            range: format!("{}-{}", range.first, range.last),
             path: record.path.clone(),
             lines: record.lines,
         });
@@ -237,7 +238,7 @@ fn span_of(commit: CommitView<'_>, record: &DocumentRecord, lines: Option<Lines>
     let mut touching = None;
     for row in record.first_row..record.first_row.saturating_add(record.rows) {
         let at = chunks.get(row)?.at.lines;
-        if at.last >= asked.first && at.first <= asked.last {
+        if at.last >= range.first && at.first <= range.last {
             let (first, _) = touching.unwrap_or((row, row));
             touching = Some((first, row));
         }
@@ -253,23 +254,23 @@ fn span_of(commit: CommitView<'_>, record: &DocumentRecord, lines: Option<Lines>
     };
     if !record.line_map {
         let mut blocks = segment.blocks()?;
-        let before = asked.first.saturating_sub(first_at.lines.first);
+        let before = range.first.saturating_sub(first_at.lines.first);
         let skipped = bytes_of_lines(&blocks.chunk(first)?, before);
         span.start = span.start.saturating_add(skipped);
-        let kept = asked.last.saturating_sub(last_at.lines.first);
+        let kept = range.last.saturating_sub(last_at.lines.first);
         let taken = bytes_of_lines(&blocks.chunk(last)?, kept.saturating_add(1));
         span.end = last_at.span.start.saturating_add(taken).max(span.start);
     }
     Ok(span)
 }
 
-/// Bytes that the first lines of a text take, line ends included.
+/// Length of the first `lines` lines of a text in bytes, line ends included.
 fn bytes_of_lines(text: &str, lines: u32) -> u32 {
     let lines = text.split_inclusive('\n').take(lines as usize);
     u32::try_from(lines.map(str::len).sum::<usize>()).unwrap_or(u32::MAX)
 }
 
-/// Bytes of the text of a document by its chunks.
+/// Length of the text of a document in bytes, by the span of its last chunk.
 fn chunk_bytes(commit: CommitView<'_>, record: &DocumentRecord) -> Result<u32> {
     let Some(segment) = commit.catalog.bind_document(commit.snapshot, record)? else {
         return Ok(0);
@@ -299,8 +300,8 @@ pub(super) fn row_at(
     Ok(low)
 }
 
-/// How much of a text to give for so many bytes: up to the end of the last line that fits, else to the
-/// last character that fits, at least one.
+/// Where to cut a text so that at most `bytes` bytes are left: after the last line that fits, else after
+/// the last character that fits, else after the first.
 fn line_cut(text: &str, bytes: u64) -> usize {
     let Some(bytes) = usize::try_from(bytes)
         .ok()
@@ -323,7 +324,7 @@ fn line_cut(text: &str, bytes: u64) -> usize {
 mod tests {
     use crate::kb::{Kb, KbWriter};
 
-    /// A file with a document of that text, and one before it.
+    /// A file with two documents, the second with that path and text.
     fn kb(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.kb");
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_a_text_ends_before_the_character_that_does_not_fit() {
+    fn a_head_ends_before_the_character_that_does_not_fit() {
         let text = "tide \u{1f30a} and sand\n".repeat(700);
         let (_folder, kb) = kb("a.txt", &text);
         for bytes in (0..40).chain([5000, text.len() - 1, text.len(), usize::MAX]) {

@@ -60,7 +60,7 @@ fn words(list: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn answers_do_not_depend_on_how_documents_are_spread_over_segments() {
+fn results_do_not_depend_on_the_segments_of_documents() {
     let (_one, whole) = one_commit();
     let (_many, spread) = kb(1, |files| files.reverse());
     assert_eq!(spread.info().unwrap().segments, FILES.len() as u64);
@@ -80,7 +80,7 @@ fn answers_do_not_depend_on_how_documents_are_spread_over_segments() {
 }
 
 #[test]
-fn a_filter_lets_only_its_documents_through_and_fields_are_joined_by_and() {
+fn filters_of_several_fields_must_all_match() {
     let (_one, whole) = one_commit();
     let (_many, spread) = kb(2, |files| files.reverse());
     for kb in [&whole, &spread] {
@@ -108,7 +108,7 @@ fn a_filter_lets_only_its_documents_through_and_fields_are_joined_by_and() {
 }
 
 #[test]
-fn a_value_that_no_document_has_warns_and_an_unknown_one_is_refused() {
+fn a_filter_value_without_documents_warns() {
     let (_folder, kb) = one_commit();
     let mut request = Request::new("walrus");
     request.filters.languages = words(&["python"]);
@@ -126,7 +126,7 @@ fn a_value_that_no_document_has_warns_and_an_unknown_one_is_refused() {
 }
 
 #[test]
-fn a_question_that_is_too_long_is_answered_from_its_start_with_a_warning() {
+fn a_query_that_is_too_long_is_truncated_with_a_warning() {
     let (_folder, kb) = one_commit();
     let long = format!("walrus{}tides", " \u{e9}".repeat(QUERY_LIMIT_BYTES));
     let response = kb.search(&Request::new(long)).unwrap();
@@ -139,7 +139,7 @@ fn a_question_that_is_too_long_is_answered_from_its_start_with_a_warning() {
 }
 
 #[test]
-fn a_document_answers_to_the_end_of_its_path_if_only_one_has_it() {
+fn the_end_of_a_path_names_a_document_if_only_one_has_it() {
     let (_folder, kb) = one_commit();
     for name in ["src/main.rs", "./src/main.rs", "main.rs"] {
         assert_eq!(kb.document(name).unwrap().path, "src/main.rs");

@@ -1,4 +1,4 @@
-//! The name of a document, as a person types it -> the document.
+//! Finds the document that a name means.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::resolve::nearest::{MAX_SUGGESTIONS, Nearest};
 use crate::store::handles;
 use crate::types::DocumentId;
 
-/// Longest name of a document that is looked for, in bytes: an address has three for each of the longest
-/// path, and the name of the file.
+/// Longest name that is looked up, in bytes: a percent-encoded address has three bytes for each of the
+/// longest path, and the name of the file.
 const NAME_LIMIT_BYTES: usize = 4 * MAX_KEY_BYTES;
 
 /// How the address of a document begins: `kb://<name of the file>/doc/<path>`.

@@ -1,4 +1,4 @@
-//! Folders that look like one that does not exist.
+//! Suggestions for the name of a folder that does not exist.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use crate::container::Snapshot;
 use crate::error::Result;
 use crate::resolve::nearest::Nearest;
 
-/// The folders whose names look most like `folder`, nearest first, at most five. Reads all paths.
+/// The folders whose names are most similar to `folder`, best first, at most five. Reads all paths.
 ///
 /// # Errors
 /// [`Error::Damaged`].

@@ -1,5 +1,5 @@
-//! The name of a document or folder, as a person types it -> the document, or the names that look like
-//! it.
+//! Finds the document that a name means: a path, the end of a path, a handle or an address. For names
+//! that nothing has, finds similar ones, which errors suggest.
 
 mod document;
 mod folders;

@@ -1,23 +1,23 @@
-//! Names that look like one that was mistyped.
+//! Suggestions for a mistyped name, by edit distance.
 
 /// Most names that an error suggests.
 pub(super) const MAX_SUGGESTIONS: usize = 5;
 
-/// Longest name that others are compared with to find those like it: the longest name of a file, some
-/// times over. The whole is compared with every path.
+/// Longest name that suggestions are sought for, in bytes. It is compared with every path, so a longer
+/// one would be slow.
 const COMPARED_LIMIT_BYTES: usize = 1024;
 
-/// Collects the names that look most like one; none are like one of more than a kilobyte.
+/// Collects the names that are most similar to one; none when that has more than a kilobyte.
 #[derive(Debug)]
 pub struct Nearest {
-    /// What was typed, lower case, and its last component.
+    /// The mistyped name in lower case, and its last component.
     wanted: (String, String),
     /// Distance and name, nearest first, at most [`MAX_SUGGESTIONS`].
     best: Vec<(usize, String)>,
 }
 
 impl Nearest {
-    /// Looks for names like `wanted`.
+    /// Seeks names similar to `wanted`.
     pub fn new(wanted: &str) -> Nearest {
         let wanted = match wanted.len() > COMPARED_LIMIT_BYTES {
             true => String::new(),
@@ -30,7 +30,7 @@ impl Nearest {
         }
     }
 
-    /// Offers a name.
+    /// Compares a name, and keeps it if it is among the most similar.
     pub fn offer(&mut self, name: &str) {
         // A folder comes once for every run of documents in it.
         if self.wanted.0.is_empty()
@@ -56,7 +56,7 @@ impl Nearest {
         }
     }
 
-    /// The names, nearest first.
+    /// The most similar names, best first.
     pub fn finish(self) -> Vec<String> {
         self.best.into_iter().map(|(_, name)| name).collect()
     }
@@ -69,7 +69,7 @@ fn last_component(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// Levenshtein distance over the first 64 characters of each word.
+/// Levenshtein distance (1966) of the first 64 characters of each.
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(64).collect();
     let mut row: Vec<usize> = (0..=a.len()).collect();
