@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kb_engine::container::faults::observed;
-use kb_engine::{IndexOptions, Kb, KbWriter};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions, VerifyOptions};
 
 use disk::{Disk, Recorder, RefuseNth};
 
@@ -96,12 +96,8 @@ impl Run {
     fn index(&mut self) {
         let sources = self.sources();
         self.step(|writer| {
-            let options = IndexOptions {
-                threads: 1,
-                force_hash: true,
-                ..IndexOptions::default()
-            };
-            let report = writer.index(&[sources], &options, &mut |_| ());
+            let options = IndexOptions::new().threads(1).force_hash(true);
+            let report = writer.index(&[sources], &options, &mut Progress::ignore);
             assert!(report.expect("indexed").has_changes());
         });
     }
@@ -160,7 +156,9 @@ fn history() -> History {
         writer.commit().expect("committed");
     });
     run.step(|writer| {
-        writer.seal(None, &mut |_| ()).expect("sealed");
+        writer
+            .seal(None, &SealOptions::new(), &mut Progress::ignore)
+            .expect("sealed");
     });
     run.step(|writer| {
         writer.tag("a/1.md", &["sealed"], &[]).expect("tagged");
@@ -246,7 +244,7 @@ fn read(image: Option<&[u8]>) -> Result<u64, String> {
     let Some(image) = image else { return Ok(0) };
     let kb = Kb::from_bytes(image.to_vec()).map_err(|error| error.to_string())?;
     let report = kb
-        .verify(false, &mut |_, _| ())
+        .verify(&VerifyOptions::new(), &mut Progress::ignore)
         .map_err(|error| error.to_string())?;
     match report.problems.first() {
         None => Ok(content_of(&kb)),
@@ -267,7 +265,9 @@ fn work(folder: &Path, image: &[u8]) -> Result<(), String> {
     writer.commit().map_err(told)?;
     drop(writer);
     let kb = Kb::open(&path).map_err(told)?;
-    let report = kb.verify(true, &mut |_, _| ()).map_err(told)?;
+    let report = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .map_err(told)?;
     if let Some(problem) = report.problems.first() {
         return Err(problem.clone());
     }
@@ -316,22 +316,18 @@ type Step = fn(&mut KbWriter, &Path) -> kb_engine::Result<()>;
 
 const STEPS: [(&str, Step); 4] = [
     ("index", |writer, sources| {
-        let options = IndexOptions {
-            threads: 1,
-            force_hash: true,
-            ..IndexOptions::default()
-        };
+        let options = IndexOptions::new().threads(1).force_hash(true);
         let paths = [sources.to_owned()];
-        writer.index(&paths, &options, &mut |_| ()).map(|_| ())
+        writer
+            .index(&paths, &options, &mut Progress::ignore)
+            .map(|_| ())
     }),
     ("rebuild", |writer, sources| {
-        let options = IndexOptions {
-            threads: 1,
-            rebuild: true,
-            ..IndexOptions::default()
-        };
+        let options = IndexOptions::new().threads(1).rebuild(true);
         let paths = [sources.to_owned()];
-        writer.index(&paths, &options, &mut |_| ()).map(|_| ())
+        writer
+            .index(&paths, &options, &mut Progress::ignore)
+            .map(|_| ())
     }),
     // The eighth small segment: a commit, then a merge.
     ("add and merge", |writer, _| {
@@ -339,7 +335,9 @@ const STEPS: [(&str, Step); 4] = [
         writer.commit()
     }),
     ("seal", |writer, _| {
-        writer.seal(None, &mut |_| ()).map(|_| ())
+        writer
+            .seal(None, &SealOptions::new(), &mut Progress::ignore)
+            .map(|_| ())
     }),
 ];
 

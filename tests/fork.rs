@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use kb_engine::{IndexOptions, Kb, KbWriter};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions, VerifyOptions};
 
 use crate::support::memory_folder;
 
@@ -50,7 +50,9 @@ fn role() -> Option<std::path::PathBuf> {
 
 fn documents(path: &Path) -> u64 {
     let kb = Kb::open(path).expect("it opens");
-    let report = kb.verify(true, &mut |_, _| ()).expect("a report");
+    let report = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .expect("a report");
     assert!(report.problems.is_empty(), "{report:?}");
     report.documents
 }
@@ -144,9 +146,15 @@ fn use_in_the_child() {
             writer.tag("one.txt", &["x"], &[]).err(),
             writer.commit().err(),
             writer
-                .index(std::slice::from_ref(&folder), &options, &mut |_| ())
+                .index(
+                    std::slice::from_ref(&folder),
+                    &options,
+                    &mut Progress::ignore,
+                )
                 .err(),
-            writer.seal(None, &mut |_| ()).err(),
+            writer
+                .seal(None, &SealOptions::new(), &mut Progress::ignore)
+                .err(),
             writer.clear().err(),
         ];
         let codes = refused

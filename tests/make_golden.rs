@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter};
+use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter, Progress};
 use serde_json::{Value, json};
 
 use crate::golden::{answers, golden_folder};
@@ -54,7 +54,11 @@ fn make_golden() {
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
     let mut writer = KbWriter::open_or_create(&path).expect("writer");
     writer
-        .index(&[sources.to_owned()], &IndexOptions::default(), &mut |_| {})
+        .index(
+            &[sources.to_owned()],
+            &IndexOptions::default(),
+            &mut Progress::ignore,
+        )
         .expect("first commit");
     drop(writer);
     let mut writer = KbWriter::open_or_create(&path).expect("writer");

@@ -1,6 +1,8 @@
 //! Answers depend on what a file holds, not on how it came there: commits, order, threads.
 
-use kb_engine::{Class, Filters, Hit, IndexOptions, Kb, KbWriter, Mode, Request, Response};
+use kb_engine::{
+    Class, Filters, Hit, IndexOptions, Kb, KbWriter, Mode, Progress, Request, Response,
+};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -238,13 +240,10 @@ fn the_number_of_threads_does_not_decide_what_is_stored() {
     let indexed = |threads| {
         let path = folder.path().join(format!("{threads}.kb"));
         let mut writer = KbWriter::open_or_create(&path).expect("writer");
-        let options = IndexOptions {
-            threads,
-            ..IndexOptions::default()
-        };
+        let options = IndexOptions::new().threads(threads);
         let sources = folder.path().join("sources");
         writer
-            .index(&[sources], &options, &mut |_| {})
+            .index(&[sources], &options, &mut Progress::ignore)
             .expect("indexed");
         Kb::open(&path).expect("it opens")
     };
@@ -335,7 +334,11 @@ fn a_folder_indexed_again_and_again_answers_as_one_that_is_indexed_once() {
     let index = |path: &std::path::Path| {
         let mut writer = KbWriter::open_or_create(path).expect("writer");
         let options = IndexOptions::default();
-        let report = writer.index(std::slice::from_ref(&sources), &options, &mut |_| {});
+        let report = writer.index(
+            std::slice::from_ref(&sources),
+            &options,
+            &mut Progress::ignore,
+        );
         report.expect("indexed")
     };
     for round in 0..12 {
@@ -398,11 +401,12 @@ fn content_decides_where_times_cannot_and_no_change_writes_nothing() {
     };
     let index = |force_hash: bool| {
         let mut writer = KbWriter::open_or_create(&path).expect("writer");
-        let options = IndexOptions {
-            force_hash,
-            ..IndexOptions::default()
-        };
-        let report = writer.index(std::slice::from_ref(&sources), &options, &mut |_| {});
+        let options = IndexOptions::new().force_hash(force_hash);
+        let report = writer.index(
+            std::slice::from_ref(&sources),
+            &options,
+            &mut Progress::ignore,
+        );
         report.expect("indexed")
     };
     let bytes = || std::fs::read(&path).expect("bytes");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use kb_engine::container::faults::{Observer, Op, observed};
-use kb_engine::{IndexOptions, Kb, KbWriter, Result};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, Result, SealOptions, VerifyOptions};
 use tempfile::TempDir;
 
 use crate::support::memory_folder;
@@ -110,7 +110,9 @@ fn add(writer: &mut KbWriter, name: &str) -> Result<()> {
 #[track_caller]
 fn documents(path: &Path) -> Vec<String> {
     let kb = Kb::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let report = kb.verify(true, &mut |_, _| ()).expect("a report");
+    let report = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .expect("a report");
     assert!(report.problems.is_empty(), "{report:#?}");
     let entries = kb
         .list(None, &kb_engine::PageOptions::default())
@@ -166,15 +168,18 @@ fn every_call_of_a_writer_whose_file_moved_is_refused() {
             writer.tag("old0.txt", &["x"], &[]).map(|_| ())
         }),
         ("commit", KbWriter::commit),
-        ("seal", |writer| writer.seal(None, &mut |_| ()).map(|_| ())),
+        ("seal", |writer| {
+            writer
+                .seal(None, &SealOptions::new(), &mut Progress::ignore)
+                .map(|_| ())
+        }),
         ("clear", |writer| writer.clear().map(|_| ())),
         ("index", |writer| {
             let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/corpus");
-            let options = IndexOptions {
-                rebuild: true,
-                ..IndexOptions::default()
-            };
-            writer.index(&[sources], &options, &mut |_| ()).map(|_| ())
+            let options = IndexOptions::new().rebuild(true);
+            writer
+                .index(&[sources], &options, &mut Progress::ignore)
+                .map(|_| ())
         }),
     ];
     for (name, call) in calls {
@@ -226,7 +231,7 @@ fn an_index_run_after_a_move_is_refused_and_the_next_one_reads_what_is_there() {
         fs::write(place.at("sources/one.txt"), "one").expect("file");
         let mut writer = place.writer();
         let sources = [place.at("sources")];
-        let mut index = || writer.index(&sources, &IndexOptions::default(), &mut |_| ());
+        let mut index = || writer.index(&sources, &IndexOptions::default(), &mut Progress::ignore);
         index().expect("the file is made");
         // A change, after which the writer has the file open.
         fs::write(place.at("sources/two.txt"), "two").expect("file");
@@ -325,7 +330,10 @@ fn what_takes_the_place_of_the_target_while_a_file_is_built_is_kept() {
             let mover = Before::new(nth, move || apply(&folder, what));
             let observer: Arc<dyn Observer> = Arc::clone(&mover) as _;
             let sealed = observed(observer, || {
-                place.writer().seal(None, &mut |_| ()).map(|_| ())
+                place
+                    .writer()
+                    .seal(None, &SealOptions::new(), &mut Progress::ignore)
+                    .map(|_| ())
             });
             if !mover.came() {
                 assert!(sealed.is_ok() && nth > 10, "{what:?} {nth}: {sealed:?}");
@@ -357,7 +365,10 @@ fn a_file_of_the_temporary_name_that_is_not_ours_never_gets_the_name_of_the_targ
         });
         let observer: Arc<dyn Observer> = Arc::clone(&mover) as _;
         let sealed = observed(observer, || {
-            place.writer().seal(None, &mut |_| ()).map(|_| ())
+            place
+                .writer()
+                .seal(None, &SealOptions::new(), &mut Progress::ignore)
+                .map(|_| ())
         });
         if !mover.came() {
             assert!(sealed.is_ok() && nth > 10, "{nth}: {sealed:?}");
@@ -405,7 +416,7 @@ fn a_writer_of_a_file_that_is_there_never_makes_one() {
     let mut adding = KbWriter::open(&path).expect("there");
     std::fs::remove_file(&path).expect("removed");
     let options = IndexOptions::default();
-    let told = indexing.index(&[notes], &options, &mut |_| ());
+    let told = indexing.index(&[notes], &options, &mut Progress::ignore);
     assert_eq!(told.expect_err("gone").code(), "FILE_REPLACED");
     let told = adding
         .add_bytes("b.md", b"# B")

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use kb_engine::container::faults::{Observer, Op, observed};
-use kb_engine::{Kb, KbWriter};
+use kb_engine::{Kb, KbWriter, Progress, SealOptions};
 
 use crate::support::{Folder, run};
 
@@ -138,7 +138,7 @@ fn a_file_that_is_built_is_its_owners_alone() {
     let observer: Arc<dyn Observer> = Arc::clone(&private) as _;
     let build = || {
         let mut writer = KbWriter::open_or_create(folder.join("harbour.kb"))?;
-        writer.seal(None, &mut |_| ())
+        writer.seal(None, &SealOptions::new(), &mut Progress::ignore)
     };
     observed(Arc::clone(&observer), build).expect("sealed");
     assert_eq!(mode(folder.join("harbour.kb")), 0o600);

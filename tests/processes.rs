@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use kb_engine::container::Container;
-use kb_engine::{Error, IndexOptions, Kb, KbWriter, Mode, Request};
+use kb_engine::{Error, IndexOptions, Kb, KbWriter, Mode, Progress, Request, VerifyOptions};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::support::{PATIENCE, kb_binary, memory_folder, number_from, wait_until};
@@ -197,7 +197,11 @@ fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
     let mut writer = KbWriter::open_or_create(&file).expect("writer");
     let options = IndexOptions::default();
     writer
-        .index(std::slice::from_ref(&sources), &options, &mut |_| ())
+        .index(
+            std::slice::from_ref(&sources),
+            &options,
+            &mut Progress::ignore,
+        )
         .expect("indexed");
     drop(writer);
     let stop = AtomicBool::new(false);
@@ -291,7 +295,9 @@ fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
     );
     assert!(killed > 0 && kept > 0 && answered.load(Ordering::Relaxed) > 0);
     let kb = Kb::open(&file).expect("it opens");
-    let report = kb.verify(true, &mut |_, _| ()).expect("verified");
+    let report = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .expect("verified");
     assert!(report.problems.is_empty(), "{:?}", report.problems);
 }
 
@@ -413,7 +419,7 @@ fn the_system_refuses_calls_of_the_real_binary_and_the_old_state_or_the_new_stan
     write(1);
     let mut writer = KbWriter::open_or_create(at("before.kb")).expect("writer");
     let options = IndexOptions::default();
-    let indexed = writer.index(&[at("sources")], &options, &mut |_| ());
+    let indexed = writer.index(&[at("sources")], &options, &mut Progress::ignore);
     indexed.expect("indexed");
     drop(writer);
     write(2);

@@ -2,12 +2,12 @@
 //! or the number of threads.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use kb_engine::{
-    Entry, IndexOptions, Kb, KbWriter, Mode, Request, SealOptions, SealReport, document_of,
+    Entry, IndexOptions, Kb, KbWriter, Mode, Progress, Request, SealOptions, SealReport, Stage,
+    VerifyOptions, document_of,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -41,29 +41,23 @@ fn a_seal_that_is_cancelled_leaves_nothing() {
     let path = folder.path().join("a.kb");
     with_history(&path, 11, 30);
     let before = std::fs::read(&path).expect("bytes");
-    let cancel = Arc::new(AtomicBool::new(false));
-    let options = SealOptions {
-        cancel: Some(Arc::clone(&cancel)),
-        ..SealOptions::default()
-    };
+    let options = SealOptions::new();
     let output = folder.path().join("b.kb");
     for output in [None, Some(output.as_path())] {
         // From the start, and after the first, the third ... document.
         for after in [0, 1, 3] {
-            cancel.store(after == 0, Ordering::Relaxed);
-            let sealed = writer(&path).seal_as(output, &options, &mut |progress| {
-                if progress.files_done == after {
-                    cancel.store(true, Ordering::Relaxed);
-                }
-            });
+            let mut hook = |progress: &Progress| match progress.stage {
+                Stage::Seal if progress.files_done == after => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            };
+            let sealed = writer(&path).seal(output, &options, &mut hook);
             assert_eq!(sealed.expect_err("stopped").code(), "CANCELLED", "{after}");
             assert!(std::fs::read(&path).expect("bytes") == before);
             let names = std::fs::read_dir(folder.path()).expect("folder").count();
             assert_eq!(names, 1, "only a.kb");
         }
     }
-    cancel.store(false, Ordering::Relaxed);
-    let sealed = writer(&path).seal_as(Some(&output), &options, &mut |_| ());
+    let sealed = writer(&path).seal(Some(&output), &options, &mut Progress::ignore);
     assert!(sealed.is_ok() && output.exists());
 }
 
@@ -182,11 +176,8 @@ fn indexed(path: &Path, content: &Content, threads: usize) {
         std::fs::write(file, text).expect("file");
     }
     let mut kb = writer(path);
-    let options = IndexOptions {
-        threads,
-        ..IndexOptions::default()
-    };
-    kb.index(&[sources], &options, &mut |_| {})
+    let options = IndexOptions::new().threads(threads);
+    kb.index(&[sources], &options, &mut Progress::ignore)
         .expect("indexed");
     for (name, (_, tags)) in content {
         kb.tag(name, tags, &[]).expect("tagged");
@@ -195,7 +186,9 @@ fn indexed(path: &Path, content: &Content, threads: usize) {
 }
 
 fn seal(path: &Path, output: Option<&Path>) -> SealReport {
-    writer(path).seal(output, &mut |_| {}).expect("sealed")
+    writer(path)
+        .seal(output, &SealOptions::new(), &mut Progress::ignore)
+        .expect("sealed")
 }
 
 fn root_of(path: &Path) -> Option<String> {
@@ -255,7 +248,9 @@ fn answers(path: &Path) -> Vec<String> {
 #[track_caller]
 fn assert_sealed(path: &Path) {
     let kb = Kb::open(path).expect("it opens");
-    let report = kb.verify(true, &mut |_, _| {}).expect("a report");
+    let report = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .expect("a report");
     assert_eq!(report.problems, [""; 0]);
     assert!(report.content_root.is_some());
     let info = kb.info().expect("info");
@@ -299,9 +294,9 @@ proptest! {
         kb.add_bytes("guest.txt", b"for a while").expect("added");
         kb.commit().expect("commit");
         prop_assert_eq!(root_of(&files[0]), None);
-        prop_assert_ne!(&kb.seal(None, &mut |_| {}).expect("sealed").content_root, &root);
+        prop_assert_ne!(&kb.seal(None, &SealOptions::new(), &mut Progress::ignore).expect("sealed").content_root, &root);
         kb.remove("guest.txt").expect("removed");
-        prop_assert_eq!(&kb.seal(None, &mut |_| {}).expect("sealed").content_root, &root);
+        prop_assert_eq!(&kb.seal(None, &SealOptions::new(), &mut Progress::ignore).expect("sealed").content_root, &root);
         assert_sealed(&files[0]);
     }
 }
@@ -366,7 +361,7 @@ fn harbour() -> (TempDir, PathBuf, PathBuf) {
 
 fn index(path: &Path, sources: &Path) -> kb_engine::Report {
     let options = IndexOptions::default();
-    let report = writer(path).index(&[sources.to_path_buf()], &options, &mut |_| {});
+    let report = writer(path).index(&[sources.to_path_buf()], &options, &mut Progress::ignore);
     report.expect("indexed")
 }
 
@@ -407,7 +402,7 @@ fn a_sealed_file_names_no_place_of_the_machine_and_is_indexed_again_from_its_fol
     assert_eq!(std::fs::read(&path).expect("bytes"), bytes);
     let problems = Kb::open(&path)
         .expect("it opens")
-        .verify(true, &mut |_, _| {});
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore);
     assert_eq!(problems.expect("a report").problems, [""; 0]);
 }
 
@@ -438,7 +433,9 @@ fn readers_see_a_file_that_was_sealed_in_place_at_their_next_request() {
     let info = kb.info().expect("info");
     assert_eq!(info.content_root, Some(report.content_root));
     assert_eq!(kb.search(&request).expect("an answer").hits, before);
-    let verified = kb.verify(true, &mut |_, _| {}).expect("a report");
+    let verified = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .expect("a report");
     assert_eq!(verified.problems, [""; 0]);
     assert_eq!(verified.content_root, info.content_root);
 }

@@ -5,7 +5,9 @@ mod looks;
 mod operators;
 mod pages;
 
-use kb_engine::{Filters, Hit, Kb, KbWriter, Mode, Request, Response, Scope, Sort, search_files};
+use kb_engine::{
+    Filters, Hit, Kb, KbWriter, Mode, Progress, Request, Response, Scope, Sort, search_files,
+};
 use tempfile::TempDir;
 
 const WORDS: [&str; 24] = [
@@ -389,7 +391,7 @@ fn the_order_asked_for_is_given_and_the_score_floor_kept() {
     }
     let file = folder.path().join("a.kb");
     let mut writer = KbWriter::open_or_create(&file).expect("writer");
-    let indexed = writer.index(&[sources], &Default::default(), &mut |_| ());
+    let indexed = writer.index(&[sources], &Default::default(), &mut Progress::ignore);
     indexed.expect("indexed");
     let kb = Kb::open(&file).expect("it opens");
     let order = |sort, mode| {

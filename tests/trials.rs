@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use kb_engine::{Kb, PageOptions};
+use kb_engine::{Kb, PageOptions, Progress, VerifyOptions};
 
 use crate::support::{Folder, Outcome, Random, kb_binary, number_from, wait_until};
 
@@ -86,7 +86,9 @@ fn texts(kb: &Kb) -> Vec<(String, String)> {
 #[track_caller]
 fn assert_sound(file: &Path) -> Kb {
     let kb = Kb::open(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let report = kb.verify(true, &mut |_, _| ()).expect("verified");
+    let report = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .expect("verified");
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     kb
 }

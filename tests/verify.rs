@@ -5,10 +5,11 @@ mod flips;
 mod held;
 mod lies;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use kb_engine::{IndexOptions, Kb, KbWriter, VerifyReport};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions, VerifyOptions, VerifyReport};
 use tempfile::TempDir;
 
 use crate::golden::golden_bytes;
@@ -37,7 +38,7 @@ impl Sample {
         let path = folder.path().join("sample.kb");
         let mut writer = KbWriter::open_or_create(&path).expect("writer");
         let options = IndexOptions::default();
-        let report = writer.index(&[sources], &options, &mut |_| {});
+        let report = writer.index(&[sources], &options, &mut Progress::ignore);
         assert_eq!(report.expect("indexed").skipped.len(), 1);
         for part in 0..3u32 {
             for number in 0..6u32 {
@@ -67,7 +68,9 @@ impl Sample {
     fn sealed() -> Sample {
         let sample = Sample::new();
         let mut writer = KbWriter::open_or_create(&sample.path).expect("writer");
-        writer.seal(None, &mut |_| {}).expect("sealed");
+        writer
+            .seal(None, &SealOptions::new(), &mut Progress::ignore)
+            .expect("sealed");
         sample
     }
 }
@@ -92,7 +95,8 @@ fn sealed_bytes() -> &'static [u8] {
 }
 
 fn verify(kb: &Kb, deep: bool) -> VerifyReport {
-    kb.verify(deep, &mut |_, _| {}).expect("a report")
+    kb.verify(&VerifyOptions::new().deep(deep), &mut Progress::ignore)
+        .expect("a report")
 }
 
 #[track_caller]
@@ -120,7 +124,9 @@ fn a_file_with_a_history_passes_and_its_sealed_form_too() {
     assert!(report.deep && report.pages > 0 && report.extents >= 6 * info.segments);
     assert!(report.bytes > 0 && report.bytes <= info.file_bytes);
     let mut writer = KbWriter::open_or_create(&sample.path).expect("writer");
-    writer.seal(None, &mut |_| {}).expect("sealed");
+    writer
+        .seal(None, &SealOptions::new(), &mut Progress::ignore)
+        .expect("sealed");
     let report = assert_clean(&sample.path);
     assert!(report.content_root.is_some());
 }
@@ -172,7 +178,9 @@ fn files_without_text_and_the_golden_file_pass() {
     writer.add_bytes("nothing.txt", b"").expect("added");
     writer.commit().expect("commit");
     assert_clean(&path);
-    writer.seal(None, &mut |_| {}).expect("sealed");
+    writer
+        .seal(None, &SealOptions::new(), &mut Progress::ignore)
+        .expect("sealed");
     assert_clean(&path);
     let golden = Kb::from_bytes(golden_bytes()).expect("it opens");
     assert_eq!(verify(&golden, true).problems, [""; 0]);
@@ -183,8 +191,12 @@ fn progress_grows_to_all_that_there_is() {
     let kb = Kb::from_bytes(sample_bytes()).expect("it opens");
     for deep in [false, true] {
         let mut heard = Vec::new();
-        kb.verify(deep, &mut |done, all| heard.push((done, all)))
-            .expect("a report");
+        let options = VerifyOptions::new().deep(deep);
+        kb.verify(&options, &mut |progress| {
+            heard.push((progress.bytes_done, progress.bytes_total));
+            ControlFlow::Continue(())
+        })
+        .expect("a report");
         assert!(heard.len() > 10 && heard.is_sorted(), "{heard:?}");
         let (done, all) = heard.last().expect("the end");
         assert_eq!(done, all);

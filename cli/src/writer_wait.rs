@@ -1,5 +1,6 @@
 //! Waiting for another writer, and for an interrupt.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -54,6 +55,14 @@ pub(crate) fn wait_for_writer<T>(
             std::thread::sleep(PAUSE.min(left));
         }
         slice = SLICE.min(left);
+    }
+}
+
+/// What the hook of a run returns: to stop once `cancel` is set.
+pub(crate) fn stop_if(cancel: &AtomicBool) -> ControlFlow<()> {
+    match cancel.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     }
 }
 

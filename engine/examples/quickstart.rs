@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use kb_engine::{IndexOptions, Kb, KbWriter, Request};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, Request};
 
 fn main() -> kb_engine::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -14,7 +14,7 @@ fn main() -> kb_engine::Result<()> {
     let path = std::env::temp_dir().join(format!("quickstart-{}.kb", std::process::id()));
 
     let mut writer = KbWriter::open_or_create(&path)?;
-    let report = writer.index(&[folder], &IndexOptions::default(), &mut |_| {})?;
+    let report = writer.index(&[folder], &IndexOptions::default(), &mut Progress::ignore)?;
     println!("{} documents, {} chunks", report.documents, report.chunks);
 
     let kb = Kb::open(&path)?;

@@ -61,7 +61,7 @@ pub mod search;
 pub mod store;
 pub mod types;
 
-pub use check::VerifyReport;
+pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use content::{
     ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,

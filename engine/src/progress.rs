@@ -1,6 +1,16 @@
 //! Progress of long operations, and how a caller stops them.
 
+use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
 
 /// The closure that long operations report to: `KbWriter::index`, `KbWriter::seal`, [`crate::Kb::verify`]
 /// and the others that take a hook. The same closure decides whether the operation continues.
@@ -88,5 +98,187 @@ impl Progress {
     /// `writer.index(&folders, &options, &mut Progress::ignore)`.
     pub fn ignore(_progress: &Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
+    }
+}
+
+/// Longest time between two calls of a hook, as far as the operation can tell.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(25);
+
+/// Calls the hook of one operation, on the thread of the caller, and holds the flag that ends the work
+/// of other threads.
+///
+/// It is not `Sync`: worker threads get [`Reporter::stop_flag`]. Everything that may take long on the
+/// caller's thread calls [`Reporter::report`] or [`Reporter::tick`] on its way, or is given to
+/// [`Reporter::wait_for`] when it cannot.
+pub(crate) struct Reporter<'h> {
+    /// `None`: nobody listens, and nothing stops the operation.
+    hook: Option<&'h dyn SharedHook>,
+    /// What was reported last.
+    progress: Cell<Progress>,
+    /// When the hook was called last.
+    called: Cell<Instant>,
+    /// Set once the hook has returned `Break`.
+    stop: Arc<AtomicBool>,
+}
+
+/// A hook that can be called through a shared reference.
+pub(crate) trait SharedHook {
+    /// Calls it.
+    fn call(&self, progress: &Progress) -> ControlFlow<()>;
+}
+
+impl<'h> SharedHook for RefCell<&mut Hook<'h>> {
+    fn call(&self, progress: &Progress) -> ControlFlow<()> {
+        match self.try_borrow_mut() {
+            Ok(mut hook) => hook(progress),
+            // Only a hook that is being called can be borrowed.
+            Err(_) => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl fmt::Debug for Reporter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reporter")
+            .field("progress", &self.progress.get())
+            .field("stop", &self.stop)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'h> Reporter<'h> {
+    /// For an operation that `hook` listens to.
+    pub(crate) fn new(hook: &'h dyn SharedHook) -> Reporter<'h> {
+        Reporter {
+            hook: Some(hook),
+            ..Reporter::silent()
+        }
+    }
+
+    /// For an operation that nobody listens to.
+    pub(crate) fn silent() -> Reporter<'h> {
+        Reporter {
+            hook: None,
+            progress: Cell::new(Progress::new(Stage::Commit)),
+            called: Cell::new(Instant::now()),
+            stop: Arc::default(),
+        }
+    }
+
+    /// The flag that is set when the operation shall end, for worker threads and the container.
+    pub(crate) fn stop_flag(&self) -> &Arc<AtomicBool> {
+        &self.stop
+    }
+
+    /// Calls the hook with new progress.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when it returns `Break`, now or before.
+    pub(crate) fn report(&self, progress: Progress) -> Result<()> {
+        self.progress.set(progress);
+        self.call();
+        self.check()
+    }
+
+    /// The start of a stage.
+    ///
+    /// # Errors
+    /// As [`Reporter::report`].
+    pub(crate) fn start(&self, stage: Stage) -> Result<()> {
+        self.report(Progress::new(stage))
+    }
+
+    /// Calls the hook again with the last progress when [`INTERVAL`] has passed. Costs a look at the
+    /// clock.
+    ///
+    /// # Errors
+    /// As [`Reporter::report`].
+    pub(crate) fn tick(&self) -> Result<()> {
+        if self.hook.is_some() && self.called.get().elapsed() >= INTERVAL {
+            self.call();
+        }
+        self.check()
+    }
+
+    /// # Errors
+    /// [`Error::Cancelled`] once the hook has returned `Break`.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(Error::Cancelled),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs `work`, which cannot be interrupted, on a thread of its own and calls the hook meanwhile.
+    /// A `Break` counts from the next call of this reporter on.
+    ///
+    /// # Errors
+    /// What `work` says; [`Error::Io`] when the system gives no thread.
+    pub(crate) fn wait_for<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        if self.hook.is_none() {
+            return work();
+        }
+        thread::scope(|scope| {
+            let (is_running, has_ended) = mpsc::channel::<()>();
+            let thread = thread::Builder::new()
+                .spawn_scoped(scope, move || {
+                    let _is_running = is_running;
+                    work()
+                })
+                .map_err(|source| Error::io("start", "a thread", source))?;
+            // The other end goes with the thread.
+            while let Err(RecvTimeoutError::Timeout) = has_ended.recv_timeout(INTERVAL) {
+                self.call();
+            }
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+
+    fn call(&self) {
+        let Some(hook) = self.hook.filter(|_| !self.stop.load(Ordering::Relaxed)) else {
+            return;
+        };
+        if hook.call(&self.progress.get()).is_break() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.called.set(Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_cannot_be_interrupted_is_reported() {
+        let mut calls = 0;
+        let hook: &mut Hook<'_> = &mut |_| {
+            calls += 1;
+            ControlFlow::Continue(())
+        };
+        let hook = RefCell::new(hook);
+        let done = Reporter::new(&hook).wait_for(|| {
+            thread::sleep(INTERVAL * 5);
+            Ok(7)
+        });
+        assert_eq!(done.unwrap(), 7);
+        assert!(calls >= 2, "{calls}");
+    }
+
+    #[test]
+    fn after_break_the_hook_is_not_called_again() {
+        let mut calls = 0;
+        let hook: &mut Hook<'_> = &mut |_| {
+            calls += 1;
+            ControlFlow::Break(())
+        };
+        let hook = RefCell::new(hook);
+        let reporter = Reporter::new(&hook);
+        for _ in 0..3 {
+            let stopped = reporter.start(Stage::Walk);
+            assert!(matches!(stopped, Err(Error::Cancelled)));
+        }
+        assert!(reporter.stop_flag().load(Ordering::Relaxed));
+        assert_eq!(calls, 1);
     }
 }

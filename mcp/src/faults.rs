@@ -1,15 +1,25 @@
 //! For tests: holds an index run while a test inspects or kills the process. Only with the feature
 //! `faults`.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kb_engine::Progress;
 
+thread_local! {
+    /// What this thread was called with last.
+    static LAST: Cell<Option<Progress>> = const { Cell::new(None) };
+}
+
 /// With `KB_FAULT_HOLD=FILE`, an index run creates FILE after its first document, before anything is
 /// committed, and waits until it is cancelled or FILE is removed.
-pub fn hold(progress: Progress, cancel: &AtomicBool) {
+pub fn hold(progress: &Progress, cancel: &AtomicBool) {
+    // The hook is called again with the same progress while the run goes on.
+    if LAST.replace(Some(*progress)) == Some(*progress) {
+        return;
+    }
     let Some(file) = std::env::var_os("KB_FAULT_HOLD").filter(|_| progress.files_done == 1) else {
         return;
     };

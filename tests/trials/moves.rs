@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use kb_engine::{IndexOptions, Kb, KbWriter};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions};
 use serde_json::json;
 
 use super::{assert_sound, begin, seeds, texts, word};
@@ -116,12 +116,16 @@ fn step(
             between();
             let file = sources.join(format!("{number}.txt"));
             fs::write(&file, &text).expect("file");
-            writer.index(&[sources.to_owned()], &IndexOptions::default(), &mut |_| ())?;
+            writer.index(
+                &[sources.to_owned()],
+                &IndexOptions::default(),
+                &mut Progress::ignore,
+            )?;
             Ok(vec![(format!("{number}.txt"), text)])
         }
         1 => {
             between();
-            writer.seal(None, &mut |_| ())?;
+            writer.seal(None, &SealOptions::new(), &mut Progress::ignore)?;
             Ok(Vec::new())
         }
         kind => {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use kb_engine::{IndexOptions, Kb, KbWriter, Result};
+use kb_engine::{IndexOptions, Kb, KbWriter, Progress, Result, SealOptions, VerifyOptions};
 
 use super::flips::{PAGE_BYTES, answers, live_pages, next};
 use super::{Sample, paragraph, verify};
@@ -32,7 +32,7 @@ const CHANGES: [(&str, Change); 7] = [
     }),
     ("index", |writer, sources| {
         let paths = [sources.to_owned()];
-        let report = writer.index(&paths, &IndexOptions::default(), &mut |_| {})?;
+        let report = writer.index(&paths, &IndexOptions::default(), &mut Progress::ignore)?;
         assert!(report.has_changes());
         Ok(())
     }),
@@ -45,7 +45,9 @@ const CHANGES: [(&str, Change); 7] = [
         Ok(())
     }),
     ("seal", |writer, _| {
-        writer.seal(None, &mut |_| {}).map(|_| ())
+        writer
+            .seal(None, &SealOptions::new(), &mut Progress::ignore)
+            .map(|_| ())
     }),
     ("clear", |writer, _| writer.clear().map(|_| ())),
 ];
@@ -58,7 +60,9 @@ fn change(path: &Path, sources: &Path, change: Change) -> Result<()> {
 /// A hash of the content of a file in which `verify` finds nothing.
 fn sound_content(path: &Path) -> Option<u64> {
     let kb = Kb::open(path).ok()?;
-    let report = kb.verify(true, &mut |_, _| {}).ok()?;
+    let report = kb
+        .verify(&VerifyOptions::new().deep(true), &mut Progress::ignore)
+        .ok()?;
     report.problems.is_empty().then(|| content_of(&kb))
 }
 

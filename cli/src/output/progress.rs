@@ -39,7 +39,7 @@ impl Meter {
         Meter { bar }
     }
 
-    pub(crate) fn show(&self, progress: Progress) {
+    pub(crate) fn show(&self, progress: &Progress) {
         let known = progress.bytes_total > 0;
         if known && self.bar.length() != Some(progress.bytes_total) {
             self.bar.set_style(style(KNOWN));
@@ -120,7 +120,7 @@ mod tests {
         let meter = Meter::new(false);
         let mut progress = Progress::new(Stage::Walk);
         progress.files_done = 3;
-        meter.show(progress);
+        meter.show(&progress);
         assert_eq!(
             (meter.bar.length(), meter.bar.message().as_str()),
             (None, "3 files")
@@ -131,7 +131,7 @@ mod tests {
             progress.bytes_done,
             progress.bytes_total,
         ) = (9, 50, 200);
-        meter.show(progress);
+        meter.show(&progress);
         assert_eq!((meter.bar.length(), meter.bar.position()), (Some(200), 50));
         assert_eq!(meter.bar.message(), "3/9 files");
         assert_eq!(meter.bar.prefix(), "index");

@@ -10,7 +10,7 @@ use kb_engine::{Error, IndexOptions, KbWriter, Progress, Report};
 use crate::failure::Failure;
 use crate::remedy::remedy;
 use crate::watch::events::{WaitOutcome, Watch};
-use crate::writer_wait::wait_for_writer;
+use crate::writer_wait::{stop_if, wait_for_writer};
 
 /// How often to look for folders that vanished or were replaced without an event.
 const TICK: Duration = Duration::from_secs(2);
@@ -29,7 +29,7 @@ pub(crate) trait Listener {
     }
 
     /// Progress of a run.
-    fn progress(&mut self, _progress: Progress) {}
+    fn progress(&mut self, _progress: &Progress) {}
 
     /// Called after each run, with or without changes.
     fn run_ended(&mut self) {}
@@ -96,12 +96,8 @@ impl<L: Listener> Follower<L> {
         cancel: Arc<AtomicBool>,
         listener: L,
     ) -> Follower<L> {
-        let options = IndexOptions {
-            cancel: Some(Arc::clone(&cancel)),
-            // The next change waits for the run to end.
-            large_merges: false,
-            ..options
-        };
+        // The next change waits for the run to end.
+        let options = options.large_merges(false);
         Follower {
             file,
             watch,
@@ -273,10 +269,11 @@ impl<L: Listener> Follower<L> {
     /// The writer lives as long as one run, so that others can write between two.
     fn index(&mut self, paths: &[PathBuf]) -> kb_engine::Result<Report> {
         let (file, options, has_file) = (&self.file, &self.options, self.has_file);
+        let cancel = &self.cancel;
         let listener = std::cell::RefCell::new(&mut self.listener);
         wait_for_writer(
             WRITER_TIMEOUT,
-            Some(&self.cancel),
+            Some(cancel),
             &mut |holder| listener.borrow_mut().waiting(holder),
             |wait| {
                 let writer = if has_file {
@@ -287,6 +284,7 @@ impl<L: Listener> Follower<L> {
                 let mut writer = writer?.lock_timeout(wait);
                 writer.index(paths, options, &mut |progress| {
                     listener.borrow_mut().progress(progress);
+                    stop_if(cancel)
                 })
             },
         )

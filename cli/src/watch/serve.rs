@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use kb_engine::{Error, IndexOptions, Kb, Report};
+use kb_engine::{Error, IndexOptions, Kb, Progress, Report};
 use kb_mcp::Note;
 
 use crate::failure::Failure;
@@ -130,10 +130,7 @@ impl ServedFile {
         let mut follower = Follower::new(
             self.file.clone(),
             watch,
-            IndexOptions {
-                within: Some(within),
-                ..IndexOptions::default()
-            },
+            IndexOptions::new().within(Some(within)),
             Arc::clone(&cancel),
             listener,
         );
@@ -162,8 +159,13 @@ impl ServedFile {
         if source.is_absolute() {
             return true;
         }
-        let checked = Kb::open(&self.file)
-            .and_then(|kb| kb.check_sources(&[source.to_path_buf()], &IndexOptions::default()));
+        let checked = Kb::open(&self.file).and_then(|kb| {
+            kb.check_sources(
+                &[source.to_path_buf()],
+                &IndexOptions::default(),
+                &mut Progress::ignore,
+            )
+        });
         checked.is_ok_and(|report| report.similar_roots.is_empty())
     }
 

@@ -6,20 +6,10 @@
 
 pub mod content_root;
 
-mod block_text;
-mod context;
 mod deep;
-mod document_checker;
-mod documents;
-mod facets;
-mod orphans;
 mod problems;
 mod report;
-mod rows;
-mod seal;
-mod segments;
-mod vectors;
 mod verify;
 
-pub use report::VerifyReport;
+pub use report::{VerifyOptions, VerifyReport};
 pub use verify::verify;

@@ -1,9 +1,33 @@
-//! The result of a check.
+//! How to check a file, and the result.
 
 use std::time::Duration;
 
+/// How thoroughly [`crate::Kb::verify`] checks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyOptions {
+    /// Also compare everything that the file says twice; without it only pages and extents are compared
+    /// with their checksums.
+    pub deep: bool,
+}
+
+impl VerifyOptions {
+    /// Checksums only.
+    pub fn new() -> VerifyOptions {
+        VerifyOptions::default()
+    }
+
+    /// Sets [`VerifyOptions::deep`].
+    #[must_use]
+    pub fn deep(mut self, deep: bool) -> VerifyOptions {
+        self.deep = deep;
+        self
+    }
+}
+
 /// What [`crate::Kb::verify`] read, and what is wrong with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct VerifyReport {
     /// Pages of trees that were read.
     pub pages: u64,

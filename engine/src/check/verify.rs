@@ -1,20 +1,22 @@
 //! The whole check: checksums, then contents.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use crate::catalog::Catalog;
-use crate::check::deep;
+use crate::check::deep::contents as deep_contents;
 use crate::check::problems::{MAX_PROBLEMS, Problems};
-use crate::check::report::VerifyReport;
+use crate::check::report::{VerifyOptions, VerifyReport};
 use crate::container::{Container, Snapshot};
 use crate::error::{Error, Result};
+use crate::progress::{Hook, Progress, Reporter, Stage};
 use crate::store::meta::{Meta, SealRecord};
 use crate::types::hex;
 
 /// Reads the newest commit of a file and says what is wrong with it. Every page and extent is compared
-/// with its checksum; with `deep` everything that the file says twice is compared as well. It asks
-/// writers to keep the commit readable meanwhile. `progress` hears of bytes done and to be done, of
-/// the file and then, if `deep`, of its text; it starts again when a commit overtook the check.
+/// with its checksum; with [`VerifyOptions::deep`] everything that the file says twice is compared as well. It asks
+/// writers to keep the commit readable meanwhile. `hook` gets bytes of the file and
+/// then, if deep, of its text; they start again when a commit overtook the check.
 ///
 /// Cost: reads all bytes in use once, at the speed of memory or disk; deep about 2 s for 100 MB of
 /// text, and memory for one block of text and 12 bytes a chunk of the largest segment.
@@ -25,10 +27,13 @@ use crate::types::hex;
 /// report.
 pub fn verify(
     container: &Container,
-    deep: bool,
-    progress: &mut dyn FnMut(u64, u64),
+    options: &VerifyOptions,
+    hook: &mut Hook<'_>,
 ) -> Result<VerifyReport> {
     let started = Instant::now();
+    let hook = RefCell::new(hook);
+    let reporter = Reporter::new(&hook);
+    let deep = options.deep;
     let _lease = container.lease();
     let file_bytes = container.len_bytes();
     let text_bytes = match deep {
@@ -36,14 +41,24 @@ pub fn verify(
         false => 0,
     };
     let all = file_bytes.saturating_add(text_bytes);
-    let checked = container.verify(&mut |done| progress(done.min(file_bytes), all))?;
-    progress(file_bytes, all);
+    let report_bytes = |bytes_done: u64| {
+        reporter.report(Progress {
+            bytes_done: bytes_done.min(all),
+            bytes_total: all,
+            ..Progress::new(Stage::Verify)
+        })
+    };
+    let checked = container.verify_cancellable(Some(reporter.stop_flag()), &mut |done| {
+        // The flag is set as well, and ends the check.
+        let _ = report_bytes(done.min(file_bytes));
+    })?;
+    report_bytes(file_bytes)?;
     let mut report = read_whole(container, |snapshot| {
         let mut report_text =
-            |done: u64| progress(file_bytes.saturating_add(done.min(text_bytes)), all);
-        contents(snapshot, deep, &mut report_text)
+            |done: u64| report_bytes(file_bytes.saturating_add(done.min(text_bytes)));
+        contents(snapshot, deep, &reporter, &mut report_text)
     })?;
-    progress(all, all);
+    report_bytes(all)?;
     report.pages = checked.pages;
     report.extents = checked.extents;
     report.bytes = checked.bytes;
@@ -85,7 +100,8 @@ fn read_whole(
 fn contents(
     snapshot: &Snapshot<'_>,
     deep: bool,
-    progress: &mut dyn FnMut(u64),
+    reporter: &Reporter<'_>,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<VerifyReport> {
     let mut problems = Problems::default();
     let mut report = VerifyReport {
@@ -101,7 +117,14 @@ fn contents(
         report.documents = catalog.meta.documents;
         report.chunks = catalog.meta.chunks;
         if deep {
-            let found = deep::check(snapshot, &catalog, seal.as_ref(), &mut problems, progress)?;
+            let found = deep_contents::check(
+                snapshot,
+                &catalog,
+                seal.as_ref(),
+                &mut problems,
+                reporter,
+                progress,
+            )?;
             (report.documents, report.chunks) = (found.documents, found.chunks);
         }
     }

@@ -1,14 +1,17 @@
 //! How an index run is asked for.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Error, Result};
 use crate::index::vector::Codec;
 
-/// How an index run reads its sources.
+/// How an index run reads its sources. Every option has a method that sets it:
+///
+/// ```
+/// let options = kb_engine::IndexOptions::new().threads(2).force_hash(true);
+/// assert_eq!(options.max_file_bytes, 16 << 20);
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct IndexOptions {
     /// Worker threads; 0: one per core.
     pub threads: usize,
@@ -38,9 +41,6 @@ pub struct IndexOptions {
     /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
     /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
     pub vectors: Option<Codec>,
-    /// Set to true by another thread to stop; the file stays as it was, or, when its merges are under
-    /// way, as the run made it.
-    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl Default for IndexOptions {
@@ -55,20 +55,76 @@ impl Default for IndexOptions {
             rebuild: false,
             large_merges: true,
             vectors: None,
-            cancel: None,
         }
     }
 }
 
 impl IndexOptions {
-    /// Stops a run that was asked to.
-    ///
-    /// # Errors
-    /// [`Error::Cancelled`] once `cancel` is set.
-    pub fn check_cancel(&self) -> Result<()> {
-        match &self.cancel {
-            Some(cancel) if cancel.load(Ordering::Relaxed) => Err(Error::Cancelled),
-            _ => Ok(()),
-        }
+    /// The usual options.
+    pub fn new() -> IndexOptions {
+        IndexOptions::default()
+    }
+
+    /// Sets [`IndexOptions::threads`].
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> IndexOptions {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets [`IndexOptions::max_file_bytes`].
+    #[must_use]
+    pub fn max_file_bytes(mut self, max_file_bytes: u64) -> IndexOptions {
+        self.max_file_bytes = max_file_bytes;
+        self
+    }
+
+    /// Sets [`IndexOptions::force_hash`].
+    #[must_use]
+    pub fn force_hash(mut self, force_hash: bool) -> IndexOptions {
+        self.force_hash = force_hash;
+        self
+    }
+
+    /// Sets [`IndexOptions::prune`].
+    #[must_use]
+    pub fn prune(mut self, prune: bool) -> IndexOptions {
+        self.prune = prune;
+        self
+    }
+
+    /// Sets [`IndexOptions::root`].
+    #[must_use]
+    pub fn root(mut self, root: Option<String>) -> IndexOptions {
+        self.root = root;
+        self
+    }
+
+    /// Sets [`IndexOptions::within`].
+    #[must_use]
+    pub fn within(mut self, within: Option<Vec<PathBuf>>) -> IndexOptions {
+        self.within = within;
+        self
+    }
+
+    /// Sets [`IndexOptions::rebuild`].
+    #[must_use]
+    pub fn rebuild(mut self, rebuild: bool) -> IndexOptions {
+        self.rebuild = rebuild;
+        self
+    }
+
+    /// Sets [`IndexOptions::large_merges`].
+    #[must_use]
+    pub fn large_merges(mut self, large_merges: bool) -> IndexOptions {
+        self.large_merges = large_merges;
+        self
+    }
+
+    /// Sets [`IndexOptions::vectors`].
+    #[must_use]
+    pub fn vectors(mut self, vectors: Option<Codec>) -> IndexOptions {
+        self.vectors = vectors;
+        self
     }
 }

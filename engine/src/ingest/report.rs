@@ -5,6 +5,7 @@ use std::time::Duration;
 
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Skipped {
     /// Path as walked; bytes that are not UTF-8 escaped.
     pub path: String,
@@ -12,9 +13,20 @@ pub struct Skipped {
     pub reason: String,
 }
 
+impl Skipped {
+    /// A file that is left out for `reason`.
+    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Skipped {
+        Skipped {
+            path: path.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
 /// A folder that has the name of a root of a sealed file, but not enough of its content to be taken
 /// for it: it became a root of its own, and no document of the other root was touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SimilarRoot {
     /// The folder.
     pub folder: PathBuf,
@@ -30,6 +42,7 @@ pub struct SimilarRoot {
 
 /// What a folder is to a .kb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FolderRelation {
     /// The folder of one of its roots.
     Root,
@@ -43,6 +56,7 @@ pub enum FolderRelation {
 
 /// What an index run did, or, after [`crate::Kb::check_sources`], what it would do.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// Documents in the file now.
     pub documents: u64,

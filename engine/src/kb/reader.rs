@@ -1,12 +1,14 @@
 //! [`Kb`]: an open .kb for reading. Each method reads one commit; the code is in
 //! [`content`], [`search`] and [`check`].
 
+#[cfg(feature = "ingest")]
+use std::cell::RefCell;
 use std::path::Path;
 #[cfg(feature = "ingest")]
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::check::{self, VerifyReport};
+use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
 use crate::content::{
     self, ChunkText, DocumentInfo, DocumentPages, DocumentSections, DocumentText, Entry, Folders,
@@ -21,6 +23,9 @@ use crate::ingest::report::{FolderRelation, Report};
 use crate::ingest::run;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::paging::{PageOptions, Paged};
+use crate::progress::Hook;
+#[cfg(feature = "ingest")]
+use crate::progress::Reporter;
 use crate::search::{self, Request, Response};
 use crate::types::{ChunkSpan, Class, Lines};
 
@@ -385,17 +390,18 @@ impl Kb {
     }
 
     /// Reads the newest commit and reports what is wrong with it: compares all pages and extents with
-    /// their checksums and, with `deep`, everything that the file stores twice: text against its hash, rows
+    /// their checksums and, with [`VerifyOptions::deep`], everything that the file stores twice: text against its hash, rows
     /// against documents, words, vectors and tags against each other, a sealed file against its
-    /// content root. It repairs nothing. `progress` hears of bytes done and to be done.
+    /// content root. It repairs nothing. `hook` gets bytes done and to be done, of
+    /// the file and then of its text.
     ///
     /// Cost: reads all bytes in use once; deep about 2 s for 100 MB of text.
     ///
     /// # Errors
-    /// [`Error::SnapshotExpired`] when commits overtook every attempt; [`Error::Io`].
-    /// Damage is no error: it is in [`VerifyReport::problems`].
-    pub fn verify(&self, deep: bool, progress: &mut dyn FnMut(u64, u64)) -> Result<VerifyReport> {
-        check::verify(self.container(), deep, progress)
+    /// [`Error::SnapshotExpired`] when commits overtook every attempt; [`Error::Io`];
+    /// [`Error::Cancelled`]. Damage is no error: it is in [`VerifyReport::problems`].
+    pub fn verify(&self, options: &VerifyOptions, hook: &mut Hook<'_>) -> Result<VerifyReport> {
+        check::verify(self.container(), options, hook)
     }
 }
 
@@ -407,8 +413,14 @@ impl Kb {
     ///
     /// # Errors
     /// As [`KbWriter::index`](crate::KbWriter::index).
-    pub fn check_sources(&self, paths: &[PathBuf], options: &IndexOptions) -> Result<Report> {
-        run::check_sources(self.container(), paths, options)
+    pub fn check_sources(
+        &self,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        hook: &mut Hook<'_>,
+    ) -> Result<Report> {
+        let hook = RefCell::new(hook);
+        run::check_sources(self.container(), paths, options, &Reporter::new(&hook))
     }
 
     /// Whether the .kb holds what `folders` hold now, wherever they were when it was made: one folder
@@ -418,8 +430,14 @@ impl Kb {
     /// # Errors
     /// [`Error::InvalidArgument`] when a folder belongs to no root; [`Error::Io`] when a file that must
     /// be compared cannot be read; as [`Kb::check_sources`].
-    pub fn compare_sources(&self, folders: &[PathBuf], options: &IndexOptions) -> Result<Report> {
-        run::compare_sources(self.container(), folders, options)
+    pub fn compare_sources(
+        &self,
+        folders: &[PathBuf],
+        options: &IndexOptions,
+        hook: &mut Hook<'_>,
+    ) -> Result<Report> {
+        let hook = RefCell::new(hook);
+        run::compare_sources(self.container(), folders, options, &Reporter::new(&hook))
     }
 
     /// What a folder is to the file, by the rules of [`KbWriter::index`](crate::KbWriter::index): a root of

@@ -1,5 +1,6 @@
 //! [`KbWriter`]: makes or changes one .kb. The work is done in `ingest/run`.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{SealOptions, SealReport, Session, SourceInfo, document_of};
-use crate::progress::Progress;
+use crate::progress::{Hook, Reporter};
 use crate::types::Document;
 
 /// Makes or changes one .kb.
@@ -29,7 +30,7 @@ use crate::types::Document;
 /// [`crate::Error::ForkedWriter`], and dropping the writer there changes and unlocks nothing.
 ///
 /// ```
-/// use kb_engine::{IndexOptions, Kb, KbWriter};
+/// use kb_engine::{IndexOptions, Kb, KbWriter, Progress};
 ///
 /// # fn main() -> kb_engine::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
@@ -38,7 +39,7 @@ use crate::types::Document;
 /// # std::fs::write(sources.join("bread.md"), "# Bread\n\nFlour and patience.\n").unwrap();
 /// # let path = folder.path().join("notes.kb");
 /// let mut writer = KbWriter::open_or_create(&path)?;
-/// let report = writer.index(&[sources], &IndexOptions::default(), &mut |_| {})?;
+/// let report = writer.index(&[sources], &IndexOptions::new(), &mut Progress::ignore)?;
 /// assert_eq!(report.added, ["bread.md"]);
 ///
 /// writer.add_bytes("tides.md", b"The moon pulls the sea.")?;
@@ -179,7 +180,18 @@ impl KbWriter {
     /// was moved, removed or replaced; [`crate::Error::Storage`] or [`crate::Error::Io`] when the disk refuses. The
     /// old state stands after every error, and the changes are gone.
     pub fn commit(&mut self) -> Result<()> {
-        self.session.commit()
+        self.session.commit(&Reporter::silent())
+    }
+
+    /// As [`KbWriter::commit`]. `hook` gets documents written, then bytes of merged segments. `Break`
+    /// before the commit is in the file leaves the file as it was and forgets the changes; later it
+    /// only ends the merges.
+    ///
+    /// # Errors
+    /// As [`KbWriter::commit`]; [`crate::Error::Cancelled`].
+    pub fn commit_with(&mut self, hook: &mut Hook<'_>) -> Result<()> {
+        let hook = RefCell::new(hook);
+        self.session.commit(&Reporter::new(&hook))
     }
 
     /// Forgets all changes since the last commit and lets other writers have the file.
@@ -190,7 +202,7 @@ impl KbWriter {
     /// Makes the .kb hold what the folders and files in `paths` hold now. Only what changed is read
     /// and written; documents whose files are gone are removed; what came from elsewhere, or was
     /// added by name, stays. One commit: readers see the old state or the new one. Changes that wait
-    /// for a commit are committed first. `progress` hears how far it has come, on this thread.
+    /// for a commit are committed first. `hook` gets files and bytes; see [`Hook`].
     ///
     /// When nothing changed, nothing is written and no lock is taken. A new file that would hold no
     /// document is not made: the report says 0 documents.
@@ -205,10 +217,12 @@ impl KbWriter {
         &mut self,
         paths: &[PathBuf],
         options: &IndexOptions,
-        progress: &mut dyn FnMut(Progress),
+        hook: &mut Hook<'_>,
     ) -> Result<Report> {
+        let hook = RefCell::new(hook);
+        let reporter = Reporter::new(&hook);
         self.session
-            .index(paths, options, progress, BUFFER_LIMIT_BYTES)
+            .index(paths, options, &reporter, BUFFER_LIMIT_BYTES)
     }
 
     /// Removes all documents and forgets the indexed folders, and changes that wait for a commit with
@@ -229,8 +243,8 @@ impl KbWriter {
     /// as hold them (2^24 chunks each), text compressed as well as possible, nothing deleted or unused
     /// left, only the names of the indexed folders, and the content root. It replaces the file, or is
     /// written to `output`; readers go on and follow at their next request. Changes that wait for a
-    /// commit are committed first. Takes about half a second a megabyte of text and core. `progress`
-    /// hears of bytes of text.
+    /// commit are committed first. Takes about half a second a megabyte of text and core.
+    /// `hook` gets documents and bytes of their text; see [`Hook`].
     ///
     /// The file keeps its owner, group and permission bits as far as the system allows; access control
     /// lists and other extended attributes are not kept, and a file that has a list ends up its
@@ -246,22 +260,11 @@ impl KbWriter {
     pub fn seal(
         &mut self,
         output: Option<&Path>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<SealReport> {
-        self.seal_as(output, &SealOptions::default(), progress)
-    }
-
-    /// As [`KbWriter::seal`], with options.
-    ///
-    /// # Errors
-    /// As [`KbWriter::seal`]; [`crate::Error::InvalidArgument`] for signed bytes from a file of nibbles;
-    /// [`crate::Error::Cancelled`] when asked to stop.
-    pub fn seal_as(
-        &mut self,
-        output: Option<&Path>,
         options: &SealOptions,
-        progress: &mut dyn FnMut(Progress),
+        hook: &mut Hook<'_>,
     ) -> Result<SealReport> {
-        self.session.seal(output, options, MAX_ROWS, progress)
+        let hook = RefCell::new(hook);
+        let reporter = Reporter::new(&hook);
+        self.session.seal(output, options, MAX_ROWS, &reporter)
     }
 }

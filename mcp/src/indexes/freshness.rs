@@ -1,6 +1,7 @@
 //! Whether an index is up to date with its sources. They are compared on a thread of its own, so that no
 //! request waits for a disk.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use kb_engine::{IndexOptions, Kb};
+use kb_engine::{IndexOptions, Kb, Progress};
 
 /// Days after which an index counts as stale, even if its sources have not changed.
 const OLD_DAYS: f64 = 7.0;
@@ -98,7 +99,7 @@ fn compare(last: &Mutex<Comparison>, path: &Path) {
 
 /// How many files an index run would add, update or remove, and the commit that was compared. `None` if
 /// no source is on this machine, or the comparison takes too long.
-fn changed_files(path: &Path, cancel: &Arc<AtomicBool>) -> Option<(u64, u64)> {
+fn changed_files(path: &Path, cancel: &AtomicBool) -> Option<(u64, u64)> {
     let kb = Kb::open(path).ok()?;
     let commit = kb.state().ok()?.commit;
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -120,12 +121,12 @@ fn changed_files(path: &Path, cancel: &Arc<AtomicBool>) -> Option<(u64, u64)> {
     if paths.is_empty() {
         return None;
     }
-    let options = IndexOptions {
-        threads: 1,
-        cancel: Some(Arc::clone(cancel)),
-        ..IndexOptions::default()
+    let options = IndexOptions::new().threads(1);
+    let mut hook = |_: &Progress| match cancel.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
     };
-    let report = kb.check_sources(&paths, &options).ok()?;
+    let report = kb.check_sources(&paths, &options, &mut hook).ok()?;
     if !report.similar_roots.is_empty() {
         // A folder with the name of a source of a sealed file, which need not be that source.
         return None;

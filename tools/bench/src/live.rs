@@ -9,7 +9,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use kb_engine::{IndexOptions, Kb, KbWriter, Request, SealOptions, document_of};
+use kb_engine::{
+    IndexOptions, Kb, KbWriter, Progress, Request, SealOptions, VerifyOptions, document_of,
+};
 use xtask::repository;
 
 use crate::latency::Summary;
@@ -131,7 +133,7 @@ fn one_file_changed(table: &mut Table, file: &Path, folders: &[PathBuf]) -> Resu
         let started = Instant::now();
         let mut writer = KbWriter::open_or_create(file)?;
         let options = IndexOptions::default();
-        let report = writer.index(folders, &options, &mut |_| {})?;
+        let report = writer.index(folders, &options, &mut Progress::ignore)?;
         drop(writer);
         times.push(started.elapsed());
         written.push(written_bytes() - before);
@@ -254,7 +256,7 @@ fn verify(table: &mut Table, what: &str, file: &Path) -> Result<()> {
         let mut times = Vec::new();
         let mut bytes = 0;
         for _ in 0..if deep { 1 } else { 5 } {
-            let report = kb.verify(deep, &mut |_, _| {})?;
+            let report = kb.verify(&VerifyOptions::new().deep(deep), &mut Progress::ignore)?;
             if let Some(problem) = report.problems.first() {
                 bail!("{}: {problem}", file.display());
             }
@@ -282,12 +284,9 @@ fn verify(table: &mut Table, what: &str, file: &Path) -> Result<()> {
 fn seal(table: &mut Table, file: &Path) -> Result<()> {
     let sealed = file.with_file_name("live-sealed.kb");
     let started = Instant::now();
-    let options = SealOptions {
-        replace: true,
-        ..SealOptions::default()
-    };
+    let options = SealOptions::new().replace(true);
     let mut writer = KbWriter::open_or_create(file)?;
-    let report = writer.seal_as(Some(&sealed), &options, &mut |_| {})?;
+    let report = writer.seal(Some(&sealed), &options, &mut Progress::ignore)?;
     let kb = Kb::open(&sealed)?;
     let text = kb.info()?.text_bytes as f64;
     table.add(

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use kb_engine::Response;
 use kb_engine::kb::{Kb, KbWriter};
 use kb_engine::types::Document;
-use kb_engine::{Mode, Request};
+use kb_engine::{Mode, Progress, Request};
 use kb_engine::{Scan, SealOptions, VectorCodec};
 use tempfile::TempDir;
 
@@ -57,11 +57,8 @@ impl TemporaryKb {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("sealed.kb");
         let mut writer = KbWriter::open_or_create(&self.path)?;
-        let options = SealOptions {
-            vectors: Some(vectors),
-            ..SealOptions::default()
-        };
-        writer.seal_as(Some(&path), &options, &mut |_| {})?;
+        let options = SealOptions::new().vectors(Some(vectors));
+        writer.seal(Some(&path), &options, &mut Progress::ignore)?;
         Ok(TemporaryKb {
             kb: Kb::open(&path)?,
             path,

@@ -1,6 +1,8 @@
 //! `kb verify`: a file against its checksums and promises, or against the folders it came from.
 
-use kb_engine::{Error, IndexOptions, Report, VerifyReport};
+use std::ops::ControlFlow;
+
+use kb_engine::{Error, IndexOptions, Progress, Report, VerifyOptions, VerifyReport};
 
 use crate::args::VerifyArguments;
 use crate::cmd::opened::Opened;
@@ -15,8 +17,10 @@ use crate::output::progress::Meter;
 pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb verify", arguments.file.as_deref())?;
     let meter = Meter::new(output.stderr_is_terminal());
-    let verified = opened.kb.verify(arguments.deep, &mut |done, all| {
-        meter.show_bytes("check", done, all)
+    let options = VerifyOptions::new().deep(arguments.deep);
+    let verified = opened.kb.verify(&options, &mut |progress| {
+        meter.show_bytes("check", progress.bytes_done, progress.bytes_total);
+        ControlFlow::Continue(())
     });
     meter.clear();
     let report = opened.ask(verified)?;
@@ -25,11 +29,14 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Ex
         [] => None,
         _ if !report.problems.is_empty() => None,
         folders => {
-            let options = IndexOptions {
-                max_file_bytes: arguments.limit.max_file_size,
-                ..IndexOptions::default()
-            };
-            Some(opened.ask(opened.kb.compare_sources(folders, &options))?)
+            let options = IndexOptions::new().max_file_bytes(arguments.limit.max_file_size);
+            Some(
+                opened.ask(
+                    opened
+                        .kb
+                        .compare_sources(folders, &options, &mut Progress::ignore),
+                )?,
+            )
         }
     };
     if arguments.json.json {

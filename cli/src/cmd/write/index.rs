@@ -1,7 +1,6 @@
 //! `kb index`: folders and files become one .kb, or what would change is told.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use kb_engine::{Error, IndexOptions, Kb, KbWriter, Report, Skipped};
@@ -15,7 +14,7 @@ use crate::output::format::{bytes, duration, plural};
 use crate::output::json::Object;
 use crate::output::progress::Meter;
 use crate::target::Target;
-use crate::writer_wait::{stop_on_interrupt, wait_for_writer, waiting_note};
+use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
 
 /// Names shown for each reason to leave files out, unless all are asked for.
 const SHOWN_NAMES: usize = 3;
@@ -23,9 +22,9 @@ const SHOWN_NAMES: usize = 3;
 pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exit, Failure> {
     let target = Target::new("kb index", &arguments.target)?;
     let cancel = stop_on_interrupt()?;
-    let options = options(arguments, &cancel);
+    let options = options(arguments);
     if arguments.check {
-        return check(arguments, &target, &options, output);
+        return check(arguments, &target, &options, &cancel, output);
     }
     let meter = Meter::new(output.stderr_is_terminal() && !arguments.quiet);
     let result = wait_for_writer(
@@ -38,6 +37,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
                 meter.show(progress);
                 #[cfg(feature = "faults")]
                 kb_mcp::faults::hold(progress, &cancel);
+                stop_if(&cancel)
             })
         },
     );
@@ -67,19 +67,15 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     Ok(Exit::Found)
 }
 
-fn options(arguments: &IndexArguments, cancel: &Arc<AtomicBool>) -> IndexOptions {
-    IndexOptions {
-        threads: arguments.threads,
-        max_file_bytes: arguments.limit.max_file_size,
-        force_hash: arguments.force_hash,
-        prune: arguments.prune,
-        root: arguments.root.clone(),
-        within: None,
-        rebuild: arguments.rebuild,
-        large_merges: true,
-        vectors: arguments.vectors.map(VectorsArgument::codec),
-        cancel: Some(Arc::clone(cancel)),
-    }
+fn options(arguments: &IndexArguments) -> IndexOptions {
+    IndexOptions::new()
+        .threads(arguments.threads)
+        .max_file_bytes(arguments.limit.max_file_size)
+        .force_hash(arguments.force_hash)
+        .prune(arguments.prune)
+        .root(arguments.root.clone())
+        .rebuild(arguments.rebuild)
+        .vectors(arguments.vectors.map(VectorsArgument::codec))
 }
 
 /// What a run would change. No lock is taken, and the file need not be writable.
@@ -87,10 +83,12 @@ fn check(
     arguments: &IndexArguments,
     target: &Target<'_>,
     options: &IndexOptions,
+    cancel: &AtomicBool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let checked = Kb::open(&target.file).and_then(|kb| {
-        let report = kb.check_sources(&arguments.target.paths, options)?;
+        let report =
+            kb.check_sources(&arguments.target.paths, options, &mut |_| stop_if(cancel))?;
         Ok((report, kb.info()?.file_bytes))
     });
     let (report, file_bytes) = checked.map_err(|error| target.explain(error))?;
@@ -263,10 +261,7 @@ mod tests {
     use super::*;
 
     fn skipped(path: &str, reason: &str) -> Skipped {
-        Skipped {
-            path: path.to_owned(),
-            reason: reason.to_owned(),
-        }
+        Skipped::new(path, reason)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::output::format::{bytes, percent, shell_word};
 use crate::output::json::Object;
 use crate::output::progress::Meter;
 use crate::target::writing_hint;
-use crate::writer_wait::{stop_on_interrupt, wait_for_writer, waiting_note};
+use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(Some(&arguments.file))?;
@@ -30,11 +30,9 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
     }
     Kb::open(&file).map_err(|error| Failure::from_engine(error, "kb seal", &file))?;
     let cancel = stop_on_interrupt()?;
-    let options = SealOptions {
-        vectors: arguments.vectors.map(VectorsArgument::codec),
-        replace: arguments.force,
-        cancel: Some(std::sync::Arc::clone(&cancel)),
-    };
+    let options = SealOptions::new()
+        .vectors(arguments.vectors.map(VectorsArgument::codec))
+        .replace(arguments.force);
     let state = match written.exists() {
         true => "is as it was",
         false => "was not written",
@@ -47,7 +45,10 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         |wait| {
             let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
             let out = out.map(|out| out.as_path());
-            writer.seal_as(out, &options, &mut |progress| meter.show(progress))
+            writer.seal(out, &options, &mut |progress| {
+                meter.show(progress);
+                stop_if(&cancel)
+            })
         },
     );
     meter.clear();

@@ -30,10 +30,7 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
     let interrupts = sender.clone();
     let cancel = on_interrupt(move || drop(interrupts.send(Signal::Interrupt)))?;
     let watch = Watch::new(paths, &target.file, sender, signals).map_err(unwatchable)?;
-    let options = IndexOptions {
-        max_file_bytes: arguments.limit.max_file_size,
-        ..IndexOptions::default()
-    };
+    let options = IndexOptions::new().max_file_bytes(arguments.limit.max_file_size);
     let shows_bar = output.stderr_is_terminal() && !arguments.quiet;
     let file = target.file.clone();
     let listener = ConsoleListener {
@@ -56,7 +53,7 @@ struct ConsoleListener<'a> {
 }
 
 impl Listener for ConsoleListener<'_> {
-    fn progress(&mut self, progress: Progress) {
+    fn progress(&mut self, progress: &Progress) {
         if let Some(meter) = &self.meter {
             meter.show(progress);
         }

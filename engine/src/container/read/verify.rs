@@ -2,7 +2,7 @@
 //! tables.
 
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::read::btree_check::{BtreeCheck, Verified};
@@ -28,16 +28,33 @@ impl Container {
     /// commit slot itself is; as [`Container::open`] when another file was renamed over the path.
     /// Everything else is in [`Verified::damage`].
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Verified> {
+        self.verify_cancellable(None, progress)
+    }
+
+    /// As [`Container::verify`]; once `cancel` is set, no page is read any more.
+    ///
+    /// # Errors
+    /// As [`Container::verify`]; [`Error::Cancelled`].
+    pub fn verify_cancellable(
+        &self,
+        cancel: Option<&AtomicBool>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Verified> {
+        // What was not read for it is told as damage, which nobody gets to see.
+        let is_cancelled = || cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         let _lease = self.lease();
         let mut opened = self.reopen_if_replaced()?;
         let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
-            let snapshot = Snapshot::new(&opened.map, slot, opened.generation);
+            let snapshot = Snapshot::new(&opened.map, slot, opened.generation).with_cancel(cancel);
             let mut check = BtreeCheck::new(&snapshot, Verified::default(), progress);
             check.header(&opened.map);
             check.user_tables();
             let verified = check.verified;
+            if is_cancelled() {
+                return Err(Error::Cancelled);
+            }
             if snapshot.btree().went_beyond_map()
                 && let Some(longer) = self.remap_if_grown(&opened)?
             {

@@ -14,6 +14,7 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::report::Skipped;
 use crate::ingest::roots::root::Root;
 use crate::ingest::walk::{SourceFile, Walk, WalkItem, WalkOptions};
+use crate::progress::Reporter;
 use crate::store::skipped::SkippedRecord;
 use crate::types::DocumentId;
 
@@ -141,7 +142,7 @@ pub struct Sides<'s> {
 
 /// A comparison under way. `W`: where files come from.
 #[derive(Debug)]
-pub struct Comparison<'s, W = Walk> {
+pub struct Comparison<'s, W = Walk<'s>> {
     sides: Sides<'s>,
     force_hash: bool,
     /// Whether every file that is looked at is read.
@@ -167,14 +168,17 @@ impl<'s> Comparison<'s> {
     ///
     /// # Errors
     /// As [`Walk::new`] and [`Base::read`].
-    pub fn new(sides: Sides<'s>, options: &IndexOptions) -> Result<Comparison<'s>> {
+    pub(crate) fn new(
+        sides: Sides<'s>,
+        options: &IndexOptions,
+        reporter: &'s Reporter<'s>,
+    ) -> Result<Comparison<'s>> {
         let walk_options = WalkOptions {
             max_file_bytes: options.max_file_bytes,
             threads: options.threads,
             refuse_links: options.within.is_some(),
-            cancel: options.cancel.clone(),
         };
-        let walk = Walk::new(sides.roots, walk_options)?;
+        let walk = Walk::new(sides.roots, walk_options, reporter)?;
         Comparison::of(sides, walk, options)
     }
 }

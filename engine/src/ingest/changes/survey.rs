@@ -9,6 +9,7 @@ use crate::ingest::changes::comparison::{Change, Comparison, Sides, Tally};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::ordered::{Job, Work, in_order};
 use crate::ingest::report::Skipped;
+use crate::progress::Reporter;
 
 /// Memory that differences may take until they are applied: about 40 000 of them.
 pub const BUFFER_LIMIT_BYTES: usize = 16 << 20;
@@ -38,8 +39,13 @@ impl Survey {
     ///
     /// # Errors
     /// Those of [`Comparison`]; [`crate::Error::Cancelled`] when asked to stop.
-    pub fn new(sides: Sides<'_>, options: &IndexOptions, limit_bytes: usize) -> Result<Survey> {
-        let mut comparison = Comparison::new(sides, options)?;
+    pub(crate) fn new(
+        sides: Sides<'_>,
+        options: &IndexOptions,
+        limit_bytes: usize,
+        reporter: &Reporter<'_>,
+    ) -> Result<Survey> {
+        let mut comparison = Comparison::new(sides, options, reporter)?;
         let mut survey = Survey {
             buffered: Some(Vec::new()),
             ..Survey::default()
@@ -47,9 +53,10 @@ impl Survey {
         let (mut unchanged, mut skipped, mut buffered_bytes) = (0, Vec::new(), 0);
         in_order(
             options.threads,
+            reporter,
             &CompareContent,
             || {
-                options.check_cancel()?;
+                reporter.tick()?;
                 Ok(comparison.next_change()?.map(|change| match &change {
                     Change::Read(candidate) if candidate.same_metadata => {
                         Job::Work(change, COMPARED_BYTES)
@@ -98,10 +105,15 @@ impl Survey {
     ///
     /// # Errors
     /// As [`Comparison::new`].
-    pub fn into_changes<'s>(self, sides: Sides<'s>, options: &IndexOptions) -> Result<Changes<'s>> {
+    pub(crate) fn into_changes<'s>(
+        self,
+        sides: Sides<'s>,
+        options: &IndexOptions,
+        reporter: &'s Reporter<'s>,
+    ) -> Result<Changes<'s>> {
         Ok(match self.buffered {
             Some(buffered) => Changes::Buffered(buffered.into_iter(), self.tally),
-            None => Changes::Rescan(Box::new(Comparison::new(sides, options)?)),
+            None => Changes::Rescan(Box::new(Comparison::new(sides, options, reporter)?)),
         })
     }
 }

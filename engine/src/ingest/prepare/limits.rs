@@ -215,7 +215,12 @@ mod tests {
         writer.commit().unwrap();
         let kb = Kb::open(&path).unwrap();
         assert_eq!(kb.info().unwrap().documents, CASES.len() as u64 + 2);
-        let report = kb.verify(true, &mut |_, _| ()).unwrap();
+        let report = kb
+            .verify(
+                &crate::VerifyOptions::new().deep(true),
+                &mut crate::Progress::ignore,
+            )
+            .unwrap();
         assert_eq!(report.problems, [""; 0]);
         // Of a document that is stored.
         let refused = writer.tag("1.txt", &tags[..1], &[]).unwrap_err();

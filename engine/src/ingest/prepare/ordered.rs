@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
+use crate::progress::{INTERVAL, Reporter};
 
 /// Jobs that may be ahead of what was delivered.
 const AHEAD_JOBS: u64 = 256;
@@ -44,12 +45,14 @@ pub trait Work<J, O>: Sync {
 }
 
 /// Draws jobs from `jobs`, has each done on one of so many threads (0: one per core), and delivers jobs
-/// with their results in the order of the jobs. Both functions are called on this thread.
+/// with their results in the order of the jobs. Both functions are called on this thread, which ticks
+/// `reporter` while it waits.
 ///
 /// # Errors
-/// The first of `jobs` or `deliver`; [`Error::Io`] when the system gives no thread.
-pub fn in_order<J: Send, O: Send>(
+/// The first of `jobs`, `deliver` or `reporter`; [`Error::Io`] when the system gives no thread.
+pub(crate) fn in_order<J: Send, O: Send>(
     threads: usize,
+    reporter: &Reporter<'_>,
     work: &impl Work<J, O>,
     mut jobs: impl FnMut() -> Result<Option<Job<J, O>>>,
     mut deliver: impl FnMut(J, O) -> Result<()>,
@@ -65,6 +68,7 @@ pub fn in_order<J: Send, O: Send>(
         let (mut started, mut is_ended) = (0, false);
         loop {
             match queue.next(is_ended) {
+                Next::Wait => reporter.tick()?,
                 Next::Deliver(job, result) => deliver(job, result)?,
                 Next::End => return Ok(()),
                 Next::Draw => match jobs()? {
@@ -104,6 +108,8 @@ impl<J, O> Drop for StopAtEnd<'_, J, O> {
 enum Next<J, O> {
     Deliver(J, O),
     Draw,
+    /// Nothing for [`INTERVAL`].
+    Wait,
     End,
 }
 
@@ -176,7 +182,16 @@ impl<J, O> Queue<J, O> {
             match is_ended {
                 false if has_room => return Next::Draw,
                 true if ahead == 0 => return Next::End,
-                _ => state = self.wait(state),
+                _ => {
+                    let (woken, timeout) = self
+                        .changed
+                        .wait_timeout(state, INTERVAL)
+                        .unwrap_or_else(PoisonError::into_inner);
+                    if timeout.timed_out() {
+                        return Next::Wait;
+                    }
+                    state = woken;
+                }
             }
         }
     }
@@ -271,6 +286,7 @@ mod tests {
         let mut seen = Vec::new();
         let ran = in_order(
             threads,
+            &Reporter::silent(),
             &Square,
             || {
                 next += 1;

@@ -13,6 +13,7 @@ use crate::ingest::prepare::preserved::PreservedDocument;
 use crate::ingest::report::Skipped;
 use crate::ingest::source::open::OpenError;
 use crate::ingest::walk::SourceFile;
+use crate::progress::Reporter;
 use crate::types::DocumentId;
 
 /// What is prepared, or passes by in its place in the order.
@@ -77,16 +78,18 @@ impl Preparation<'_> {
     /// # Errors
     /// The first of `inputs` or `write`; [`crate::Error::Cancelled`] when asked to stop;
     /// [`crate::Error::Io`] when the system gives no thread.
-    pub fn in_order(
+    pub(crate) fn in_order(
         &self,
+        reporter: &Reporter<'_>,
         mut inputs: impl FnMut() -> Result<Option<Input>>,
         mut write: impl FnMut(Input, Outcome) -> Result<()>,
     ) -> Result<()> {
         in_order(
             self.options.threads,
+            reporter,
             &Prepare(*self),
             || {
-                self.options.check_cancel()?;
+                reporter.tick()?;
                 Ok(inputs()?.map(|input| match input {
                     Input::Remove(..) | Input::Forget(_) => Job::Done(input, Outcome::Removed),
                     _ => {
@@ -96,7 +99,7 @@ impl Preparation<'_> {
                 }))
             },
             |input, outcome| {
-                self.options.check_cancel()?;
+                reporter.tick()?;
                 write(input, outcome)
             },
         )
@@ -270,7 +273,8 @@ mod tests {
             max_file_bytes: 1000,
             ..WalkOptions::default()
         };
-        let walk = Walk::new(&[root], walk_options).unwrap();
+        let reporter = Reporter::silent();
+        let walk = Walk::new(&[root], walk_options, &reporter).unwrap();
         let mut files = walk.map(|found| match found.unwrap() {
             WalkItem::File(file) => {
                 let known = file.document_path.starts_with("known");
@@ -294,6 +298,7 @@ mod tests {
         };
         let mut outcomes = Vec::new();
         let ran = preparation.in_order(
+            &Reporter::silent(),
             || Ok(files.next()),
             |_, outcome| {
                 outcomes.push(outcome);

@@ -2,8 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
 
@@ -17,8 +15,6 @@ pub struct ResolveOptions<'a> {
     pub root: Option<&'a str>,
     /// The folders that every path must lie in: see [`crate::IndexOptions::within`].
     pub within: Option<&'a [PathBuf]>,
-    /// Set by another thread to stop.
-    pub cancel: Option<&'a Arc<AtomicBool>>,
 }
 
 impl ResolveOptions<'_> {

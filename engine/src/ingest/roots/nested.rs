@@ -6,8 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use crate::error::Result;
 use crate::ingest::roots::agreement::{Agreement, Sample};
@@ -15,6 +13,7 @@ use crate::ingest::roots::root::{Root, Scope};
 use crate::ingest::roots::table::{IsPathPrefix, Table, best_of};
 use crate::ingest::source::names::escaped;
 use crate::ingest::walk::{Walk, WalkItem, WalkOptions};
+use crate::progress::Reporter;
 
 /// Samples of roots without a place, with their positions in the table, by the names of their folders.
 type Nameless = BTreeMap<String, Vec<(usize, Vec<Sample>)>>;
@@ -32,7 +31,7 @@ impl Table<'_, '_> {
     pub(super) fn locate_nested(
         &mut self,
         is_used: Option<&IsPathPrefix<'_>>,
-        cancel: Option<&Arc<AtomicBool>>,
+        reporter: &Reporter<'_>,
     ) -> Result<()> {
         let nameless = self.nameless()?;
         if nameless.is_empty() {
@@ -40,7 +39,7 @@ impl Table<'_, '_> {
         }
         let asked: Vec<Root> = self.roots().collect();
         let mut found: BTreeMap<usize, (Agreement, PathBuf)> = BTreeMap::new();
-        for (root, folder) in folders_named(&nameless, &asked, cancel)? {
+        for (root, folder) in folders_named(&nameless, &asked, reporter)? {
             if self.position_at(&folder).is_some() || self.is_used_by(root, &folder, is_used)? {
                 continue;
             }
@@ -113,11 +112,10 @@ impl Table<'_, '_> {
 fn folders_named<'r>(
     nameless: &Nameless,
     roots: &'r [Root],
-    cancel: Option<&Arc<AtomicBool>>,
+    reporter: &Reporter<'_>,
 ) -> Result<Vec<(&'r Root, PathBuf)>> {
     let options = WalkOptions {
         max_file_bytes: u64::MAX,
-        cancel: cancel.cloned(),
         ..WalkOptions::default()
     };
     let mut folders = BTreeSet::new();
@@ -126,7 +124,7 @@ fn folders_named<'r>(
             continue;
         }
         let mut last = PathBuf::new();
-        for found in Walk::new(std::slice::from_ref(root), options.clone())? {
+        for found in Walk::new(std::slice::from_ref(root), options.clone(), reporter)? {
             let WalkItem::File(file) = found? else {
                 continue;
             };

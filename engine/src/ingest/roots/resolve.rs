@@ -10,6 +10,7 @@ use crate::ingest::roots::given_path::{GivenPath, ResolveOptions};
 use crate::ingest::roots::root::Scope;
 use crate::ingest::roots::table::{IsPathPrefix, Match, Resolved, Samples, Table};
 use crate::ingest::source::names::escaped;
+use crate::progress::Reporter;
 use crate::store::meta::RootRecord;
 
 /// What the file knows when paths are resolved.
@@ -30,11 +31,12 @@ pub struct StoredRoots<'a> {
 /// [`Error::PathNotFound`] for a path that does not exist; [`Error::Io`] for one that cannot be
 /// looked at; [`Error::PathNotAllowed`]; [`Error::InvalidArgument`] for no path, one that is neither
 /// file nor folder, or a root that the file does not have; [`Error::Cancelled`]; what `samples` says.
-pub fn resolve(
+pub(crate) fn resolve(
     paths: &[PathBuf],
     stored: StoredRoots<'_>,
     options: ResolveOptions<'_>,
     samples: &mut Samples<'_>,
+    reporter: &Reporter<'_>,
 ) -> Result<Resolved> {
     if paths.is_empty() {
         let reason = "none given; name a folder or a file".to_owned();
@@ -51,7 +53,7 @@ pub fn resolve(
     };
     if let Some(name) = options.root {
         table.claim(paths, name, options)?;
-        table.locate_nested(stored.is_path_prefix, options.cancel)?;
+        table.locate_nested(stored.is_path_prefix, reporter)?;
         return Ok(table.finish());
     }
     for path in paths {
@@ -66,7 +68,7 @@ pub fn resolve(
         }
     }
     table.give_prefixes(stored.is_path_prefix)?;
-    table.locate_nested(stored.is_path_prefix, options.cancel)?;
+    table.locate_nested(stored.is_path_prefix, reporter)?;
     Ok(table.finish())
 }
 
@@ -76,11 +78,12 @@ pub fn resolve(
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] when a folder belongs to no root, or two to one; as [`resolve`].
-pub fn relocate(
+pub(crate) fn relocate(
     folders: &[PathBuf],
     stored: StoredRoots<'_>,
     options: ResolveOptions<'_>,
     samples: &mut Samples<'_>,
+    reporter: &Reporter<'_>,
 ) -> Result<Resolved> {
     let mut entries: Vec<Entry> = stored.roots.iter().map(Entry::stored).collect();
     let is_only = folders.len() == 1 && entries.len() == 1;
@@ -131,7 +134,7 @@ pub fn relocate(
         samples,
         similar: Vec::new(),
     };
-    table.locate_nested(stored.is_path_prefix, options.cancel)?;
+    table.locate_nested(stored.is_path_prefix, reporter)?;
     Ok(table.finish())
 }
 

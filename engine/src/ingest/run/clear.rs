@@ -47,7 +47,12 @@ mod tests {
     use crate::search::Request;
 
     fn state(kb: &Kb) -> State {
-        let report = kb.verify(true, &mut |_, _| ()).unwrap();
+        let report = kb
+            .verify(
+                &crate::VerifyOptions::new().deep(true),
+                &mut crate::Progress::ignore,
+            )
+            .unwrap();
         assert!(report.problems.is_empty(), "{report:?}");
         kb.state().unwrap()
     }
@@ -69,7 +74,9 @@ mod tests {
             ..IndexOptions::default()
         };
         let paths = [sources];
-        writer.index(&paths, &options, &mut |_| ()).unwrap();
+        writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         writer.add_bytes("added.txt", b"one walrus").unwrap();
         writer.commit().unwrap();
         writer.add_bytes("pending.txt", b"no walrus").unwrap();
@@ -110,7 +117,9 @@ mod tests {
         );
         assert_eq!(state(&kb).documents, 1);
         let options = IndexOptions::default();
-        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        let report = writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         assert_eq!((report.added.len(), report.documents), (20, 21));
         assert_eq!(state(&kb).documents, 21);
     }

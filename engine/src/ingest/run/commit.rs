@@ -2,15 +2,16 @@
 
 use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
-use crate::ingest::run::merge::{Hear, merge_segments};
+use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::{PROGRAM, check_model, new_manifest, new_meta};
 use crate::ingest::run::session::{LockedFile, PendingChange, Session};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
+use crate::progress::{Progress, Reporter, Stage};
 
 impl Session {
     /// See [`crate::KbWriter::commit`].
-    pub(crate) fn commit(&mut self) -> Result<()> {
+    pub(crate) fn commit(&mut self, reporter: &Reporter<'_>) -> Result<()> {
         self.check_open()?;
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() && self.path.exists() {
@@ -32,6 +33,11 @@ impl Session {
             None => (new_meta()?, new_manifest()),
         };
         let mut batch = Batch::new(meta, manifest, now_ms());
+        let mut progress = Progress {
+            files_total: pending.len() as u64,
+            ..Progress::new(Stage::Commit)
+        };
+        reporter.report(progress)?;
         let mut transaction = open.writer.begin()?;
         for change in pending.into_values() {
             match change {
@@ -44,20 +50,23 @@ impl Session {
                 PendingChange::Tag { id, tags } => batch.tag(&mut transaction, id, tags)?,
                 PendingChange::Remove { id } => batch.remove(&mut transaction, id)?,
             }
+            progress.files_done += 1;
+            reporter.report(progress)?;
         }
         let base = open.base.as_ref().map(|base| (base, &open.catalogs));
-        batch.finish(&mut transaction, base)?;
-        transaction.commit()?;
-        self.finish_commit(open, Limit::commit(), &mut |_, _| Ok(()))
+        reporter.wait_for(|| batch.finish(&mut transaction, base))?;
+        reporter.check()?;
+        reporter.wait_for(|| transaction.commit())?;
+        self.finish_commit(open, Limit::commit(), reporter)
     }
 
-    /// Goes on after a commit: a new file takes its place, one in place stays locked. `hear` is asked
-    /// during merges whether to go on.
+    /// Goes on after a commit: a new file takes its place, one in place stays locked. `reporter` hears
+    /// of merges and may stop them.
     pub(super) fn finish_commit(
         &mut self,
         mut open: LockedFile,
         limit: Limit,
-        hear: &mut Hear<'_>,
+        reporter: &Reporter<'_>,
     ) -> Result<()> {
         let LockedFile {
             writer,
@@ -69,7 +78,8 @@ impl Session {
         };
         // What was committed stays committed: a merge that fails or is stopped is left to the next
         // commit, and to a writer that opens the file again.
-        let is_merged = !self.merges || merge_segments(writer, base, catalogs, limit, hear).is_ok();
+        let is_merged =
+            !self.merges || merge_segments(writer, base, catalogs, limit, reporter).is_ok();
         self.open = is_merged.then_some(open);
         Ok(())
     }

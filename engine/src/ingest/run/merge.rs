@@ -7,26 +7,24 @@ use crate::error::{Error, Result};
 use crate::ingest::segment::live_documents::LiveDocuments;
 use crate::ingest::segment::merge_policy::{self, Limit, Size};
 use crate::ingest::segment::merge_writer::{self, MergeWriter, SegmentEncoding};
+use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents;
 use crate::store::meta::Manifest;
 use crate::store::segments;
 use crate::types::SegmentId;
 
-/// Hears of bytes of text that a merge has copied, and of how many there are; says whether to go on.
-pub(super) type Hear<'h> = dyn FnMut(u64, u64) -> Result<()> + 'h;
-
 /// Merges segments of `base`, which `writer` has open, until few enough are left or the limit is
 /// reached.
 ///
 /// # Errors
-/// What storage and `hear` say; what was committed before stands.
+/// What storage and `reporter` say; what was committed before stands.
 pub(super) fn merge_segments(
     writer: &mut ContainerWriter,
     base: &Container,
     catalogs: &CatalogCache,
     mut limit: Limit,
-    hear: &mut Hear<'_>,
+    reporter: &Reporter<'_>,
 ) -> Result<()> {
     loop {
         let sizes = base.read(|snapshot| Ok(sizes(&*catalogs.get(snapshot)?)))?;
@@ -35,7 +33,7 @@ pub(super) fn merge_segments(
         };
         // The commits before have made the file longer.
         base.map_growth()?;
-        merge_once(writer, base, catalogs, &chosen, hear)?;
+        merge_once(writer, base, catalogs, &chosen, reporter)?;
         limit.spend(bytes);
     }
 }
@@ -46,7 +44,7 @@ fn merge_once(
     base: &Container,
     catalogs: &CatalogCache,
     chosen: &[SegmentId],
-    hear: &mut Hear<'_>,
+    reporter: &Reporter<'_>,
 ) -> Result<()> {
     let mut open = Some(writer.begin()?);
     let mut is_repeated = false;
@@ -58,7 +56,7 @@ fn merge_once(
                 snapshot,
                 &*catalogs.get(snapshot)?,
                 chosen,
-                hear,
+                reporter,
             )
         }
         // Half of it is in the transaction already.
@@ -66,7 +64,7 @@ fn merge_once(
     });
     let transaction = open.take().ok_or(Error::WriterFailed)?;
     match merged {
-        Ok(()) => transaction.commit().map(|_| ()),
+        Ok(()) => reporter.wait_for(|| transaction.commit()).map(|_| ()),
         Err(error) => Err(error),
     }
 }
@@ -88,7 +86,7 @@ fn merge_some(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     chosen: &[SegmentId],
-    hear: &mut Hear<'_>,
+    reporter: &Reporter<'_>,
 ) -> Result<()> {
     let bound = chosen
         .iter()
@@ -107,7 +105,7 @@ fn merge_some(
         codec: catalog.meta.embedder.codec,
     };
     let sample = merge_writer::dictionary_sample(&bound)?;
-    let mut writer = MergeWriter::new(number, &bound, encoding, sample.as_ref())?;
+    let mut writer = MergeWriter::new(number, &bound, encoding, sample.as_ref(), reporter)?;
     let (mut merged, mut done_bytes) = (0, 0);
     let mut documents = LiveDocuments::new(snapshot, catalog, &bound)?;
     while let Some((id, mut record)) = documents.advance()? {
@@ -115,7 +113,7 @@ fn merge_some(
         documents::put_record(transaction, id, &record)?;
         merged += 1;
         done_bytes += u64::from(record.text_bytes);
-        hear(done_bytes, text_bytes)?;
+        reporter.report(merging(done_bytes, text_bytes))?;
     }
     if merged != expected {
         return Err(Error::damaged(format!(
@@ -123,13 +121,22 @@ fn merge_some(
         )));
     }
     if writer.rows() > 0 {
-        writer.finish(snapshot, transaction, &mut || hear(text_bytes, text_bytes))?;
+        writer.finish(snapshot, transaction, &mut || reporter.tick())?;
         manifest.segments.push(number.0);
     }
     for segment in chosen {
         segments::remove(transaction, *segment)?;
     }
     manifest.write(transaction)
+}
+
+/// How far a merge is.
+fn merging(bytes_done: u64, bytes_total: u64) -> Progress {
+    Progress {
+        bytes_done,
+        bytes_total,
+        ..Progress::new(Stage::Merge)
+    }
 }
 
 fn live_documents(segment: &Segment) -> u64 {
@@ -139,9 +146,8 @@ fn live_documents(segment: &Segment) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::path::Path;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
     use crate::ingest::options::IndexOptions;
@@ -151,7 +157,12 @@ mod tests {
 
     fn assert_sound(path: &Path) -> Kb {
         let kb = Kb::open(path).unwrap();
-        let report = kb.verify(true, &mut |_, _| ()).unwrap();
+        let report = kb
+            .verify(
+                &crate::VerifyOptions::new().deep(true),
+                &mut crate::Progress::ignore,
+            )
+            .unwrap();
         assert_eq!(report.problems, [""; 0]);
         kb
     }
@@ -198,7 +209,13 @@ mod tests {
         writer.remove("none.txt").unwrap();
         writer.commit().unwrap();
         assert_sound(&path);
-        writer.seal(None, &mut |_| ()).unwrap();
+        writer
+            .seal(
+                None,
+                &crate::SealOptions::new(),
+                &mut crate::Progress::ignore,
+            )
+            .unwrap();
         let kb = assert_sound(&path);
         assert_eq!(kb.info().unwrap().documents, 10);
         assert_eq!(kb.document("empty.md").unwrap().tags, ["sea"]);
@@ -212,22 +229,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
         std::fs::create_dir(&sources).unwrap();
-        let cancel = Arc::new(AtomicBool::new(false));
-        let options = IndexOptions {
-            cancel: Some(Arc::clone(&cancel)),
-            ..IndexOptions::default()
-        };
+        let options = IndexOptions::new();
         let mut writer = KbWriter::open_or_create(&path).unwrap();
         let paths = [sources.clone()];
         let mut merges = 0;
         for number in 0..9 {
             std::fs::write(sources.join(format!("{number}.txt")), "one walrus").unwrap();
-            cancel.store(false, Ordering::Relaxed);
-            let mut stop_merges = |progress: crate::Progress| {
-                if progress.stage == crate::Stage::Merge && number == 7 {
+            let mut stop_merges = |progress: &Progress| {
+                if progress.stage == Stage::Merge && number == 7 {
                     merges += 1;
-                    cancel.store(true, Ordering::Relaxed);
+                    return ControlFlow::Break(());
                 }
+                ControlFlow::Continue(())
             };
             let report = writer.index(&paths, &options, &mut stop_merges).unwrap();
             assert_eq!(report.documents, number + 1);

@@ -119,26 +119,37 @@ mod tests {
         let mut writer = KbWriter::open_or_create(&path).unwrap();
         let mut options = IndexOptions::default();
         let paths = [sources.clone()];
-        writer.index(&paths, &options, &mut |_| ()).unwrap();
+        writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         writer.tag("b.txt", &["kept"], &[]).unwrap();
         writer.commit().unwrap();
         let before = Kb::open(&path).unwrap().document("b.txt").unwrap();
         options.rebuild = true;
-        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        let report = writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         assert_eq!((report.unchanged, report.has_changes()), (2, false));
         let kb = Kb::open(&path).unwrap();
         assert_eq!(kb.document("b.txt").unwrap(), before);
         assert_eq!(kb.document(&before.handle).unwrap(), before);
         std::fs::remove_file(sources.join("a.txt")).unwrap();
-        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        let report = writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         assert_eq!(report.removed, ["a.txt"]);
         std::fs::remove_file(sources.join("b.txt")).unwrap();
-        let refused = writer.index(&paths, &options, &mut |_| ()).unwrap_err();
+        let refused = writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap_err();
         assert_eq!(refused.code(), "ROOT_VANISHED");
         assert!(
             Kb::open(&path)
                 .unwrap()
-                .verify(true, &mut |_, _| ())
+                .verify(
+                    &crate::VerifyOptions::new().deep(true),
+                    &mut crate::Progress::ignore
+                )
                 .unwrap()
                 .problems
                 .is_empty()
@@ -172,7 +183,7 @@ mod tests {
             rebuild: true,
             ..IndexOptions::default()
         };
-        let report = writer.index(&[sources], &options, &mut |_| ());
+        let report = writer.index(&[sources], &options, &mut crate::Progress::ignore);
         assert_eq!(report.unwrap().documents, 3);
         assert_eq!(known(), before);
     }

@@ -150,7 +150,9 @@ mod tests {
             };
             let mut writer = crate::KbWriter::open_or_create(&path).unwrap();
             let paths = [sources.clone()];
-            writer.index(&paths, &options, &mut |_| ()).unwrap();
+            writer
+                .index(&paths, &options, &mut crate::Progress::ignore)
+                .unwrap();
             crate::Kb::open(&path).unwrap().info().unwrap()
         };
         write(100);

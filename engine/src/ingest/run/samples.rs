@@ -148,17 +148,29 @@ mod tests {
                 ..IndexOptions::default()
             };
             let mut writer = KbWriter::open_or_create(self.at("s.kb"))?;
-            writer.index(&paths, &options, &mut |_| ())
+            writer.index(&paths, &options, &mut crate::Progress::ignore)
         }
 
         fn seal(&self) {
             let mut writer = KbWriter::open_or_create(self.at("s.kb")).unwrap();
-            writer.seal(None, &mut |_| ()).unwrap();
+            writer
+                .seal(
+                    None,
+                    &crate::SealOptions::new(),
+                    &mut crate::Progress::ignore,
+                )
+                .unwrap();
         }
 
         fn documents(&self) -> Vec<String> {
             let kb = Kb::open(self.at("s.kb")).unwrap();
-            let problems = kb.verify(true, &mut |_, _| ()).unwrap().problems;
+            let problems = kb
+                .verify(
+                    &crate::VerifyOptions::new().deep(true),
+                    &mut crate::Progress::ignore,
+                )
+                .unwrap()
+                .problems;
             assert_eq!(problems, [""; 0]);
             let mut paths = Vec::new();
             let read = Container::open(&self.at("s.kb")).unwrap().read(|snapshot| {
@@ -259,15 +271,21 @@ mod tests {
             ..IndexOptions::default()
         };
         let kb = Kb::open(place.at("s.kb")).unwrap();
-        let told = kb.check_sources(&paths, &options).unwrap();
+        let told = kb
+            .check_sources(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         assert_eq!(told.similar_roots.len(), 1);
         let mut writer = KbWriter::open_or_create(place.at("s.kb")).unwrap();
-        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        let report = writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         assert_eq!(report.similar_roots, told.similar_roots);
         assert_eq!((report.added.len(), report.removed.len()), (1, 0));
         assert_eq!(place.documents().len(), 4);
         options.root = Some(".".to_owned());
-        let report = writer.index(&paths, &options, &mut |_| ()).unwrap();
+        let report = writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
         assert_eq!(report.removed.len(), 3, "{report:?}");
         assert_eq!(place.documents(), ["README.md"]);
     }

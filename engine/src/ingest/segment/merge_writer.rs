@@ -11,6 +11,7 @@ use crate::container::{Snapshot, Transaction};
 use crate::error::{Error, Result};
 use crate::index::{keyword, vector};
 use crate::ingest::segment::columns::SegmentColumns;
+use crate::progress::Reporter;
 use crate::store::block_writer::{BlockWriter, Compression, TextSample};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkWriter;
@@ -111,11 +112,12 @@ impl<'b> MergeWriter<'b> {
     ///
     /// # Errors
     /// [`Error::Damaged`]; [`Error::Storage`] when zstd cannot be set up.
-    pub fn new(
+    pub(crate) fn new(
         segment: SegmentId,
         bound: &'b [BoundSegment<'b>],
         encoding: SegmentEncoding,
         sample: Option<&TextSample>,
+        reporter: &Reporter<'_>,
     ) -> Result<MergeWriter<'b>> {
         let Some(first) = bound.first().map(|bound| &bound.segment.records.vectors) else {
             return Err(Error::damaged("a merge of no segments"));
@@ -136,9 +138,10 @@ impl<'b> MergeWriter<'b> {
             columns: SegmentColumns {
                 chunks: ChunkWriter::new(segment),
                 blocks: match sample {
-                    Some(sample) => {
-                        BlockWriter::with_sample(segment, encoding.compression, sample)?
-                    }
+                    // Trains a dictionary, which takes up to seconds.
+                    Some(sample) => reporter.wait_for(|| {
+                        BlockWriter::with_sample(segment, encoding.compression, sample)
+                    })?,
                     None => BlockWriter::new(segment, encoding.compression),
                 },
                 vectors: vector::writer::Writer::new(

@@ -31,14 +31,14 @@ pub(super) struct Context {
     pub(super) missing: Mutex<BTreeSet<PathBuf>>,
     /// Set when the walk shall stop.
     pub(super) stop: Arc<AtomicBool>,
-    /// Set by another thread, likewise.
-    pub(super) cancel: Option<Arc<AtomicBool>>,
+    /// Set when the operation shall end.
+    pub(super) cancel: Arc<AtomicBool>,
 }
 
 impl Context {
     pub(super) fn is_stopped(&self) -> bool {
         let is_set = |flag: &AtomicBool| flag.load(Memory::Relaxed);
-        is_set(&self.stop) || self.cancel.as_deref().is_some_and(is_set)
+        is_set(&self.stop) || is_set(&self.cancel)
     }
 }
 
@@ -113,14 +113,21 @@ pub(super) enum Item<'l> {
 }
 
 impl Listing {
-    /// Reads folders of one document path. What cannot be read becomes a note.
-    pub(super) fn read(context: &Arc<Context>, path: String, folders: Vec<DiskFolder>) -> Listing {
+    /// Reads folders of one document path. What cannot be read becomes a note. `tick` is called every
+    /// [`BETWEEN_CHECKS`] entries.
+    pub(super) fn read(
+        context: &Arc<Context>,
+        path: String,
+        folders: Vec<DiskFolder>,
+        tick: &dyn Fn(),
+    ) -> Listing {
         let mut reader = Reader {
             context,
             names: Vec::new(),
             entries: Vec::new(),
             notes: Vec::new(),
             state: Vec::new(),
+            tick,
         };
         let mut listed = Vec::with_capacity(folders.len());
         for folder in folders {
@@ -154,7 +161,7 @@ impl Listing {
 
     /// In the place of one that could not be made.
     pub(super) fn failed(context: &Arc<Context>, path: String, reason: &str) -> Listing {
-        let mut listing = Listing::read(context, path, Vec::new());
+        let mut listing = Listing::read(context, path, Vec::new(), &|| ());
         listing.note_unread(reason.to_owned());
         listing
     }
@@ -222,7 +229,7 @@ impl Listing {
     }
 
     /// Lists folders of this listing.
-    pub(super) fn read_below(&self, folders: &Range<usize>) -> Listing {
+    pub(super) fn read_below(&self, folders: &Range<usize>, tick: &dyn Fn()) -> Listing {
         let entries = self.entries.get(folders.clone()).unwrap_or_default();
         let below = entries.iter().filter_map(|entry| {
             let above = self.folders.get(entry.folder as usize)?;
@@ -239,7 +246,7 @@ impl Listing {
                     .and_then(|all| all.get(&name).cloned()),
             })
         });
-        Listing::read(&self.context, self.path_of(folders), below.collect())
+        Listing::read(&self.context, self.path_of(folders), below.collect(), tick)
     }
 }
 
@@ -285,6 +292,7 @@ struct Reader<'c> {
     notes: Vec<Note>,
     /// Room for the work of rules.
     state: Vec<u64>,
+    tick: &'c dyn Fn(),
 }
 
 impl Reader<'_> {
@@ -300,13 +308,16 @@ impl Reader<'_> {
         let mut found: Vec<(Range<u32>, Kind)> = Vec::new();
         let mut files = FolderMarks::default();
         let mut checks = 0;
-        let context = self.context;
+        let (context, tick) = (self.context, self.tick);
         let names = &mut self.names;
         let wanted = folder.wanted.as_deref();
         let read = open.entries(|name, kind| {
             checks += 1;
-            if checks % BETWEEN_CHECKS == 0 && context.is_stopped() {
-                return ControlFlow::Break(());
+            if checks % BETWEEN_CHECKS == 0 {
+                tick();
+                if context.is_stopped() {
+                    return ControlFlow::Break(());
+                }
             }
             files.note(name);
             if wanted.is_none_or(|wanted| wanted.get(name).is_some())
@@ -323,8 +334,11 @@ impl Reader<'_> {
         folder.rules = self.rules(&folder, &open, &files);
         let mut rules_path = folder.rules_path.clone();
         for (at, (range, kind)) in found.into_iter().enumerate() {
-            if at % BETWEEN_CHECKS == 0 && self.context.is_stopped() {
-                break;
+            if at % BETWEEN_CHECKS == 0 {
+                tick();
+                if context.is_stopped() {
+                    break;
+                }
             }
             let name = disk_name(slice(&self.names, &range));
             rules_path.truncate(folder.rules_path.len());

@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::ingest::walk::listing::Listing;
+use crate::progress::{INTERVAL, Reporter};
 
 /// Entries that threads may be ahead of the walk: about 4 MB.
 const MAX_AHEAD_ENTRIES: usize = 32 << 10;
@@ -160,7 +161,7 @@ impl Shared {
             let Next {
                 listing, folders, ..
             } = next;
-            let listed = catch_unwind(AssertUnwindSafe(|| listing.read_below(&folders)));
+            let listed = catch_unwind(AssertUnwindSafe(|| listing.read_below(&folders, &|| ())));
             let listed = listed.unwrap_or_else(|_| {
                 let reason = "listing failed inside; please report this folder";
                 Listing::failed(&listing.context, listing.path_of(&folders), reason)
@@ -226,9 +227,16 @@ impl Prefetcher {
     }
 
     /// The listing of folders of `listing`, which the walk needs now.
-    pub(super) fn get(&mut self, listing: &Arc<Listing>, folders: &Range<usize>) -> Listing {
+    pub(super) fn get(
+        &mut self,
+        listing: &Arc<Listing>,
+        folders: &Range<usize>,
+        reporter: &Reporter<'_>,
+    ) -> Listing {
+        // Whether to end is asked by the walk itself, and by who lists.
+        let tick = || drop(reporter.tick());
         if self.threads < 2 && self.running.is_empty() {
-            return listing.read_below(folders);
+            return listing.read_below(folders, &tick);
         }
         let mut state = self.shared.lock();
         loop {
@@ -240,11 +248,21 @@ impl Prefetcher {
             if listing.claimed.load(Ordering::Relaxed) <= folders.start {
                 listing.claimed.store(folders.end, Ordering::Relaxed);
                 drop(state);
-                return listing.read_below(folders);
+                return listing.read_below(folders, &tick);
             }
             state.awaited = Some(key(listing, folders));
-            state = wait(&self.shared.is_listed, state);
-            state.awaited = None;
+            let (mut woken, timeout) = self
+                .shared
+                .is_listed
+                .wait_timeout(state, INTERVAL)
+                .unwrap_or_else(PoisonError::into_inner);
+            woken.awaited = None;
+            if timeout.timed_out() {
+                drop(woken);
+                tick();
+                woken = self.shared.lock();
+            }
+            state = woken;
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::ingest::source::open::SourceFolder;
 use crate::ingest::walk::listing::{Context, DiskFolder, Item, Listing, Note};
 use crate::ingest::walk::prefetch::Prefetcher;
+use crate::progress::Reporter;
 
 /// A walk through one folder: depth first, each folder in order.
 #[derive(Debug)]
@@ -43,13 +44,14 @@ impl TreeWalk {
         path: String,
         top: DiskFolder,
         ahead: &mut Prefetcher,
+        reporter: &Reporter<'_>,
     ) -> TreeWalk {
         let mut walk = TreeWalk {
             open: Vec::new(),
             notes: Vec::new(),
             context,
         };
-        let listing = Listing::read(&walk.context, path, vec![top]);
+        let listing = Listing::read(&walk.context, path, vec![top], &|| drop(reporter.tick()));
         walk.enter(listing, ahead);
         walk
     }
@@ -69,7 +71,7 @@ impl TreeWalk {
 
     /// The next file, or what is told before it; `None` at the end. What is unread comes before every
     /// file that follows it.
-    pub(super) fn next(&mut self, ahead: &mut Prefetcher) -> Option<Step> {
+    pub(super) fn next(&mut self, ahead: &mut Prefetcher, reporter: &Reporter<'_>) -> Option<Step> {
         loop {
             let (listing, at) = self.open.last_mut()?;
             if let Some(note) = self.notes.pop() {
@@ -81,7 +83,7 @@ impl TreeWalk {
                 }
                 Some((Item::Folders(folders), next)) => {
                     *at = next;
-                    let below = ahead.get(listing, &folders);
+                    let below = ahead.get(listing, &folders, reporter);
                     self.enter(below, ahead);
                 }
                 Some((

@@ -19,6 +19,7 @@ use crate::ingest::walk::prefetch::Prefetcher;
 use crate::ingest::walk::selection::Selection;
 use crate::ingest::walk::source_file::{Location, SourceFile, WalkItem, size_limit_reason};
 use crate::ingest::walk::tree::{Step, TreeWalk};
+use crate::progress::Reporter;
 
 /// Limits of a walk.
 #[derive(Debug, Clone, Default)]
@@ -29,14 +30,13 @@ pub struct WalkOptions {
     pub threads: usize,
     /// Files that were given by name are left out where they are links.
     pub refuse_links: bool,
-    /// Set to true by another thread to stop.
-    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 /// A walk through all roots that are there. A file that two roots reach belongs to the older.
 #[derive(Debug)]
-pub struct Walk {
+pub struct Walk<'r> {
     options: WalkOptions,
+    reporter: &'r Reporter<'r>,
     ahead: Prefetcher,
     roots: Vec<RootWalk>,
     /// Where each root is that has not come to its end, the next file first.
@@ -104,16 +104,21 @@ impl Ord for Head {
     }
 }
 
-impl Walk {
+impl<'r> Walk<'r> {
     /// Begins a walk.
     ///
     /// # Errors
     /// [`Error::Io`] when a root is there and cannot be read; everything below a root is reported and
     /// skipped instead.
-    pub fn new(roots: &[Root], options: WalkOptions) -> Result<Walk> {
+    pub(crate) fn new(
+        roots: &[Root],
+        options: WalkOptions,
+        reporter: &'r Reporter<'r>,
+    ) -> Result<Walk<'r>> {
         let mut walk = Walk {
             ahead: Prefetcher::new(options.threads),
             options,
+            reporter,
             roots: Vec::new(),
             heads: BinaryHeap::new(),
             pending: VecDeque::new(),
@@ -213,10 +218,7 @@ impl Walk {
 
     fn next_item(&mut self) -> Result<Option<WalkItem>> {
         loop {
-            let cancel = self.options.cancel.as_deref();
-            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                return Err(Error::Cancelled);
-            }
+            self.reporter.tick()?;
             if let Some(item) = self.pending.pop_front() {
                 return Ok(Some(item));
             }
@@ -305,14 +307,20 @@ impl Walk {
             is_in_work_tree,
             missing: Mutex::new(missing),
             stop: Arc::clone(&self.stop),
-            cancel: self.options.cancel.clone(),
+            cancel: Arc::clone(self.reporter.stop_flag()),
         });
         let path = folder_path(&root.prefix);
-        Ok(Some(TreeWalk::new(context, path, top, &mut self.ahead)))
+        Ok(Some(TreeWalk::new(
+            context,
+            path,
+            top,
+            &mut self.ahead,
+            self.reporter,
+        )))
     }
 
     fn next_of_tree(&mut self, root: &Root, tree: &mut TreeWalk) -> Option<SourceFile> {
-        while let Some(step) = tree.next(&mut self.ahead) {
+        while let Some(step) = tree.next(&mut self.ahead, self.reporter) {
             match step {
                 Step::File {
                     relative,
@@ -342,7 +350,7 @@ impl Walk {
 
 /// Fails with [`Error::Cancelled`] when asked to stop, and with [`Error::Io`] when the folder of a root
 /// cannot be read any more.
-impl Iterator for Walk {
+impl Iterator for Walk<'_> {
     type Item = Result<WalkItem>;
 
     fn next(&mut self) -> Option<Result<WalkItem>> {
@@ -350,7 +358,7 @@ impl Iterator for Walk {
     }
 }
 
-impl Drop for Walk {
+impl Drop for Walk<'_> {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
     }

@@ -1,7 +1,9 @@
 //! The index run: into an open file, or into a new one.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use kb_engine::{IndexOptions, KbWriter, Progress, Report};
 
@@ -11,26 +13,23 @@ use crate::response::ToolError;
 use crate::tools::call::context::Context;
 
 fn options(cx: &Context<'_>) -> IndexOptions {
-    IndexOptions {
-        cancel: Some(Arc::clone(cx.cancel)),
-        within: Some(cx.indexes.roots().allowed().to_vec()),
-        ..IndexOptions::default()
-    }
+    IndexOptions::new().within(Some(cx.indexes.roots().allowed().to_vec()))
 }
 
 pub(super) fn update(cx: &Context<'_>, index: &Index, folder: &Path) -> Result<Report, ToolError> {
     let job = index.jobs().begin(&shown(folder), None)?;
-    let mut hear = |progress: Progress| {
+    let mut hook = |progress: &Progress| {
         (cx.progress)(progress.files_done, progress.files_total);
-        job.progress(percent(&progress));
+        job.progress(percent(progress));
         #[cfg(feature = "faults")]
         crate::faults::hold(progress, cx.cancel);
+        stop_if(cx.cancel)
     };
     let report = index.write_once(cx.cancel, |writer| {
         // Others may have written it, or moved the folder, while we waited for our turn.
         cx.indexes.roots().check_still(folder)?;
         check_takes(index, folder)?;
-        let report = writer.index(&[folder.to_path_buf()], &options(cx), &mut hear);
+        let report = writer.index(&[folder.to_path_buf()], &options(cx), &mut hook);
         report.map_err(ToolError::from)
     });
     match &report {
@@ -38,6 +37,14 @@ pub(super) fn update(cx: &Context<'_>, index: &Index, folder: &Path) -> Result<R
         Err(_) => job.finish(),
     }
     report
+}
+
+/// What the hook of a run returns: to stop once the request is cancelled.
+fn stop_if(cancel: &AtomicBool) -> ControlFlow<()> {
+    match cancel.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
 }
 
 /// The name of a folder; where it is on this machine is not shown to clients.
@@ -81,11 +88,12 @@ fn made(
         ));
     }
     let mut writer = KbWriter::open_or_create(&path)?;
-    let mut hear = |progress: Progress| {
+    let mut hook = |progress: &Progress| {
         (cx.progress)(progress.files_done, progress.files_total);
-        job.progress(percent(&progress));
+        job.progress(percent(progress));
+        stop_if(cx.cancel)
     };
-    let report = writer.index(&[folder.to_path_buf()], &options(cx), &mut hear)?;
+    let report = writer.index(&[folder.to_path_buf()], &options(cx), &mut hook)?;
     if !path.exists() {
         // A folder without documents makes no file; the name must be usable all the same.
         writer.commit()?;

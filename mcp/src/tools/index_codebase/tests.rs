@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use kb_engine::{IndexOptions, KbWriter};
+use kb_engine::{IndexOptions, KbWriter, Progress, SealOptions};
 use serde_json::{Value, json};
 
 use crate::response::{ToolError, ToolResponse, object};
@@ -168,7 +168,9 @@ fn a_sealed_file_knows_its_folder_by_its_content() {
     fixture.answer("index_codebase", json!({"path": path}));
     let sealed = fixture.path().join("sealed.kb");
     let mut writer = KbWriter::open_or_create(fixture.path().join("one.kb")).unwrap();
-    writer.seal(Some(&sealed), &mut |_| ()).unwrap();
+    writer
+        .seal(Some(&sealed), &SealOptions::new(), &mut Progress::ignore)
+        .unwrap();
     drop(writer);
     fs::remove_file(fixture.path().join("one.kb")).unwrap();
     let open = || fixture.over(&[("sealed", sealed.clone())]).unwrap();
@@ -223,7 +225,7 @@ fn a_folder_indexed_meanwhile_keeps_others_out() {
     let given = json!({"path": one, "index_name": "first"});
     let called = called_during(&fixture, &given, |writer| {
         let options = IndexOptions::default();
-        let report = writer.index(&[other.into()], &options, &mut |_| ());
+        let report = writer.index(&[other.into()], &options, &mut Progress::ignore);
         report.unwrap();
     });
     assert_eq!(called.unwrap_err().code, "INDEX_NAME_TAKEN");

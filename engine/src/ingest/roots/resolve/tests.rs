@@ -56,7 +56,13 @@ impl Tree {
             });
             Ok(samples.collect())
         };
-        resolve(&paths, stored, options, &mut samples_of)
+        resolve(
+            &paths,
+            stored,
+            options,
+            &mut samples_of,
+            &Reporter::silent(),
+        )
     }
 }
 
@@ -329,8 +335,12 @@ fn a_run_over_nothing_is_refused() {
         next_root: 1,
         is_path_prefix: None,
     };
-    let error = resolve(&[], nothing, ResolveOptions::default(), &mut |_| {
-        Ok(Vec::new())
-    });
+    let error = resolve(
+        &[],
+        nothing,
+        ResolveOptions::default(),
+        &mut |_| Ok(Vec::new()),
+        &Reporter::silent(),
+    );
     assert_eq!(error.unwrap_err().code(), "INVALID_ARGUMENT");
 }

@@ -14,6 +14,7 @@ use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
 use crate::ingest::run::index::plan::{ChangePlan, unreadable};
 use crate::ingest::run::{preserved, samples};
+use crate::progress::{Reporter, Stage};
 use crate::store::meta::RootRecord;
 
 /// See [`crate::Kb::check_sources`].
@@ -21,11 +22,13 @@ pub(crate) fn check_sources(
     container: &Container,
     paths: &[PathBuf],
     options: &IndexOptions,
+    reporter: &Reporter<'_>,
 ) -> Result<Report> {
     let started = Instant::now();
+    reporter.start(Stage::Walk)?;
     let mut report = retry_expired(|| {
-        let plan = ChangePlan::compute(container, paths, options, BUFFER_LIMIT_BYTES)?;
-        plan.dry_run(container, options)
+        let plan = ChangePlan::compute(container, paths, options, BUFFER_LIMIT_BYTES, reporter)?;
+        plan.dry_run(container, options, reporter)
     })?;
     report.elapsed = started.elapsed();
     Ok(report)
@@ -36,8 +39,10 @@ pub(crate) fn compare_sources(
     container: &Container,
     folders: &[PathBuf],
     options: &IndexOptions,
+    reporter: &Reporter<'_>,
 ) -> Result<Report> {
     let started = Instant::now();
+    reporter.start(Stage::Walk)?;
     let options = IndexOptions {
         force_hash: true,
         prune: true,
@@ -55,19 +60,27 @@ pub(crate) fn compare_sources(
             };
             let how = ResolveOptions {
                 within: options.within.as_deref(),
-                cancel: options.cancel.as_ref(),
                 ..ResolveOptions::default()
             };
-            let resolved = resolve::relocate(folders, stored, how, &mut samples)?;
+            let resolved = resolve::relocate(folders, stored, how, &mut samples, reporter)?;
             Ok((snapshot.identity(), catalog, resolved))
         })?;
         let base = Base {
             container,
             commit: identity,
         };
-        let plan = ChangePlan::for_roots(base, catalog, resolved, &options, BUFFER_LIMIT_BYTES)?;
+        let plan = ChangePlan::for_roots(
+            base,
+            catalog,
+            resolved,
+            &options,
+            BUFFER_LIMIT_BYTES,
+            reporter,
+        )?;
         plan.survey.tally.refuse_unread()?;
-        plan.dry_run_with(container, &options, |skipped| Err(unreadable(skipped)))
+        plan.dry_run_with(container, &options, reporter, |skipped| {
+            Err(unreadable(skipped))
+        })
     })?;
     report.elapsed = started.elapsed();
     Ok(report)

@@ -20,7 +20,7 @@ use crate::ingest::roots::table::{IsPathPrefix, Resolved};
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::{preserved, samples};
-use crate::progress::Progress;
+use crate::progress::Reporter;
 use crate::store::meta::RootRecord;
 use crate::store::skipped::{self, SkippedRecord};
 
@@ -44,17 +44,18 @@ impl ChangePlan {
         paths: &[PathBuf],
         options: &IndexOptions,
         limit_bytes: usize,
+        reporter: &Reporter<'_>,
     ) -> Result<ChangePlan> {
         let (commit, catalog, resolved) = base.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
-            let resolved = resolve_roots(snapshot, &catalog, paths, options)?;
+            let resolved = resolve_roots(snapshot, &catalog, paths, options, reporter)?;
             Ok((snapshot.identity(), catalog, resolved))
         })?;
         let base = Base {
             container: base,
             commit,
         };
-        ChangePlan::for_roots(base, catalog, resolved, options, limit_bytes)
+        ChangePlan::for_roots(base, catalog, resolved, options, limit_bytes, reporter)
     }
 
     pub(super) fn for_roots(
@@ -63,10 +64,11 @@ impl ChangePlan {
         resolved: Resolved,
         options: &IndexOptions,
         limit_bytes: usize,
+        reporter: &Reporter<'_>,
     ) -> Result<ChangePlan> {
         let at_ms = now_ms();
         let sides = sides(base, &catalog, &resolved);
-        let survey = Survey::new(sides, options, limit_bytes)?;
+        let survey = Survey::new(sides, options, limit_bytes, reporter)?;
         Ok(ChangePlan {
             identity: base.commit,
             catalog,
@@ -82,8 +84,13 @@ impl ChangePlan {
     }
 
     /// The report of an index run that stops before it writes. `base` is the file that was looked at.
-    pub(super) fn dry_run(self, base: &Container, options: &IndexOptions) -> Result<Report> {
-        self.dry_run_with(base, options, |_| Ok(()))
+    pub(super) fn dry_run(
+        self,
+        base: &Container,
+        options: &IndexOptions,
+        reporter: &Reporter<'_>,
+    ) -> Result<Report> {
+        self.dry_run_with(base, options, reporter, |_| Ok(()))
     }
 
     /// The same; `unread` decides of documents whose files cannot be read.
@@ -91,19 +98,19 @@ impl ChangePlan {
         self,
         base: &Container,
         options: &IndexOptions,
+        reporter: &Reporter<'_>,
         unread: impl Fn(&Skipped) -> Result<()>,
     ) -> Result<Report> {
-        let mut nobody = |_: Progress| ();
-        let mut recorder = RunRecorder::new(&self.survey, &self.resolved, &mut nobody);
+        let mut recorder = RunRecorder::new(&self.survey, &self.resolved, reporter)?;
         let base = Base {
             container: base,
             commit: self.identity,
         };
         let sides = sides(base, &self.catalog, &self.resolved);
-        let mut changes = self.survey.into_changes(sides, options)?;
+        let mut changes = self.survey.into_changes(sides, options, reporter)?;
         let inputs = || Ok(changes.next_change()?.and_then(input));
-        preparation(options).in_order(inputs, |input, outcome| {
-            recorder.done(&input, &outcome);
+        preparation(options).in_order(reporter, inputs, |input, outcome| {
+            recorder.done(&input, &outcome)?;
             match (&outcome, stored_of(&input)) {
                 (Outcome::Unread(skipped), Some(_)) => unread(skipped),
                 _ => Ok(()),
@@ -155,6 +162,7 @@ pub(super) fn resolve_roots(
     catalog: &Catalog,
     paths: &[PathBuf],
     options: &IndexOptions,
+    reporter: &Reporter<'_>,
 ) -> Result<Resolved> {
     let is_path_prefix: &IsPathPrefix<'_> =
         &|part: &str| preserved::is_path_prefix(snapshot, catalog, part);
@@ -170,11 +178,9 @@ pub(super) fn resolve_roots(
         allow_missing: options.prune,
         root: options.root.as_deref(),
         within: options.within.as_deref(),
-        cancel: options.cancel.as_ref(),
     };
-    resolve::resolve(paths, stored, how, &mut |root| {
-        samples::samples(snapshot, catalog, root)
-    })
+    let mut samples = |root: &RootRecord| samples::samples(snapshot, catalog, root);
+    resolve::resolve(paths, stored, how, &mut samples, reporter)
 }
 
 /// The records of all roots, with the time at which some were looked at.

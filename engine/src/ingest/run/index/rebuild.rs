@@ -1,6 +1,7 @@
 //! A file built from nothing, or rebuilt to replace an older one.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::catalog::{Catalog, CatalogCache};
 use crate::container::{ContainerWriter, Snapshot};
@@ -17,14 +18,14 @@ use crate::ingest::roots::resolve::{self, StoredRoots};
 use crate::ingest::run::index::plan::{
     input, preparation, put_skipped, resolve_roots, touched_roots, unreadable,
 };
-use crate::ingest::run::index::recorder::{RunRecorder, merging};
+use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::{new_manifest, new_meta};
 use crate::ingest::run::session::Session;
 use crate::ingest::run::{preserved, recall};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Reporter, Stage};
 
 impl Session {
     /// Builds a new file, which takes the place of an old one.
@@ -32,14 +33,14 @@ impl Session {
         &mut self,
         paths: &[PathBuf],
         options: &IndexOptions,
-        progress: &mut dyn FnMut(Progress),
+        reporter: &Reporter<'_>,
         limit_bytes: usize,
     ) -> Result<Report> {
         // A file that this writer has open would be locked against it.
         self.open = None;
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &self.identity())?;
-        writer.set_cancel(options.cancel.clone());
+        writer.set_cancel(Some(Arc::clone(reporter.stop_flag())));
         let before = match writer.replaced()? {
             Some(existing) => {
                 let (identity, catalog) = existing
@@ -64,7 +65,7 @@ impl Session {
                 // Numbers go on, so that none ever means two things.
                 manifest.clone_from(&catalog.manifest);
                 manifest.segments.clear();
-                base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options))?
+                base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options, reporter))?
             }
             None => {
                 let nothing = StoredRoots {
@@ -77,13 +78,13 @@ impl Session {
                     within: options.within.as_deref(),
                     ..ResolveOptions::default()
                 };
-                resolve::resolve(paths, nothing, how, &mut |_| Ok(Vec::new()))?
+                resolve::resolve(paths, nothing, how, &mut |_| Ok(Vec::new()), reporter)?
             }
         };
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
         }
-        progress(Progress::new(Stage::Walk));
+        reporter.start(Stage::Walk)?;
         let now = now_ms();
         let sides = Sides {
             roots: &resolved.roots,
@@ -91,7 +92,7 @@ impl Session {
             is_same_program: false,
             is_rebuild: true,
         };
-        let survey = Survey::new(sides, options, limit_bytes)?;
+        let survey = Survey::new(sides, options, limit_bytes, reporter)?;
         survey.tally.refuse_unread()?;
         manifest.next_root = resolved.next_root;
         meta.roots = touched_roots(&resolved, now);
@@ -99,10 +100,10 @@ impl Session {
             rebuild: true,
             ..options.clone()
         };
-        let mut recorder = RunRecorder::new(&survey, &resolved, progress);
+        let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
         let mut batch = Batch::new(meta, manifest, now);
         let mut transaction = writer.begin()?;
-        let mut changes = survey.into_changes(sides, options)?;
+        let mut changes = survey.into_changes(sides, options, reporter)?;
         let inputs = || match changes.next_change()? {
             None => Ok(None),
             Some(Change::Preserve(document)) => {
@@ -116,8 +117,8 @@ impl Session {
             }
             Some(change) => Ok(input(change)),
         };
-        preparation(options).in_order(inputs, |input, outcome| {
-            recorder.done(&input, &outcome);
+        preparation(options).in_order(reporter, inputs, |input, outcome| {
+            recorder.done(&input, &outcome)?;
             let known = match &input {
                 Input::Document(preserved) => Some((preserved.id, preserved.fields.clone())),
                 Input::File(candidate) => match (&before, candidate.stored) {
@@ -158,25 +159,21 @@ impl Session {
         })?;
         let tally = changes.finish()?;
         tally.refuse_unread()?;
-        options.check_cancel()?;
+        reporter.check()?;
         if batch.meta().documents == 0 {
             return Ok(recorder.report(tally, batch.meta()));
         }
-        recorder.stage(Stage::Write);
-        let meta = batch.finish(&mut transaction, None)?;
-        transaction.commit()?;
+        recorder.stage(Stage::Write)?;
+        let meta = reporter.wait_for(|| batch.finish(&mut transaction, None))?;
+        reporter.wait_for(|| transaction.commit())?;
         if options.large_merges {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
             let base = writer.written()?;
-            let mut hear = |done, total| {
-                (recorder.progress)(merging(done, total));
-                options.check_cancel()
-            };
             let catalogs = CatalogCache::default();
-            merge_segments(&mut writer, &base, &catalogs, Limit::none(), &mut hear)?;
+            merge_segments(&mut writer, &base, &catalogs, Limit::none(), reporter)?;
         }
-        recall::record_recall(&mut writer)?;
-        options.check_cancel()?;
+        reporter.wait_for(|| recall::record_recall(&mut writer))?;
+        reporter.check()?;
         writer.finish()?;
         Ok(recorder.report(tally, &meta))
     }

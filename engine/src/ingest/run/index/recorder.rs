@@ -1,16 +1,17 @@
 //! What an index run did so far: progress for whoever waits, and the report at its end.
 
+use crate::error::Result;
 use crate::ingest::changes::comparison::{Candidate, Tally};
 use crate::ingest::changes::survey::Survey;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
 use crate::ingest::report::{Report, Skipped};
 use crate::ingest::roots::table::Resolved;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Progress, Reporter, Stage};
 use crate::store::meta::Meta;
 
 /// Keeps count during an index run.
 pub(super) struct RunRecorder<'r> {
-    pub(super) progress: &'r mut dyn FnMut(Progress),
+    reporter: &'r Reporter<'r>,
     now: Progress,
     report: Report,
 }
@@ -19,33 +20,38 @@ impl<'r> RunRecorder<'r> {
     pub(super) fn new(
         survey: &Survey,
         resolved: &Resolved,
-        progress: &'r mut dyn FnMut(Progress),
-    ) -> RunRecorder<'r> {
+        reporter: &'r Reporter<'r>,
+    ) -> Result<RunRecorder<'r>> {
         let now = Progress {
             files_total: survey.files,
             bytes_total: survey.bytes,
             ..Progress::new(Stage::Index)
         };
-        progress(now);
-        RunRecorder {
-            progress,
+        reporter.report(now)?;
+        Ok(RunRecorder {
+            reporter,
             now,
             report: Report {
                 similar_roots: resolved.similar.clone(),
                 ..Report::default()
             },
-        }
+        })
     }
 
-    pub(super) fn done(&mut self, input: &Input, outcome: &Outcome) {
+    /// Counts an input that is dealt with.
+    ///
+    /// # Errors
+    /// As [`Reporter::report`].
+    pub(super) fn done(&mut self, input: &Input, outcome: &Outcome) -> Result<()> {
         match input {
-            Input::File(candidate) => self.file(candidate, outcome),
+            Input::File(candidate) => return self.file(candidate, outcome),
             Input::Remove(path, _) => self.report.removed.push(path.clone()),
             Input::Forget(_) | Input::Document(_) => {}
         }
+        Ok(())
     }
 
-    fn file(&mut self, candidate: &Candidate, outcome: &Outcome) {
+    fn file(&mut self, candidate: &Candidate, outcome: &Outcome) -> Result<()> {
         let report = &mut self.report;
         let path = &candidate.file.document_path;
         match (outcome, candidate.stored) {
@@ -80,18 +86,22 @@ impl<'r> RunRecorder<'r> {
                     }),
                 }
                 // Not one of those that were to be read.
-                return;
+                return Ok(());
             }
             (Outcome::Removed, _) => {}
         }
         self.now.files_done += 1;
         self.now.bytes_done += candidate.file.size_bytes;
-        (self.progress)(self.now);
+        self.reporter.report(self.now)
     }
 
-    pub(super) fn stage(&mut self, stage: Stage) {
+    /// Goes on to another stage with the counts so far.
+    ///
+    /// # Errors
+    /// As [`Reporter::report`].
+    pub(super) fn stage(&mut self, stage: Stage) -> Result<()> {
         self.now.stage = stage;
-        (self.progress)(self.now);
+        self.reporter.report(self.now)
     }
 
     pub(super) fn report(self, tally: Tally, meta: &Meta) -> Report {
@@ -104,14 +114,5 @@ impl<'r> RunRecorder<'r> {
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
         report.removed.sort();
         report
-    }
-}
-
-/// How far a merge is.
-pub(super) fn merging(bytes_done: u64, bytes_total: u64) -> Progress {
-    Progress {
-        bytes_done,
-        bytes_total,
-        ..Progress::new(Stage::Merge)
     }
 }

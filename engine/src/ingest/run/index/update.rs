@@ -15,12 +15,12 @@ use crate::ingest::report::Report;
 use crate::ingest::run::index::plan::{
     ChangePlan, input, preparation, put_skipped, sides, touched_roots,
 };
-use crate::ingest::run::index::recorder::{RunRecorder, merging};
+use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, check_model, new_meta};
 use crate::ingest::run::session::{LockedFile, Session};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
-use crate::progress::{Progress, Stage};
+use crate::progress::{Reporter, Stage};
 use crate::store::meta::{Meta, SealRecord};
 use crate::store::skipped;
 
@@ -31,29 +31,29 @@ impl Session {
         &mut self,
         paths: &[PathBuf],
         options: &IndexOptions,
-        progress: &mut dyn FnMut(Progress),
+        reporter: &Reporter<'_>,
         limit_bytes: usize,
     ) -> Result<Report> {
         let started = Instant::now();
         self.check_open()?;
         if self.has_pending() {
-            self.commit()?;
+            self.commit(reporter)?;
         }
         let mut report = match Container::open(&self.path) {
             Ok(base) => match base.read(Catalog::load) {
                 Ok(catalog) if options.rebuild || !can_continue(&catalog.meta) => {
-                    self.rebuild(paths, options, progress, limit_bytes)
+                    self.rebuild(paths, options, reporter, limit_bytes)
                 }
                 Ok(catalog) => {
                     check_codec(&catalog.meta, options.vectors)?;
-                    self.update(&base, paths, options, progress, limit_bytes)
+                    self.update(&base, paths, options, reporter, limit_bytes)
                 }
                 // What cannot be read must not be replaced: it may hold what only it has.
                 Err(error) => Err(error),
             },
             Err(Error::PathNotFound { .. }) => {
                 self.check_creates()?;
-                self.rebuild(paths, options, progress, limit_bytes)
+                self.rebuild(paths, options, reporter, limit_bytes)
             }
             Err(error) => Err(error),
         }?;
@@ -67,23 +67,23 @@ impl Session {
         base: &Container,
         paths: &[PathBuf],
         options: &IndexOptions,
-        progress: &mut dyn FnMut(Progress),
+        reporter: &Reporter<'_>,
         limit_bytes: usize,
     ) -> Result<Report> {
-        progress(Progress::new(Stage::Walk));
-        let mut plan = match ChangePlan::compute(base, paths, options, limit_bytes) {
+        reporter.start(Stage::Walk)?;
+        let mut plan = match ChangePlan::compute(base, paths, options, limit_bytes, reporter) {
             // Others write all the time: it is looked at again below, when they cannot.
             Err(Error::SnapshotExpired) => None,
             plan => Some(plan?),
         };
         if let Some(plan) = plan.take_if(|plan| plan.is_empty()) {
-            return plan.dry_run(base, options);
+            return plan.dry_run(base, options, reporter);
         }
         if base.read(SealRecord::read)?.is_some() {
             // A sealed file knows neither where its folders are nor what was left out: only other
             // documents are worth its seal.
             if let Some(plan) = plan.take() {
-                let report = plan.dry_run(base, options)?;
+                let report = plan.dry_run(base, options, reporter)?;
                 if !report.has_changes() {
                     return Ok(report);
                 }
@@ -103,19 +103,15 @@ impl Session {
         let identity = locked.read(|snapshot| Ok(snapshot.identity()))?;
         let plan = match plan.filter(|plan| plan.identity == identity) {
             Some(plan) => plan,
-            None => ChangePlan::compute(locked, paths, options, limit_bytes)?,
+            None => ChangePlan::compute(locked, paths, options, limit_bytes, reporter)?,
         };
         check_model(&plan.catalog.meta)?;
-        let report = apply(&mut open, plan, options, progress)?;
+        let report = apply(&mut open, plan, options, reporter)?;
         let limit = match options.large_merges {
             true => Limit::none(),
             false => Limit::commit(),
         };
-        let mut hear = |done, total| {
-            progress(merging(done, total));
-            options.check_cancel()
-        };
-        self.finish_commit(open, limit, &mut hear)?;
+        self.finish_commit(open, limit, reporter)?;
         Ok(report)
     }
 }
@@ -135,7 +131,7 @@ fn apply(
     open: &mut LockedFile,
     plan: ChangePlan,
     options: &IndexOptions,
-    progress: &mut dyn FnMut(Progress),
+    reporter: &Reporter<'_>,
 ) -> Result<Report> {
     let LockedFile {
         writer,
@@ -157,8 +153,8 @@ fn apply(
         ..
     } = plan;
     let sides = sides(base, &catalog, &resolved);
-    let mut recorder = RunRecorder::new(&survey, &resolved, progress);
-    let mut changes = survey.into_changes(sides, options)?;
+    let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
+    let mut changes = survey.into_changes(sides, options, reporter)?;
     let Catalog {
         mut meta,
         mut manifest,
@@ -170,8 +166,8 @@ fn apply(
     let mut batch = Batch::new(meta, manifest, now_ms());
     let mut transaction = writer.begin()?;
     let inputs = || Ok(changes.next_change()?.and_then(input));
-    preparation(options).in_order(inputs, |input, outcome| {
-        recorder.done(&input, &outcome);
+    preparation(options).in_order(reporter, inputs, |input, outcome| {
+        recorder.done(&input, &outcome)?;
         match input {
             Input::File(candidate) => write(&mut batch, &mut transaction, &candidate, outcome),
             Input::Remove(_, id) => batch.remove(&mut transaction, id),
@@ -180,10 +176,11 @@ fn apply(
         }
     })?;
     let tally = changes.finish()?;
-    options.check_cancel()?;
-    recorder.stage(Stage::Write);
-    let meta = batch.finish(&mut transaction, Some((&*container, &*catalogs)))?;
-    transaction.commit()?;
+    recorder.stage(Stage::Write)?;
+    let base = Some((&*container, &*catalogs));
+    let meta = reporter.wait_for(|| batch.finish(&mut transaction, base))?;
+    reporter.check()?;
+    reporter.wait_for(|| transaction.commit())?;
     Ok(recorder.report(tally, &meta))
 }
 

@@ -1,14 +1,12 @@
 //! How to seal, and what sealing did.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use crate::error::{Error, Result};
 use crate::index::vector::Codec;
 
 /// What sealing did.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SealReport {
     /// The sealed file.
     pub path: PathBuf,
@@ -24,22 +22,31 @@ pub struct SealReport {
 
 /// How to seal, beside where to.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct SealOptions {
     /// How vectors are stored; `None`: as the file has them.
     pub vectors: Option<Codec>,
     /// Replace another .kb at the output. Its identity stays, its documents go.
     pub replace: bool,
-    /// Set by the caller to stop: sealing ends with [`Error::Cancelled`] and leaves nothing behind.
-    pub cancel: Option<Arc<AtomicBool>>,
 }
 
 impl SealOptions {
-    pub(super) fn check_cancel(&self) -> Result<()> {
-        match &self.cancel {
-            Some(cancel) if cancel.load(std::sync::atomic::Ordering::Relaxed) => {
-                Err(Error::Cancelled)
-            }
-            _ => Ok(()),
-        }
+    /// The usual options.
+    pub fn new() -> SealOptions {
+        SealOptions::default()
+    }
+
+    /// Sets [`SealOptions::vectors`].
+    #[must_use]
+    pub fn vectors(mut self, vectors: Option<Codec>) -> SealOptions {
+        self.vectors = vectors;
+        self
+    }
+
+    /// Sets [`SealOptions::replace`].
+    #[must_use]
+    pub fn replace(mut self, replace: bool) -> SealOptions {
+        self.replace = replace;
+        self
     }
 }

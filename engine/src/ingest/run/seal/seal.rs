@@ -1,6 +1,7 @@
 //! Replaces the file, or an output file, by its sealed form.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::container::{Container, ContainerWriter};
 use crate::error::{Error, Result};
@@ -8,7 +9,7 @@ use crate::ingest::run::recall;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
 use crate::ingest::run::session::Session;
-use crate::progress::Progress;
+use crate::progress::Reporter;
 use crate::types::hex;
 
 impl Session {
@@ -29,11 +30,11 @@ impl Session {
         output: Option<&Path>,
         options: &SealOptions,
         max_rows: u32,
-        progress: &mut dyn FnMut(Progress),
+        reporter: &Reporter<'_>,
     ) -> Result<SealReport> {
         self.check_open()?;
         if self.has_pending() {
-            self.commit()?;
+            self.commit(reporter)?;
         }
         // A file that this writer has open would be locked against it.
         self.open = None;
@@ -53,33 +54,34 @@ impl Session {
         let bytes_before = source.len_bytes();
         let _lease = source.lease();
         let mut is_first = true;
-        let (root, documents) = source.read_cancellable(options.cancel.as_deref(), |snapshot| {
-            // Another file is written than the one that is read, and only its last attempt counts.
-            let mut fresh = match writer.take() {
-                Some(first) if std::mem::take(&mut is_first) => first,
-                // What is locked does not change under the reader, and must not be let go.
-                _ if output.is_none() => return Err(Error::SnapshotExpired),
-                failed => {
-                    drop(failed);
-                    self.beside(target, options.replace)?
-                }
-            };
-            fresh.limit_access(&source)?;
-            fresh.set_cancel(options.cancel.clone());
-            let mut transaction = fresh.begin()?;
-            let sealed = write(
-                &mut transaction,
-                snapshot,
-                options.vectors,
-                max_rows,
-                progress,
-            )?;
-            transaction.commit()?;
-            recall::record_recall(&mut fresh)?;
-            writer = Some(fresh);
-            Ok(sealed)
-        })?;
-        options.check_cancel()?;
+        let (root, documents) =
+            source.read_cancellable(Some(reporter.stop_flag()), |snapshot| {
+                // Another file is written than the one that is read, and only its last attempt counts.
+                let mut fresh = match writer.take() {
+                    Some(first) if std::mem::take(&mut is_first) => first,
+                    // What is locked does not change under the reader, and must not be let go.
+                    _ if output.is_none() => return Err(Error::SnapshotExpired),
+                    failed => {
+                        drop(failed);
+                        self.beside(target, options.replace)?
+                    }
+                };
+                fresh.limit_access(&source)?;
+                fresh.set_cancel(Some(Arc::clone(reporter.stop_flag())));
+                let mut transaction = fresh.begin()?;
+                let sealed = write(
+                    &mut transaction,
+                    snapshot,
+                    options.vectors,
+                    max_rows,
+                    reporter,
+                )?;
+                reporter.wait_for(|| transaction.commit())?;
+                reporter.wait_for(|| recall::record_recall(&mut fresh))?;
+                writer = Some(fresh);
+                Ok(sealed)
+            })?;
+        reporter.check()?;
         writer.ok_or(Error::WriterFailed)?.finish()?;
         let sealed = Container::open(target)?;
         Ok(SealReport {

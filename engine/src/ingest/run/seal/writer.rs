@@ -11,7 +11,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
 use crate::ingest::run::seal::plan::{PlannedSegment, SegmentPlan};
 use crate::ingest::segment::merge_writer::{MergeWriter, SegmentEncoding};
-use crate::progress::{Progress, Stage};
+use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
@@ -21,6 +21,7 @@ use crate::types::{DocumentId, Heading};
 /// What is read and written while a file is sealed.
 struct Sealing<'s, 'b> {
     snapshot: &'s Snapshot<'s>,
+    reporter: &'s Reporter<'s>,
     bound: &'b [BoundSegment<'b>],
     encoding: SegmentEncoding,
     /// Segments that are not written yet.
@@ -54,7 +55,13 @@ impl Sealing<'_, '_> {
             self.manifest.segments.push(segment.0);
             self.rows_left = planned.rows;
             let sample = planned.read_sample(self.bound)?;
-            let writer = MergeWriter::new(segment, self.bound, self.encoding, sample.as_ref())?;
+            let writer = MergeWriter::new(
+                segment,
+                self.bound,
+                self.encoding,
+                sample.as_ref(),
+                self.reporter,
+            )?;
             self.open = Some(writer);
         }
         if let Some(open) = &mut self.open {
@@ -67,7 +74,7 @@ impl Sealing<'_, '_> {
     fn close(&mut self, transaction: &mut Transaction<'_>) -> Result<()> {
         match self.open.take() {
             Some(open) => open
-                .finish(self.snapshot, transaction, &mut || Ok(()))
+                .finish(self.snapshot, transaction, &mut || self.reporter.tick())
                 .map(|_| ()),
             None => Ok(()),
         }
@@ -81,7 +88,7 @@ pub(super) fn write(
     snapshot: &Snapshot<'_>,
     vectors: Option<Codec>,
     max_rows: u32,
-    progress: &mut dyn FnMut(Progress),
+    reporter: &Reporter<'_>,
 ) -> Result<([u8; 32], u64)> {
     let catalog = Catalog::load(snapshot)?;
     let mut embedder = catalog.meta.embedder.clone();
@@ -93,7 +100,10 @@ pub(super) fn write(
         max_rows,
         segments: Vec::new(),
     };
-    let root = content_root(snapshot, &catalog, &mut |record| plan.add(record))?;
+    let root = content_root(snapshot, &catalog, &mut |record| {
+        plan.add(record);
+        reporter.tick()
+    })?;
     let bound = catalog
         .segments
         .iter()
@@ -101,6 +111,7 @@ pub(super) fn write(
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
     let mut sealing = Sealing {
         snapshot,
+        reporter,
         bound: &bound,
         encoding: SegmentEncoding {
             compression: Compression::Best,
@@ -118,15 +129,16 @@ pub(super) fn write(
     let mut done = Progress {
         files_total: catalog.meta.documents,
         bytes_total: catalog.meta.text_bytes,
-        ..Progress::new(Stage::Write)
+        ..Progress::new(Stage::Seal)
     };
+    reporter.report(done)?;
     catalog.documents.each_path(snapshot, "", |_, old| {
         let record = catalog.documents.get(snapshot, old)?;
         let outline = catalog.outlines.get(snapshot, old)?;
         done.files_done += 1;
         done.bytes_done += u64::from(record.text_bytes);
         sealing.push(transaction, old, record, &outline)?;
-        progress(done);
+        reporter.report(done)?;
         Ok(ControlFlow::Continue(()))
     })?;
     sealing.close(transaction)?;

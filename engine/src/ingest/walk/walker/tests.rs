@@ -23,7 +23,7 @@ struct Walked {
 /// Finds the files of all roots that are there. A file that two roots reach belongs to the older.
 fn walk(roots: &[Root], options: &WalkOptions) -> Result<Walked> {
     let mut walked = Walked::default();
-    for found in Walk::new(roots, options.clone())? {
+    for found in Walk::new(roots, options.clone(), &Reporter::silent())? {
         match found? {
             WalkItem::File(file) => walked.files.push(file),
             WalkItem::Skipped(skipped) => walked.skipped.push(skipped),
@@ -56,9 +56,13 @@ fn roots(paths: &[PathBuf]) -> Vec<Root> {
         next_root: 1,
         is_path_prefix: None,
     };
-    let resolved = resolve(paths, stored, ResolveOptions::default(), &mut |_| {
-        Ok(Vec::new())
-    });
+    let resolved = resolve(
+        paths,
+        stored,
+        ResolveOptions::default(),
+        &mut |_| Ok(Vec::new()),
+        &Reporter::silent(),
+    );
     resolved.unwrap().roots
 }
 
@@ -188,12 +192,11 @@ fn a_file_that_was_asked_for_and_is_left_out_is_named() {
 fn a_walk_stops_on_request() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "a", "");
-    let options = WalkOptions {
-        cancel: Some(Arc::new(AtomicBool::new(true))),
-        ..options()
-    };
     let roots = roots(&[folder.path().to_owned()]);
-    assert!(matches!(walk(&roots, &options), Err(Error::Cancelled)));
+    let reporter = Reporter::silent();
+    reporter.stop_flag().store(true, Ordering::Relaxed);
+    let first = Walk::new(&roots, options(), &reporter).unwrap().next();
+    assert!(matches!(first, Some(Err(Error::Cancelled))));
 }
 
 #[test]

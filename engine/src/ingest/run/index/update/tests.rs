@@ -46,7 +46,9 @@ impl Place {
     fn index(&self) -> Report {
         let mut writer = KbWriter::open_or_create(self.kb()).unwrap();
         let options = IndexOptions::default();
-        writer.index(&self.paths, &options, &mut |_| ()).unwrap()
+        writer
+            .index(&self.paths, &options, &mut crate::Progress::ignore)
+            .unwrap()
     }
 }
 
@@ -55,8 +57,16 @@ fn what_cannot_be_read_now_keeps_its_document_and_is_no_proof() {
     let place = Place::new(&["a.txt", "sub/b.txt", "sub/c.txt"]);
     place.index();
     let options = IndexOptions::default();
+    let reporter = Reporter::silent();
     let container = Container::open(&place.kb()).unwrap();
-    let plan = ChangePlan::compute(&container, &place.paths, &options, BUFFER_LIMIT_BYTES).unwrap();
+    let plan = ChangePlan::compute(
+        &container,
+        &place.paths,
+        &options,
+        BUFFER_LIMIT_BYTES,
+        &reporter,
+    )
+    .unwrap();
     let base = Base {
         container: &container,
         commit: plan.identity,
@@ -71,7 +81,7 @@ fn what_cannot_be_read_now_keeps_its_document_and_is_no_proof() {
             max_file_bytes: u64::MAX,
             ..WalkOptions::default()
         };
-        let walk = Walk::new(sides.roots, walk_options).unwrap();
+        let walk = Walk::new(sides.roots, walk_options, &reporter).unwrap();
         let is_seen = |plan: &Result<walk::WalkItem>| match plan {
             Ok(walk::WalkItem::File(file)) => !file.document_path.starts_with(unread),
             _ => true,
@@ -117,7 +127,7 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
     let mut run = |writer: &mut KbWriter, options: &IndexOptions| {
         let ran = writer
             .session
-            .index(&place.paths, options, &mut |_| (), limit_bytes);
+            .index(&place.paths, options, &Reporter::silent(), limit_bytes);
         reports.push(Report {
             elapsed: std::time::Duration::ZERO,
             ..ran.unwrap()
@@ -152,7 +162,12 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
         })?;
         Ok(listed)
     });
-    let verified = kb.verify(true, &mut |_, _| ()).unwrap();
+    let verified = kb
+        .verify(
+            &crate::VerifyOptions::new().deep(true),
+            &mut crate::Progress::ignore,
+        )
+        .unwrap();
     assert!(verified.problems.is_empty(), "{:?}", verified.problems);
     (reports, listed.unwrap())
 }
@@ -252,7 +267,7 @@ fn a_run_keeps_to_the_folders_that_it_may_read() {
     let index = |names: &[&str]| {
         let paths: Vec<PathBuf> = names.iter().map(|name| place.at(name)).collect();
         let mut writer = KbWriter::open_or_create(place.kb())?;
-        writer.index(&paths, &options, &mut |_| ())
+        writer.index(&paths, &options, &mut crate::Progress::ignore)
     };
     for outside in [
         "",
@@ -278,7 +293,9 @@ fn a_run_keeps_to_the_folders_that_it_may_read() {
     let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
     let options = IndexOptions::default();
     let linked = [place.at("link")];
-    let report = writer.index(&linked, &options, &mut |_| ()).unwrap();
+    let report = writer
+        .index(&linked, &options, &mut crate::Progress::ignore)
+        .unwrap();
     assert_eq!(report.added, ["secret/key.txt"]);
 }
 
@@ -290,7 +307,9 @@ fn a_file_is_made_from_a_folder_when_it_holds_nothing_else() {
         let paths: Vec<PathBuf> = paths.iter().map(|path| (*path).clone()).collect();
         let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
         let options = IndexOptions::default();
-        writer.index(&paths, &options, &mut |_| ()).unwrap();
+        writer
+            .index(&paths, &options, &mut crate::Progress::ignore)
+            .unwrap();
     };
     let is_made = |folder: &PathBuf| Kb::open(place.kb()).unwrap().is_made_from(folder).unwrap();
     KbWriter::open_or_create(place.kb())
@@ -307,7 +326,13 @@ fn a_file_is_made_from_a_folder_when_it_holds_nothing_else() {
     assert!(writer.remove("named.txt").is_ok());
     writer.commit().unwrap();
     assert!(is_made(&one));
-    writer.seal(None, &mut |_| ()).unwrap();
+    writer
+        .seal(
+            None,
+            &crate::SealOptions::new(),
+            &mut crate::Progress::ignore,
+        )
+        .unwrap();
     drop(writer);
     assert!(is_made(&one) && !is_made(&other));
     index(&[&other]);

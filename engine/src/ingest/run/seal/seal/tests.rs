@@ -26,7 +26,7 @@ fn file(path: &Path, each: usize) {
 
 fn seal(path: &Path, max_rows: u32) -> SealReport {
     let mut session = Session::open_or_create(path).unwrap();
-    let report = session.seal(None, &SealOptions::default(), max_rows, &mut |_| ());
+    let report = session.seal(None, &SealOptions::default(), max_rows, &Reporter::silent());
     report.unwrap()
 }
 
@@ -85,7 +85,13 @@ fn a_sealed_file_has_as_many_segments_as_it_needs_and_answers_the_same() {
         let info = kb.info().unwrap();
         assert!(info.segments > 3, "{}", info.segments);
         assert_eq!(info.content_root.as_ref(), Some(&whole.content_root));
-        let problems = kb.verify(true, &mut |_, _| ()).unwrap().problems;
+        let problems = kb
+            .verify(
+                &crate::VerifyOptions::new().deep(true),
+                &mut crate::Progress::ignore,
+            )
+            .unwrap()
+            .problems;
         assert_eq!(problems, [""; 0]);
         assert!(answers(&path) == right);
     }
@@ -133,6 +139,9 @@ fn the_check_of_a_sealed_file_notices_documents_out_of_place_across_segments() {
     manifest.write(&mut transaction).unwrap();
     transaction.commit().unwrap();
     writer.finish().unwrap();
-    let report = Kb::open(&path).unwrap().verify(true, &mut |_, _| ());
+    let report = Kb::open(&path).unwrap().verify(
+        &crate::VerifyOptions::new().deep(true),
+        &mut crate::Progress::ignore,
+    );
     assert!(!report.unwrap().problems.is_empty());
 }

@@ -13,13 +13,13 @@ use crate::store::facets::Facet;
 
 /// What live documents add up to.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Totals {
+pub(in crate::check) struct Totals {
     /// Documents.
-    pub(super) documents: u64,
+    pub(in crate::check) documents: u64,
     /// Their chunks.
-    pub(super) chunks: u64,
+    pub(in crate::check) chunks: u64,
     /// Bytes of their text.
-    pub(super) text_bytes: u64,
+    pub(in crate::check) text_bytes: u64,
 }
 
 impl Totals {

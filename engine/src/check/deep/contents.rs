@@ -1,27 +1,31 @@
-//! Contents: what a file says twice is compared. Each part goes on after what it finds, and the next
-//! part does not depend on it.
+//! All contents of a commit, part by part. Each part goes on after a problem and does not depend on the
+//! others.
 
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
-use crate::check::context::{Context, Totals};
+use crate::check::deep::context::{Context, Totals};
+use crate::check::deep::{
+    document_checker, documents, facets, orphans, rows, seal, segments, vectors,
+};
 use crate::check::problems::Problems;
-use crate::check::{document_checker, documents, facets, orphans, rows, seal, segments, vectors};
 use crate::container::Snapshot;
 use crate::error::Result;
 use crate::index::keyword;
+use crate::progress::Reporter;
 use crate::store::meta::SealRecord;
 
-/// Compares all contents of a commit. `progress` is called with the bytes of text checked so far.
+/// Compares all contents of a commit. `progress` is called with the bytes of text checked so far, `reporter` while other parts are read.
 ///
 /// # Errors
 /// Those that tell nothing about the file; what is wrong with it goes to `problems`.
-pub(super) fn check(
+pub(in crate::check) fn check(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     seal: Option<&SealRecord>,
     problems: &mut Problems,
-    progress: &mut dyn FnMut(u64),
+    reporter: &Reporter<'_>,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<Totals> {
     let index = documents::check(snapshot, catalog, problems)?;
     let mut met = RoaringBitmap::new();
@@ -38,14 +42,14 @@ pub(super) fn check(
             live: live.unwrap_or_default(),
         };
         let mut report = |done: u64| progress(text_bytes + done);
-        let segment_bytes = check_segment(&context, &mut met, problems, &mut report)?;
+        let segment_bytes = check_segment(&context, &mut met, problems, reporter, &mut report)?;
         text_bytes += segment_bytes;
     }
     if !problems.is_full() {
         documents::check_unmet(snapshot, catalog, &(&index.with_rows - &met), problems)?;
         document_checker::check_outlines(snapshot, &index.all, problems)?;
         orphans::check(snapshot, catalog, problems)?;
-        seal::check(snapshot, catalog, seal, problems)?;
+        seal::check(snapshot, catalog, seal, problems, reporter)?;
     }
     documents::compare_totals(catalog, &index, problems);
     Ok(index
@@ -60,7 +64,8 @@ fn check_segment(
     context: &Context<'_>,
     met: &mut RoaringBitmap,
     problems: &mut Problems,
-    progress: &mut dyn FnMut(u64),
+    reporter: &Reporter<'_>,
+    progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<u64> {
     segments::check_record(context, problems)?;
     let bound = context.segment.bind(context.snapshot);
@@ -76,12 +81,13 @@ fn check_segment(
     segments::check_totals(context, &rows, problems);
     let checked = bound.keyword_index().and_then(|index| {
         segments::check_lengths(context, &index, problems)?;
-        keyword::check(&index)
+        reporter.wait_for(|| keyword::check(&index))
     });
     problems.unless_damaged(
         || format!("keyword index of {}", context.location()),
         checked,
     )?;
+    reporter.check()?;
     vectors::check(context, problems)?;
     Ok(rows.text_bytes)
 }

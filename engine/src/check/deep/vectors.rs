@@ -1,6 +1,6 @@
 //! Vectors: rows are padded with zeros, and their codes are their signs.
 
-use crate::check::context::Context;
+use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
 use crate::error::Result;
 use crate::index::vector::reader::Reader;

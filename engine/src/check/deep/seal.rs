@@ -8,6 +8,7 @@ use crate::check::content_root::content_root;
 use crate::check::problems::Problems;
 use crate::container::Snapshot;
 use crate::error::Result;
+use crate::progress::Reporter;
 use crate::store::documents::NO_SEGMENT;
 use crate::store::meta::SealRecord;
 use crate::types::hex;
@@ -21,11 +22,12 @@ pub(super) fn check(
     catalog: &Catalog,
     seal: Option<&SealRecord>,
     problems: &mut Problems,
+    reporter: &Reporter<'_>,
 ) -> Result<()> {
     let Some(seal) = seal else {
         return Ok(());
     };
-    let root = content_root(snapshot, catalog, &mut |_| ());
+    let root = content_root(snapshot, catalog, &mut |_| reporter.tick());
     let root = problems.unless_damaged(|| "content root".to_owned(), root)?;
     if let Some(root) = root
         && root != seal.content_root

@@ -1,8 +1,8 @@
 //! The rows of a segment in order: whose they are, and their text.
 
-use crate::check::block_text::BlockTextReader;
-use crate::check::context::{CheckedRows, Context};
-use crate::check::document_checker::{ChunkText, DocumentChecker};
+use crate::check::deep::block_text::BlockTextReader;
+use crate::check::deep::context::{CheckedRows, Context};
+use crate::check::deep::document_checker::{ChunkText, DocumentChecker};
 use crate::check::problems::Problems;
 use crate::container::codec::u32_at;
 use crate::container::column::ColumnView;
@@ -29,7 +29,7 @@ struct ChunkRow {
 pub(super) fn check(
     context: &Context<'_>,
     problems: &mut Problems,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<CheckedRows> {
     let mut found = CheckedRows::default();
     let chunks = context.column(tables::CHUNKS)?;
@@ -90,7 +90,7 @@ pub(super) fn check(
         };
         run.add(&piece, problems);
         if row % ROWS_PER_REPORT == 0 {
-            progress(found.text_bytes);
+            progress(found.text_bytes)?;
         }
     }
     if let Some(run) = run {

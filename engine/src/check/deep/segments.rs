@@ -1,6 +1,6 @@
 //! A segment as its records tell it: columns, sums, what is deleted.
 
-use crate::check::context::{CheckedRows, Context};
+use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::Problems;
 use crate::container::column::ColumnRecord;
 use crate::error::Result;

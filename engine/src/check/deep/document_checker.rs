@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use roaring::RoaringBitmap;
 
-use crate::check::context::{CheckedRows, Context};
+use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::{MAX_PROBLEMS, Problems};
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
-use crate::check::context::Totals;
+use crate::check::deep::context::Totals;
 use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use roaring::RoaringBitmap;
 
-use crate::check::context::Context;
+use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
 use crate::container::Key;
 use crate::error::{Error, Result};
