@@ -1,6 +1,6 @@
 //! Instructions of the inner loops, counted by valgrind: the same on a busy machine. `cargo xtask
-//! bench instructions` compares them with the committed counts. A group of benches is a room; what a
-//! bench needs is made in its setup, which is not counted.
+//! bench instructions` compares them with the committed counts. A group of benches is a room; what
+//! a bench needs is made in its setup, which is not counted.
 
 #![expect(
     clippy::expect_used,
@@ -224,7 +224,7 @@ fn texts() -> (Analyser, TermSet, String) {
 
 #[library_benchmark]
 #[bench::prose(texts())]
-fn marks(set: (Analyser, TermSet, String)) -> ((Analyser, TermSet, String), usize) {
+fn highlights(set: (Analyser, TermSet, String)) -> ((Analyser, TermSet, String), usize) {
     let (mut analyser, terms, text) = set;
     let mut sum = 0;
     analyser.highlights(black_box(&text), &terms, |_, range| sum += range.start);
@@ -343,8 +343,8 @@ fn sums_of_64_blocks((query, blocks, mut sums): Codes) -> (Codes, u64) {
 }
 
 library_benchmark_group!(
-    name = text,
-    benchmarks = [ten_best, hundred_best, unpack, marks]
+    name = keyword,
+    benchmarks = [ten_best, hundred_best, unpack, highlights]
 );
 library_benchmark_group!(name = store, benchmarks = [texts_of_three_blocks]);
 library_benchmark_group!(
@@ -355,4 +355,4 @@ library_benchmark_group!(
         sums_of_64_blocks
     ]
 );
-main!(library_benchmark_groups = [text, store, vector]);
+main!(library_benchmark_groups = [keyword, store, vector]);

@@ -9,8 +9,8 @@ pub trait Embedder: Send + Sync + Debug {
     /// Stable name of the model: `kb-static-1`.
     fn id(&self) -> &str;
 
-    /// BLAKE3 hash over everything that determines the vectors: models with the same id and different
-    /// hashes are different models.
+    /// BLAKE3 hash over everything that determines the vectors: models with the same id and
+    /// different hashes are different models.
     fn hash(&self) -> [u8; 32];
 
     /// Dimensions of the vectors, at least 1.
@@ -19,9 +19,9 @@ pub trait Embedder: Send + Sync + Debug {
     /// Tokens after which a text is truncated. `None`: never.
     fn max_tokens(&self) -> Option<usize>;
 
-    /// Writes the vectors of documents to `out`, which is `[texts.len(), dim]`, row-major. A vector has
-    /// unit length, or is all zero if the model knows no token of the text. It depends on its text
-    /// alone, not on the other texts of the call.
+    /// Writes the vectors of documents to `out`, which is `[texts.len(), dim]`, row-major. A vector
+    /// has unit length, or is all zero if the model knows no token of the text. It depends on its
+    /// text alone, not on the other texts of the call.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if `out` has another length; errors of the model.
@@ -42,8 +42,8 @@ pub trait Embedder: Send + Sync + Debug {
 pub struct Coverage {
     /// Words, without punctuation. The parts of `camelCase` and `snake_case` are words.
     pub words: usize,
-    /// Words that are single tokens of the vocabulary. Other words have vague vectors, summed up from
-    /// their pieces, or none.
+    /// Words that are single tokens of the vocabulary. Other words have vague vectors, summed up
+    /// from their pieces, or none.
     pub known_words: usize,
     /// Tokens of the text, with repetitions and punctuation. 0: the vector is zero.
     pub tokens: usize,

@@ -1,8 +1,8 @@
 //! Embedding: text to vector. The trait of embedding models, and the built-in models, which need no
 //! network, no file and no runtime. Ingestion embeds chunks and search embeds queries.
 //!
-//! A `.kb` file names its model by id and hash, and stores a few [`Probe`]s: texts with their vectors.
-//! A reader finds the model with [`by_id`] and checks it with [`verify_probes`].
+//! A `.kb` file names its model by id and hash, and stores a few [`Probe`]s: texts with their
+//! vectors. A reader finds the model with [`by_id`] and checks it with [`verify_probes`].
 
 mod embedder;
 mod probe;

@@ -12,8 +12,8 @@ pub struct Probe {
     pub vector: Vec<f32>,
 }
 
-/// The texts of the probes of a new file: prose, an identifier, code, and letters outside ASCII. Files
-/// store their probes, so this list may change.
+/// The texts of the probes of a new file: prose, an identifier, code, and letters outside ASCII.
+/// Files store their probes, so this list may change.
 pub const PROBE_TEXTS: [&str; 4] = [
     "How do I reset a forgotten password?",
     "parseHttpResponse_v2",
@@ -41,9 +41,9 @@ pub fn probes(embedder: &dyn Embedder) -> Result<Vec<Probe>> {
     Ok(probes)
 }
 
-/// Whether the model reproduces every probe with a cosine of at least [`PROBE_COSINE`]. False also for
-/// vectors with other dimensions, zero vectors, numbers that are not finite, and an empty list of
-/// probes.
+/// Whether the model reproduces every probe with a cosine of at least [`PROBE_COSINE`]. False also
+/// for vectors with other dimensions, zero vectors, numbers that are not finite, and an empty list
+/// of probes.
 ///
 /// # Errors
 /// Errors of the model; they tell nothing about the probes.

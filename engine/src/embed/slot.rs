@@ -1,5 +1,5 @@
-//! The slots of the hash table over the vocabulary. The build script includes this file too: it fills
-//! the table that the tokenizer reads.
+//! The slots of the hash table over the vocabulary. The build script includes this file too: it
+//! fills the table that the tokenizer reads.
 //!
 //! A slot has 64 bits: id (16), offset of the piece in vocab.txt (20), length in bytes (5), whether
 //! the piece is inside a word (1), and 22 bits of the hash. The upper 28 bits are compared at once,

@@ -1,10 +1,11 @@
-//! The built-in models, every one ever shipped: a table with one row of small integers for each token,
-//! and no layers. The vector of a text is the weighted sum of the rows of its tokens; `model/README.md` has
-//! the rules.
+//! The built-in models, every one ever shipped: a table with one row of small integers for each
+//! token, and no layers. The vector of a text is the weighted sum of the rows of its tokens;
+//! `model/README.md` has the rules.
 //!
-//! Vectors are the same to the bit on every machine and in every thread, because the content root of
-//! a file covers them: tokens are added in the order of their ids, with an f32 multiplication and an
-//! f32 addition that are never fused, and the length is summed in f64 in the order of the columns.
+//! Vectors are the same to the bit on every machine and in every thread, because the content root
+//! of a file covers them: tokens are added in the order of their ids, with an f32 multiplication
+//! and an f32 addition that are never fused, and the length is summed in f64 in the order of the
+//! columns.
 
 use std::cell::RefCell;
 
@@ -64,8 +65,8 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// Calls `emit` with the id of every token of the text, in order. The id, 1..35965, is the line in
-    /// `vocab.txt`, counted from 0. The text is never truncated.
+    /// Calls `emit` with the id of every token of the text, in order. The id, 1..35965, is the line
+    /// in `vocab.txt`, counted from 0. The text is never truncated.
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(u32)) {
         let mut pieces = Pieces::new();
         for_each_word(text, |word| {
@@ -75,7 +76,8 @@ impl StaticModel {
         });
     }
 
-    /// How much of a text the vocabulary covers: search trusts keywords more where it covers little.
+    /// How much of a text the vocabulary covers: search trusts keywords more where it covers
+    /// little.
     pub fn coverage(&self, text: &str) -> Coverage {
         let mut coverage = Coverage::default();
         let mut pieces = Pieces::new();
@@ -90,8 +92,8 @@ impl StaticModel {
         coverage
     }
 
-    /// The range of the quantiser of the vector index: the 0.9999 quantile of all components. Larger
-    /// ones are clipped. A constant of the model.
+    /// The range of the quantiser of the vector index: the 0.9999 quantile of all components.
+    /// Larger ones are clipped. A constant of the model.
     pub fn quantiser_range(&self) -> f32 {
         self.quantiser_range
     }
@@ -228,8 +230,8 @@ impl TokenCounts {
         }
     }
 
-    /// Calls `on_token` with the id and count of every token that occurs, by ascending id, and resets
-    /// the counts.
+    /// Calls `on_token` with the id and count of every token that occurs, by ascending id, and
+    /// resets the counts.
     fn drain(&mut self, mut on_token: impl FnMut(usize, u32)) {
         for (group, groups) in self.groups.iter_mut().enumerate() {
             for word in take_bits(groups) {

@@ -1,6 +1,6 @@
 //! The tokenizer of the built-in model: splits a text into words, then each word into the longest
-//! pieces of the vocabulary from the left (WordPiece, greedy longest match first, as in BERT: Devlin
-//! et al. 2019). Linear time and no allocation for every text.
+//! pieces of the vocabulary from the left (WordPiece, greedy longest match first, as in BERT:
+//! Devlin et al. 2019). Linear time and no allocation for every text.
 //!
 //! Characters are decomposed (NFD) one by one. The canonical order of combining characters is not
 //! needed: those of category Mn are dropped, and no word of the vocabulary has another one.
@@ -245,8 +245,8 @@ fn is_punctuation(character: char) -> bool {
         )
 }
 
-/// Ideographs, which are words of one character: the blocks that the model was trained with, without
-/// later extensions of Unicode.
+/// Ideographs, which are words of one character: the blocks that the model was trained with,
+/// without later extensions of Unicode.
 fn is_han(character: char) -> bool {
     matches!(
         u32::from(character),

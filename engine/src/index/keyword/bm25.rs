@@ -23,7 +23,8 @@ pub const K1: f32 = 1.2;
 /// Robertson and Zaragoza 2009 recommend 0.5 to 0.8.
 pub const B: f32 = 0.75;
 
-/// How many occurrences in the text a term of the title, or of a heading above the chunk, counts as.
+/// How many occurrences in the text a term of the title, or of a heading above the chunk, counts
+/// as.
 pub const TITLE_WEIGHT: u32 = 1;
 
 /// How many occurrences in the text a term of the path counts as.
@@ -60,9 +61,10 @@ impl Statistics {
     }
 }
 
-/// The impact of a posting, `norm / k1 / frequency`: the score of a posting depends on nothing else,
-/// and is the higher the smaller the impact. Blocks of postings store their least impact (block-max
-/// indexes: Ding and Suel 2011, "Faster Top-k Document Retrieval Using Block-Max Indexes").
+/// The impact of a posting, `norm / k1 / frequency`: the score of a posting depends on nothing
+/// else, and is the higher the smaller the impact. Blocks of postings store their least impact
+/// (block-max indexes: Ding and Suel 2011, "Faster Top-k Document Retrieval Using Block-Max
+/// Indexes").
 pub(crate) fn impact(frequency: u32, length: u32, mean_length: f32) -> f32 {
     (1.0 - B + B * (length as f32 / mean_length)) / frequency as f32
 }

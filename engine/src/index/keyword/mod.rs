@@ -1,9 +1,9 @@
 //! The keyword index of a segment: an inverted index from terms to rows, ranked by BM25.
 //!
-//! *Writing*: an [`Analyser`] turns text into terms, a [`DocumentTermsBuilder`] counts them by chunk
-//! on any thread, and a [`Writer`] collects the chunks of a segment and writes three columns: the
-//! term dictionary, the postings and the chunk lengths (field norms). [`merge()`] makes the columns
-//! of a new segment from those of others.
+//! *Writing*: an [`Analyser`] turns text into terms, a [`DocumentTermsBuilder`] counts them by
+//! chunk on any thread, and a [`Writer`] collects the chunks of a segment and writes three columns:
+//! the term dictionary, the postings and the chunk lengths (field norms). [`merge()`] makes the
+//! columns of a new segment from those of others.
 //!
 //! *Reading*: a [`Reader`] borrows the columns. A [`Query`] weights its terms over all segments and
 //! finds the best rows of one segment.

@@ -1,8 +1,8 @@
 //! Vectors to nearest rows: the vector index of a segment.
 //!
-//! Each chunk has one row of signed bytes or nibbles, in row order, and its sign bits in a column of
-//! their own. A search scans all rows, or it scans the sign bits of all rows and rescores the best
-//! of them. This room knows rows, not documents; filters come in as bitmaps of rows.
+//! Each chunk has one row of signed bytes or nibbles, in row order, and its sign bits in a column
+//! of their own. A search scans all rows, or it scans the sign bits of all rows and rescores the
+//! best of them. This room knows rows, not documents; filters come in as bitmaps of rows.
 
 #[cfg(test)]
 mod fixture;

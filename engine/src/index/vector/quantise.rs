@@ -4,9 +4,9 @@
 /// The largest value of a stored component.
 pub(super) const LEVELS: f32 = 127.0;
 
-/// Signed bytes that share a nibble: 16 steps of 11 reach from -88 to 88. For components with a normal
-/// distribution whose 0.9999 quantile is 127, this step has the smallest mean squared error (the
-/// optimal uniform quantiser: Max 1960, "Quantizing for minimum distortion").
+/// Signed bytes that share a nibble: 16 steps of 11 reach from -88 to 88. For components with a
+/// normal distribution whose 0.9999 quantile is 127, this step has the smallest mean squared error
+/// (the optimal uniform quantiser: Max 1960, "Quantizing for minimum distortion").
 pub const I4_STEP: u8 = 11;
 
 /// A nibble `n` stands for the signed byte `(2 n - 15) * 11 / 2`, the middle of its step.
@@ -19,9 +19,9 @@ const I4_GROUP: usize = 64;
 /// `row` filled up with zeros. The same bits on every machine.
 ///
 /// Clipping loses information for every query: of 878 chunks of XML drawings, whose few words give
-/// one-sided vectors, 175 exceed a range of 0.305, up to 0.678. Recall@10 among these chunks alone is
-/// 0.903, and 0.904 with an unquantised query. A range of 0.7 clips nothing and has 0.952 there, but
-/// 0.979 instead of 0.990 among all 114 641 chunks.
+/// one-sided vectors, 175 exceed a range of 0.305, up to 0.678. Recall@10 among these chunks alone
+/// is 0.903, and 0.904 with an unquantised query. A range of 0.7 clips nothing and has 0.952 there,
+/// but 0.979 instead of 0.990 among all 114 641 chunks.
 pub fn quantise(vector: &[f32], range: f32, row: &mut [i8]) {
     row.fill(0);
     for (byte, x) in row.iter_mut().zip(vector) {
@@ -31,7 +31,8 @@ pub fn quantise(vector: &[f32], range: f32, row: &mut [i8]) {
     }
 }
 
-/// The nibble of a signed byte: 8 to 15 above 0, else 0 to 7. Bit 3 is the sign bit of the component.
+/// The nibble of a signed byte: 8 to 15 above 0, else 0 to 7. Bit 3 is the sign bit of the
+/// component.
 pub fn nibble(byte: i8) -> u8 {
     let step = (byte.unsigned_abs().max(1) - 1) / I4_STEP;
     if byte > 0 {
@@ -41,9 +42,9 @@ pub fn nibble(byte: i8) -> u8 {
     }
 }
 
-/// Packs the first `dim` signed bytes of a row as nibbles, 64 dimensions in 32 bytes: the low nibble
-/// of byte `j` is dimension `j` of the 64, the high nibble dimension `32 + j`. Nibbles after the last
-/// dimension are 0.
+/// Packs the first `dim` signed bytes of a row as nibbles, 64 dimensions in 32 bytes: the low
+/// nibble of byte `j` is dimension `j` of the 64, the high nibble dimension `32 + j`. Nibbles after
+/// the last dimension are 0.
 pub fn to_i4(row: &[i8], dim: usize, packed: &mut Vec<u8>) {
     let row = row.get(..dim).unwrap_or(row);
     packed.clear();

@@ -19,8 +19,8 @@ pub struct Query {
 }
 
 impl Query {
-    /// Quantises a unit vector for rows stored with `range`. The scale of the query is its own largest
-    /// component divided by 127. `None` for the zero vector, which is near nothing.
+    /// Quantises a unit vector for rows stored with `range`. The scale of the query is its own
+    /// largest component divided by 127. `None` for the zero vector, which is near nothing.
     pub fn new(vector: &[f32], range: f32) -> Option<Query> {
         let largest = vector
             .iter()
@@ -80,9 +80,9 @@ impl Query {
 }
 
 /// The lookup tables for sign bits. A sign bit tells whether a component of a row is above 0, and
-/// then the component of the query is added: 16 sums for each 4 dimensions, offset to start at 0. All
-/// are on one scale, on which the widest table reaches [`TABLE_LIMIT`], or less if the sum over all
-/// tables would not fit 16 bits.
+/// then the component of the query is added: 16 sums for each 4 dimensions, offset to start at 0.
+/// All are on one scale, on which the widest table reaches [`TABLE_LIMIT`], or less if the sum over
+/// all tables would not fit 16 bits.
 fn sign_tables(vector: &[f32], width: usize) -> Vec<u8> {
     let groups = || vector.chunks(GROUP_DIMS);
     let widest = groups()

@@ -32,8 +32,8 @@ pub struct Reader<'a> {
 /// How many rows ahead of the scored one are prefetched.
 const AHEAD: usize = 12;
 
-/// Scattered rows are copied next to each other and scored in one call of so many rows: their cache
-/// misses overlap, and the kernel adds up four rows at a time.
+/// Scattered rows are copied next to each other and scored in one call of this many rows: their
+/// cache misses overlap, and the kernel adds up four rows at a time.
 const GATHERED: usize = 16;
 
 impl<'a> Reader<'a> {
@@ -268,8 +268,8 @@ impl<'a> Reader<'a> {
         Cursor::new(self.codes, block_bytes(self.dim) as usize)
     }
 
-    /// Reads the whole index and checks it: padding after the last dimension is 0, no byte is -128, and
-    /// the blocks of sign bits have the signs of the rows, and zeros for missing rows.
+    /// Reads the whole index and checks it: padding after the last dimension is 0, no byte is -128,
+    /// and the blocks of sign bits have the signs of the rows, and zeros for missing rows.
     ///
     /// # Errors
     /// [`Error::Damaged`] naming the first row or block where this does not hold.

@@ -6,7 +6,8 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnId;
 use crate::error::{Error, Result};
 
-/// Column of the rows: signed bytes, padded with zeros to a multiple of 64, or nibbles, to one of 32.
+/// Column of the rows: signed bytes, padded with zeros to a multiple of 64, or nibbles, to one of
+/// 32.
 pub const ROWS: ColumnId = ColumnId(32);
 /// Column of the sign bits, in blocks of 64 rows: see [`super::sign_bits`].
 pub const CODES: ColumnId = ColumnId(34);

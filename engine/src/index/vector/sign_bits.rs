@@ -1,6 +1,6 @@
-//! Sign bits: one bit for each dimension of a row, which is the sign of the component (Charikar 2002,
-//! "Similarity estimation techniques from rounding algorithms"). They are stored in blocks of 64 rows,
-//! transposed so that every instruction set reads the same bytes.
+//! Sign bits: one bit for each dimension of a row, which is the sign of the component (Charikar
+//! 2002, "Similarity estimation techniques from rounding algorithms"). They are stored in blocks of
+//! 64 rows, transposed so that every instruction set reads the same bytes.
 
 use super::kernels::layout::{BLOCK_ROWS, GROUP_BYTES, GROUP_DIMS};
 use super::quantise::nibbles;
@@ -36,7 +36,8 @@ impl Block {
         }
     }
 
-    /// Adds the signs of the first `dim` components of a row of `codec`. The block must not be full.
+    /// Adds the signs of the first `dim` components of a row of `codec`. The block must not be
+    /// full.
     pub fn push(&mut self, codec: u8, row: &[u8], dim: usize) {
         match codec {
             CODEC_I4 => self.push_signs(nibbles(row).take(dim).map(|nibble| nibble >= 8)),

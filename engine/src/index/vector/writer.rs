@@ -78,13 +78,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends a row of another segment, for a merge. The columns are byte for byte those of a segment
-    /// that was written from the vectors.
+    /// Appends a row of another segment, for a merge. The columns are byte for byte those of a
+    /// segment that was written from the vectors.
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row, or the other segment has other dimensions or
-    /// another quantiser, which no valid file has; [`Error::InvalidArgument`] when rows of nibbles are
-    /// to become signed bytes, because the lost precision is not stored. Errors of the sink.
+    /// another quantiser, which no valid file has; [`Error::InvalidArgument`] when rows of nibbles
+    /// are to become signed bytes, because the lost precision is not stored. Errors of the sink.
     pub fn copy(&mut self, sink: &mut dyn ExtentSink, source: &Reader<'_>, row: u32) -> Result<()> {
         let (dim, range) = source.quantiser();
         if dim != self.record.dim || range.to_bits() != self.record.range.to_bits() {

@@ -151,8 +151,8 @@ impl<'a> DocumentTermsBuilder<'a> {
         });
     }
 
-    /// Counts a text that several chunks share. Call it between chunks: it starts a new stamp, after
-    /// which terms of the open chunk would get a second count.
+    /// Counts a text that several chunks share. Call it between chunks: it starts a new stamp,
+    /// after which terms of the open chunk would get a second count.
     pub fn field(&mut self, text: &str) -> Field {
         debug_assert_eq!(self.length, 0, "a field is counted between chunks");
         let mut counts = Vec::new();

@@ -66,8 +66,9 @@ impl WordNormalizer {
         Some(&self.lower)
     }
 
-    /// The stemmed key of a word or of a part of an identifier; `None` for a placeholder. Stop words,
-    /// single characters and very long words are bare, because the index does not have all of them.
+    /// The stemmed key of a word or of a part of an identifier; `None` for a placeholder. Stop
+    /// words, single characters and very long words are bare, because the index does not have all
+    /// of them.
     pub(crate) fn of(&mut self, word: &str) -> Option<WordKey<'_>> {
         if is_placeholder(word) {
             return None;

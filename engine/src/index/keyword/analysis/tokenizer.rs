@@ -1,9 +1,9 @@
 //! Text to terms: one analyser for documents and queries.
 //!
-//! A run of letters, numbers, marks and `_` is a word. Its terms are its lower-case English stem and,
-//! for an identifier, the stems of its parts (`camelCase`, `snake_case`, digits). In scripts without
-//! spaces every pair of adjacent characters is a term (bigrams, as in Lucene's `CJKAnalyzer`). Stop
-//! words and words of one character have no term; parts of one character do.
+//! A run of letters, numbers, marks and `_` is a word. Its terms are its lower-case English stem
+//! and, for an identifier, the stems of its parts (`camelCase`, `snake_case`, digits). In scripts
+//! without spaces every pair of adjacent characters is a term (bigrams, as in Lucene's
+//! `CJKAnalyzer`). Stop words and words of one character have no term; parts of one character do.
 
 use std::ops::Range;
 
@@ -39,8 +39,8 @@ pub struct Analyser {
     word_ends: Vec<u32>,
     /// Terms of all cached words.
     word_terms: Vec<WordTerm>,
-    /// Cached words without parts, and parts of identifiers: `Parse` of `ParseError`. Parts recur in
-    /// many identifiers, and each is stemmed once.
+    /// Cached words without parts, and parts of identifiers: `Parse` of `ParseError`. Parts recur
+    /// in many identifiers, and each is stemmed once.
     part_interner: Interner,
     /// The term of each cached part, if it has one.
     part_terms: Vec<Option<u32>>,

@@ -16,11 +16,11 @@
 //!              per block: packed rows, packed frequencies, exceptions, or a tail
 //! ```
 //!
-//! A packed block holds 128 numbers of `width` bits in four lanes: number `4 i + lane` is at bit
-//! `i * width` of the lane, and the 32-bit words of the four lanes alternate. Rows are stored as the
-//! distance to the previous row less one, frequencies less one. Numbers too wide for their block keep
-//! their low bits in place and the rest in an exception: a byte with the position (bit 7 set for a
-//! frequency), then the high bits as a varint.
+//! A packed block holds 128 numbers of `width` bits in four lanes: number `4i+lane` is at bit
+//! `i*width` of the lane, and the 32-bit words of the four lanes alternate. Rows are stored as the
+//! distance to the previous row less one, frequencies less one. Numbers too wide for their block
+//! keep their low bits in place and the rest in an exception: a byte with the position (bit 7 set
+//! for a frequency), then the high bits as a varint.
 //!
 //! The entries at the head of a part let a reader skip blocks by row and by impact without decoding
 //! them (block-max indexes: Ding and Suel 2011).
@@ -37,8 +37,8 @@ pub(crate) const PART_BLOCKS: usize = 512;
 /// Bytes of the entry of a block at the head of its part.
 pub(crate) const ENTRY_BYTES: usize = 9;
 
-/// Appends one posting of a tail. `distance` is the distance to the previous row less one, or the row
-/// itself for the first posting of a list.
+/// Appends one posting of a tail. `distance` is the distance to the previous row less one, or the
+/// row itself for the first posting of a list.
 pub(crate) fn put_posting(out: &mut Vec<u8>, distance: u32, frequency: u32) {
     let one = frequency == 1;
     put_varint(out, u64::from(distance) << 1 | u64::from(one));
@@ -136,8 +136,8 @@ pub(crate) struct PackedFrequencies<'a> {
     exceptions: &'a [u8],
 }
 
-/// Decodes the rows of a block. `first` is the smallest row it can have: one past the last row of the
-/// previous block, or 0.
+/// Decodes the rows of a block. `first` is the smallest row it can have: one past the last row of
+/// the previous block, or 0.
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes do not give 128 rows that ascend to `last_row`, or have
@@ -166,9 +166,10 @@ pub(crate) fn read_rows<'a>(
         if of_frequency && of_frequencies.is_empty() {
             of_frequencies = exceptions;
         }
-        let width = match of_frequency {
-            true => shape.frequency_width,
-            false => shape.row_width,
+        let width = if of_frequency {
+            shape.frequency_width
+        } else {
+            shape.row_width
         };
         let (at, high) = take_exception(&mut exceptions)?;
         if high >= u64::from(MAX_NUMBER) >> width {

@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
     /// frequency.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when a block on the way contradicts the format.
+    /// [`Error::Damaged`] when a block contradicts the format.
     #[inline]
     pub fn seek(&mut self, row: u32) -> Result<Option<(u32, u32)>> {
         match self.seek_row(row)? {
@@ -96,8 +96,8 @@ impl<'a> Cursor<'a> {
             .copied())
     }
 
-    /// Whether the list has `row`; rows must not descend. A block is only loaded if the row can be in
-    /// it and `worth` accepts its least impact; otherwise the answer is false.
+    /// Whether the list has `row`; rows must not descend. A block is only loaded if the row can be
+    /// in it and `worth` accepts its least impact; otherwise the answer is false.
     ///
     /// # Errors
     /// As [`Cursor::seek`].
@@ -116,8 +116,8 @@ impl<'a> Cursor<'a> {
         Ok(self.seek_row(row)? == Some(row))
     }
 
-    /// As [`Cursor::seek_row`], but skips blocks whose least impact `worth` rejects. `None` also when
-    /// the next block begins at or after `end`.
+    /// As [`Cursor::seek_row`], but skips blocks whose least impact `worth` rejects. `None` also
+    /// when the next block begins at or after `end`.
     ///
     /// # Errors
     /// As [`Cursor::seek`].
@@ -255,11 +255,11 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Calls `each` with the rows and frequencies of every block in order, and with the impact in the
-    /// entry of the block, if it has one.
+    /// Calls `each` with the rows and frequencies of every block in order, and with the impact in
+    /// the entry of the block, if it has one.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when a block contradicts the format; what `each` says.
+    /// [`Error::Damaged`] when a block contradicts the format; errors of `each`.
     pub(crate) fn for_each_block(
         mut self,
         mut each: impl FnMut(&[u32], &[u32], Option<f32>) -> Result<()>,
@@ -274,8 +274,8 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Moves to the block with the first row from `next` on and returns all its rows and frequencies,
-    /// also those before `next`; empty after the last block.
+    /// Moves to the block with the first row from `next` on and returns all its rows and
+    /// frequencies, also those before `next`; empty after the last block.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a block contradicts the format.
@@ -336,8 +336,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The number of ascending rows below `row`. The result is mostly small, so that a linear search that
-/// compares eight rows at once is faster than a binary search.
+/// The number of ascending rows below `row`. The result is mostly small, so that a linear search
+/// that compares eight rows at once is faster than a binary search.
 #[inline]
 fn lower(rows: &[u32], row: u32) -> usize {
     let mut below = 0;

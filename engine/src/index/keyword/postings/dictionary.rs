@@ -166,7 +166,7 @@ impl DictionaryWriter {
 /// Looks up a term; `None` when the dictionary does not have it.
 ///
 /// # Errors
-/// [`Error::Damaged`] when the bytes on the way contradict the format.
+/// [`Error::Damaged`] when the bytes that are read contradict the format.
 pub(crate) fn find(
     parts: &[DictionaryPart],
     column: &ColumnView<'_>,
@@ -186,7 +186,7 @@ pub(crate) fn find(
 /// Parts, blocks and lists must follow each other without gaps, so that no byte is read twice.
 ///
 /// # Errors
-/// [`Error::Damaged`] when the bytes on the way contradict the format; what `each` says.
+/// [`Error::Damaged`] when the bytes that are read contradict the format; errors of `each`.
 pub(crate) fn for_each_from(
     parts: &[DictionaryPart],
     column: &ColumnView<'_>,
@@ -329,8 +329,8 @@ fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<TermInfo>> {
         }
         let (shared, suffix) = take_suffix(&mut block)?;
         let info = take_term_info(&mut block, position)?;
-        // The previous term is smaller than `term`. A term that shares more with it than `term` does
-        // is smaller too; one that shares less is greater.
+        // The previous term is smaller than `term`. A term that shares more with it than `term`
+        // does is smaller too; one that shares less is greater.
         if shared < common {
             return Ok(None);
         }
@@ -396,7 +396,7 @@ mod tests {
         find(&written.parts, &view, term)
     }
 
-    /// Gives every term a info: the `i`-th a single posting or a list, by turns.
+    /// Gives the terms locations: every third one a list, the others single postings.
     fn placed(terms: impl IntoIterator<Item = Vec<u8>>) -> BTreeMap<Vec<u8>, TermInfo> {
         let sorted: std::collections::BTreeSet<Vec<u8>> = terms.into_iter().collect();
         let mut position = 0;

@@ -2,8 +2,9 @@
 //!
 //! A block is packed in four interleaved lanes, so that SIMD instructions unpack four numbers at a
 //! time: the layout of SIMD-BP128 (Lemire and Boytsov 2015, "Decoding billions of integers per
-//! second through vectorization"). Numbers too wide for their block keep their low bits in place and
-//! the rest apart, as in PForDelta (Zukowski et al. 2006, "Super-Scalar RAM-CPU Cache Compression").
+//! second through vectorization"). Numbers too wide for their block keep their low bits in place
+//! and the rest apart, as in PForDelta (Zukowski et al. 2006, "Super-Scalar RAM-CPU Cache
+//! Compression").
 
 use crate::error::{Error, Result};
 

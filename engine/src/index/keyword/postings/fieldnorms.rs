@@ -1,5 +1,5 @@
-//! Field norms: the length in terms of every chunk, which BM25 normalises by. They are exact, unlike
-//! the one-byte norms of Lucene.
+//! Field norms: the length in terms of every chunk, which BM25 normalises by. They are exact,
+//! unlike the one-byte norms of Lucene.
 
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};

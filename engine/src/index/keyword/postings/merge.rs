@@ -18,7 +18,7 @@ use crate::types::SegmentId;
 /// The new row of a row that is dropped.
 pub const DROPPED: u32 = u32::MAX;
 
-/// Postings of a longer list are merged in windows of so many new rows.
+/// Postings of a longer list are merged in windows of this many new rows.
 const WINDOW_ROWS: u32 = 1 << 18;
 
 /// Terms between two calls of `check`.
@@ -131,17 +131,17 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Writes the columns of a segment of `rows` rows, each of them a row of one of the `sources`. Calls
-/// `check` regularly; its error cancels the merge.
+/// Writes the columns of a segment of `rows` rows, each of them a row of one of the `sources`.
+/// Calls `check` regularly; its error cancels the merge.
 ///
 /// Reads every source once. Takes memory for 2^18 postings (16 bytes each), the encoded form of one
-/// list, and the lengths (2 bytes a row; 4 when a chunk is longer than 65 535 terms), independent of
-/// the number of documents and sources.
+/// list, and the lengths (2 bytes a row; 4 when a chunk is longer than 65 535 terms), independent
+/// of the number of documents and sources.
 ///
 /// # Errors
-/// [`Error::Damaged`] when a mapping does not lie within its segment, does not ascend, or all of them
-/// together do not give every new row once; or when bytes of a source contradict the format.
-/// [`Error::TooMany`] for more than [`MAX_ROWS`] rows. What the sink and `check` say.
+/// [`Error::Damaged`] when a mapping does not lie within its segment, does not ascend, or all of
+/// them together do not give every new row once; or when bytes of a source contradict the format.
+/// [`Error::TooMany`] for more than [`MAX_ROWS`] rows. Errors of the sink and of `check`.
 pub fn merge(
     segment: SegmentId,
     sources: &[MergeSource<'_>],
@@ -191,9 +191,10 @@ impl ListMerger {
             count += head.open()?;
             lists += 1;
         }
-        let window = match count <= u64::from(WINDOW_ROWS) || lists == 0 {
-            true => rows,
-            false => WINDOW_ROWS,
+        let window = if count <= u64::from(WINDOW_ROWS) || lists == 0 {
+            rows
+        } else {
+            WINDOW_ROWS
         };
         let mut end = 0;
         while end < rows {

@@ -7,7 +7,8 @@ use crate::error::Result;
 /// Bytes of an arena page. Slices never cross a page.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// Bytes of the first slice of a list, and of the largest one; each slice is twice the previous one.
+/// Bytes of the first slice of a list, and of the largest one; each slice is twice the previous
+/// one.
 const SLICE_BYTES: [usize; 2] = [16, 16 << 10];
 
 /// Bytes at the end of a slice that hold the position of the next one.
@@ -24,8 +25,8 @@ pub(crate) struct Arena {
     scratch: Vec<u8>,
 }
 
-/// The postings list of one term. The last posting is kept here, so that a list of one posting needs
-/// no arena.
+/// The postings list of one term. The last posting is kept here, so that a list of one posting
+/// needs no arena.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PostingsBuilder {
     /// Postings so far.

@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
     /// The postings of a term; `None` when no row has it.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the bytes on the way contradict the format.
+    /// [`Error::Damaged`] when the bytes that are read contradict the format.
     pub fn postings(&self, term: &str) -> Result<Option<Postings<'a>>> {
         let info = find(
             &self.record.dictionary_parts,

@@ -1,5 +1,5 @@
-//! Writes terms and their postings to the three columns: for the writer, from documents, and for the
-//! merge, from other segments.
+//! Writes terms and their postings to the three columns: for the writer, from documents, and for
+//! the merge, from other segments.
 
 use super::block::{ENTRY_BYTES, PART_BLOCKS, encode_impact, put_block, put_posting};
 use super::dictionary::{DictionaryWriter, TermInfo};
@@ -58,11 +58,12 @@ impl<'a> InvertedIndexSerializer<'a> {
         }
     }
 
-    /// Adds a term, which must be greater than all earlier ones and not empty, with the ascending rows
-    /// that have it and its frequency in each, `1..=MAX_NUMBER`. A term without rows is left out.
+    /// Adds a term, which must be greater than all earlier ones and not empty, with the ascending
+    /// rows that have it and its frequency in each, `1..=MAX_NUMBER`. A term without rows is left
+    /// out.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Errors of the sink.
     pub(crate) fn push(
         &mut self,
         sink: &mut dyn ExtentSink,
@@ -83,7 +84,7 @@ impl<'a> InvertedIndexSerializer<'a> {
     /// Ends the list of a term, under the conditions of [`InvertedIndexSerializer::push`].
     ///
     /// # Errors
-    /// What the sink says.
+    /// Errors of the sink.
     pub(crate) fn end_term(&mut self, sink: &mut dyn ExtentSink, term: &[u8]) -> Result<()> {
         let position = self.postings.column.position();
         let Some(info) = self.postings.end_list(sink)? else {
@@ -96,7 +97,7 @@ impl<'a> InvertedIndexSerializer<'a> {
     /// Writes the last extents and the lengths.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Errors of the sink.
     pub(crate) fn finish(self, sink: &mut dyn ExtentSink) -> Result<KeywordRecord> {
         let postings = self.postings.column.finish(sink)?;
         let (dictionary, dictionary_parts) = self.dictionary.finish(sink)?;

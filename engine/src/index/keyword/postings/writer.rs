@@ -94,7 +94,7 @@ impl Writer {
     /// Writes the columns. The same documents in the same order give the same bytes.
     ///
     /// # Errors
-    /// What the sink says.
+    /// Errors of the sink.
     pub fn finish(self, sink: &mut dyn ExtentSink) -> Result<KeywordRecord> {
         let mut columns = InvertedIndexSerializer::new(self.segment, &self.lengths);
         let (mut bytes, mut rows, mut frequencies) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! The rows that have a single character of a script without spaces.
 //!
-//! Such a character is a term only where it is alone; elsewhere it is part of one or two bigrams. So
-//! the postings of all bigrams that begin or end with it are united.
+//! Such a character is a term only where it is alone; elsewhere it is part of one or two bigrams.
+//! So the postings of all bigrams that begin or end with it are united.
 //!
 //! Cost: one pass over the bigrams of the dictionary for all characters of a query, some tens of
 //! nanoseconds for each bigram, and some nanoseconds for each posting of those that have one of the
@@ -27,7 +27,7 @@ impl Reader<'_> {
     /// one. So the larger of both counts differs from the true one by at most one for each run.
     ///
     /// # Errors
-    /// [`crate::Error::Damaged`] when the bytes on the way contradict the format.
+    /// [`crate::Error::Damaged`] when the bytes that are read contradict the format.
     pub(crate) fn rows_with_characters(&self, characters: &[char]) -> Result<Vec<CharacterRows>> {
         let mut counts: Vec<FxHashMap<u32, (u32, u32)>> =
             vec![FxHashMap::default(); characters.len()];

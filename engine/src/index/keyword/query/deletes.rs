@@ -39,7 +39,7 @@ impl<'a> DeletedRows<'a> {
     /// Seeks each deleted row when they are few; else reads the list, about a nanosecond a posting.
     ///
     /// # Errors
-    /// [`crate::Error::Damaged`] when a block on the way contradicts the format.
+    /// [`crate::Error::Damaged`] when a block contradicts the format.
     pub(crate) fn count(&self, reader: &Reader<'_>, list: &Postings<'_>) -> Result<u32> {
         let mut cursor = reader.cursor(list)?;
         let mut count = 0;
@@ -83,8 +83,8 @@ pub(crate) fn allowed(
 }
 
 /// Sum of the lengths of some rows in terms: what deleting them subtracts from
-/// [`Statistics::total_length`](crate::index::keyword::Statistics::total_length). Some nanoseconds a
-/// row.
+/// [`Statistics::total_length`](crate::index::keyword::Statistics::total_length). Some nanoseconds
+/// a row.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when there is no such row or its bytes fail their checks.

@@ -76,7 +76,7 @@ impl TermSet {
         self.numbers.is_empty()
     }
 
-    /// Terms are in lower case; the words that give them need not be.
+    /// Terms are in lower case; the words in a text need not be.
     fn add_prefix(&mut self, bytes: &[u8]) {
         let mask = first_bytes([u8::MAX; 4].get(..bytes.len()).unwrap_or_default());
         let cases = bytes.iter().take(PREFIX_BYTES);
@@ -142,11 +142,11 @@ fn begins(text: &[u8], at: usize) -> bool {
 }
 
 impl Analyser {
-    /// Calls `each` with the number and byte range of each occurrence of the terms in `text`, in the
-    /// order of [`Analyser::analyse`]: an identifier comes before its parts.
+    /// Calls `each` with the number and byte range of each occurrence of the terms in `text`, in
+    /// the order of [`Analyser::analyse`]: an identifier comes before its parts.
     ///
-    /// In lines of ASCII, only words that begin like a term are analysed: a fraction of a nanosecond
-    /// a byte.
+    /// In lines of ASCII, only words that begin like a term are analysed: a fraction of a
+    /// nanosecond a byte.
     pub fn highlights(
         &mut self,
         text: &str,

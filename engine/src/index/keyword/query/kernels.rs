@@ -1,8 +1,8 @@
 //! Loops over whole blocks and windows, in which a keyword search spends most of its time.
 //!
 //! Each has a reference in plain Rust, which runs everywhere, and a form for AVX2, chosen at run
-//! time. Both do the same operations in the same order on each number, so their results are equal to
-//! the bit.
+//! time. Both do the same operations in the same order on each number, so their results are equal
+//! to the bit.
 
 use crate::index::keyword::bm25::Bm25Weight;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;

@@ -77,9 +77,9 @@ struct Segment<'a> {
 impl<'a> Query<'a> {
     /// Looks the terms of `text` up in all segments.
     ///
-    /// `statistics` are those of the live chunks of all segments. In segments with deleted rows, the
-    /// live rows of each term are counted, which costs about a nanosecond for each posting, or less
-    /// when few rows are deleted.
+    /// `statistics` are those of the live chunks of all segments. In segments with deleted rows,
+    /// the live rows of each term are counted, which costs about a nanosecond for each posting, or
+    /// less when few rows are deleted.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a dictionary or the head of a list contradicts the format.
@@ -168,20 +168,21 @@ impl<'a> Query<'a> {
         &self.terms
     }
 
-    /// The highest score that a row could have: the sum of idf times occurrences over all terms, also
-    /// those that no row has. 0 when there are no terms.
+    /// The highest score that a row could have: the sum of idf times occurrences over all terms,
+    /// also those that no row has. 0 when there are no terms.
     pub fn idf_sum(&self) -> f32 {
         self.idf_sum
     }
 
     /// The `k` best rows of a segment, best first, equal scores by ascending row.
     ///
-    /// Only live rows of `filter` count (`None`: all live rows), and only scores of at least `floor`:
-    /// pass the score of the k-th best row of other segments to spare work. The result is that of
-    /// scoring every row.
+    /// Only live rows of `filter` count (`None`: all live rows), and only scores of at least
+    /// `floor`: pass the score of the k-th best row of other segments to spare work. The result is
+    /// that of scoring every row.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when bytes on the way contradict the format, or there is no such segment.
+    /// [`Error::Damaged`] when bytes that are read contradict the format, or there is no such
+    /// segment.
     pub fn top_k(
         &self,
         segment: usize,
@@ -227,8 +228,8 @@ impl<'a> Query<'a> {
             .collect())
     }
 
-    /// The contribution of each term to the score of one row: index in [`Query::terms`], frequency and
-    /// score. Terms that the row does not have are left out.
+    /// The contribution of each term to the score of one row: index in [`Query::terms`], frequency
+    /// and score. Terms that the row does not have are left out.
     ///
     /// # Errors
     /// As [`Query::top_k`].

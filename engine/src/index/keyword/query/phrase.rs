@@ -1,8 +1,9 @@
 //! Phrases: consecutive words, also those that the index leaves out.
 //!
-//! A phrase is a list of elements. A word of a script with spaces is one element, also when it is an
-//! identifier; each character of a script without spaces is one. Words of `_` only, and words longer
-//! than [`MAX_WORD_BYTES`](crate::index::keyword::MAX_WORD_BYTES), are ignored in phrases and texts.
+//! A phrase is a list of elements. A word of a script with spaces is one element, also when it is
+//! an identifier; each character of a script without spaces is one. Words of `_` only, and words
+//! longer than [`MAX_WORD_BYTES`](crate::index::keyword::MAX_WORD_BYTES), are ignored in phrases
+//! and texts.
 //!
 //! A text matches when it has consecutive elements that equal those of the phrase; [`Form`] defines
 //! when two words are equal. An identifier in a text also matches as its parts: `readFile` matches
@@ -31,9 +32,9 @@ pub(crate) enum Element {
 /// When a word of a text equals a word of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// When they are the same word, ignoring case and Unicode composition. Punctuation, markup and ends
-    /// of lines between words are ignored, and so are `_` around a word, which Markdown uses for
-    /// emphasis. An identifier is one word.
+    /// When they are the same word, ignoring case and Unicode composition. Punctuation, markup and
+    /// ends of lines between words are ignored, and so are `_` around a word, which Markdown uses
+    /// for emphasis. An identifier is one word.
     Written,
     /// When they have the same term; words without a term (stop words, single characters, very long
     /// words) when they are the same in lower case. An identifier also matches as its consecutive

@@ -1,5 +1,5 @@
-//! Finds a [`Phrase`] in texts, with a bit-parallel automaton (Shift-And: Baeza-Yates and Gonnet 1992,
-//! "A new approach to text searching") over words instead of characters.
+//! Finds a [`Phrase`] in texts, with a bit-parallel automaton (Shift-And: Baeza-Yates and Gonnet
+//! 1992, "A new approach to text searching") over words instead of characters.
 
 use rustc_hash::FxHashMap;
 
@@ -192,8 +192,8 @@ impl PhraseMatcher {
         found
     }
 
-    /// False when neither the word nor a part of it begins like an element. A quick check before the
-    /// cache: a term begins with the same character as its words.
+    /// False when neither the word nor a part of it begins like an element. A quick check before
+    /// the cache: a term begins with the same character as its words.
     #[inline]
     fn may_equal(&self, word: &[u8]) -> bool {
         let mut border = true;

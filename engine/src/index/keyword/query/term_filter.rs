@@ -9,11 +9,11 @@ use crate::index::keyword::postings::reader::Reader;
 
 impl Reader<'_> {
     /// The rows that have a term, deleted ones included. About two nanoseconds a row. A single
-    /// character of a script without spaces also matches within bigrams, which costs a pass over the
-    /// bigrams of the dictionary.
+    /// character of a script without spaces also matches within bigrams, which costs a pass over
+    /// the bigrams of the dictionary.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the bytes on the way contradict the format.
+    /// [`Error::Damaged`] when the bytes that are read contradict the format.
     pub fn rows_with(&self, term: &str) -> Result<RoaringBitmap> {
         if let Some(character) = single_character(term) {
             let found = self.rows_with_characters(&[character])?;

@@ -35,7 +35,8 @@ pub(crate) struct TermScorer<'a> {
     pub(crate) windows: Vec<(i32, BlockPosition)>,
 }
 
-/// The terms of a query in one segment. They are sorted for every window; boxes spare moving 2 KB each.
+/// The terms of a query in one segment. They are sorted for every window; boxes spare moving 2 KB
+/// each.
 pub(crate) type TermScorers<'a> = Vec<Box<TermScorer<'a>>>;
 
 impl<'a> TermScorer<'a> {
@@ -77,8 +78,8 @@ impl<'a> TermScorer<'a> {
         Ok(())
     }
 
-    /// An upper bound of the scores of `start..end`, and the location of the first block that reaches
-    /// it. Windows must ascend.
+    /// An upper bound of the scores of `start..end`, and the location of the first block that
+    /// reaches it. Windows must ascend.
     pub(crate) fn find_bound(&mut self, start: u32, end: u32) -> Result<(i32, BlockPosition)> {
         if let Some(skips) = &mut self.skips {
             if !skips.skip_to(start)? {
@@ -132,9 +133,10 @@ impl<'a> TermScorer<'a> {
     /// The score of `row`, if it has the term. Rows must not descend.
     #[inline]
     pub(crate) fn units_at(&mut self, row: u32) -> Result<Option<i32>> {
-        match self.cursor.has_row(row, |_| true)? {
-            true => self.units_of_posting(self.cursor.at(), row).map(Some),
-            false => Ok(None),
+        if self.cursor.has_row(row, |_| true)? {
+            self.units_of_posting(self.cursor.at(), row).map(Some)
+        } else {
+            Ok(None)
         }
     }
 
@@ -144,9 +146,10 @@ impl<'a> TermScorer<'a> {
     pub(crate) fn units_above(&mut self, row: u32, useless: i32) -> Result<i32> {
         let weight = self.weight;
         let worth = |impact| weight.most_units(impact) > useless;
-        match self.cursor.has_row(row, worth)? {
-            true => self.units_of_posting(self.cursor.at(), row),
-            false => Ok(0),
+        if self.cursor.has_row(row, worth)? {
+            self.units_of_posting(self.cursor.at(), row)
+        } else {
+            Ok(0)
         }
     }
 
@@ -173,8 +176,8 @@ impl<'a> TermScorer<'a> {
         }
     }
 
-    /// Moves to the next block with rows of `start..end` and a bound above `useless`, and returns the
-    /// indices of these rows in it; `None` when there is none.
+    /// Moves to the next block with rows of `start..end` and a bound above `useless`, and returns
+    /// the indices of these rows in it; `None` when there is none.
     #[inline(always)]
     pub(crate) fn next_block(
         &mut self,

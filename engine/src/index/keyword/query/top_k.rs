@@ -1,14 +1,14 @@
-//! The best rows of one segment: block-max MaxScore over windows of rows (MaxScore: Turtle and Flood
-//! 1995, "Query evaluation: strategies and optimizations"; block-max indexes: Ding and Suel 2011,
-//! "Faster Top-k Document Retrieval Using Block-Max Indexes"; windows with dense sums as in Lucene's
-//! `MaxScoreBulkScorer`).
+//! The best rows of one segment: block-max MaxScore over windows of rows (MaxScore: Turtle and
+//! Flood 1995, "Query evaluation: strategies and optimizations"; block-max indexes: Ding and Suel
+//! 2011, "Faster Top-k Document Retrieval Using Block-Max Indexes"; windows with dense sums as in
+//! Lucene's `MaxScoreBulkScorer`).
 //!
 //! In each window every term has an upper bound from the impacts of its blocks. Terms whose bounds
 //! together do not exceed the worst row kept so far are non-essential: no row is among the best by
-//! them alone. So the essential terms are added up first, and the others are only looked up for rows
-//! that can still be among the best. Blocks and windows whose bounds are too small are skipped without
-//! being decoded. Windows with the greatest bounds come first, because good rows found early allow
-//! more skipping. Scores are whole numbers, so the order of additions does not matter.
+//! them alone. So the essential terms are added up first, and the others are only looked up for
+//! rows that can still be among the best. Blocks and windows whose bounds are too small are skipped
+//! without being decoded. Windows with the greatest bounds come first, because good rows found
+//! early allow more skipping. Scores are whole numbers, so the order of additions does not matter.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -26,11 +26,11 @@ const WINDOW_ROWS: u32 = 4096;
 /// Windows whose bounds are computed together.
 const BATCH_WINDOWS: u32 = 128;
 
-/// One of so many windows of a batch, those with the greatest bounds, is searched before the others.
-/// The others ascend, so that a block is decoded once for all the windows it reaches.
+/// One of this many windows of a batch, those with the greatest bounds, is searched before the
+/// others. The others ascend, so that a block is decoded once for all the windows it reaches.
 const PROMISING: usize = 8;
 
-/// A window of which at most one row in so many may answer is searched row by row.
+/// A window of which at most one row in this many may answer is searched row by row.
 const SPARSE: u32 = 16;
 
 /// Seeking a row costs about as much as reading this many postings in order.
@@ -106,8 +106,8 @@ impl TopRows {
     }
 }
 
-/// The `k` best rows of `allowed` (`None`: of all rows) with a score of at least `least`, best first,
-/// equal scores by row.
+/// The `k` best rows of `allowed` (`None`: of all rows) with a score of at least `least`, best
+/// first, equal scores by row.
 pub(crate) fn top_k(
     mut terms: TermScorers<'_>,
     row_count: u32,

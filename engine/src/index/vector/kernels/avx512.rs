@@ -30,20 +30,22 @@ unsafe fn load(bytes: *const u8) -> __m512i {
     unsafe { _mm512_loadu_si512(bytes.cast()) }
 }
 
-/// How far ahead of what is read memory is asked for. What a processor fetches by itself ends with
-/// each page of 4096 bytes: on a busy machine 22 MB of rows took 2.5 ms, fetched ahead 1.7 ms.
+/// How many bytes ahead to prefetch. Hardware prefetchers stop at the end of each page of 4096 bytes:
+/// on a busy machine a scan of 22 MB of rows took 2.5 ms, and 1.7 ms with prefetching.
 const AHEAD_BYTES: usize = 4096;
 
-/// How far ahead of `rows` to fetch: not at all for a few, which were gathered and have no
+/// How many bytes ahead of `rows` to prefetch: 0 for few rows, which were gathered and have no
 /// successors.
 fn ahead(rows: &[u8]) -> usize {
-    match rows.len() > AHEAD_BYTES {
-        true => AHEAD_BYTES,
-        false => 0,
+    if rows.len() > AHEAD_BYTES {
+        AHEAD_BYTES
+    } else {
+        0
     }
 }
 
-/// Asks for the line so many bytes after `bytes`, wherever that is: nothing is read that could be seen.
+/// Asks for the line so many bytes after `bytes`, wherever that is: nothing is read that could be
+/// seen.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn fetch(bytes: *const u8, ahead: usize) {

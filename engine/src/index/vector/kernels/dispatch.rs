@@ -71,8 +71,8 @@ impl Kernels {
     }
 
     /// Adds up the tables by the sign bits of 64 rows: `sums` gets one number for each row, and the
-    /// result has a bit for each row whose sum is at least `threshold`. 0 when the block has another
-    /// length than the tables.
+    /// result has a bit for each row whose sum is at least `threshold`. 0 when the block has
+    /// another length than the tables.
     ///
     /// `tables` has 32 bytes a group, its 16 numbers twice, none above [`TABLE_LIMIT`], and all
     /// groups together reach at most 65 535.

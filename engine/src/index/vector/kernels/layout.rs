@@ -1,4 +1,5 @@
-//! What kernels read: one query, sixteen interleaved queries, and the sizes of a block of sign bits.
+//! What kernels read: one query, sixteen interleaved queries, and the sizes of a block of sign
+//! bits.
 
 /// Queries that are multiplied with a row at the same time.
 pub const LANES: usize = 16;
@@ -15,7 +16,7 @@ pub const GROUP_BYTES: usize = BLOCK_ROWS * GROUP_DIMS / 8;
 /// The largest number in a table: the sum of four fits an unsigned byte.
 pub const TABLE_LIMIT: u8 = 63;
 
-/// Groups whose sums are widened together; blocks and tables have a multiple of so many groups.
+/// Groups whose sums are widened together; blocks and tables have a multiple of this many groups.
 pub const GROUPS_AT_ONCE: usize = 8;
 
 /// One query.

@@ -1,9 +1,9 @@
-//! Products of one query, or of sixteen, with many rows in one call: a scalar reference, and forms for
-//! instruction sets, of which the fastest that the processor has is chosen once.
+//! Products of one query, or of sixteen, with many rows in one call: a scalar reference, and forms
+//! for instruction sets, of which the fastest that the processor has is chosen once.
 //!
 //! All forms use integer arithmetic and give equal results. Rows come from an untrusted file: every
-//! byte value is legal, and when lengths do not fit, fewer rows are computed; nothing is read outside
-//! a slice.
+//! byte value is legal, and when lengths do not fit, fewer rows are computed; nothing is read
+//! outside a slice.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -18,8 +18,8 @@ fn forms() -> Vec<Kernels> {
     all
 }
 
-/// `len` values of one seed (splitmix64, Steele, Lea and Flood 2014). A strategy for each value takes
-/// a hundred times as long as the kernels do.
+/// `len` values of one seed (splitmix64, Steele, Lea and Flood 2014). A strategy for each value
+/// takes a hundred times as long as the kernels do.
 fn values<T: std::fmt::Debug>(len: usize, one: fn(u64) -> T) -> impl Strategy<Value = Vec<T>> {
     any::<u64>().prop_map(move |seed| {
         let mixed = (1..=len as u64).map(|step| {

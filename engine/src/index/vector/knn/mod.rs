@@ -1,9 +1,9 @@
 //! The nearest rows of all segments of a file to one query or to many.
 //!
-//! The *exact* scan computes the product with every row that may answer. The *rescored* scan estimates
-//! it from the sign bits of every such row, keeps an oversampled number of candidates, and computes
-//! the exact product of these. Both depend on the rows alone, not on how they are split into
-//! segments.
+//! The *exact* scan computes the product with every row that may answer. The *rescored* scan
+//! estimates it from the sign bits of every such row, keeps an oversampled number of candidates,
+//! and computes the exact product of these. Both depend on the rows alone, not on how they are
+//! split into segments.
 
 mod exact;
 pub mod rescoring;

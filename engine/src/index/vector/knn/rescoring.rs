@@ -1,10 +1,11 @@
 //! The rescored scan: an estimate of every product from sign bits, then the exact product of the
 //! best estimates.
 //!
-//! The estimate adds up, for each row, the components of the query whose sign bit is set in the row:
-//! an asymmetric distance, quantised rows against an unquantised query, looked up in tables of 16
-//! sums (Jegou, Douze and Schmid 2011, "Product quantization for nearest neighbor search"; tables
-//! in registers as in Andre, Kermarrec and Le Scouarnec 2015, "Cache locality is not enough").
+//! The estimate adds up, for each row, the components of the query whose sign bit is set in the
+//! row: an asymmetric distance, quantised rows against an unquantised query, looked up in tables of
+//! 16 sums (Jegou, Douze and Schmid 2011, "Product quantization for nearest neighbor search";
+//! tables in registers as in Andre, Kermarrec and Le Scouarnec 2015, "Cache locality is not
+//! enough").
 //!
 //! Candidates are cut by value: every row whose estimate reaches the c-th best of all segments
 //! together. So the answer depends on the rows alone, not on how they are split into segments.
@@ -30,7 +31,7 @@ pub fn oversample(k: usize) -> usize {
     k.saturating_mul(4).saturating_add(200).max(400)
 }
 
-/// One block in so many is read first, to estimate the sum that candidates reach.
+/// One block in this many is read first, to estimate the sum that candidates reach.
 pub(super) const SAMPLED_EVERY: usize = 32;
 
 /// The `k` nearest of the `candidates` rows with the best estimates, and how many rows were
@@ -136,7 +137,7 @@ struct Candidates {
     reached: usize,
     /// Rows that reached the threshold when they were offered.
     rows: Vec<Candidate>,
-    /// When there are so many rows, those below the threshold are dropped.
+    /// When there are this many rows, those below the threshold are dropped.
     trim_at: usize,
 }
 
@@ -188,8 +189,8 @@ impl Candidates {
         }
     }
 
-    /// Drops rows below the threshold. Copies without branches: about half of the rows are dropped, in
-    /// no order, so that branches would be mispredicted.
+    /// Drops rows below the threshold. Copies without branches: about half of the rows are dropped,
+    /// in no order, so that branches would be mispredicted.
     fn trim(&mut self) {
         let mut kept = 0;
         for at in 0..self.rows.len() {

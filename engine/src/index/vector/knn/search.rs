@@ -42,7 +42,7 @@ impl ScanStats {
 /// Up to this many rows are all scanned: that is as fast, and exact.
 const EXACT_ROWS: u64 = 4096;
 
-/// Whether [`Scan::Auto`] rescores when so many rows may answer. A candidate lies anywhere in the
+/// Whether [`Scan::Auto`] rescores when `rows` rows may answer. A candidate lies anywhere in the
 /// file and costs as much as a few adjacent rows.
 pub fn uses_rescoring(rows: u64, k: usize) -> bool {
     rows > EXACT_ROWS.max(4 * oversample(k) as u64)

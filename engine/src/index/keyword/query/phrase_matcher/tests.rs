@@ -122,9 +122,10 @@ fn slow(phrase: &[Element], words: &[Vec<Vec<Element>>], inside: Option<usize>) 
         let parts = word.get(1)?;
         let at = inside.unwrap_or(0);
         equal(parts.get(at)?).then_some(())?;
-        let (words, inside) = match at + 1 < parts.len() {
-            true => (words, Some(at + 1)),
-            false => (after, None),
+        let (words, inside) = if at + 1 < parts.len() {
+            (words, Some(at + 1))
+        } else {
+            (after, None)
         };
         Some(slow(rest, words, inside))
     };
