@@ -360,9 +360,11 @@ impl Kb {
     pub fn info(&self) -> Result<Info> {
         let signature = self.container().signature();
         let format = format!("{}.{}", signature.major, signature.minor);
-        let file_bytes = self.container().len_bytes();
-        self.file
-            .read(|commit| content::info(commit, format.clone(), file_bytes))
+        self.file.read(|commit| {
+            // Reading maps the file again where it has grown.
+            let file_bytes = self.container().len_bytes();
+            content::info(commit, format.clone(), file_bytes)
+        })
     }
 
     /// The folders that were indexed.

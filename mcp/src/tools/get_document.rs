@@ -101,6 +101,7 @@ impl Tool for GetDocument {
 mod tests {
     use super::*;
     use crate::tools::testing::Fixture;
+    use kb_engine::{KbWriter, SourceInfo, document_of};
     use serde_json::json;
 
     #[test]
@@ -153,7 +154,12 @@ mod tests {
         };
         let first = revision();
         assert_eq!(revision(), first);
-        fixture.add("a.md", "two");
+        let replace = |writer: &mut KbWriter| {
+            let source = SourceInfo::of(b"two");
+            writer.add_from(document_of("a.md", b"two")?, source, true)?;
+            writer.commit()
+        };
+        fixture.index().write(replace).unwrap();
         assert_ne!(revision(), first);
     }
 }
