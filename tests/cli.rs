@@ -9,6 +9,8 @@ mod hostile_sources;
 #[cfg(target_os = "linux")]
 mod hostile_text;
 mod measuring;
+#[cfg(unix)]
+mod outputs;
 mod reading;
 mod roots;
 mod searching;

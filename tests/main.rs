@@ -10,30 +10,18 @@
 )]
 
 mod cli;
+mod corruption;
 #[cfg(unix)]
-mod crash;
-#[cfg(unix)]
-mod fork;
-mod golden;
-mod hostile;
-mod make_golden;
+mod durability;
+mod format;
 #[cfg(unix)]
 mod mcp;
 mod model;
 #[cfg(unix)]
 mod moves;
-#[cfg(unix)]
-mod outputs;
-#[cfg(unix)]
-mod processes;
-mod refuse;
 mod rooms;
 mod seal;
 mod search;
-mod spec;
 mod support;
 #[cfg(target_os = "linux")]
-mod terminal;
-#[cfg(target_os = "linux")]
 mod trials;
-mod verify;

@@ -1,14 +1,11 @@
 //! `kb mcp` through its two doors, with raw protocol clients of our own: every message is what a
 //! host would put on the wire.
 
-mod attack;
 pub(crate) mod client;
 mod forms;
-pub(crate) mod gate;
 mod hostile_text;
 pub(crate) mod http;
 mod live;
-mod load;
 mod office;
 mod paging;
 mod reach;
@@ -16,5 +13,5 @@ mod schema;
 mod start;
 pub(crate) mod stdio;
 mod tools;
-mod wire;
+mod transport;
 mod writing;

@@ -1,8 +1,13 @@
 //! Temporary folders with a small corpus, and the real `kb` binary run in them.
 
-use std::io::Write;
+#[cfg(target_os = "linux")]
+pub(crate) mod terminal;
+
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use kb_engine::{Entry, Kb, Mode, Request};
@@ -337,4 +342,22 @@ impl Random {
 pub(crate) fn memory_folder() -> TempDir {
     let memory = tempfile::tempdir_in("/dev/shm");
     memory.unwrap_or_else(|_| tempfile::tempdir().expect("a folder"))
+}
+
+/// Lines of a stream, as they come.
+pub(crate) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    send_lines(stream, sender);
+    lines
+}
+
+/// Sends each line of a stream as it comes, from a thread of its own.
+pub(crate) fn send_lines(stream: impl Read + Send + 'static, sender: Sender<String>) {
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
 }

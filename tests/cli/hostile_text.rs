@@ -12,9 +12,9 @@ use std::process::Command;
 use kb_engine::KbWriter;
 use kb_engine::escape::is_hidden;
 
-use crate::hostile::rewrite::Content;
+use crate::corruption::forgery::Stored;
+use crate::support::terminal::run_on_terminal;
 use crate::support::{Folder, Outcome, run};
-use crate::terminal::run_on_terminal;
 
 /// One character of every kind, each after a letter: C0, DEL, C1, line ends, bidi controls and
 /// isolates, of no width, fillers, selectors, tags. Escape sequences that a terminal answers or
@@ -190,9 +190,9 @@ fn names_and_contents_of_sources_do_not_steer_a_terminal() {
 
 #[test]
 fn records_of_a_forged_file_do_not_steer_a_terminal() {
-    let mut content = Content::of_golden();
-    for (number, record) in &mut content.documents {
-        let number = number.to_string();
+    let mut content = Stored::of_golden();
+    for (id, record) in content.documents.values_mut() {
+        let number = id.0.to_string();
         record.path = format!("{}/{}", evil(&number), evil("doc"));
         record.title = evil("title");
         record.suffix = evil(&number);

@@ -1,17 +1,16 @@
 //! `kb watch`: saves, bursts, renames, deletions and vanished folders are followed.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use kb_engine::{Kb, KbWriter, Mode, Request};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Folder, Outcome, PATIENCE, wait_until};
+use crate::support::{Folder, Outcome, PATIENCE, lines_of, wait_until};
 
 /// A running `kb watch`.
 struct Watching {
@@ -37,8 +36,8 @@ impl Watching {
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         Watching {
-            lines: lines(child.stdout.take().unwrap()),
-            warnings: lines(child.stderr.take().unwrap()),
+            lines: lines_of(child.stdout.take().unwrap()),
+            warnings: lines_of(child.stderr.take().unwrap()),
             child: Some(child),
         }
     }
@@ -79,19 +78,6 @@ impl Drop for Watching {
             let _ = child.wait();
         }
     }
-}
-
-/// Lines as they come.
-fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, lines) = channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-    });
-    lines
 }
 
 /// Waits until `holds`, and says how long that took.
@@ -260,10 +246,10 @@ fn the_lines_for_people_say_when_and_how_much() {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let stdout = lines(child.stdout.take().unwrap());
+    let stdout = lines_of(child.stdout.take().unwrap());
     let watching = Watching {
-        warnings: lines(child.stderr.take().unwrap()),
-        lines: channel().1,
+        warnings: lines_of(child.stderr.take().unwrap()),
+        lines: std::sync::mpsc::channel().1,
         child: Some(child),
     };
     let line = stdout.recv_timeout(PATIENCE).unwrap();

@@ -1,5 +1,9 @@
 //! The server behind a port, spoken to in HTTP/1.1 by hand, so that every header can be wrong.
 
+mod attack;
+pub(crate) mod authorization;
+mod load;
+
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

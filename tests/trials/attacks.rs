@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::begin;
 use crate::mcp::client::{Client, MODERN};
-use crate::mcp::gate::token;
+use crate::mcp::http::authorization::token;
 use crate::mcp::http::{Connection, HttpServer, headers_of};
 use crate::support::{Folder, Random, number_from, wait_until};
 

@@ -3,17 +3,18 @@
 //! is not ours stays as it is, and who cannot go on says so.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{Read, Seek};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions};
 use serde_json::json;
 
 use super::{assert_sound, begin, seeds, texts, word};
 use crate::mcp::client::Client;
-use crate::support::{Folder, Random, wait_until};
+use crate::support::{Folder, Random, send_lines, wait_until};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Move {
@@ -205,29 +206,17 @@ fn no_acknowledged_document_is_lost_when_the_file_of_a_writer_is_moved() {
     }
 }
 
-/// Lines of a child that nobody waits for.
-fn watch(folder: &Folder) -> (Child, std::sync::mpsc::Receiver<String>) {
+/// A running `kb watch` and the lines of both its streams.
+fn watch(folder: &Folder) -> (Child, Receiver<String>) {
     let mut command = folder.command();
     command
         .args(["watch", "sources", "-o", "a.kb", "--json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().expect("kb starts");
-    let (sender, lines) = std::sync::mpsc::channel();
-    let streams: [Box<dyn Read + Send>; 2] = [
-        Box::new(child.stdout.take().expect("a pipe")),
-        Box::new(child.stderr.take().expect("a pipe")),
-    ];
-    for stream in streams {
-        let sender = sender.clone();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-    }
+    let (sender, lines) = channel();
+    send_lines(child.stdout.take().expect("a pipe"), sender.clone());
+    send_lines(child.stderr.take().expect("a pipe"), sender);
     (child, lines)
 }
 

@@ -1,4 +1,4 @@
-//! The chunks and queries of a bench as plain lines of JSON, so that rivals get the same input.
+//! The chunks and queries of a bench as plain lines of JSON, so that baselines get the same input.
 //!
 //! `chunks.jsonl`: `path`, `title`, `text`, and `terms`: title, headings, path and text as one joined field,
 //! analysed by the engine, joined by spaces. `queries.jsonl`: `text` and `terms`.

@@ -1,5 +1,5 @@
 //! `cargo xtask bench live`: what changes cost a file of 100 000 chunks, what reading beside a writer
-//! costs, and what opening, verifying and sealing take. No peer: none has such a file.
+//! costs, and what opening, verifying and sealing take. No baseline: none has such a file.
 
 use std::fs;
 use std::io::Write as _;

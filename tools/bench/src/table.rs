@@ -1,4 +1,4 @@
-//! A table of what was measured beside the bar it has to reach.
+//! A table of what was measured beside the threshold it has to reach.
 
 use std::fs;
 
@@ -7,14 +7,19 @@ use xtask::repository;
 
 use crate::machine;
 
-/// Lines of the table: what, measured, bar.
+/// Lines of the table: what, measured, threshold.
 #[derive(Default)]
 pub(super) struct Table(Vec<[String; 3]>);
 
 impl Table {
     /// Adds a line, and shows it at once.
-    pub(super) fn add(&mut self, what: impl Into<String>, measured: impl Into<String>, bar: &str) {
-        let line = [what.into(), measured.into(), bar.to_owned()];
+    pub(super) fn add(
+        &mut self,
+        what: impl Into<String>,
+        measured: impl Into<String>,
+        threshold: &str,
+    ) {
+        let line = [what.into(), measured.into(), threshold.to_owned()];
         println!("{} | {} | {}", line[0], line[1], line[2]);
         self.0.push(line);
     }
@@ -31,13 +36,13 @@ impl Table {
     fn markdown(&self, title: &str, command: &str) -> String {
         let mut text = format!(
             "# {title}, {}\n\n`{command}`, commit {}.\n{}\n\n\
-             | what | measured | bar |\n|---|---|---|\n",
+             | what | measured | threshold |\n|---|---|---|\n",
             machine::today(),
             machine::commit(),
             machine::describe()
         );
-        for [what, measured, bar] in &self.0 {
-            text.push_str(&format!("| {what} | {measured} | {bar} |\n"));
+        for [what, measured, threshold] in &self.0 {
+            text.push_str(&format!("| {what} | {measured} | {threshold} |\n"));
         }
         text
     }

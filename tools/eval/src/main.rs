@@ -1,6 +1,6 @@
 //! `cargo xtask eval`: answer quality of the real engine on judged collections.
 //!
-//! Five tables. *Rows*: each row one document of one uncut chunk; most bars rest on this one.
+//! Five tables. *Rows*: each row one document of one uncut chunk; most thresholds rest on this one.
 //! *Chunked*: the same rows cut as any document. *Spans*: whole source files cut by the engine.
 //! *Vectors*: rows searched in two stages, or stored as nibbles, against all rows of signed bytes.
 //! *Verdict*: questions put to their own rows and to those of other fields.
@@ -159,7 +159,7 @@ fn run_tables(
         let judged = thresholds::judge(&rows);
         good = thresholds::print(&judged);
         figures.insert("rows".to_owned(), scores::to_json(&rows));
-        figures.insert("bars".to_owned(), thresholds::to_json(&judged));
+        figures.insert("thresholds".to_owned(), thresholds::to_json(&judged));
     }
     if options.tables.chunked {
         scores::print_table(
@@ -188,13 +188,16 @@ fn run_tables(
             let judged = thresholds::judge_verdicts(&verdicts);
             good &= thresholds::print(&judged);
             figures.insert("verdict".to_owned(), verdict::to_json(&verdicts));
-            figures.insert("verdict_bars".to_owned(), thresholds::to_json(&judged));
+            figures.insert(
+                "verdict_thresholds".to_owned(),
+                thresholds::to_json(&judged),
+            );
         }
     }
     Ok(good)
 }
 
-/// Prints and judges the two tables of vectors; whether all bars were reached.
+/// Prints and judges the two tables of vectors; whether all thresholds were reached.
 fn run_vectors(
     own: &[SetVectors],
     together: &[SetVectors],
@@ -211,7 +214,10 @@ fn run_vectors(
     }
     figures.insert("vectors".to_owned(), vectors::to_json(own));
     figures.insert("vectors_one_file".to_owned(), vectors::to_json(together));
-    figures.insert("vectors_bars".to_owned(), thresholds::to_json(&judged));
+    figures.insert(
+        "vectors_thresholds".to_owned(),
+        thresholds::to_json(&judged),
+    );
     thresholds::print(&judged)
 }
 

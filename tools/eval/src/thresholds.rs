@@ -17,18 +17,18 @@ const LOST: f64 = 0.05;
 /// The hybrid means in two stages may be this far off the exact ones.
 const TWO_STAGE_OFF: f64 = 0.001;
 
-/// One bar and what was measured.
+/// One threshold and what was measured.
 #[derive(Debug, Clone)]
-pub(crate) struct Bar {
+pub(crate) struct Threshold {
     pub(crate) name: String,
     pub(crate) measured: f64,
     pub(crate) required: f64,
     pub(crate) reached: bool,
 }
 
-impl Bar {
-    fn at_least(name: String, measured: f64, required: f64) -> Bar {
-        Bar {
+impl Threshold {
+    fn at_least(name: String, measured: f64, required: f64) -> Threshold {
+        Threshold {
             name,
             measured,
             required,
@@ -37,61 +37,65 @@ impl Bar {
     }
 }
 
-/// All bars that can be judged with what was measured.
-pub(crate) fn judge(scores: &[SetScores]) -> Vec<Bar> {
-    let mut bars = Vec::new();
+/// All thresholds that can be judged with what was measured.
+pub(crate) fn judge(scores: &[SetScores]) -> Vec<Threshold> {
+    let mut thresholds = Vec::new();
     for group in scores::group_means(scores) {
         if group.complete {
-            judge_group(&group, &mut bars);
+            judge_group(&group, &mut thresholds);
         } else {
-            judge_part(&group, &mut bars);
+            judge_part(&group, &mut thresholds);
         }
     }
-    bars.extend(scores.iter().map(judge_set));
-    bars
+    thresholds.extend(scores.iter().map(judge_set));
+    thresholds
 }
 
-fn judge_group(group: &GroupScores, bars: &mut Vec<Bar>) {
+fn judge_group(group: &GroupScores, thresholds: &mut Vec<Threshold>) {
     let name = group.name.name();
-    bars.push(Bar::at_least(
+    thresholds.push(Threshold::at_least(
         format!("{name}: keyword mean"),
         group.keyword,
         group.reference_keyword - KEYWORD_ALLOWANCE,
     ));
     let better = group.keyword.max(group.semantic);
-    bars.push(Bar {
+    thresholds.push(Threshold {
         name: format!("{name}: hybrid mean above both parts"),
         measured: group.hybrid,
         required: better,
         reached: group.hybrid > better,
     });
     if let Some(known) = GROUPS.iter().find(|known| known.name == group.name) {
-        let bar = format!("{name}: hybrid mean");
-        bars.push(Bar::at_least(bar, group.hybrid, known.hybrid_bar));
+        let threshold = format!("{name}: hybrid mean");
+        thresholds.push(Threshold::at_least(
+            threshold,
+            group.hybrid,
+            known.hybrid_threshold,
+        ));
     }
 }
 
-fn judge_part(group: &GroupScores, bars: &mut Vec<Bar>) {
+fn judge_part(group: &GroupScores, thresholds: &mut Vec<Threshold>) {
     let name = group.name.name();
-    bars.push(Bar::at_least(
+    thresholds.push(Threshold::at_least(
         format!("part of {name}: keyword mean"),
         group.keyword,
         group.reference_keyword - PART_ALLOWANCE,
     ));
-    bars.push(Bar::at_least(
+    thresholds.push(Threshold::at_least(
         format!("part of {name}: hybrid mean"),
         group.hybrid,
         group.reference_hybrid - PART_ALLOWANCE,
     ));
 }
 
-fn judge_set(set: &SetScores) -> Bar {
+fn judge_set(set: &SetScores) -> Threshold {
     let (known_set, allowance) = KNOWN_LOSS;
     if set.name == known_set {
         let name = format!("{}: hybrid loses at most {allowance}", set.name);
-        return Bar::at_least(name, set.change.mean, -allowance);
+        return Threshold::at_least(name, set.change.mean, -allowance);
     }
-    Bar {
+    Threshold {
         name: format!("{}: hybrid no loss beyond chance", set.name),
         measured: set.change.mean,
         required: set.change.mean - set.change.high,
@@ -99,16 +103,16 @@ fn judge_set(set: &SetScores) -> Bar {
     }
 }
 
-/// The bars of the verdict, for hybrid answers: means over the collections.
-pub(crate) fn judge_verdicts(verdicts: &[SetVerdicts]) -> Vec<Bar> {
+/// The thresholds of the verdict, for hybrid answers: means over the collections.
+pub(crate) fn judge_verdicts(verdicts: &[SetVerdicts]) -> Vec<Threshold> {
     let mean = verdict::macro_mean(verdicts, Mode::Hybrid);
     vec![
-        Bar::at_least(
+        Threshold::at_least(
             "verdict: wrong questions rejected".to_owned(),
             mean.rejected,
             REJECTED,
         ),
-        Bar::at_least(
+        Threshold::at_least(
             "verdict: right questions kept".to_owned(),
             1.0 - mean.lost,
             1.0 - LOST,
@@ -116,46 +120,57 @@ pub(crate) fn judge_verdicts(verdicts: &[SetVerdicts]) -> Vec<Bar> {
     ]
 }
 
-/// The bars of the search in two stages: how far its hybrid means may be off the exact ones.
-pub(crate) fn judge_vectors(place: &str, sets: &[SetVectors]) -> Vec<Bar> {
-    let bars = vectors::means(sets).into_iter().map(|means| {
+/// The thresholds of the search in two stages: how far its hybrid means may be off the exact ones.
+pub(crate) fn judge_vectors(place: &str, sets: &[SetVectors]) -> Vec<Threshold> {
+    let thresholds = vectors::means(sets).into_iter().map(|means| {
         let off = means.change(Way::TwoStage).hybrid.abs();
-        Bar {
+        Threshold {
             name: format!("two stages, {place}, {}: hybrid mean off exact", means.name),
             measured: off,
             required: TWO_STAGE_OFF,
             reached: off <= TWO_STAGE_OFF,
         }
     });
-    bars.collect()
+    thresholds.collect()
 }
 
-/// Prints all bars; whether all were reached.
-pub(crate) fn print(bars: &[Bar]) -> bool {
-    println!("\n## Bars\n\n| bar | measured | required | |\n|---|---|---|---|");
-    for bar in bars {
-        let word = if bar.reached { "reached" } else { "MISSED" };
+/// Prints all thresholds; whether all were reached.
+pub(crate) fn print(thresholds: &[Threshold]) -> bool {
+    println!("\n## Thresholds\n\n| threshold | measured | required | |\n|---|---|---|---|");
+    for threshold in thresholds {
+        let word = if threshold.reached {
+            "reached"
+        } else {
+            "MISSED"
+        };
         println!(
             "| {} | {:+.4} | {:+.4} | {word} |",
-            bar.name, bar.measured, bar.required
+            threshold.name, threshold.measured, threshold.required
         );
     }
-    let missed = bars.iter().filter(|bar| !bar.reached).count();
-    println!("\n{} of {} bars reached", bars.len() - missed, bars.len());
+    let missed = thresholds
+        .iter()
+        .filter(|threshold| !threshold.reached)
+        .count();
+    println!(
+        "\n{} of {} thresholds reached",
+        thresholds.len() - missed,
+        thresholds.len()
+    );
     missed == 0
 }
 
-/// All bars as JSON.
-pub(crate) fn to_json(bars: &[Bar]) -> Value {
-    let bars = bars.iter().map(|bar| {
+/// All thresholds as JSON.
+pub(crate) fn to_json(thresholds: &[Threshold]) -> Value {
+    let thresholds = thresholds.iter().map(|threshold| {
         json!({
-            "bar": bar.name,
-            "measured": bar.measured,
-            "required": bar.required,
-            "reached": bar.reached,
+            "threshold": threshold.name,
+            "measured": threshold.measured,
+            "required": threshold.required,
+            "reached": threshold.reached,
         })
     });
-    Value::Array(bars.collect())
+    Value::Array(thresholds.collect())
 }
 
 #[cfg(test)]
@@ -198,8 +213,8 @@ mod tests {
     fn missed(scores: &[SetScores]) -> Vec<String> {
         judge(scores)
             .into_iter()
-            .filter(|bar| !bar.reached)
-            .map(|bar| bar.name)
+            .filter(|threshold| !threshold.reached)
+            .map(|threshold| threshold.name)
             .collect()
     }
 
@@ -239,8 +254,11 @@ mod tests {
                 rows: 1,
                 by_way: scores,
             };
-            let bars = judge_vectors("own rows", &[set]);
-            bars.iter().filter(|bar| !bar.reached).count()
+            let thresholds = judge_vectors("own rows", &[set]);
+            thresholds
+                .iter()
+                .filter(|threshold| !threshold.reached)
+                .count()
         };
         assert_eq!(missed(0.0009), 0);
         assert_eq!(missed(0.0011), 2);

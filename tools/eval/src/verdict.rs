@@ -148,7 +148,7 @@ fn spread(questions: &[Question], count: usize) -> Vec<Question> {
 /// How the verdict does in one mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct ModeVerdicts {
-    /// Chance that a right question stands further above the bar than a wrong one.
+    /// Chance that a right question stands further above the threshold than a wrong one.
     pub(crate) auc: f64,
     /// Share of the wrong questions that are rejected.
     pub(crate) rejected: f64,

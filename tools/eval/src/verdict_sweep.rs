@@ -1,7 +1,7 @@
 //! Choice of the constants of the verdict, leave one collection out.
 //!
-//! Every collection is asked as a whole and as a small file, because the bar depends on the size.
-//! For each rule of a grid the bar is the height at which 5 % of the right questions are lost, and
+//! Every collection is asked as a whole and as a small file, because the threshold depends on the size.
+//! For each rule of a grid the threshold is the height at which 5 % of the right questions are lost, and
 //! the rule is the one that then rejects most of the wrong ones; both are means over collections and
 //! sizes. What counts for a collection is found on pairs that it has no part in.
 
@@ -18,7 +18,7 @@ use crate::runner::{self, Cut, RANKED};
 use crate::sets::{self, JudgedSet, Question};
 use crate::verdict::{Answers, Built, SetEvidence, gather};
 
-/// Share of the right questions that a bar may lose.
+/// Share of the right questions that a threshold may lose.
 const LOST: f64 = 0.05;
 
 /// Rows of the small files.
@@ -43,7 +43,7 @@ impl Shown {
         }
     }
 
-    /// How far it stands above the bar of a rule for that mode.
+    /// How far it stands above the threshold of a rule for that mode.
     fn margin(&self, rule: &Rule, mode: Mode) -> f32 {
         let place = RANKED.iter().position(|other| *other == mode);
         let evidence = place.and_then(|place| self.evidence.get(place));
@@ -94,7 +94,7 @@ fn rejected<'s>(rule: &Rule, mode: Mode, shown: impl Iterator<Item = &'s Shown>)
     if all > 0.0 { below / all } else { 0.0 }
 }
 
-/// The rule with the bar under which at most [`LOST`] of `right` are.
+/// The rule with the threshold under which at most [`LOST`] of `right` are.
 fn with_bar<'s>(rule: &Rule, mode: Mode, right: impl Iterator<Item = &'s Shown>) -> Rule {
     let flat = Rule {
         threshold: 0.0,
@@ -106,21 +106,18 @@ fn with_bar<'s>(rule: &Rule, mode: Mode, right: impl Iterator<Item = &'s Shown>)
     margins.sort_by(|left, right| left.0.total_cmp(&right.0));
     let all: f64 = margins.iter().map(|(_, weight)| weight).sum();
     let mut below = 0.0;
-    let mut bar = 0.0;
+    let mut threshold = 0.0;
     for (margin, weight) in margins {
-        bar = margin;
+        threshold = margin;
         below += weight;
         if below > LOST * all {
             break;
         }
     }
-    Rule {
-        threshold: bar,
-        ..flat
-    }
+    Rule { threshold, ..flat }
 }
 
-/// The rules that are tried in a mode; bars are found, not listed.
+/// The rules that are tried in a mode; thresholds are found, not listed.
 fn grid(mode: Mode) -> Vec<Rule> {
     let (keywords, idfs, vector): (&[f32], &[f32], f32) = match mode {
         Mode::Keyword => (&[1.0], &[0.0, 0.005, 0.01, 0.0125, 0.02], 0.0),

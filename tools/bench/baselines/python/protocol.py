@@ -1,11 +1,11 @@
-"""What every peer of `cargo xtask bench search` has in common: verbs, timing, memory.
+"""What every baseline of `cargo xtask bench search` has in common: verbs, timing, memory.
 
-    python NAME_peer.py VARIANT build DATA FOLDER
-    python NAME_peer.py VARIANT first DATA FOLDER MODE
-    python NAME_peer.py VARIANT ask DATA FOLDER SECONDS
+    python NAME_baseline.py VARIANT build DATA FOLDER
+    python NAME_baseline.py VARIANT first DATA FOLDER MODE
+    python NAME_baseline.py VARIANT ask DATA FOLDER SECONDS
 
 DATA holds `chunks.jsonl`, `vectors.npy`, `queries.jsonl` and `query_vectors.npy` as the bench writes
-them; FOLDER is the peer's own. Each verb prints one JSON object. Query vectors are ready: a peer
+them; FOLDER is the baseline's own. Each verb prints one JSON object. Query vectors are ready: a baseline
 never embeds.
 """
 
@@ -23,7 +23,7 @@ VECTOR_WEIGHT = 0.35
 FILTERS = ["half", "tenth", "hundredth"]
 BATCH = 16
 PASSES = 3
-# Of a slow peer no more queries are asked once its time is over, but never fewer than these.
+# Of a slow baseline no more queries are asked once its time is over, but never fewer than these.
 LEAST_RUNS = 30
 
 
@@ -120,46 +120,46 @@ def timed(asked, answer, limit_seconds):
     return percentiles(times)
 
 
-def ask(peer, data, limit_seconds):
+def ask(baseline, data, limit_seconds):
     asked = queries(data)
     cells, nearest = [], {}
-    for mode in peer.modes:
-        for name in [None, *peer.filters]:
-            figures = timed(asked, lambda query: peer.answer(mode, query, name), limit_seconds)
+    for mode in baseline.modes:
+        for name in [None, *baseline.filters]:
+            figures = timed(asked, lambda query: baseline.answer(mode, query, name), limit_seconds)
             cells.append({"mode": mode, "filter": name, **figures})
             if mode == "semantic":
-                hits = [peer.answer(mode, query, name) for query in asked]
+                hits = [baseline.answer(mode, query, name) for query in asked]
                 nearest[name or "all"] = [[int(row) for row, _ in found] for found in hits]
     result = {"cells": cells, "nearest": nearest, **memory()}
-    if hasattr(peer, "batch"):
+    if hasattr(baseline, "batch"):
         groups = [asked[at : at + BATCH] for at in range(0, len(asked) - BATCH + 1, BATCH)]
-        result["batch"] = timed(groups, peer.batch, limit_seconds)
+        result["batch"] = timed(groups, baseline.batch, limit_seconds)
     return result
 
 
-def run(peers):
-    """Runs the verb of the command line on the peer of that name: name -> (class, arguments)."""
+def run(baselines):
+    """Runs the verb of the command line on the baseline of that name: name -> (class, arguments)."""
     variant, verb, data, folder, *rest = sys.argv[1:]
-    kind, *arguments = peers[variant]
-    peer = kind(*arguments)
+    kind, *arguments = baselines[variant]
+    baseline = kind(*arguments)
     data, folder = Path(data), Path(folder)
     if verb == "build":
         folder.mkdir(parents=True)
         start = time.perf_counter()
-        peer.build(data, folder)
+        baseline.build(data, folder)
         seconds = time.perf_counter() - start
         result = {"build_seconds": seconds, "disk_bytes": disk_bytes(folder)}
     elif verb == "first":
         query = queries(data)[0]
         before = memory()["private_bytes"]
         start = time.perf_counter()
-        peer.open(data, folder)
-        hits = peer.answer(rest[0], query, None)
+        baseline.open(data, folder)
+        hits = baseline.answer(rest[0], query, None)
         elapsed = time.perf_counter() - start
         result = {"first_us": elapsed * 1e6, "hits": len(hits), "start_private_bytes": before}
     elif verb == "ask":
-        peer.open(data, folder)
-        result = ask(peer, data, float(rest[0]))
+        baseline.open(data, folder)
+        result = ask(baseline, data, float(rest[0]))
     else:
         sys.exit(f"unknown verb {verb}")
-    print(json.dumps({"version": peer.version, **result}))
+    print(json.dumps({"version": baseline.version, **result}))

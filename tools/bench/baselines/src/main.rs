@@ -1,20 +1,20 @@
 //! The chunks and queries of a bench put to other search engines.
 //!
-//! `kb-bench-baselines CHUNKS.jsonl QUERIES.jsonl FOLDER` prints one JSON object per rival. Lines hold
+//! `kb-bench-baselines CHUNKS.jsonl QUERIES.jsonl FOLDER` prints one JSON object per baseline. Lines hold
 //! `path`, `title`, `text` and `terms` (queries: `text` and `terms`), where `terms` are ready terms
 //! joined by spaces. FOLDER is replaced. `kb-bench-baselines search ...`: see `protocol`.
 
 mod lines;
 mod protocol;
 mod summary;
-mod tantivy_peer;
+mod tantivy_baseline;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
 use crate::lines::Query;
-use crate::tantivy_peer::Field;
+use crate::tantivy_baseline::Field;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,7 +34,7 @@ fn main() -> Result<()> {
 fn run(chunks: &Path, queries: &Path, folder: &Path) -> Result<()> {
     let queries: Vec<Query> = lines::queries(queries)?;
     for field in [Field::ReadyTerms, Field::OwnAnalysis] {
-        println!("{}", tantivy_peer::run(chunks, &queries, folder, field)?);
+        println!("{}", tantivy_baseline::run(chunks, &queries, folder, field)?);
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ mod tests {
         let queries = lines::queries(&queries).unwrap();
         for field in [Field::ReadyTerms, Field::OwnAnalysis] {
             let index = folder.join("index");
-            let figures = tantivy_peer::run(&chunks, &queries, &index, field).unwrap();
+            let figures = tantivy_baseline::run(&chunks, &queries, &index, field).unwrap();
             assert_eq!(figures["chunks"], 50);
             assert_eq!(figures["hits"], 10, "{figures}");
             assert!(figures["index_bytes"].as_u64().unwrap() > 0);

@@ -17,7 +17,7 @@ use tantivy::{Index, IndexWriter, Searcher, TantivyDocument, Term};
 
 use crate::lines::{self, Query};
 use crate::summary;
-use crate::tantivy_peer::{HITS, WRITER_BYTES, WRITER_THREADS, any_of, folder_bytes};
+use crate::tantivy_baseline::{HITS, WRITER_BYTES, WRITER_THREADS, any_of, folder_bytes};
 
 /// Filters as the chunks name them.
 const FILTERS: [&str; 3] = ["half", "tenth", "hundredth"];

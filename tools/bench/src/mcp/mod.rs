@@ -229,20 +229,20 @@ fn private_memory(pid: u32) -> Result<String> {
 }
 
 fn memory(table: &mut Table, file: &Path, queries: &[String]) -> Result<()> {
-    let bar = "<= 30 MB";
+    let threshold = "<= 30 MB";
     let mut pipes = Pipes::start(server(file, &[]))?;
     pipes.ask("server/discover", json!({}))?;
     table.add(
         "private memory over stdio, started",
         private_memory(pipes.id())?,
-        bar,
+        threshold,
     );
     for query in queries.iter().cycle().take(CALLS) {
         pipes.ask("tools/call", call("search_docs", json!({"query": query})))?;
         pipes.ask("tools/call", call("search_code", json!({"query": query})))?;
     }
     let name = format!("private memory after {} searches", CALLS * 2);
-    table.add(name, private_memory(pipes.id())?, bar);
+    table.add(name, private_memory(pipes.id())?, threshold);
     let listening = HttpServer::start(server(file, &["--http", "127.0.0.1:0"]))?;
     std::thread::scope(|scope| -> Result<()> {
         let clients: Vec<_> = (0..CLIENTS)
@@ -266,7 +266,7 @@ fn memory(table: &mut Table, file: &Path, queries: &[String]) -> Result<()> {
             })
             .collect();
         let name = format!("private memory with {CLIENTS} HTTP clients connected");
-        table.add(name, private_memory(listening.id())?, bar);
+        table.add(name, private_memory(listening.id())?, threshold);
         drop(clients?);
         Ok(())
     })?;
@@ -298,7 +298,7 @@ fn memory(table: &mut Table, file: &Path, queries: &[String]) -> Result<()> {
     table.add(
         "private memory after an upload of 10 MB",
         private_memory(pipes.id())?,
-        bar,
+        threshold,
     );
     drop(pipes);
     fs::remove_file(copy)?;

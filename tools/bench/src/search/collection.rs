@@ -1,4 +1,4 @@
-//! What every peer is given: chunks with ready terms and filters, their vectors, queries and their
+//! What every baseline is given: chunks with ready terms and filters, their vectors, queries and their
 //! vectors. Made once from the .kb, so that all search the same.
 
 use std::fs;

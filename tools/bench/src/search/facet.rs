@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::export;
 
-/// Names, as columns of the peers, and shares wanted. `python/protocol.py` has the same names.
+/// Names, as columns of the baselines, and shares wanted. `python/protocol.py` has the same names.
 pub(crate) const WANTED: [(&str, f64); 3] = [("half", 0.5), ("tenth", 0.1), ("hundredth", 0.01)];
 
 /// One filter.
@@ -130,7 +130,7 @@ impl Facet {
 }
 
 /// A folder is chosen only if anything else is further away by this factor: kb compares its path with those
-/// of all documents, peers have a ready column.
+/// of all documents, baselines have a ready column.
 const FOLDER_FACTOR: f64 = 2.0;
 
 /// The values whose shares come nearest to those wanted, by ratio.

@@ -1,4 +1,4 @@
-//! kb put to the same verbs as its peers, in a process of its own: `first DATA FILE MODE` and
+//! kb put to the same verbs as its baselines, in a process of its own: `first DATA FILE MODE` and
 //! `ask DATA FILE SECONDS` print one JSON object.
 
 use std::fs;
@@ -56,7 +56,7 @@ fn facets(path: &Path) -> Result<Vec<Facet>> {
 
 fn request(query: &str, mode: Mode, filters: &Filters) -> Request {
     let mut request = Request::new(query);
-    // Chunk for chunk, as peers answer.
+    // Chunk for chunk, as baselines answer.
     request.join = false;
     request.plain = true;
     request.mode = mode;

@@ -276,7 +276,7 @@ fn one(
     })
 }
 
-/// A filter that lets other chunks through than those marked for the peers would compare nothing.
+/// A filter that lets other chunks through than those marked for the baselines would compare nothing.
 fn check_filters(searched: &Value, collection: &Collection) -> Result<()> {
     for (facet, allowed) in collection.facets.iter().zip(&collection.allowed) {
         let marked = allowed.iter().filter(|lets_through| **lets_through).count();
@@ -320,7 +320,7 @@ fn recalls(
         .enumerate()
         .map(|(row, (path, start))| ((path.as_str(), u64::from(*start)), row))
         .collect();
-    // A peer names a row, kb a path and the first byte.
+    // A baseline names a row, kb a path and the first byte.
     let row = |hit: &Value| {
         let of_place = || {
             let place = (hit[0].as_str()?, hit[1].as_u64()?);

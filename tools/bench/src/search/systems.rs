@@ -73,56 +73,56 @@ pub(crate) const SYSTEMS: [System; 10] = [
     System {
         id: "faiss-flat",
         name: "FAISS flat f32",
-        program: Program::Python("faiss_peer.py", "flat"),
+        program: Program::Python("faiss_baseline.py", "flat"),
         mode: "semantic",
         note: "row numbers without texts; held in memory",
     },
     System {
         id: "faiss-sq8",
         name: "FAISS SQ8",
-        program: Program::Python("faiss_peer.py", "sq8"),
+        program: Program::Python("faiss_baseline.py", "sq8"),
         mode: "semantic",
         note: "row numbers without texts; held in memory",
     },
     System {
         id: "faiss-hnsw",
         name: "FAISS HNSW32 SQ8",
-        program: Program::Python("faiss_peer.py", "hnsw"),
+        program: Program::Python("faiss_baseline.py", "hnsw"),
         mode: "semantic",
         note: "row numbers without texts; held in memory; efSearch 128",
     },
     System {
         id: "sqlite",
         name: "sqlite-vec + FTS5",
-        program: Program::Python("sqlite_peer.py", "vec+fts5"),
+        program: Program::Python("sqlite_baseline.py", "vec+fts5"),
         mode: "hybrid",
         note: BY_HAND,
     },
     System {
         id: "lancedb-flat",
         name: "LanceDB, no vector index",
-        program: Program::Python("lancedb_peer.py", "flat"),
+        program: Program::Python("lancedb_baseline.py", "flat"),
         mode: "hybrid",
         note: "its own English analyser; fused by its reciprocal ranks",
     },
     System {
         id: "lancedb",
         name: "LanceDB, default index",
-        program: Program::Python("lancedb_peer.py", "indexed"),
+        program: Program::Python("lancedb_baseline.py", "indexed"),
         mode: "hybrid",
         note: "IVF_PQ, bitmap indexes for filters; its own English analyser; reciprocal ranks",
     },
     System {
         id: "hand-sq8",
         name: "by hand: tantivy + FAISS SQ8 + SQLite",
-        program: Program::Python("by_hand_peer.py", "sq8"),
+        program: Program::Python("by_hand_baseline.py", "sq8"),
         mode: "hybrid",
         note: BY_HAND,
     },
     System {
         id: "hand-hnsw",
         name: "by hand: tantivy + FAISS HNSW + SQLite",
-        program: Program::Python("by_hand_peer.py", "hnsw"),
+        program: Program::Python("by_hand_baseline.py", "hnsw"),
         mode: "hybrid",
         note: BY_HAND,
     },
@@ -221,7 +221,7 @@ impl Runner {
         Ok(command)
     }
 
-    /// Builds the index of a peer; kb has been built by `kb index`.
+    /// Builds the index of a baseline; kb has been built by `kb index`.
     pub(crate) fn build(&self, system: &System) -> Result<Value> {
         self.run(system, "build", &[])
     }

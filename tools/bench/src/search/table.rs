@@ -13,7 +13,7 @@ pub(crate) fn markdown(figures: &Figures, plot: &str) -> String {
 }
 
 fn write_all(text: &mut String, figures: &Figures, plot: &str) -> Result {
-    writeln!(text, "# Search beside peers, {}\n", figures.date)?;
+    writeln!(text, "# Search beside baselines, {}\n", figures.date)?;
     writeln!(text, "- machine: {}", figures.machine)?;
     writeln!(text, "- command: `{}`", figures.command)?;
     writeln!(text, "- commit: {}", figures.commit)?;
@@ -42,8 +42,8 @@ fn write_all(text: &mut String, figures: &Figures, plot: &str) -> Result {
     };
     writeln!(
         text,
-        "- all peers got the same chunks and f32 vectors, made by kb's engine. Query vectors are ready \
-         for peers; kb embeds each query itself. Answers are the best ten with their texts, warm, {core}; \
+        "- all baselines got the same chunks and f32 vectors, made by kb's engine. Query vectors are ready \
+         for baselines; kb embeds each query itself. Answers are the best ten with their texts, warm, {core}; \
          each system in a process of its own\n\n![p50 by mode]({plot})\n"
     )?;
     write_answers(text, figures)?;
@@ -145,7 +145,7 @@ fn write_costs(text: &mut String, figures: &Figures) -> Result {
     }
     writeln!(
         text,
-        "\nBuilding may use all cores, and is not the same work: kb reads files, cuts and embeds them; peers \
+        "\nBuilding may use all cores, and is not the same work: kb reads files, cuts and embeds them; baselines \
          get ready chunks and vectors. First answers are medians of fresh processes with a warm page \
          cache. Private memory is dirty private pages; mapped pages belong to files and may be dropped.\n"
     )

@@ -1,8 +1,8 @@
 //! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates, with
 //! tantivy beside it in the same run.
 
-mod baseline;
 mod report;
+mod tantivy;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::{export, machine, release_build};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Options {
     part1_only: bool,
-    without_peers: bool,
+    without_baselines: bool,
     fetch_only: bool,
     out: Option<PathBuf>,
 }
@@ -50,7 +50,7 @@ struct Figures {
     /// Private memory of a process that has answered all queries in all modes.
     private_bytes: u64,
     queries: usize,
-    peers: Vec<baseline::Figures>,
+    baselines: Vec<tantivy::Figures>,
 }
 
 /// Runs the verb.
@@ -91,7 +91,7 @@ fn parse(arguments: &[String]) -> Result<Options> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--part1" => options.part1_only = true,
-            "--no-peers" => options.without_peers = true,
+            "--no-baselines" => options.without_baselines = true,
             "--fetch" => options.fetch_only = true,
             "--out" => {
                 let path = arguments.next().context("--out needs a file")?;
@@ -132,11 +132,11 @@ fn measure(options: &Options, parts: &[Part]) -> Result<Figures> {
     let private_bytes = child::own_private_bytes();
     let ranking = latency::of_keyword_ranking(&file, &queries)?;
     let open_and_first = latency::of_opening(&file, &queries)?;
-    let peers = if options.without_peers {
+    let baselines = if options.without_baselines {
         Vec::new()
     } else {
         let exported = export::write(&file, &queries, &folder)?;
-        baseline::run(&exported, &folder)?
+        tantivy::run(&exported, &folder)?
     };
     Ok(Figures {
         indexed,
@@ -150,7 +150,7 @@ fn measure(options: &Options, parts: &[Part]) -> Result<Figures> {
         open_and_first,
         private_bytes,
         queries: queries.len(),
-        peers,
+        baselines,
     })
 }
 
@@ -200,9 +200,9 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let arguments = ["--part1", "--no-peers", "--out", "table.md"].map(str::to_owned);
+        let arguments = ["--part1", "--no-baselines", "--out", "table.md"].map(str::to_owned);
         let read = parse(&arguments).unwrap();
-        assert!(read.part1_only && read.without_peers && !read.fetch_only);
+        assert!(read.part1_only && read.without_baselines && !read.fetch_only);
         assert_eq!(read.out, Some(PathBuf::from("table.md")));
         assert!(parse(&["--fast".to_owned()]).is_err());
     }

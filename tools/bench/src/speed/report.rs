@@ -37,7 +37,7 @@ fn write_all(text: &mut String, figures: &Figures, arguments: &[String]) -> std:
     write_indexing(text, figures)?;
     write_sizes(text, figures)?;
     write_latency(text, figures)?;
-    write_peers(text, figures)
+    write_baselines(text, figures)
 }
 
 fn write_indexing(text: &mut String, figures: &Figures) -> std::fmt::Result {
@@ -140,13 +140,13 @@ fn write_summary(text: &mut String, name: &str, summary: &Summary) -> std::fmt::
     )
 }
 
-fn write_peers(text: &mut String, figures: &Figures) -> std::fmt::Result {
-    if figures.peers.is_empty() {
+fn write_baselines(text: &mut String, figures: &Figures) -> std::fmt::Result {
+    if figures.baselines.is_empty() {
         return Ok(());
     }
     writeln!(
         text,
-        "## Keyword search beside rivals, same chunks, same run, one thread\n"
+        "## Keyword search beside baselines, same chunks, same run, one thread\n"
     )?;
     writeln!(
         text,
@@ -167,22 +167,22 @@ fn write_peers(text: &mut String, figures: &Figures) -> std::fmt::Result {
             microseconds(&summary),
         )?;
     }
-    for peer in &figures.peers {
+    for baseline in &figures.baselines {
         let three = |[p50, p95, mean]: [f64; 3]| format!("{p50:.0} / {p95:.0} / {mean:.0}");
         let ratio = ours.map_or(String::new(), |summary| {
-            let ranking = milliseconds(figures.ranking.p50) * 1e3 / peer.search[0];
-            let with_text = milliseconds(summary.p50) * 1e3 / peer.with_text[0];
+            let ranking = milliseconds(figures.ranking.p50) * 1e3 / baseline.search[0];
+            let with_text = milliseconds(summary.p50) * 1e3 / baseline.with_text[0];
             format!("{ranking:.2}, {with_text:.2}")
         });
         writeln!(
             text,
             "| {} | {} | {:.1} | {:.1} | {} | {} | {ratio} |",
-            peer.name,
-            peer.chunks,
-            peer.index_seconds,
-            megabytes(peer.index_bytes),
-            three(peer.search),
-            three(peer.with_text),
+            baseline.name,
+            baseline.chunks,
+            baseline.index_seconds,
+            megabytes(baseline.index_bytes),
+            three(baseline.search),
+            three(baseline.with_text),
         )?;
     }
     writeln!(text)
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::child::Measured;
     use crate::corpus::Count;
-    use crate::speed::{Indexed, baseline};
+    use crate::speed::{Indexed, tantivy};
     use kb_engine::Sizes;
 
     fn figures() -> Figures {
@@ -248,8 +248,8 @@ mod tests {
             open_and_first: summary,
             private_bytes: 30_000_000,
             queries: 100,
-            peers: vec![baseline::Figures {
-                name: "rival".to_owned(),
+            baselines: vec![tantivy::Figures {
+                name: "baseline".to_owned(),
                 chunks: 20_000,
                 index_seconds: 3.0,
                 index_bytes: 9_000_000,

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::client::{Carrier, Client, MODERN};
-use super::gate::token;
-use super::http::{Connection, HttpServer, Reply, headers_of};
-use super::stdio::Stdio;
+use super::authorization::token;
+use super::{Connection, HttpServer, Reply, headers_of};
+use crate::mcp::client::{Carrier, Client, MODERN};
+use crate::mcp::stdio::Stdio;
 use crate::support::{Folder, PATIENCE};
 
 const FILE: &[&str] = &["harbour.kb"];

@@ -1,7 +1,7 @@
 //! Flipped bits, changed bytes and cut ends: checksums notice what matters.
 
-use super::{Answers, Numbers, ask, right_answers};
-use crate::golden::golden_bytes;
+use super::ask::{Answers, Numbers, ask, right_answers};
+use crate::format::golden::golden_bytes;
 
 /// Random places tried, beside every byte of the first page that means something.
 const RANDOM_PLACES: usize = 3000;

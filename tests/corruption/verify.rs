@@ -2,8 +2,8 @@
 
 mod changes;
 mod flips;
-mod held;
 mod lies;
+mod lies_of_indexes;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions, VerifyOptions, VerifyReport};
 use tempfile::TempDir;
 
-use crate::golden::golden_bytes;
+use crate::format::golden::golden_bytes;
 use crate::support::CORPUS;
 
 /// A file with a history: a folder with a file that is no text, three more commits, documents that

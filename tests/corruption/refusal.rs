@@ -7,8 +7,8 @@ use kb_engine::store::meta::ProbeRecord;
 use kb_engine::{Error, Kb, KbWriter, Mode, Request};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::golden::golden_bytes;
-use crate::hostile::rewrite::{Content, RawKey};
+use super::forgery::{RawKey, Stored};
+use crate::format::golden::golden_bytes;
 use crate::support::Folder;
 
 /// Where the signature block lies.
@@ -33,9 +33,9 @@ fn patched(offset: usize, value: &[u8]) -> Vec<u8> {
 
 /// The golden file with one row replaced, all checksums true.
 fn row(table: &'static str, key: RawKey, value: &[u8]) -> Vec<u8> {
-    let mut content = Content::of_golden();
-    content.raw.push((table, key, value.to_vec()));
-    content.into_bytes()
+    let mut stored = Stored::of_golden();
+    stored.raw.push((table, key, value.to_vec()));
+    stored.into_bytes()
 }
 
 /// A database of redb that is no .kb.
@@ -256,24 +256,24 @@ fn a_file_without_a_signature_block_is_read_by_its_copy() {
 
 /// Three files of models that this program cannot reproduce.
 fn other_models() -> Vec<(&'static str, Vec<u8>)> {
-    let with = |change: fn(&mut Content)| {
-        let mut content = Content::of_golden();
-        change(&mut content);
-        content.into_bytes()
+    let with = |change: fn(&mut Stored)| {
+        let mut stored = Stored::of_golden();
+        change(&mut stored);
+        stored.into_bytes()
     };
     vec![
         (
             "another id",
-            with(|content| content.meta.embedder.id = "kb-static-9".to_owned()),
+            with(|stored| stored.meta.embedder.id = "kb-static-9".to_owned()),
         ),
         (
             "another hash",
-            with(|content| content.meta.embedder.hash[7] ^= 1),
+            with(|stored| stored.meta.embedder.hash[7] ^= 1),
         ),
         (
             "other probes",
-            with(|content| {
-                let probe: &mut ProbeRecord = &mut content.meta.embedder.probes[0];
+            with(|stored| {
+                let probe: &mut ProbeRecord = &mut stored.meta.embedder.probes[0];
                 probe.vector.reverse();
             }),
         ),

@@ -6,8 +6,8 @@ import apsw
 import tantivy
 
 import protocol
-from faiss_peer import Faiss
-from sqlite_peer import texts
+from faiss_baseline import Faiss
+from sqlite_baseline import texts
 
 FILE = "texts.sqlite"
 
@@ -81,10 +81,10 @@ class ByHand:
         return texts(self.connection, rows)
 
 
-PEERS = {
+BASELINES = {
     "sq8": (ByHand, "SQ8"),
     "hnsw": (ByHand, "HNSW32_SQ8"),
 }
 
 if __name__ == "__main__":
-    protocol.run(PEERS)
+    protocol.run(BASELINES)

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::client::{Carrier, Client, MODERN};
-use super::http::{Connection, HttpServer, headers_of};
-use super::stdio::Stdio;
+use super::{Connection, HttpServer, headers_of};
+use crate::mcp::client::{Carrier, Client, MODERN};
+use crate::mcp::stdio::Stdio;
 use crate::support::{Folder, PATIENCE};
 
 /// Mutated requests on each transport.

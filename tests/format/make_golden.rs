@@ -13,7 +13,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter, Progress};
 use serde_json::{Value, json};
 
-use crate::golden::{answers, golden_folder};
+use crate::format::golden::{answers, golden_folder};
 
 /// Added by name in the second commit; everything else is indexed in the first.
 const ADDED: [&str; 2] = ["notes.txt", "docs/install.rst"];

@@ -1,4 +1,4 @@
-//! Rivals: a program of `tools/bench/baselines`, compiled only when the bench is asked for.
+//! Baselines: a program of `tools/bench/baselines`, compiled only when the bench is asked for.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use xtask::repository;
 
 use crate::export::Exported;
 
-/// What one rival needed.
+/// What one baseline needed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figures {
-    /// Which rival, and how it was set up.
+    /// Which baseline, and how it was set up.
     pub(crate) name: String,
     pub(crate) chunks: u64,
     pub(crate) index_seconds: f64,
@@ -22,7 +22,7 @@ pub(crate) struct Figures {
     pub(crate) with_text: [f64; 3],
 }
 
-/// Builds and runs the rivals on the exported lines.
+/// Builds and runs the baselines on the exported lines.
 pub(crate) fn run(exported: &Exported, folder: &Path) -> Result<Vec<Figures>> {
     let manifest = repository::root().join("tools/bench/baselines/Cargo.toml");
     let target = repository::target().join("bench-baselines");
@@ -36,13 +36,13 @@ pub(crate) fn run(exported: &Exported, folder: &Path) -> Result<Vec<Figures>> {
         .arg(&exported.chunks)
         .arg(&exported.queries)
         .arg(folder.join("tantivy"));
-    eprintln!("rivals: {command:?}");
+    eprintln!("baselines: {command:?}");
     let output = command
         .stderr(std::process::Stdio::inherit())
         .output()
-        .context("cannot start the rivals")?;
+        .context("cannot start the baselines")?;
     if !output.status.success() {
-        bail!("the rivals ended with {}", output.status);
+        bail!("the baselines ended with {}", output.status);
     }
     parse(&String::from_utf8_lossy(&output.stdout))
 }
@@ -58,17 +58,17 @@ fn figures_of(value: &Value) -> Result<Figures> {
     let number = |field: &str| {
         value[field]
             .as_f64()
-            .ok_or_else(|| anyhow!("a rival gave no {field}: {value}"))
+            .ok_or_else(|| anyhow!("a baseline gave no {field}: {value}"))
     };
     let count = |field: &str| {
         value[field]
             .as_u64()
-            .ok_or_else(|| anyhow!("a rival gave no {field}: {value}"))
+            .ok_or_else(|| anyhow!("a baseline gave no {field}: {value}"))
     };
     Ok(Figures {
         name: value["name"]
             .as_str()
-            .context("a rival without a name")?
+            .context("a baseline without a name")?
             .to_owned(),
         chunks: count("chunks")?,
         index_seconds: number("index_seconds")?,
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_a_rival_is_read() {
+    fn the_line_of_a_baseline_is_read() {
         let line = r#"{"name":"t","chunks":3,"index_seconds":1.5,"index_bytes":10,
             "search_p50_us":1,"search_p95_us":2,"search_mean_us":3,
             "text_p50_us":4,"text_p95_us":5,"text_mean_us":6}"#

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 
 use serde_json::{Value, json};
 
-use super::client::{Client, MODERN};
-use super::http::{Connection, HttpServer};
+use super::{Connection, HttpServer};
+use crate::mcp::client::{Client, MODERN};
 use crate::support::Folder;
 
 const FILE: &[&str] = &["harbour.kb"];
@@ -178,7 +178,7 @@ fn a_stop_is_clean_with_clients_connected() {
     let mut listening = Connection::open(server.address);
     let wanted = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {
         "_meta": Client::meta(), "notifications": {"resourcesListChanged": true}}});
-    let headers = super::http::headers_of(MODERN, &wanted);
+    let headers = super::headers_of(MODERN, &wanted);
     let headers: Vec<_> = headers
         .iter()
         .map(|(key, value)| (*key, value.as_str()))
@@ -254,7 +254,7 @@ fn a_token_opens_the_door_and_nothing_like_it_does() {
         );
     }
     let mut connection = Connection::open(server.address);
-    let headers = super::http::headers_of(MODERN, &list());
+    let headers = super::headers_of(MODERN, &list());
     let headers: Vec<_> = headers
         .iter()
         .map(|(key, value)| (*key, value.as_str()))

@@ -15,7 +15,7 @@ use kb_engine::store::facets::Facet;
 use kb_engine::store::tables;
 use kb_engine::types::{Class, SegmentId};
 
-use crate::golden::golden_bytes;
+use crate::format::golden::golden_bytes;
 use crate::support::Folder;
 
 fn repository() -> PathBuf {

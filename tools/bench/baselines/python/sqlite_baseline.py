@@ -91,7 +91,7 @@ def texts(connection, rows):
     return [(row, connection.execute(text, (row,)).get) for row in rows]
 
 
-PEERS = {"vec+fts5": (Sqlite,)}
+BASELINES = {"vec+fts5": (Sqlite,)}
 
 if __name__ == "__main__":
-    protocol.run(PEERS)
+    protocol.run(BASELINES)

@@ -1,17 +1,11 @@
-//! Damaged and lying files: the right answer or an error, never a panic, a hang or much memory.
-
-mod amplification;
-mod columns;
-mod damage;
-mod records;
-pub(crate) mod rewrite;
+//! Asks a file everything that a handle offers, within bounds of time and memory.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use kb_engine::{Error, Filters, Kb, Lines, Mode, Request, Result};
 
-use crate::golden::golden_bytes;
+use crate::format::golden::golden_bytes;
 use crate::support::PATIENCE;
 
 /// Memory that all tests of this binary together never reach, in KiB.
@@ -19,7 +13,7 @@ use crate::support::PATIENCE;
 const MEMORY_LIMIT_KIB: u64 = 512 << 10;
 
 /// The answers of a reader, as text, each with the question.
-type Answers = Vec<(String, Result<String>)>;
+pub(super) type Answers = Vec<(String, Result<String>)>;
 
 /// Asks a file everything that a handle offers.
 fn ask_everything(kb: &Kb) -> Answers {
@@ -88,7 +82,7 @@ fn ask_everything(kb: &Kb) -> Answers {
 /// Opens `bytes` and asks everything. Fails when that panics, takes long or much memory, or ends in
 /// an error that blames somebody else than the file.
 #[track_caller]
-fn ask(bytes: Vec<u8>, what: &str) -> Result<Answers> {
+pub(super) fn ask(bytes: Vec<u8>, what: &str) -> Result<Answers> {
     let start = Instant::now();
     let asked = catch_unwind(AssertUnwindSafe(|| {
         Kb::from_bytes(bytes).map(|kb| ask_everything(&kb))
@@ -143,7 +137,7 @@ fn assert_memory_is_bounded(what: &str) {
 fn assert_memory_is_bounded(_what: &str) {}
 
 /// The answers of the file as it is.
-fn right_answers() -> Answers {
+pub(super) fn right_answers() -> Answers {
     let kb = Kb::from_bytes(golden_bytes()).expect("the golden file opens");
     let answers = ask_everything(&kb);
     for (question, answer) in &answers {
@@ -153,10 +147,10 @@ fn right_answers() -> Answers {
 }
 
 /// A small generator of numbers, the same in every run.
-struct Numbers(u64);
+pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         // splitmix64
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.0;

@@ -59,7 +59,7 @@ class LanceDb:
         return list(zip(rows, found["text"][: protocol.K].to_pylist()))
 
 
-PEERS = {"flat": (LanceDb, False), "indexed": (LanceDb, True)}
+BASELINES = {"flat": (LanceDb, False), "indexed": (LanceDb, True)}
 
 if __name__ == "__main__":
-    protocol.run(PEERS)
+    protocol.run(BASELINES)

@@ -4,8 +4,8 @@ use kb_engine::index::keyword::{DICTIONARY, LENGTHS, POSTINGS};
 use kb_engine::index::vector;
 use kb_engine::store::tables::{BLOCKS, CHUNKS, TEXT};
 
-use super::rewrite::Content;
-use super::{Numbers, ask};
+use super::ask::{Numbers, ask};
+use super::forgery::Stored;
 
 /// Files with random bytes in their columns.
 const RANDOM_FILES: u64 = 200;
@@ -20,15 +20,15 @@ fn set_field(
     number: u64,
 ) {
     let what = format!("column {column}, row {row:?}, bytes {field:?}: {number}");
-    let mut content = Content::of_golden();
-    let bytes = content.column(column);
+    let mut stored = Stored::of_golden();
+    let bytes = stored.first_column(column);
     for (position, bytes) in bytes.chunks_exact_mut(row_bytes).enumerate() {
         if row.is_none_or(|row| row == position) {
             bytes[field.clone()].copy_from_slice(&number.to_le_bytes()[..field.len()]);
         }
     }
     // An answer or an error: `ask` fails on everything else.
-    drop(ask(content.into_bytes(), &what));
+    drop(ask(stored.into_bytes(), &what));
 }
 
 const NUMBERS: [u64; 8] = [
@@ -55,8 +55,8 @@ fn chunk_rows_that_lie_are_refused_or_harmless() {
 
 #[test]
 fn reversed_spans_are_refused() {
-    let mut content = Content::of_golden();
-    let rows = content.column(CHUNKS.0);
+    let mut stored = Stored::of_golden();
+    let rows = stored.first_column(CHUNKS.0);
     let mut ends: Vec<[u8; 4]> = rows
         .chunks_exact(16)
         .map(|row| [row[4], row[5], row[6], row[7]])
@@ -65,7 +65,7 @@ fn reversed_spans_are_refused() {
     for (row, end) in rows.chunks_exact_mut(16).zip(ends) {
         row[4..8].copy_from_slice(&end);
     }
-    let answers = ask(content.into_bytes(), "reversed").expect("it opens");
+    let answers = ask(stored.into_bytes(), "reversed").expect("it opens");
     let told = answers
         .iter()
         .find(|(question, _)| question == "chunks docs/log.md");
@@ -89,11 +89,11 @@ fn block_rows_that_lie_are_refused_or_harmless() {
 #[test]
 fn a_block_that_claims_more_text_than_its_frame_has_is_refused() {
     for claimed in [16u32 << 20, u32::MAX] {
-        let mut content = Content::of_golden();
-        for row in content.column(BLOCKS.0).chunks_exact_mut(24) {
+        let mut stored = Stored::of_golden();
+        for row in stored.first_column(BLOCKS.0).chunks_exact_mut(24) {
             row[12..16].copy_from_slice(&claimed.to_le_bytes());
         }
-        let answers = ask(content.into_bytes(), "claimed").expect("it opens");
+        let answers = ask(stored.into_bytes(), "claimed").expect("it opens");
         let told = answers
             .iter()
             .find(|(question, _)| question == "text docs/log.md");
@@ -119,9 +119,9 @@ fn random_bytes_in_any_column_are_refused_or_harmless() {
     let mut refused = 0;
     for seed in 0..RANDOM_FILES {
         let mut numbers = Numbers(seed);
-        let mut content = Content::of_golden();
+        let mut stored = Stored::of_golden();
         let column = columns[seed as usize % columns.len()];
-        let bytes = content.column(column.0);
+        let bytes = stored.first_column(column.0);
         match numbers.below(3) {
             0 => bytes.fill_with(|| numbers.below(256) as u8),
             1 => bytes.fill([0, 0x7f, 0x80, 0xff][numbers.below(4)]),
@@ -133,7 +133,7 @@ fn random_bytes_in_any_column_are_refused_or_harmless() {
             }
         }
         let what = format!("column {} with seed {seed}", column.0);
-        match ask(content.into_bytes(), &what) {
+        match ask(stored.into_bytes(), &what) {
             Err(_) => refused += 1,
             Ok(answers) => refused += usize::from(answers.iter().any(|(_, a)| a.is_err())),
         }
@@ -154,16 +154,16 @@ fn columns_of_other_sizes_are_refused_or_harmless() {
         vector::CODES,
     ] {
         for len in [1, 2, 15, 24, 64, 4032] {
-            let mut content = Content::of_golden();
-            content.column(column.0).resize(len, 1);
-            let segment = content.segment();
+            let mut stored = Stored::of_golden();
+            stored.first_column(column.0).resize(len, 1);
+            let segment = stored.first_segment();
             let record = segment
                 .columns
                 .iter_mut()
                 .find(|record| record.column == column.0);
             record.expect("a column").payload_lens = vec![len as u32];
             drop(ask(
-                content.into_bytes(),
+                stored.into_bytes(),
                 &format!("column {} of {len} bytes", column.0),
             ));
         }

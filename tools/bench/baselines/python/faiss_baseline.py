@@ -52,11 +52,11 @@ class Faiss:
         self.index.search(table, protocol.K, params=self.parameters(None))
 
 
-PEERS = {
+BASELINES = {
     "flat": (Faiss, "Flat"),
     "sq8": (Faiss, "SQ8"),
     "hnsw": (Faiss, "HNSW32_SQ8"),
 }
 
 if __name__ == "__main__":
-    protocol.run(PEERS)
+    protocol.run(BASELINES)

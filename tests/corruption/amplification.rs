@@ -6,8 +6,8 @@ use kb_engine::{
     document_of,
 };
 
-use super::ask;
-use super::rewrite::{Content, RawKey};
+use super::ask::ask;
+use super::forgery::{RawKey, Stored};
 
 /// A file of documents that are one chunk of so many bytes each.
 fn huge_chunks(documents: usize, bytes: usize) -> (tempfile::TempDir, std::path::PathBuf) {
@@ -120,10 +120,10 @@ fn a_text_comes_in_pieces_when_nobody_asks_for_less() {
 }
 
 /// The answers of a changed golden file to everything that reads texts; true when one was refused.
-fn refuses_texts(what: &str, change: impl FnOnce(&mut Content)) -> bool {
-    let mut content = Content::of_golden();
-    change(&mut content);
-    match ask(content.into_bytes(), what) {
+fn refuses_texts(what: &str, change: impl FnOnce(&mut Stored)) -> bool {
+    let mut stored = Stored::of_golden();
+    change(&mut stored);
+    match ask(stored.into_bytes(), what) {
         Err(_) => true,
         Ok(answers) => {
             let texts = answers
@@ -137,13 +137,13 @@ fn refuses_texts(what: &str, change: impl FnOnce(&mut Content)) -> bool {
 #[test]
 fn chunks_and_blocks_beyond_what_the_file_states_are_refused() {
     for cap_bytes in [0, 100, (16 << 20) + 1, u32::MAX] {
-        let lie = |content: &mut Content| content.meta.chunker.cap_bytes = cap_bytes;
+        let lie = |stored: &mut Stored| stored.meta.chunker.cap_bytes = cap_bytes;
         assert!(refuses_texts("cap", lie), "{cap_bytes}");
     }
     // A block that claims 16 MB, of which its chunks explain some KB.
     for claimed in [66 << 10, 16 << 20, u32::MAX] {
-        let lie = |content: &mut Content| {
-            content.column(BLOCKS.0)[12..16].copy_from_slice(&claimed.to_le_bytes());
+        let lie = |stored: &mut Stored| {
+            stored.first_column(BLOCKS.0)[12..16].copy_from_slice(&claimed.to_le_bytes());
         };
         assert!(refuses_texts("block", lie), "{claimed}");
     }
@@ -152,20 +152,20 @@ fn chunks_and_blocks_beyond_what_the_file_states_are_refused() {
 #[test]
 fn a_document_that_claims_four_gigabytes_costs_nothing() {
     for text_bytes in [200 << 20, u32::MAX] {
-        let lie = |content: &mut Content| {
-            for record in content.documents.values_mut() {
+        let lie = |stored: &mut Stored| {
+            for (_, record) in stored.documents.values_mut() {
                 record.text_bytes = text_bytes;
             }
         };
         assert!(refuses_texts("record", lie), "{text_bytes}");
         // The last chunk of each document as well.
-        let lie = |content: &mut Content| {
+        let lie = |stored: &mut Stored| {
             let mut ends = Vec::new();
-            for record in content.documents.values_mut() {
+            for (_, record) in stored.documents.values_mut() {
                 record.text_bytes = text_bytes;
                 ends.push(record.first_row + record.rows - 1);
             }
-            let chunks = content.column(CHUNKS.0);
+            let chunks = stored.first_column(CHUNKS.0);
             for row in ends {
                 let end = row as usize * 16 + 4;
                 if let Some(end) = chunks.get_mut(end..end + 4) {
@@ -179,8 +179,8 @@ fn a_document_that_claims_four_gigabytes_costs_nothing() {
 
 #[test]
 fn a_facet_of_more_rows_than_its_segment_is_refused() {
-    let mut content = Content::of_golden();
-    let segment = *content.segments.keys().next().expect("a segment");
+    let mut stored = Stored::of_golden();
+    let segment = *stored.segments.keys().next().expect("a segment");
     // Facet 3 is the class.
     let key = [&segment.0.to_be_bytes()[..], &[3], b"doc"].concat();
     // 65536 containers of one run each, in the portable form: about 1 MB for 2^32 rows.
@@ -197,8 +197,8 @@ fn a_facet_of_more_rows_than_its_segment_is_refused() {
     for _ in 0..=u16::MAX {
         bitmap.extend([1, 0, 0, 0, 0xff, 0xff]);
     }
-    content.raw.push((FACETS, RawKey::Bytes(key), bitmap));
-    let kb = Kb::from_bytes(content.into_bytes()).expect("it opens");
+    stored.raw.push((FACETS, RawKey::Bytes(key), bitmap));
+    let kb = Kb::from_bytes(stored.into_bytes()).expect("it opens");
     let request = Request::new("fog signals").filters(Filters::new().classes([Class::Doc]));
     let error = kb.search(&request).unwrap_err();
     assert!(error.to_string().contains("beyond its segment"), "{error}");

@@ -1,0 +1,11 @@
+//! Damaged and forged files: the right answer or an error, never a panic, a hang or much memory; and
+//! `verify` names what is wrong.
+
+mod amplification;
+mod ask;
+mod columns;
+mod damage;
+pub(crate) mod forgery;
+mod records;
+mod refusal;
+mod verify;

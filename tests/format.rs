@@ -1,0 +1,5 @@
+//! The format as it is written down, and the committed files that every version must answer alike.
+
+pub(crate) mod golden;
+mod make_golden;
+mod spec;
