@@ -20,10 +20,10 @@ pub(crate) enum ColorWhen {
 /// The file that answers.
 #[derive(Debug, Args)]
 pub(crate) struct FileFlag {
-    /// The .kb file to ask
+    /// The .kb file to search or read
     ///
-    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one.
+    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
+    /// parent folder that has one.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 }
@@ -31,14 +31,14 @@ pub(crate) struct FileFlag {
 /// An answer in parts.
 #[derive(Debug, Args)]
 pub(crate) struct PageFlags {
-    /// Stop before the answer has more tokens than that, at 4 bytes a token
+    /// Limit output to about N tokens (4 bytes each); at least one item is printed
     ///
-    /// What is left can be had with --continue. One item is always printed.
-    #[arg(long, value_name = "N", help_heading = "Parts")]
+    /// When output is cut, a hint gives the token for --continue.
+    #[arg(long, value_name = "N", help_heading = "Paging")]
     pub(crate) max_tokens: Option<u32>,
 
-    /// Go on where an earlier answer to the same command stopped
-    #[arg(long = "continue", value_name = "TOKEN", help_heading = "Parts")]
+    /// Continue the output of an earlier run of the same command
+    #[arg(long = "continue", value_name = "TOKEN", help_heading = "Paging")]
     pub(crate) continuation: Option<Cursor>,
 }
 

@@ -21,16 +21,16 @@ const NUMBER_LIMIT: usize = 100_000;
 pub(crate) struct BenchArguments {
     /// The .kb file
     ///
-    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one.
+    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
+    /// parent folder that has one.
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
-    /// How many questions at most
+    /// Maximum number of queries
     #[arg(short, value_name = "N", default_value_t = 100, value_parser = number)]
     pub(crate) number: usize,
 
-    /// How many answers to each
+    /// Results per query
     #[arg(short, value_name = "K", default_value_t = 10, value_parser = answers)]
     pub(crate) k: usize,
 
@@ -38,7 +38,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "MODE", value_parser = modes())]
     pub(crate) mode: Vec<Mode>,
 
-    /// Ask the lines of this file instead; blank ones and those that begin with # are left out
+    /// Read queries from this file, one per line; blank lines and lines that begin with # are skipped
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) queries: Option<PathBuf>,
 

@@ -33,7 +33,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// Search a folder by words and by meaning, from one file.
 ///
 /// `kb index` reads a folder of documents and source code and writes one .kb file: the text, its
-/// structure, a keyword index and a vector index. The other verbs answer from that file alone:
+/// structure, a keyword index and a vector index. The other commands need only that file:
 /// no server, no network, no model to download.
 #[derive(Debug, Parser)]
 #[command(
@@ -57,10 +57,10 @@ pub(crate) struct Arguments {
 
 const TOP_EXAMPLES: &str = "\
 Examples:
-  kb index .                            make ./<folder name>.kb from this folder
-  kb search how are files locked        ask it in plain words
-  kb get guide.md --pages 1-3,5         neighbouring chunks, about 800 tokens a page
-  kb get src/lock.rs:120-150            read the lines that an answer points to
+  kb index .                            create ./<folder name>.kb from this folder
+  kb search how are files locked        search with a plain question
+  kb get guide.md --pages 1-3,5         pages of about 800 tokens
+  kb get src/lock.rs:120-150            print the lines that a result points to
 
 Exit status: 0 found or done, 1 nothing found or out of date, 2 error.";
 
@@ -88,28 +88,28 @@ pub(crate) enum Verb {
 
 /// Print the text of a document, or some of its lines
 ///
-/// The text comes from the .kb file: the original need not be there.
+/// The text comes from the .kb file; the original file is not needed.
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES)]
 pub(crate) struct GetArguments {
-    /// Path of the document in the file, or a file name that only one document has
+    /// Path of the document in the .kb file, or a file name that is unique in it
     ///
-    /// `PATH:A-B`, as `kb search` prints it, gives these lines.
+    /// `PATH:A-B`, as printed by `kb search`, selects these lines.
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
 
     #[command(flatten)]
     pub(crate) file: FileFlag,
 
-    /// Only these lines, from 1: `10-20`, `10-` (to the end), `10`
+    /// Print only these lines, counted from 1: `10-20`, `10-` (to the end), `10`
     #[arg(long, value_name = "A-B", value_parser = parse_lines)]
     pub(crate) lines: Option<Lines>,
 
-    /// Only this section: its number in `kb outline`, or a title that only one heading has
+    /// Print only this section: its number in `kb outline`, or a heading that occurs once
     #[arg(long, value_name = "SECTION", conflicts_with = "lines")]
     pub(crate) section: Option<String>,
 
-    /// Only these pages of about 800 tokens, from 1: `3`, `1-3`, `1-3,5`
+    /// Print only these pages of about 800 tokens, counted from 1: `3`, `1-3`, `1-3,5`
     #[arg(long, value_name = "PAGES", conflicts_with_all = ["lines", "section"])]
     pub(crate) pages: Option<PageRanges>,
 
@@ -125,13 +125,13 @@ Examples:
   kb get docs/guide.md
   kb get guide.md --lines 10-20
   kb get guide.md --section 2.1         as `kb outline guide.md` numbers it
-  kb get guide.md --pages 1-3,5         neighbouring chunks, about 800 tokens a page
-  kb get src/lock.rs:120-150            as an answer of `kb search` begins";
+  kb get guide.md --pages 1-3,5         pages of about 800 tokens
+  kb get src/lock.rs:120-150            as printed by `kb search`";
 
 /// Print the headings of a document with their numbers and lines
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArguments {
-    /// Path of the document in the file, or a file name that only one document has
+    /// Path of the document in the .kb file, or a file name that is unique in it
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
 
@@ -147,18 +147,18 @@ pub(crate) struct OutlineArguments {
 
 /// List folders and documents
 ///
-/// Folders end in `/`. In a pipe or not, one path per line.
+/// Prints one path per line; folders end in `/`.
 #[derive(Debug, Args)]
 pub(crate) struct LsArguments {
     /// The folder to list [default: the top]
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: Option<String>,
 
-    /// All documents below, at any depth
+    /// List all documents below the folder, at any depth
     #[arg(short, long)]
     pub(crate) recursive: bool,
 
-    /// Also sizes, lines, types and titles
+    /// Also print sizes, line counts, types and titles
     #[arg(short, long)]
     pub(crate) long: bool,
 
@@ -172,17 +172,17 @@ pub(crate) struct LsArguments {
     pub(crate) json: JsonFlag,
 }
 
-/// Say what a .kb file holds and from where
+/// Show what a .kb file holds and which folders it was made from
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
     /// The .kb file
     ///
-    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one.
+    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
+    /// parent folder that has one.
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
-    /// Account for every byte of the file
+    /// Show the size of every section of the file
     #[arg(long)]
     pub(crate) sizes: bool,
 

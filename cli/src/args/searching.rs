@@ -12,52 +12,52 @@ use super::flags::{JsonFlag, PageFlags, modes};
 
 /// Find the passages that answer a question
 ///
-/// QUERY is plain words: a question, an identifier, an error message. Unless told otherwise, words
-/// and meaning both count. Every answer names document and lines, so that `kb get` can show more.
+/// QUERY is plain text: a question, an identifier, an error message. By default results are ranked by
+/// words and by meaning. Each result names its document and lines, which `kb get` can print.
 ///
-/// In a query, "exact words" in double quotes must stand like that, case and punctuation aside, +word
-/// must be there, -word must not, and title:word, path:word and tag:word must be in the title, path or
-/// tags of the document. Everything else is words.
+/// Operators: "exact words" must occur in this order, ignoring case and punctuation; +word must occur;
+/// -word must not; title:word, path:word and tag:word must occur in the title, the path or the tags of
+/// the document. Anything that is not an operator is plain text.
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArguments {
-    /// The question, quoted or not; `-` reads it from standard input
+    /// The query, quoted or not; `-` reads it from standard input
     ///
     /// An argument with a space in it is never a flag: `kb search '-test path:examples'`. Put `--`
     /// before a single word that begins with a dash.
     #[arg(required = true, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
 
-    /// The .kb file to ask (repeatable: several files answer as one)
+    /// The .kb file to search (repeatable: results are ranked together)
     ///
-    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one.
+    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
+    /// parent folder that has one.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Vec<PathBuf>,
 
-    /// How many answers at most
+    /// Maximum number of results
     #[arg(short, value_name = "N", default_value_t = 10)]
     pub(crate) k: usize,
 
-    /// What counts: words and meaning, one of them, or titles
+    /// Rank by words and meaning (hybrid), by one of them, or search titles
     ///
-    /// `title` finds documents: every word must be in the title, file name, handle or tags.
+    /// `title` returns documents that have every word in their title, file name, handle or tags.
     #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = modes())]
     pub(crate) mode: Mode,
 
-    /// Take quotes, +, - and fields in QUERY as words like all others
+    /// Treat quotes, +, - and fields in QUERY as plain text
     #[arg(long)]
     pub(crate) plain: bool,
 
-    /// What one answer is: a passage (chunks) or a document
+    /// Return passages (chunks) or whole documents
     #[arg(long, value_name = "SCOPE", default_value = Scope::default().name(), value_parser = scopes())]
     pub(crate) scope: Scope,
 
-    /// Which answer comes first: the best (score), the one changed last (recency), or by path
+    /// Sort results by score, by modification time (recency), or by path
     #[arg(long, value_name = "ORDER", default_value = Sort::default().name(), value_parser = orders())]
     pub(crate) sort: Sort,
 
-    /// Leave out answers that score less, from 0 to 1
+    /// Omit results with a lower score; scores range from 0 to 1
     #[arg(
         long,
         value_name = "SCORE",
@@ -66,9 +66,9 @@ pub(crate) struct SearchArguments {
     )]
     pub(crate) min_score: f32,
 
-    /// Only documents whose path matches, as `src/**/*.rs` or `*.md` (repeatable)
+    /// Only documents whose path matches, for example `src/**/*.rs` or `*.md` (repeatable)
     ///
-    /// A pattern without `/` also matches file names. Quote it, or the shell will expand it.
+    /// A pattern without `/` also matches file names. Quote it to keep the shell from expanding it.
     #[arg(long, value_name = "GLOB", help_heading = "Filters")]
     pub(crate) path: Vec<String>,
 
@@ -100,7 +100,7 @@ pub(crate) struct SearchArguments {
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// Lines of the document before each answer; implies --full
+    /// Print N lines of the document before each result; implies --full
     #[arg(
         short = 'B',
         long,
@@ -110,7 +110,7 @@ pub(crate) struct SearchArguments {
     )]
     pub(crate) before: u32,
 
-    /// Lines of the document after each answer; implies --full
+    /// Print N lines of the document after each result; implies --full
     #[arg(
         short = 'A',
         long,
@@ -120,11 +120,11 @@ pub(crate) struct SearchArguments {
     )]
     pub(crate) after: u32,
 
-    /// Leave neighbouring chunks apart that are about equally good
+    /// Do not join neighbouring chunks with similar scores into one passage
     #[arg(long)]
     pub(crate) no_join: bool,
 
-    /// Show how the scores came about
+    /// Show how each score was computed
     #[arg(long)]
     pub(crate) explain: bool,
 

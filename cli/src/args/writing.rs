@@ -12,10 +12,10 @@ use crate::output::format;
 /// Waiting for another writer.
 #[derive(Debug, Args)]
 pub(crate) struct WaitFlag {
-    /// Wait until another program has finished writing the file, so many seconds at most
+    /// Wait up to SECONDS for another program to finish writing the file
     ///
-    /// Without a number: as long as it takes. Without this flag a file that is being written is an
-    /// error that names the program.
+    /// Without a number, wait without limit. Without this flag, a file that another program is writing
+    /// is an error that names the program.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -36,19 +36,19 @@ impl WaitFlag {
 /// Which files are too large.
 #[derive(Debug, Args)]
 pub(crate) struct SizeLimit {
-    /// Leave out files larger than this
+    /// Skip files larger than this
     ///
-    /// Bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
+    /// A number of bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = format::parse_bytes)]
     pub(crate) max_file_size: u64,
 }
 
-/// Make a .kb file from folders and files, or bring it up to date
+/// Create a .kb file from folders and files, or bring it up to date
 ///
-/// Reads documents and source code below every PATH on all cores. What .gitignore and .kbignore
-/// name is left out, and so are hidden files, binary files and .kb files; a hidden file that is
-/// itself a PATH is read. Readers see the old state or the new one: stop at any time, and what was
-/// there before is still there.
+/// Reads documents and source code below every PATH on all cores. Files matched by .gitignore or
+/// .kbignore, hidden files, binary files and .kb files are skipped; a hidden file that is itself a PATH
+/// is read. The new state is written in one step: readers see the old state until then, and
+/// interrupting the command leaves the old state.
 ///
 /// Running it again reads and writes only what changed. Other PATHs are added to those that the file
 /// was made from; what came from elsewhere, or by `kb add`, stays.
@@ -58,17 +58,17 @@ pub(crate) struct IndexArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
 
-    /// Write nothing; say what would change, and end with 1 when the file is out of date
+    /// Write nothing; report what would change, and exit with 1 if the file is out of date
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) check: bool,
 
-    /// Compare the content of every file, also where size and time are as they were
+    /// Compare the content of every file, even if its size and time have not changed
     #[arg(long)]
     pub(crate) force_hash: bool,
 
-    /// Remove the documents of folders of which no file is left
+    /// Remove the documents of folders that have no files left
     ///
-    /// Without it such a folder is an error: it may be a disk that is not mounted.
+    /// Without this flag such a folder is an error: it may be a disk that is not mounted.
     #[arg(long)]
     pub(crate) prune: bool,
 
@@ -81,7 +81,7 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) root: Option<String>,
 
-    /// Read every file and write the whole .kb anew
+    /// Read every file again and rewrite the whole .kb file
     #[arg(long)]
     pub(crate) rebuild: bool,
 
@@ -101,11 +101,11 @@ pub(crate) struct IndexArguments {
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
 
-    /// List every file that changed, and every one that was left out with the reason
+    /// List every file that changed, and every skipped file with the reason
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
-    /// No progress bar and no report; errors only
+    /// Print errors only: no progress bar, no report
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
@@ -132,8 +132,8 @@ Examples:
   kb index .                            this folder, into ./<folder name>.kb
   kb index ~/notes -o notes.kb          that folder, into this file
   kb index docs src -o project.kb       two folders in one file
-  kb index . --check                    is the file up to date? exit status 0 or 1
-  kb index . --max-file-size 1M -v      and say what was left out, and why";
+  kb index . --check                    exit with 1 if the file is out of date
+  kb index . --max-file-size 1M -v      list skipped files with the reason";
 
 /// Keep a .kb file up to date while its sources change
 ///
@@ -177,10 +177,10 @@ pub(crate) struct AddArguments {
     #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     pub(crate) source: PathBuf,
 
-    /// The .kb file to add to; it is made when it does not exist
+    /// The .kb file to add to; created if it does not exist
     ///
-    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one.
+    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
+    /// parent folder that has one.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
@@ -194,11 +194,11 @@ pub(crate) struct AddArguments {
     #[arg(long)]
     pub(crate) title: Option<String>,
 
-    /// A tag to give it (repeatable)
+    /// Add a tag (repeatable)
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// Put it in the place of a document of this path, and keep that one's handle and tags
+    /// Replace the document at this path, and keep its handle and tags
     #[arg(long)]
     pub(crate) replace: bool,
 
@@ -226,7 +226,7 @@ pub(crate) struct RmArguments {
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Path of a document, an end of it that only one has, its handle, or its kb:// address
+    /// Path of a document, a unique end of its path, its handle, or its kb:// address
     #[arg(required = true, value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
 
@@ -242,24 +242,24 @@ Examples:
   kb rm team.kb minutes.md              by the end of its path
   kb rm team.kb release-notes-k3f9qa    by its handle";
 
-/// Show the tags of documents, add some, take some away
+/// Show, add or remove tags of documents
 ///
 /// Tags are kept in lower case. They stay when a file changes; `kb search --tag` filters by them.
 #[derive(Debug, Args)]
 #[command(after_help = TAG_EXAMPLES)]
 pub(crate) struct TagArguments {
-    /// Path of a document, an end of it that only one has, its handle, or its kb:// address
+    /// Path of a document, a unique end of its path, its handle, or its kb:// address
     #[arg(required = true, value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
 
     #[command(flatten)]
     pub(crate) file: FileFlag,
 
-    /// A tag to give them (repeatable)
+    /// Add this tag (repeatable)
     #[arg(long, value_name = "TAG")]
     pub(crate) add: Vec<String>,
 
-    /// A tag to take away (repeatable)
+    /// Remove this tag (repeatable)
     #[arg(long, value_name = "TAG")]
     pub(crate) remove: Vec<String>,
 
@@ -276,7 +276,7 @@ Examples:
   kb tag guide.md --add draft --add sea
   kb tag docs/a.md docs/b.md --remove draft --add 'to ship'";
 
-/// Write a file in the form to ship: smallest, in one order, with its content root
+/// Write the smallest, reproducible form of a file, with its content root
 ///
 /// Documents in the order of their paths, text compressed as well as possible, nothing deleted left,
 /// only the names of the indexed folders. The same documents give the same content root, on any
@@ -288,11 +288,11 @@ pub(crate) struct SealArguments {
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Write the sealed file here [default: in the place of FILE.kb]
+    /// Write the sealed file here [default: replace FILE.kb]
     #[arg(short, long, value_name = "OUT.kb", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Replace OUT.kb where it is another .kb
+    /// Replace OUT.kb if it is another .kb file
     ///
     /// For scripts that seal to the same name again and again. Without it another .kb at OUT.kb is
     /// left as it is, with exit status 2. A file that is no .kb is never replaced.
@@ -337,21 +337,21 @@ Examples:
   kb seal notes.kb -o ship.kb --force   also where an earlier ship.kb is
   kb seal notes.kb --vectors i4         with vectors of half the size";
 
-/// Check a file against its checksums and promises, or against the folders it was made from
+/// Check a file for damage, or compare it with the folders it was made from
 ///
-/// Ends with 0 when all is well, 2 when the file is damaged, and with --source 1 when the folder
-/// holds something else than the file.
+/// Exit status: 0 if no problem is found, 1 if a folder given with --source differs from the file, 2 if
+/// the file is damaged.
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
 pub(crate) struct VerifyArguments {
     /// The .kb file
     ///
-    /// Without it: the file that KB_FILE names, else the single .kb file in this folder, or in the
-    /// nearest folder above that has one.
+    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
+    /// parent folder that has one.
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
-    /// Also check what follows from the texts: make every index entry again and compare
+    /// Also rebuild every index entry from the stored text and compare
     #[arg(long)]
     pub(crate) deep: bool,
 

@@ -1,4 +1,4 @@
-//! `kb verify`: a file against its checksums and promises, or against the folders it came from.
+//! `kb verify`: checks a file for damage, or compares it with its folders.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! `kb seal`: the file in the form to ship.
+//! `kb seal`: the smallest, reproducible form of a file.
 
 use std::path::Path;
 
