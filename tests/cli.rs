@@ -30,7 +30,7 @@ fn corpus_text(name: &str) -> &'static str {
 }
 
 #[test]
-fn index_names_the_file_after_the_folder_and_reports_what_it_did() {
+fn index_names_the_file_after_the_folder() {
     let folder = Folder::with_corpus();
     let told = folder.kb(["index", "harbour"]).expect(0);
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
@@ -44,7 +44,7 @@ fn index_names_the_file_after_the_folder_and_reports_what_it_did() {
 }
 
 #[test]
-fn index_in_the_folder_itself_writes_beside_the_documents_and_does_not_read_itself() {
+fn index_in_the_folder_itself_does_not_read_its_own_file() {
     let folder = Folder::with_corpus();
     let inside = folder.join("harbour");
     for _ in 0..2 {
@@ -138,7 +138,7 @@ fn each_question_finds_its_document_first() {
 }
 
 #[test]
-fn an_answer_for_people_names_place_title_and_score_and_shows_numbered_lines() {
+fn text_results_show_path_title_score_and_numbered_lines() {
     let folder = Folder::indexed();
     let told = folder
         .kb(["search", "polish", "the", "lens", "--mode", "keyword"])
@@ -303,7 +303,7 @@ fn full_shows_the_whole_chunk() {
 }
 
 #[test]
-fn explain_tells_people_on_stderr_and_programs_in_the_last_object() {
+fn explain_prints_to_stderr_or_the_last_json_object() {
     let folder = Folder::indexed();
     let told = folder.kb(["search", "solar panel", "--explain"]).expect(0);
     assert!(told.stderr.contains("x keyword + "), "{told:#?}");

@@ -325,7 +325,7 @@ fn any_history_answers_as_one_commit_of_what_is_left() {
 
 /// A folder that changes between index runs.
 #[test]
-fn a_folder_indexed_again_and_again_answers_as_one_that_is_indexed_once() {
+fn a_folder_indexed_many_times_answers_as_one_indexed_once() {
     let folder = tempfile::tempdir().expect("folder");
     let sources = folder.path().join("sources");
     let live = folder.path().join("live.kb");
@@ -387,7 +387,7 @@ fn a_folder_indexed_again_and_again_answers_as_one_that_is_indexed_once() {
 }
 
 #[test]
-fn content_decides_where_times_cannot_and_no_change_writes_nothing() {
+fn content_decides_where_times_cannot() {
     let folder = tempfile::tempdir().expect("folder");
     let (sources, path) = (folder.path().join("sources"), folder.path().join("a.kb"));
     std::fs::create_dir(&sources).expect("folder");

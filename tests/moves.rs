@@ -125,7 +125,7 @@ fn documents(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_commit_after_a_move_is_refused_and_the_moved_file_is_as_it_was() {
+fn a_commit_after_a_move_is_refused_and_changes_nothing() {
     for what in MOVES {
         let place = Place::new(1);
         let mut writer = place.writer();
@@ -224,7 +224,7 @@ fn a_writer_that_waits_for_nothing_follows_the_path() {
 }
 
 #[test]
-fn an_index_run_after_a_move_is_refused_and_the_next_one_reads_what_is_there() {
+fn an_index_run_after_a_move_is_refused_and_the_next_succeeds() {
     for what in [Move::Away, Move::ByKb] {
         let place = Place::new(0);
         fs::create_dir(place.at("sources")).expect("folder");
@@ -321,7 +321,7 @@ fn a_move_at_any_moment_of_a_commit_or_merge_loses_nothing() {
 }
 
 #[test]
-fn what_takes_the_place_of_the_target_while_a_file_is_built_is_kept() {
+fn a_file_that_replaces_the_target_during_a_build_is_kept() {
     for what in MOVES {
         // The first three changes make the new file; then the old one is locked.
         for nth in (4..).step_by(3) {
@@ -350,7 +350,7 @@ fn what_takes_the_place_of_the_target_while_a_file_is_built_is_kept() {
 }
 
 #[test]
-fn a_file_of_the_temporary_name_that_is_not_ours_never_gets_the_name_of_the_target() {
+fn a_foreign_file_of_the_temporary_name_is_never_renamed() {
     for nth in (2..).step_by(3) {
         let place = Place::new(1);
         let temporary = place.at(".a.kb.tmp");
@@ -381,7 +381,7 @@ fn a_file_of_the_temporary_name_that_is_not_ours_never_gets_the_name_of_the_targ
 }
 
 #[test]
-fn a_link_that_leads_elsewhere_is_a_move_and_a_second_name_is_none() {
+fn a_link_to_another_file_is_a_move_and_a_hard_link_is_none() {
     let place = Place::new(1);
     let link = place.at("link.kb");
     std::os::unix::fs::symlink(place.at("a.kb"), &link).expect("link");

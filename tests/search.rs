@@ -190,7 +190,7 @@ fn several_questions_are_answered_as_one_after_the_other() {
 }
 
 #[test]
-fn a_document_stands_for_all_its_chunks_and_is_shown_by_the_best() {
+fn a_document_hit_shows_the_best_of_its_chunks() {
     let (_folder, kb) = one_file();
     for mode in [Mode::Hybrid, Mode::Semantic, Mode::Keyword] {
         let request = Request::new("keeper of the storm lamp")
@@ -249,7 +249,7 @@ fn equal_hits_come_by_path_then_by_file() {
 }
 
 #[test]
-fn a_value_that_one_file_does_not_know_keeps_nothing_of_that_file() {
+fn a_filter_value_unknown_to_a_file_excludes_that_file() {
     let folder = tempfile::tempdir().expect("folder");
     let document = |name: &str| vec![(name.to_owned(), "a storm lamp".to_owned())];
     let plain = file(&folder, "1.kb", &document("a/b.txt"), 1);
@@ -311,7 +311,7 @@ fn what_is_removed_or_replaced_is_as_if_it_had_never_been() {
 }
 
 #[test]
-fn both_parts_of_a_score_are_known_however_few_hits_are_asked_for() {
+fn both_parts_of_a_score_are_computed_for_any_k() {
     let folder = tempfile::tempdir().expect("folder");
     let mut numbers = Numbers(3);
     let document = |number: usize| {

@@ -142,7 +142,7 @@ fn another_folder_becomes_a_further_root_of_the_file() {
 }
 
 #[test]
-fn a_folder_that_vanished_keeps_its_documents_unless_they_are_pruned() {
+fn a_vanished_folder_keeps_its_documents_unless_pruned() {
     let folder = Folder::indexed();
     std::fs::rename(folder.join("harbour"), folder.join("elsewhere")).unwrap();
     std::fs::create_dir(folder.join("harbour")).unwrap();

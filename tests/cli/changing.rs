@@ -83,7 +83,7 @@ fn standard_input_is_added_as_its_path_says() {
 }
 
 #[test]
-fn an_added_document_is_left_alone_by_index_and_replaced_only_when_asked() {
+fn an_added_document_survives_index_and_needs_replace() {
     let folder = Folder::indexed();
     folder.write("minutes.md", "# Minutes\n\nThe first meeting.\n");
     let first = object(&folder, ["add", "minutes.md", "--tag", "meeting", "--json"]);

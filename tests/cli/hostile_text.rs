@@ -369,7 +369,7 @@ fn arguments_and_the_environment_do_not_steer_a_terminal() {
 }
 
 #[test]
-fn the_writer_that_a_locked_file_names_does_not_steer_a_terminal() {
+fn a_lock_record_does_not_steer_a_terminal() {
     let folder = Folder::indexed();
     folder.write("plain.md", "# Plain\n");
     let file = folder.join("harbour.kb");

@@ -159,7 +159,7 @@ fn a_file_that_is_built_is_its_owners_alone() {
 }
 
 #[test]
-fn a_rewritten_file_keeps_its_permissions_and_a_new_one_gets_those_of_the_umask() {
+fn a_rewritten_file_keeps_its_permissions() {
     let folder = Folder::indexed();
     for wanted in [0o600, 0o640, 0o664, 0o604] {
         for arguments in [
@@ -192,7 +192,7 @@ fn a_rewritten_file_keeps_its_permissions_and_a_new_one_gets_those_of_the_umask(
 }
 
 #[test]
-fn a_sealed_copy_is_read_by_nobody_who_could_not_read_the_source() {
+fn a_sealed_copy_is_as_private_as_its_source() {
     let folder = Folder::indexed();
     for (source, wanted) in [
         (0o600, 0o600),
@@ -335,7 +335,7 @@ fn owner_and_group_stay_and_where_they_cannot_nobody_gains() {
 }
 
 #[test]
-fn an_interrupted_seal_leaves_the_file_as_it_was_and_nothing_beside_it() {
+fn an_interrupted_seal_leaves_only_the_old_file() {
     for signal in ["INT", "TERM"] {
         let folder = Folder::indexed();
         let before = fs::read(folder.join("harbour.kb")).unwrap();

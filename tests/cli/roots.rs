@@ -60,7 +60,7 @@ fn another_folder_of_the_name_of_a_sealed_root_removes_nothing() {
 }
 
 #[test]
-fn a_root_that_the_file_does_not_have_is_refused_with_those_it_has() {
+fn an_unknown_root_is_refused_with_the_known_ones() {
     let folder = sealed();
     let told = folder
         .kb(["index", "p1/docs", "-o", "s.kb", "--root", "dox", "--json"])

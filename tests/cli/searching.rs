@@ -114,7 +114,7 @@ fn every_filter_flag_keeps_what_it_names() {
 }
 
 #[test]
-fn passages_of_a_long_document_are_joined_cut_and_shown_with_their_lines() {
+fn passages_of_a_long_document_are_joined_and_cut() {
     let folder = Folder::empty();
     let line = |number| match number {
         150 => "The walrus sleeps on the ice.\n".to_owned(),

@@ -139,7 +139,7 @@ fn a_file_is_compared_with_the_folder_wherever_it_is_now() {
 }
 
 #[test]
-fn vectors_of_half_the_size_are_chosen_for_a_new_file_or_at_sealing() {
+fn i4_vectors_are_chosen_for_a_new_file_or_at_sealing() {
     let folder = Folder::indexed();
     let codec = |file: &str| {
         let told = folder.kb(["info", file, "--json"]).expect(0);

@@ -173,7 +173,7 @@ fn deletions_and_renames_are_followed() {
 }
 
 #[test]
-fn a_folder_that_vanishes_keeps_its_documents_and_is_followed_when_it_is_back() {
+fn a_vanished_folder_is_followed_again_when_it_is_back() {
     let folder = Folder::with_corpus();
     folder.write("tales/ghost.md", "# The ghost\n\nA spectre walks.\n");
     let both = ["harbour", "tales", "-o", "harbour.kb", "--json"];

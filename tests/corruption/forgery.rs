@@ -114,7 +114,7 @@ impl Stored {
 
     /// The golden file with what differs from it here.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        forge(&golden_bytes(), |right, transaction| {
+        forge(golden_bytes(), |right, transaction| {
             self.write(right, transaction)
         })
     }

@@ -278,7 +278,7 @@ fn work(folder: &Path, image: &[u8]) -> Result<(), String> {
 }
 
 #[test]
-fn every_state_after_a_power_loss_is_the_last_commit_or_the_next() {
+fn every_state_after_a_power_loss_is_a_whole_commit() {
     let long = std::env::var("KB_CRASH_STATES").ok();
     let states = long
         .as_ref()
@@ -342,7 +342,7 @@ const STEPS: [(&str, Step); 4] = [
 ];
 
 #[test]
-fn a_refused_operation_leaves_the_old_state_and_the_next_try_succeeds() {
+fn a_refused_operation_leaves_the_old_state() {
     let folder = memory_folder();
     let sources = folder.path().join("sources");
     std::fs::create_dir(&sources).expect("folder");

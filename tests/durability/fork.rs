@@ -70,7 +70,7 @@ fn is_locked(path: &Path) -> bool {
 }
 
 #[test]
-fn a_child_that_drops_a_writer_commits_nothing_and_unlocks_nothing() {
+fn a_forked_child_commits_and_unlocks_nothing() {
     in_process("drop_in_the_child");
 }
 

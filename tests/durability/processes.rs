@@ -157,7 +157,7 @@ fn finished(child: Child) -> String {
 }
 
 #[test]
-fn many_readers_beside_a_writer_see_one_commit_each_and_the_newest() {
+fn readers_beside_a_writer_see_whole_and_newest_commits() {
     let folder = memory_folder();
     let file = folder.path().join("live.kb");
     let mut writer = KbWriter::open_or_create(&file).expect("writer");
@@ -402,7 +402,7 @@ fn refused(folder: &Path, call: &str, error: &str, nth: usize, kb: &[&str]) -> (
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_system_refuses_calls_of_the_real_binary_and_the_old_state_or_the_new_stands() {
+fn refused_system_calls_leave_the_old_or_the_new_state() {
     if !strace_works() {
         println!("skipped: strace is not here or may not trace");
         return;

@@ -128,7 +128,7 @@ fn fields_in_words(file: &str, name: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn records_with_a_table_have_its_fields_in_its_order_and_its_version() {
+fn records_have_the_fields_order_and_version_of_their_table() {
     let page = read("format-spec/tables.md");
     for (title, file, record, version) in [
         ("### `kb` / `meta`", "store/meta.rs", "Meta", "META_VERSION"),

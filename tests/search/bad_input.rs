@@ -64,7 +64,7 @@ fn strings(count: usize, make: impl Fn(usize) -> String) -> Vec<String> {
 }
 
 #[test]
-fn filters_that_keep_nothing_and_ten_thousand_values_are_answered() {
+fn empty_results_and_ten_thousand_filter_values_are_answered() {
     let (_folder, kb) = one_file();
     for mode in Mode::ALL {
         let nothing = filtered(Filters::new().paths(["no/such/**"])).mode(mode);
@@ -128,7 +128,7 @@ fn long_queries_and_queries_of_nothing_are_answered() {
 }
 
 #[test]
-fn a_file_whose_rows_are_all_deleted_and_an_empty_one_answer_nothing() {
+fn deleted_and_empty_files_answer_nothing() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("a.kb");
     let mut writer = KbWriter::open_or_create(&path)
@@ -162,7 +162,7 @@ fn a_file_whose_rows_are_all_deleted_and_an_empty_one_answer_nothing() {
 }
 
 #[test]
-fn words_that_nobody_knows_find_nothing_whatever_is_left_out_beside_them() {
+fn unknown_words_find_nothing_with_any_exclusion() {
     let (_folder, kb) = one_file();
     for query in [
         "\u{706f}\u{53f0} -\"storm lamp\"",

@@ -77,7 +77,7 @@ fn lines_around_a_hit_are_those_of_the_document() {
 }
 
 #[test]
-fn a_preview_is_the_part_of_the_document_that_its_span_and_lines_name() {
+fn a_snippet_is_the_text_at_its_span_and_lines() {
     let (_folder, kb) = one_file();
     for characters in [1, 7, 60, 500, 100_000] {
         let request = Request::new("keeper of the storm lamp")

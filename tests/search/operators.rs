@@ -151,7 +151,7 @@ fn a_quoted_phrase_matches_as_written() {
 }
 
 #[test]
-fn other_forms_count_where_nothing_has_the_phrase_as_written_with_a_warning() {
+fn other_word_forms_match_only_where_no_exact_phrase_does() {
     let (folder, kb) = kb_of(&[("code.rs", PAGED), ("other.md", "# Sea\n\na storm lamp")]);
     let query = Request::new("\"page cache\"");
     let told = ask(&kb, &query);
@@ -261,7 +261,7 @@ fn phrases_are_those_that_reading_everything_finds() {
 }
 
 #[test]
-fn a_single_character_without_spaces_finds_every_chunk_that_holds_it() {
+fn a_single_cjk_character_finds_every_chunk_that_holds_it() {
     const CHARACTERS: [char; 6] = [
         '\u{6d77}', '\u{5c71}', '\u{5ddd}', '\u{306e}', '\u{30ab}', '\u{d55c}',
     ];

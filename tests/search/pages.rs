@@ -198,7 +198,7 @@ fn a_text_is_cut_at_the_end_of_a_line_where_one_fits() {
 }
 
 #[test]
-fn a_continuation_is_good_for_its_question_to_its_state_of_its_file() {
+fn a_cursor_is_bound_to_query_file_and_commit() {
     let (folder, kb) = one_file();
     let other = Kb::open(folder.path().join("all.kb")).expect("it opens");
     let asked = Request::new("storm lamp").k(2);

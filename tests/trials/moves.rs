@@ -149,7 +149,7 @@ fn step(
 }
 
 #[test]
-fn no_acknowledged_document_is_lost_when_the_file_of_a_writer_is_moved() {
+fn a_moved_file_loses_no_acknowledged_document() {
     for seed in seeds(28) {
         let mut random = begin("moves of a writer", seed);
         let folder = Folder::empty();

@@ -371,7 +371,7 @@ fn is_version(name: &str, text: &str) -> bool {
 }
 
 #[test]
-fn files_that_change_while_they_are_read_are_read_as_one_version() {
+fn files_that_change_during_a_read_are_one_version() {
     for seed in seeds(2) {
         let mut tree = Tree::new(begin("moving trees", seed));
         tree.plain();

@@ -404,8 +404,10 @@ fn name_paths(
             position = use_tree(tokens, position + 1, &mut Vec::new(), &mut Vec::new());
             continue;
         }
-        let continues = position > 0 && tokens[position - 1] == "::";
-        if token.starts_with(is_word) && !continues {
+        let before = position.checked_sub(1).map(|before| tokens[before]);
+        // The name of a declared module is no use of it, nor is one inside a path of its own.
+        let is_start = !matches!(before, Some("::" | "mod"));
+        if token.starts_with(is_word) && is_start {
             let mut written = vec![token.to_owned()];
             let mut at = position + 1;
             while tokens.get(at) == Some(&"::")
@@ -464,7 +466,7 @@ mod tests {
                 "x/mod.rs",
                 "mod y; mod z; pub use y::Y; pub(crate) use z::*;",
             ),
-            ("x/y.rs", "use super::Z; pub struct Y(Z);"),
+            ("x/y.rs", "use super::Z; pub struct Y(Z); pub fn y() {}"),
             ("x/z.rs", "pub struct Z;"),
         ]);
         assert!(found.is_empty(), "{found:?}");
