@@ -3,9 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-use kb_engine::Error;
+use std::time::Duration;
 
 use crate::failure::Failure;
 use crate::output::log;
@@ -13,49 +11,31 @@ use crate::output::log;
 /// Second interrupt: the status of an error, as for any run that did not finish.
 const INTERRUPTED_STATUS: i32 = 2;
 
-/// So long the engine waits at a time; between two times an interrupt is looked for.
-const SLICE: Duration = Duration::from_secs(2);
-
-/// Pause after an attempt that did not wait itself.
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// Runs `attempt` until no other writer is in its way, `limit` at most. It is given the time that it
-/// may wait, for `KbWriter::lock_timeout`; `on_wait` hears once who has the file.
+/// [`kb_engine::wait_for_writer`] that ends once `cancel` is set. `on_wait` is called once, with who has
+/// the file.
 ///
 /// # Errors
-/// [`Error::IndexLocked`] when the time is over, [`Error::Cancelled`] once `cancel` is set, and
+/// [`kb_engine::Error::IndexLocked`] when the time is over, [`kb_engine::Error::Cancelled`] once `cancel` is set, and
 /// those of `attempt`.
 pub(crate) fn wait_for_writer<T>(
     limit: Duration,
     cancel: Option<&AtomicBool>,
     on_wait: &mut dyn FnMut(&str),
-    mut attempt: impl FnMut(Duration) -> kb_engine::Result<T>,
+    attempt: impl FnMut(Duration) -> kb_engine::Result<T>,
 ) -> kb_engine::Result<T> {
-    let begun = Instant::now();
-    let mut slice = Duration::ZERO;
-    let mut told = false;
-    loop {
-        let started = Instant::now();
-        let holder = match attempt(slice) {
-            Err(Error::IndexLocked { holder }) => holder,
-            result => return result,
-        };
-        let left = limit.saturating_sub(begun.elapsed());
-        if left.is_zero() {
-            return Err(Error::IndexLocked { holder });
+    let mut is_first = true;
+    let mut hook = |holder: &str| {
+        if let Some(cancel) = cancel
+            && stop_if(cancel).is_break()
+        {
+            return ControlFlow::Break(());
         }
-        if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            return Err(Error::Cancelled);
+        if std::mem::take(&mut is_first) {
+            on_wait(holder);
         }
-        if !told {
-            on_wait(&holder);
-            told = true;
-        }
-        if started.elapsed() < slice || slice.is_zero() {
-            std::thread::sleep(PAUSE.min(left));
-        }
-        slice = SLICE.min(left);
-    }
+        ControlFlow::Continue(())
+    };
+    kb_engine::wait_for_writer(limit, &mut hook, attempt)
 }
 
 /// What the hook of a run returns: to stop once `cancel` is set.
@@ -96,6 +76,8 @@ pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use kb_engine::Error;
+
     use super::*;
 
     fn locked() -> Error {

@@ -77,7 +77,7 @@ pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
 pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 #[cfg(feature = "ingest")]
-pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of};
+pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for_writer};
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
 pub use kb::{FILES_LIMIT, Kb, search_files};

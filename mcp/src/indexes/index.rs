@@ -1,5 +1,6 @@
 //! One open .kb.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -17,9 +18,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often a waiting write retries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
-
-/// How long a write that may be cancelled waits for another program before it checks whether it was.
-const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Whether an error is about the file as a whole, so that any other request would fail as well.
 pub(crate) fn is_of_file(error: &Error) -> bool {
@@ -171,19 +169,19 @@ impl Index {
         cancel: &AtomicBool,
         mut work: impl FnMut(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
-        let started = Instant::now();
         let _writing = self.lock(cancel)?;
-        loop {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(Error::Cancelled.into());
-            }
-            match work(&mut self.writer()?.lock_timeout(CANCEL_INTERVAL)) {
-                Err(Error::IndexLocked { .. }) if started.elapsed() < LOCK_TIMEOUT => {
-                    thread::sleep(RETRY_INTERVAL)
-                }
-                result => return Ok(result?),
-            }
+        let stop_if_cancelled = || match cancel.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        if stop_if_cancelled().is_break() {
+            return Err(Error::Cancelled.into());
         }
+        let attempt = |timeout| match self.writer() {
+            Ok(writer) => work(&mut writer.lock_timeout(timeout)).map(Ok),
+            Err(error) => Ok(Err(error)),
+        };
+        kb_engine::wait_for_writer(LOCK_TIMEOUT, &mut |_| stop_if_cancelled(), attempt)?
     }
 
     /// A writer of the file, which must exist: a file that was moved away is not created again.

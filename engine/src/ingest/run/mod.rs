@@ -19,9 +19,11 @@ mod seal;
 mod session;
 mod source_info;
 mod tags;
+mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};
 pub(crate) use relation::{is_made_from, relation_of};
 pub use seal::{SealOptions, SealReport};
 pub(crate) use session::Session;
 pub use source_info::{SourceInfo, document_of};
+pub use wait_for_writer::wait_for_writer;
