@@ -184,6 +184,7 @@ impl<'h> Reporter<'h> {
     ///
     /// # Errors
     /// As [`Reporter::report`].
+    #[cfg(feature = "ingest")]
     pub(crate) fn start(&self, stage: Stage) -> Result<()> {
         self.report(Progress::new(stage))
     }

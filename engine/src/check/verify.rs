@@ -75,7 +75,7 @@ fn stated_text_bytes(snapshot: &Snapshot<'_>) -> u64 {
 }
 
 /// Runs `request`, whose answer may hold what was not found because the file grew meanwhile: the
-/// container then maps it anew, if it is told so by an error.
+/// container maps it again when an error says so.
 fn read_whole(
     container: &Container,
     mut request: impl FnMut(&Snapshot<'_>) -> Result<VerifyReport>,

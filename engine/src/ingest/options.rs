@@ -60,7 +60,7 @@ impl Default for IndexOptions {
 }
 
 impl IndexOptions {
-    /// The usual options.
+    /// The defaults: one thread per core, files up to 16 MiB, no pruning.
     pub fn new() -> IndexOptions {
         IndexOptions::default()
     }

@@ -28,7 +28,7 @@ impl Skipped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimilarRoot {
-    /// The folder.
+    /// The folder on disk.
     pub folder: PathBuf,
     /// First part of the paths of its documents.
     pub prefix: String,

@@ -36,11 +36,11 @@ impl Totals {
 /// One segment of the commit that is checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'c> {
-    /// The commit.
+    /// The commit that is checked.
     pub(super) snapshot: &'c Snapshot<'c>,
-    /// Its records.
+    /// Records of that commit.
     pub(super) catalog: &'c Catalog,
-    /// The segment.
+    /// One live segment of it.
     pub(super) segment: &'c Segment,
     /// What the records of its documents say.
     pub(super) live: Totals,

@@ -49,7 +49,7 @@ pub(super) fn check(
         }
         let place = || format!("row {row} of {}", context.location());
         let Some(chunk) = problems.unless_damaged(place, chunk_row(chunks.view(), row))? else {
-            // What follows cannot be told from what is missing.
+            // What follows cannot be distinguished from what is missing.
             found.documents.insert_range(..);
             return Ok(found);
         };

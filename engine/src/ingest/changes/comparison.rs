@@ -25,7 +25,7 @@ const TICK_MS: i64 = 2000;
 /// A file that must be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The file.
+    /// The file on disk.
     pub file: SourceFile,
     /// Its document in the .kb; none for a file that the .kb does not have.
     pub stored: Option<StoredDocument>,
@@ -59,7 +59,7 @@ impl Candidate {
 /// What the .kb has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// The document.
+    /// Number of the document.
     pub id: DocumentId,
     /// blake3 of the bytes it was made from.
     pub hash: [u8; 32],

@@ -74,7 +74,7 @@ impl RootParts {
 /// Document paths from one on, up to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathRange {
-    /// The first path.
+    /// First path, inclusive.
     pub from: String,
     /// The first path behind it; `None`: there is none.
     pub until: Option<String>,

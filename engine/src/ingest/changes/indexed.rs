@@ -19,7 +19,7 @@ const BYTES_AT_ONCE: usize = 1 << 20;
 /// The file that rows are read from.
 #[derive(Debug, Clone, Copy)]
 pub struct Base<'b> {
-    /// The file.
+    /// The .kb.
     pub container: &'b Container,
     /// The only commit that counts.
     pub commit: SlotIdentity,
@@ -43,9 +43,9 @@ impl Base<'_> {
 /// What the file has of a document that may be compared with a file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedDocument {
-    /// Its number.
+    /// Number of the document.
     pub id: DocumentId,
-    /// Its path.
+    /// Document path.
     pub path: String,
     /// Number of its root; none for a document that is no file of a root.
     pub root: Option<u32>,
@@ -110,7 +110,7 @@ impl<'b, R> Rows<'b, R> {
 }
 
 impl Rows<'_, IndexedDocument> {
-    /// The next document.
+    /// The next document in the order of paths; `None` at the end.
     ///
     /// # Errors
     /// [`Error::Damaged`]; as [`Base::read`].

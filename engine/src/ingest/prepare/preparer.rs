@@ -32,7 +32,7 @@ pub enum Chunking {
     Whole,
     /// Where it was cut before, when the lines of its original were still known.
     Existing {
-        /// Its chunks.
+        /// Chunks as they were cut.
         chunks: Vec<ChunkSpan>,
         /// Lines of the original.
         lines: u32,
@@ -44,7 +44,7 @@ pub enum Chunking {
 /// A document ready to be written.
 #[derive(Debug)]
 pub struct Prepared {
-    /// The document.
+    /// Text, outline and metadata.
     pub document: Document,
     /// Where it came from.
     pub source: Source,
@@ -73,7 +73,7 @@ pub struct Preparer<'m> {
     range: f32,
     /// The text that is embedded for a chunk.
     context: String,
-    /// Its vector.
+    /// The vector of `context`.
     vector: Vec<f32>,
 }
 

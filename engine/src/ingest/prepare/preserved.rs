@@ -17,11 +17,11 @@ pub struct PreservedFields {
 /// A document that was read and cut before.
 #[derive(Debug)]
 pub struct PreservedDocument {
-    /// Its number.
+    /// Number of the document, which stays.
     pub id: DocumentId,
     /// What stays of it.
     pub fields: PreservedFields,
-    /// Its path.
+    /// Document path.
     pub path: String,
     /// It, until it is prepared.
     pub parts: Option<(Document, Source, Chunking)>,

@@ -16,7 +16,7 @@ use crate::store::meta::RootRecord;
 /// What the file knows when paths are resolved.
 #[derive(Clone, Copy)]
 pub struct StoredRoots<'a> {
-    /// Its roots.
+    /// Roots of the file.
     pub roots: &'a [RootRecord],
     /// Number of the next root.
     pub next_root: u32,

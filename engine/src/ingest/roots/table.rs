@@ -46,7 +46,7 @@ pub(super) struct Table<'k, 's> {
 
 /// Which root a folder is.
 pub(super) enum Match {
-    /// That one.
+    /// The entry at this position.
     Root(usize),
     /// None of them for certain. These have its name.
     Similar(Vec<(usize, Agreement)>),

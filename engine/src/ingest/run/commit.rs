@@ -60,8 +60,8 @@ impl Session {
         self.finish_commit(open, Limit::commit(), reporter)
     }
 
-    /// Goes on after a commit: a new file takes its place, one in place stays locked. `reporter` hears
-    /// of merges and may stop them.
+    /// Finishes a commit: a new file is renamed to its path, an existing one stays locked and its
+    /// segments are merged within `limit`. A merge that fails or is stopped is no error.
     pub(super) fn finish_commit(
         &mut self,
         mut open: LockedFile,

@@ -11,10 +11,10 @@ use crate::index::vector::{
 };
 use crate::store::meta::{Meta, RecallRecord};
 
-/// Nearest chunks of which is told how many are found.
+/// Recall is measured at this many nearest chunks: recall@10.
 const NEAREST: usize = 10;
 
-/// Questions that are asked.
+/// Queries that are run.
 const QUESTIONS: usize = 128;
 
 /// Asks a new file, committed and not yet in its place, and notes in a commit of its own what was

@@ -38,7 +38,7 @@ pub(crate) struct Session {
 /// A .kb that is locked for this writer.
 #[derive(Debug)]
 pub(super) struct LockedFile {
-    /// Its writing side.
+    /// Writes transactions and holds the lock.
     pub(super) writer: ContainerWriter,
     /// Its last commit; none for a file that does not exist yet.
     pub(super) base: Option<Container>,
@@ -53,23 +53,23 @@ impl LockedFile {
     }
 }
 
-/// What happens to one document.
+/// What the next commit does to one document.
 #[derive(Debug)]
 pub(super) enum PendingChange {
-    /// It is new.
+    /// A new document.
     Add {
         prepared: Box<Prepared>,
         tags: Vec<String>,
     },
-    /// It gets other content.
+    /// New content for a document that keeps its number and handle.
     Replace {
         id: DocumentId,
         prepared: Box<Prepared>,
         tags: Vec<String>,
     },
-    /// It gets other tags.
+    /// Other tags for a document whose content stays.
     Tag { id: DocumentId, tags: Vec<String> },
-    /// It goes.
+    /// Removes the document.
     Remove { id: DocumentId },
 }
 

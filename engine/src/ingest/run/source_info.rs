@@ -5,10 +5,10 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::extract;
 use crate::types::Document;
 
-/// What is kept of the file that a document was made from.
+/// What the .kb stores about the file that a document was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceInfo {
-    /// Its size.
+    /// Bytes of the file.
     pub size_bytes: u64,
     /// When it was changed, milliseconds since 1970.
     pub modified_ms: i64,
@@ -17,7 +17,7 @@ pub struct SourceInfo {
 }
 
 impl SourceInfo {
-    /// Of these bytes, made now.
+    /// Size and hash of `bytes`, with the time now.
     pub fn of(bytes: &[u8]) -> SourceInfo {
         SourceInfo {
             size_bytes: bytes.len() as u64,

@@ -40,7 +40,7 @@ pub const COMMIT_BYTES: u64 = 64 << 20;
 /// How much of a segment is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// The segment.
+    /// Number of the segment.
     pub segment: SegmentId,
     /// Chunks that are not deleted.
     pub live_rows: u32,

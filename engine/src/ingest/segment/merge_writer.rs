@@ -53,16 +53,16 @@ pub fn dictionary_sample(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample
 /// How a merged segment is stored.
 #[derive(Debug, Clone, Copy)]
 pub struct SegmentEncoding {
-    /// Of its text.
+    /// Compression of the text.
     pub compression: Compression,
-    /// Of its vectors: that of the segments, or nibbles for signed bytes.
+    /// Codec of the vectors: that of the segments, or nibbles for signed bytes.
     pub codec: u8,
 }
 
 /// Writes one segment from documents of others.
 pub struct MergeWriter<'b> {
     segment: SegmentId,
-    /// By ascending number.
+    /// Segments that are merged, by ascending number.
     inputs: Vec<MergeInput<'b>>,
     /// Chunks, text and vectors.
     columns: SegmentColumns,

@@ -26,7 +26,7 @@ const ROWS_LIMIT: u32 = 4_000_000;
 /// makes row order the order of ties.
 #[derive(Debug)]
 pub struct SegmentWriter {
-    /// Its number.
+    /// Number of the segment.
     segment: SegmentId,
     /// Chunks, text and vectors.
     columns: SegmentColumns,
@@ -136,7 +136,7 @@ impl SegmentWriter {
 /// chunks.
 ///
 /// # Errors
-/// What storage says.
+/// [`Error::Storage`].
 pub fn write_document(
     transaction: &mut Transaction<'_>,
     id: DocumentId,

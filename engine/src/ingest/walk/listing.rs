@@ -57,7 +57,7 @@ pub(super) struct DiskFolder {
     pub(super) foreign: Option<Arc<Selection>>,
 }
 
-/// Something that is told of a folder, not yielded as a file. `path` is relative to its document path;
+/// A remark about a folder or an entry that is not a file to index. `path` is relative to its document path;
 /// empty: the folder.
 #[derive(Debug)]
 pub(super) enum Note {

@@ -12,7 +12,7 @@ use crate::ingest::source::open::{self, Links, OpenError, SourceFolder};
 pub struct SourceFile {
     /// Its document path: prefix and relative path with `/`, NFC.
     pub document_path: String,
-    /// Its size.
+    /// Bytes, as the folder listed them.
     pub size_bytes: u64,
     /// When it was changed, in milliseconds since 1970; 0 when unknown.
     pub modified_ms: i64,
@@ -68,7 +68,7 @@ pub enum WalkItem {
     /// A file to index. Document paths of files ascend; none comes twice.
     File(SourceFile),
     /// Something that is left out with a reason. Files under an ignore rule, hidden ones and `.kb`
-    /// files are not told.
+    /// files are not reported.
     Skipped(Skipped),
     /// Document path of a file or folder that is there and could not be looked at: nothing is known
     /// of what lies at or below it. Comes before the files that follow it.

@@ -69,7 +69,7 @@ impl TreeWalk {
         self.open.push((listing, 0));
     }
 
-    /// The next file, or what is told before it; `None` at the end. What is unread comes before every
+    /// The next file, or a note that comes before it; `None` at the end. What is unread comes before every
     /// file that follows it.
     pub(super) fn next(&mut self, ahead: &mut Prefetcher, reporter: &Reporter<'_>) -> Option<Step> {
         loop {

@@ -41,7 +41,7 @@ pub struct Walk<'r> {
     roots: Vec<RootWalk>,
     /// Where each root is that has not come to its end, the next file first.
     heads: BinaryHeap<Reverse<Head>>,
-    /// What is told before the next file.
+    /// Items that come before the next file.
     pending: VecDeque<WalkItem>,
     /// Document path of the last file.
     last: Option<String>,
@@ -238,7 +238,7 @@ impl<'r> Walk<'r> {
                     WalkItem::File(file)
                 }
             };
-            // What is told while the root goes on concerns files that follow this one.
+            // Items added while the root advances concern files that follow this one.
             self.pending.push_front(found);
         }
     }

@@ -1,4 +1,4 @@
-//! What an index run would change, told without writing.
+//! What an index run would change, reported without writing.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use crate::index::vector::Codec;
 
-/// What sealing did.
+/// The result of [`crate::KbWriter::seal`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SealReport {
-    /// The sealed file.
+    /// Path of the sealed file.
     pub path: PathBuf,
     /// 64 hexadecimal digits, the same for the same documents.
     pub content_root: String,
@@ -20,7 +20,7 @@ pub struct SealReport {
     pub bytes_after: u64,
 }
 
-/// How to seal, beside where to.
+/// How [`crate::KbWriter::seal`] writes the sealed file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SealOptions {
@@ -31,7 +31,7 @@ pub struct SealOptions {
 }
 
 impl SealOptions {
-    /// The usual options.
+    /// The defaults: vectors as the file has them, and no file is replaced.
     pub fn new() -> SealOptions {
         SealOptions::default()
     }
