@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use kb_engine::container::faults::{Observer, Op, observed};
+use kb_engine::testing::container::faults::{Observer, Op, observed};
 use kb_engine::{IndexOptions, Kb, KbWriter, Progress, Result, SealOptions, VerifyOptions};
 use tempfile::TempDir;
 

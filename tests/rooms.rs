@@ -79,8 +79,19 @@ const HANDLES: &[&str] = &[
     "check",
 ];
 
+const TESTING: &[&str] = &[
+    "base",
+    "container",
+    "store",
+    "keyword",
+    "vector",
+    "embed",
+    "catalog",
+    "search",
+];
+
 /// `engine/src`, lowest level first.
-const ENGINE: [Room; 16] = [
+const ENGINE: [Room; 17] = [
     room(
         "base",
         &[
@@ -122,6 +133,8 @@ const ENGINE: [Room; 16] = [
     // What the writing handle does: joins ingest, search and check, and draws queries from a new file.
     room("run", &["ingest/run"], RUNS),
     room("kb", &["kb"], HANDLES),
+    // Lists what tests, benches and tools use of the rooms.
+    room("testing", &["testing"], TESTING),
 ];
 
 /// `mcp/src`, lowest level first.

@@ -56,7 +56,7 @@ pub(crate) const CORPUS: [(&str, &str); 7] = [
     ),
 ];
 
-/// The `kb` binary, with the profile of this test run and the feature `faults`.
+/// The `kb` binary, with the profile of this test run and the feature `testing`.
 pub(crate) fn kb_binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_kb"))
 }

@@ -1,4 +1,4 @@
-//! For tests of the workspace: see `kb_mcp::faults`. Only with the feature `faults`.
+//! For tests of the workspace: see `kb_mcp::faults`. Only with the feature `testing`.
 
 use std::path::PathBuf;
 

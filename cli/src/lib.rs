@@ -8,7 +8,7 @@ mod args;
 mod cmd;
 mod exit;
 mod failure;
-#[cfg(feature = "faults")]
+#[cfg(feature = "testing")]
 mod faults;
 mod locate;
 mod output;

@@ -10,9 +10,9 @@ use crate::output::format::shell_word;
 pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = std::env::current_dir()
         .map_err(|error| Failure::io("find out the current folder", &error))?;
-    #[cfg(feature = "faults")]
+    #[cfg(feature = "testing")]
     let ceiling = crate::faults::ceiling();
-    #[cfg(not(feature = "faults"))]
+    #[cfg(not(feature = "testing"))]
     let ceiling: Option<PathBuf> = None;
     locate_from(
         given,

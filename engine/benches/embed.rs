@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use kb_engine::embed::{Embedder, built_in};
+use kb_engine::testing::embed::{Embedder, built_in};
 
 const CHUNK_BYTES: usize = 1_200;
 const CORPUS_BYTES: usize = 8 << 20;

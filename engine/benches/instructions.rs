@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use gungraun::prelude::*;
-use kb_engine::container::column::{
+use kb_engine::testing::container::column::{
     ColumnId, ColumnRecord, ColumnView, ExtentSink, ExtentSource, extent_starts,
 };
-use kb_engine::index::keyword::{
+use kb_engine::testing::index::keyword::{
     Analyser, Cursor, DICTIONARY, DocumentTermsBuilder, LENGTHS, POSTINGS, Query, QuerySegment,
     Reader, ScoredRow, Statistics, TermSet, Writer,
 };
-use kb_engine::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
-use kb_engine::index::vector::query::Query as VectorQuery;
-use kb_engine::index::vector::{CODEC_I4, CODEC_I8};
-use kb_engine::store::block_writer::{BlockWriter, Compression};
-use kb_engine::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader};
-use kb_engine::store::chunks::{ChunkReader, ChunkWriter};
-use kb_engine::store::decoder::DecoderPool;
-use kb_engine::store::tables;
-use kb_engine::types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
+use kb_engine::testing::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
+use kb_engine::testing::index::vector::query::Query as VectorQuery;
+use kb_engine::testing::index::vector::{CODEC_I4, CODEC_I8};
+use kb_engine::testing::store::block_writer::{BlockWriter, Compression};
+use kb_engine::testing::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader};
+use kb_engine::testing::store::chunks::{ChunkReader, ChunkWriter};
+use kb_engine::testing::store::decoder::DecoderPool;
+use kb_engine::testing::store::tables;
+use kb_engine::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
 use roaring::RoaringBitmap;
 
 /// Chunks of the segment of words: three windows of rows; more would take long under valgrind.

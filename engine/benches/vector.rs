@@ -10,16 +10,16 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use kb_engine::container::column::{
+use kb_engine::SegmentId;
+use kb_engine::testing::container::column::{
     ColumnId, ColumnRecord, ColumnView, ExtentSink, ExtentSource, extent_starts,
 };
-use kb_engine::index::vector::query::Query;
-use kb_engine::index::vector::reader::Reader;
-use kb_engine::index::vector::writer::Writer;
-use kb_engine::index::vector::{
+use kb_engine::testing::index::vector::query::Query;
+use kb_engine::testing::index::vector::reader::Reader;
+use kb_engine::testing::index::vector::writer::Writer;
+use kb_engine::testing::index::vector::{
     CODEC_I4, CODEC_I8, CODES, KnnSegment, ROWS, Scan, VectorRecord, knn, knn_batch,
 };
-use kb_engine::types::SegmentId;
 use roaring::RoaringBitmap;
 
 const DIM: u32 = 192;

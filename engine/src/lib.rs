@@ -28,38 +28,47 @@
 //! Documents: 4 GiB of text each and 2^32 in all. Chunks: 2^24 in each segment. Nothing of the
 //! original but its text, outline, times, size and hash is stored.
 //!
-//! # Features
-//! `ingest` (default): walk folders, read files, cut and write. Without it: a small reader and
-//! searcher. `faults`: a double for the disk, for tests of crashes.
+//! # Threads
+//! A [`Kb`] is `Send` and `Sync`: clone it, or share one, and search from any number of threads. A
+//! [`KbWriter`] is `Send`; every change takes `&mut self`. [`Error`] is `Send` and `Sync`.
 //!
-//! # Rooms
-//! Imports point down: [`types`], [`error`], [`calendar`], [`escape`], [`file_types`], [`percent`], [`progress`] know nothing of ours; [`container`] turns
-//! bytes into tables and extents; [`store`], [`index`] and [`embed`] stand on it and do not know each
-//! other; [`catalog`] holds the records of one commit, [`resolve`] finds a document by name and
-//! [`paging`] splits a long answer; [`search`] joins them for reading and `ingest` for writing;
-//! [`kb`] is what people hold.
+//! # Features
+//! `ingest` (default): read folders and files, and write. Without it the crate opens, searches, reads
+//! and verifies files, writes none, and has no redb. `testing` is for the tests of this workspace and
+//! promises nothing.
+//!
+//! # How it is built
+//! Imports point down through private modules: `container` turns bytes into tables and extents;
+//! `store`, `index` and `embed` stand on it and do not know each other; `catalog` holds the records of
+//! one commit; `search` joins them for reading and `ingest` for writing; `kb` has the two handles.
 #![deny(missing_docs)]
+#![cfg_attr(not(feature = "testing"), warn(unnameable_types))]
+#![allow(unreachable_pub)]
+// The writing halves of `store` and `index` stay in a build that only reads; the linker drops them.
+#![cfg_attr(not(feature = "ingest"), allow(dead_code, unused_imports))]
 
 pub mod calendar;
-pub mod catalog;
-pub mod check;
-pub mod container;
-pub mod content;
-pub mod embed;
-pub mod error;
+mod catalog;
+mod check;
+mod container;
+mod content;
+mod embed;
+mod error;
 pub mod escape;
 pub mod file_types;
-pub mod index;
+mod index;
 #[cfg(feature = "ingest")]
-pub mod ingest;
-pub mod kb;
-pub mod paging;
+mod ingest;
+mod kb;
+mod paging;
 pub mod percent;
-pub mod progress;
-pub mod resolve;
-pub mod search;
-pub mod store;
-pub mod types;
+mod progress;
+mod resolve;
+mod search;
+mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod types;
 
 pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
@@ -91,6 +100,18 @@ pub use search::{
     TermScore, TermStatistics,
 };
 pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};
+
+/// What the section on threads promises holds in every build.
+const _: () = {
+    const fn is_send<T: Send>() {}
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Kb>();
+    is_send_and_sync::<Error>();
+    is_send_and_sync::<Request>();
+    is_send_and_sync::<Response>();
+    #[cfg(feature = "ingest")]
+    is_send::<KbWriter>();
+};
 
 /// The Rust of the README is compiled with the documentation tests.
 #[cfg(doctest)]

@@ -11,7 +11,7 @@
 mod conformance;
 mod content;
 mod definitions;
-#[cfg(feature = "faults")]
+#[cfg(feature = "testing")]
 pub mod faults;
 pub mod hosts;
 mod indexes;

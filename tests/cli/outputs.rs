@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use kb_engine::container::faults::{Observer, Op, observed};
+use kb_engine::testing::container::faults::{Observer, Op, observed};
 use kb_engine::{Kb, KbWriter, Progress, SealOptions};
 
 use crate::support::{Folder, run};

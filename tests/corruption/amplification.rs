@@ -1,6 +1,6 @@
 //! Small files that unfold into much: what a reader gives and holds stays bounded.
 
-use kb_engine::store::tables::{BLOCKS, CHUNKS, FACETS};
+use kb_engine::testing::store::tables::{BLOCKS, CHUNKS, FACETS};
 use kb_engine::{
     ANSWER_LIMIT_BYTES, Class, Filters, Kb, KbWriter, Lines, Mode, PageOptions, Request,
     document_of,

@@ -1,8 +1,8 @@
 //! Columns that lie behind true checksums: chunk rows, block rows, text, words, vectors.
 
-use kb_engine::index::keyword::{DICTIONARY, LENGTHS, POSTINGS};
-use kb_engine::index::vector;
-use kb_engine::store::tables::{BLOCKS, CHUNKS, TEXT};
+use kb_engine::testing::index::keyword::{DICTIONARY, LENGTHS, POSTINGS};
+use kb_engine::testing::index::vector;
+use kb_engine::testing::store::tables::{BLOCKS, CHUNKS, TEXT};
 
 use super::ask::{Numbers, ask};
 use super::forgery::Stored;

@@ -5,20 +5,20 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use kb_engine::Result;
-use kb_engine::catalog::Catalog;
-use kb_engine::container::column::{ColumnId, ExtentSink};
-use kb_engine::container::{
+use kb_engine::testing::catalog::Catalog;
+use kb_engine::testing::container::column::{ColumnId, ExtentSink};
+use kb_engine::testing::container::{
     Container, ContainerWriter, Key, Snapshot, Transaction, WriterIdentity,
 };
-use kb_engine::index::keyword::KeywordRecord;
-use kb_engine::index::vector::VectorRecord;
-use kb_engine::store::deleted::Deleted;
-use kb_engine::store::documents::{self, DocumentRecord};
-use kb_engine::store::facets::{self, Facet};
-use kb_engine::store::meta::{Manifest, Meta};
-use kb_engine::store::outline;
-use kb_engine::store::segments::SegmentRecord;
-use kb_engine::types::{DocumentId, Heading, SegmentId};
+use kb_engine::testing::index::keyword::KeywordRecord;
+use kb_engine::testing::index::vector::VectorRecord;
+use kb_engine::testing::store::deleted::Deleted;
+use kb_engine::testing::store::documents::{self, DocumentRecord};
+use kb_engine::testing::store::facets::{self, Facet};
+use kb_engine::testing::store::meta::{Manifest, Meta};
+use kb_engine::testing::store::outline;
+use kb_engine::testing::store::segments::SegmentRecord;
+use kb_engine::{DocumentId, Heading, SegmentId};
 
 use crate::format::golden::golden_bytes;
 

@@ -1,9 +1,9 @@
 //! Records that lie: counts, numbers, lengths.
 
-use kb_engine::index::keyword::KeywordRecord;
-use kb_engine::index::vector::VectorRecord;
-use kb_engine::store::meta::{ProbeRecord, RecallRecord};
-use kb_engine::types::SegmentId;
+use kb_engine::SegmentId;
+use kb_engine::testing::index::keyword::KeywordRecord;
+use kb_engine::testing::index::vector::VectorRecord;
+use kb_engine::testing::store::meta::{ProbeRecord, RecallRecord};
 
 use super::ask::ask;
 use super::forgery::{RawKey, Stored};
@@ -261,7 +261,7 @@ fn a_column_record_that_lies_is_refused() {
 fn a_lying_document_record_is_refused_or_harmless() {
     for number in NUMBERS {
         let all =
-            |what: &str, change: fn(&mut kb_engine::store::documents::DocumentRecord, u32)| {
+            |what: &str, change: fn(&mut kb_engine::testing::store::documents::DocumentRecord, u32)| {
                 tell(&format!("{what} {number}"), |stored| {
                     for (_, record) in stored.documents.values_mut() {
                         change(record, number);

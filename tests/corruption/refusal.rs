@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use kb_engine::container::Container;
-use kb_engine::store::meta::ProbeRecord;
+use kb_engine::testing::container::Container;
+use kb_engine::testing::store::meta::ProbeRecord;
 use kb_engine::{Error, Kb, KbWriter, Mode, Request};
 use xxhash_rust::xxh3::xxh3_64;
 

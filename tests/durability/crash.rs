@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kb_engine::container::faults::observed;
+use kb_engine::testing::container::faults::observed;
 use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions, VerifyOptions};
 
 use disk::{Disk, Recorder, RefuseNth};

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use kb_engine::container::Container;
+use kb_engine::testing::container::Container;
 use kb_engine::{Error, IndexOptions, Kb, KbWriter, Mode, Progress, Request, VerifyOptions};
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -4,16 +4,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use kb_engine::container::codec::MAX_SEQUENCE_BYTES;
-use kb_engine::container::column::MAX_ITEM_BYTES;
-use kb_engine::container::{
+use kb_engine::testing::container::codec::MAX_SEQUENCE_BYTES;
+use kb_engine::testing::container::column::MAX_ITEM_BYTES;
+use kb_engine::testing::container::{
     FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS, FORMAT_VERSION,
     MAX_KEY_BYTES, MAX_VALUE_BYTES, OLDEST_READABLE,
 };
-use kb_engine::index::{keyword, vector};
-use kb_engine::store::facets::Facet;
-use kb_engine::store::tables;
-use kb_engine::types::{Class, SegmentId};
+use kb_engine::testing::index::{keyword, vector};
+use kb_engine::testing::store::facets::Facet;
+use kb_engine::testing::store::tables;
+use kb_engine::{Class, SegmentId};
 
 use crate::format::golden::golden_bytes;
 use crate::support::Folder;
@@ -254,9 +254,9 @@ fn tables_and_columns_are_those_of_the_code() {
     coded.insert(19, "reserved".to_owned());
     coded.insert(33, "reserved".to_owned());
     assert_eq!(told, coded);
-    let chunk_row = kb_engine::store::chunks::ROW_BYTES;
+    let chunk_row = kb_engine::testing::store::chunks::ROW_BYTES;
     assert!(page.contains(&format!("| 1 chunks | {chunk_row} bytes:")));
-    let block_row = kb_engine::store::blocks::ROW_BYTES;
+    let block_row = kb_engine::testing::store::blocks::ROW_BYTES;
     assert!(page.contains(&format!("| 2 blocks | {block_row} bytes:")));
 }
 

@@ -106,7 +106,7 @@ fn run_official() -> Result<bool> {
         "/// High water.\nfn high_water() {}\n",
     )?;
     let file = folder.path().join("harbour.kb");
-    let program = build(&["faults"])?;
+    let program = build(&["testing"])?;
     repository::index_with(&program, &sources, &file)?;
     let mut good = true;
     let mut server = Command::new(&program);
@@ -165,7 +165,7 @@ fn build(features: &[&str]) -> Result<PathBuf> {
 /// The suite against the same server with the suite's fixtures; nothing is excused.
 fn conformance(installed: &Installed, file: &Path) -> Result<bool> {
     // The engine as the tests have it, so that it is not built again.
-    let program = build(&["faults", "conformance"])?;
+    let program = build(&["testing", "conformance"])?;
     let mut server = Command::new(&program);
     server.arg("mcp").arg(file).args(["--http", "127.0.0.1:0"]);
     let listening = HttpServer::start(server)?;

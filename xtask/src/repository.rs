@@ -28,7 +28,7 @@ pub const TESTED: [&str; 1] = ["--workspace"];
 
 /// Makes a build without tests take the features that the dev-dependencies ask for, as one with tests
 /// does: to cargo an example is a kind of test. It is the smallest there is, and tests build it too.
-pub const AS_TESTS: [&str; 2] = ["--example", "quickstart"];
+pub const AS_TESTS: [&str; 2] = ["--example", "write"];
 
 /// A cargo command that starts in the root of the repository.
 pub fn cargo(arguments: &[&str]) -> Command {

@@ -120,18 +120,9 @@ impl Directory {
     }
 
     /// How many documents there are.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// Bytes of memory that it holds.
-    pub fn memory_bytes(&self) -> usize {
-        self.text.capacity() + self.entries.capacity() * size_of::<Record>()
     }
 }
 

@@ -9,5 +9,5 @@ mod segment;
 
 pub use cache::CatalogCache;
 pub use commit::Catalog;
-pub use directory::{Directory, DirectoryEntry};
-pub use segment::{BoundSegment, Segment, SegmentRecords};
+pub use directory::DirectoryEntry;
+pub use segment::{BoundSegment, Segment};

@@ -13,22 +13,25 @@ mod layout;
 mod read;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(feature = "ingest")]
 mod write;
 
-pub use layout::extent::{ExtentPage, segment_table_name};
+pub use layout::extent::segment_table_name;
+#[cfg(feature = "testing")]
 pub use layout::signature::{
-    FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS, FORMAT_VERSION,
-    OLDEST_READABLE, Signature,
+    FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS,
 };
+pub use layout::signature::{FORMAT_VERSION, OLDEST_READABLE};
 pub use layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES, Table};
 pub use layout::{codec, column};
-pub use read::btree_check::Verified;
-pub use read::container::{Container, ReadLease};
+pub use read::container::Container;
 pub use read::segment_extents::{BoundColumn, SegmentExtents};
-pub use read::sizes::{FileBytes, TableBytes};
 pub use read::snapshot::{SlotIdentity, Snapshot};
+#[cfg(feature = "ingest")]
 pub use write::identity::WriterIdentity;
-#[cfg(all(unix, any(test, feature = "faults")))]
+#[cfg(all(unix, feature = "ingest", any(test, feature = "testing")))]
 pub use write::observer as faults;
+#[cfg(feature = "ingest")]
 pub use write::transaction::Transaction;
+#[cfg(feature = "ingest")]
 pub use write::writer::ContainerWriter;

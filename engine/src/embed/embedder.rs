@@ -16,9 +16,6 @@ pub trait Embedder: Send + Sync + Debug {
     /// Dimensions of the vectors, at least 1.
     fn dim(&self) -> usize;
 
-    /// Tokens after which a text is truncated. `None`: never.
-    fn max_tokens(&self) -> Option<usize>;
-
     /// Writes the vectors of documents to `out`, which is `[texts.len(), dim]`, row-major. A vector
     /// has unit length, or is all zero if the model knows no token of the text. It depends on its
     /// text alone, not on the other texts of the call.

@@ -4,12 +4,12 @@
 //! A `.kb` file names its model by id and hash, and stores a few [`Probe`]s: texts with their
 //! vectors. A reader finds the model with [`by_id`] and checks it with [`verify_probes`].
 
-mod embedder;
+pub(crate) mod embedder;
 mod probe;
 mod slot;
 mod static_model;
 mod wordpiece;
 
-pub use self::embedder::{Coverage, Embedder};
-pub use self::probe::{PROBE_COSINE, PROBE_TEXTS, Probe, probes, verify_probes};
-pub use self::static_model::{StaticModel, built_in, by_id};
+pub use self::embedder::Embedder;
+pub use self::probe::{Probe, probes, verify_probes};
+pub use self::static_model::{built_in, by_id};

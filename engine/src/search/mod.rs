@@ -32,11 +32,12 @@ mod timer;
 
 pub use explanation::{Explanation, Step, TermScore, TermStatistics};
 pub use filters::Filters;
+#[cfg(feature = "testing")]
 pub use fuse::score::VECTOR_WEIGHT;
 pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::embedded;
 pub use relevance::{Relevance, RelevanceSignals};
 pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
-pub use response::{HIT_OVERHEAD_BYTES, Hit, Response};
+pub use response::{Hit, Response};
 pub(crate) use sources::Source;

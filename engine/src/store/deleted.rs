@@ -6,8 +6,10 @@
 use roaring::RoaringBitmap;
 use wincode::{SchemaRead, SchemaWrite};
 
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
-use crate::container::{Key, Snapshot, Transaction};
+use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::{row_bitmap, tables};
 use crate::types::SegmentId;
@@ -52,6 +54,7 @@ impl Deleted {
     }
 
     /// Writes the record; none when no document is deleted.
+    #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
         if self.documents == 0 {
             return remove(transaction, segment);
@@ -72,6 +75,7 @@ impl Deleted {
 }
 
 /// Forgets what was deleted of a segment that is no more.
+#[cfg(feature = "ingest")]
 pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
     transaction
         .remove(tables::DELETED, Key::U64(u64::from(segment.0)))

@@ -4,8 +4,10 @@ use std::ops::ControlFlow;
 
 use wincode::{SchemaRead, SchemaWrite};
 
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record, u64_at};
-use crate::container::{Key, Snapshot, Table, Transaction};
+use crate::container::{Key, Snapshot, Table};
 use crate::error::{Error, Result};
 use crate::store::{handles, tables};
 use crate::types::{Class, DocumentId, SegmentId, hex};
@@ -252,6 +254,7 @@ fn document_id(value: &[u8]) -> Result<DocumentId> {
 }
 
 /// Writes a document with its path and suffix, in the place of an older record of that number.
+#[cfg(feature = "ingest")]
 pub fn put(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
@@ -268,6 +271,7 @@ pub fn put(
 ///
 /// # Errors
 /// [`Error::Damaged`] when there is none, or it does not decode.
+#[cfg(feature = "ingest")]
 pub fn get_uncommitted(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
@@ -279,6 +283,7 @@ pub fn get_uncommitted(
 }
 
 /// Writes a document whose path and suffix stay as they are.
+#[cfg(feature = "ingest")]
 pub fn put_record(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
@@ -290,6 +295,7 @@ pub fn put_record(
 
 /// Removes a document with its path and suffix. Its chunks, outline and skipped files are not looked
 /// at.
+#[cfg(feature = "ingest")]
 pub fn remove(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
@@ -305,6 +311,7 @@ pub fn remove(
 /// A suffix for a new document of that path that no document has so far, changes of this
 /// transaction included, and that is not reserved. The same path in a file without a clash gets the
 /// same suffix.
+#[cfg(feature = "ingest")]
 pub fn free_suffix(
     transaction: &mut Transaction<'_>,
     path: &str,

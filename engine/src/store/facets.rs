@@ -9,7 +9,9 @@ use std::sync::OnceLock;
 
 use roaring::RoaringBitmap;
 
-use crate::container::{Key, Snapshot, Transaction};
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
+use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::{row_bitmap, tables};
 use crate::types::SegmentId;
@@ -53,6 +55,7 @@ impl FacetsWriter {
     }
 
     /// Writes the rows of the table.
+    #[cfg(feature = "ingest")]
     pub fn finish(self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
         for ((facet, value), bitmap) in self.rows {
             put(transaction, &key(segment, facet, &value), bitmap)?;
@@ -61,6 +64,7 @@ impl FacetsWriter {
     }
 }
 
+#[cfg(feature = "ingest")]
 fn put(transaction: &mut Transaction<'_>, key: &[u8], mut bitmap: RoaringBitmap) -> Result<()> {
     bitmap.optimize();
     let mut bytes = Vec::with_capacity(bitmap.serialized_size());
@@ -72,6 +76,7 @@ fn put(transaction: &mut Transaction<'_>, key: &[u8], mut bitmap: RoaringBitmap)
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bitmap that is there does not decode; what storage says.
+#[cfg(feature = "ingest")]
 pub fn change(
     transaction: &mut Transaction<'_>,
     segment: SegmentId,
@@ -103,6 +108,7 @@ pub fn change(
 ///
 /// # Errors
 /// What storage says.
+#[cfg(feature = "ingest")]
 pub fn remove_segment(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
     let first = segment.0.to_be_bytes();
     let next = segment.0.checked_add(1).map(u32::to_be_bytes);
@@ -111,23 +117,6 @@ pub fn remove_segment(transaction: &mut Transaction<'_>, segment: SegmentId) -> 
         &first,
         next.as_ref().map(<[u8; 4]>::as_slice),
     )
-}
-
-/// All facets of a segment: facet number, value and rows, in the order of keys.
-///
-/// # Errors
-/// [`Error::Damaged`] when a bitmap or value does not decode.
-pub fn each(
-    snapshot: &Snapshot<'_>,
-    segment: SegmentId,
-    mut visit: impl FnMut(u8, &str, RoaringBitmap) -> Result<()>,
-) -> Result<()> {
-    each_key(snapshot, &segment.0.to_be_bytes(), |key, value| {
-        let facet = key.get(4).copied().unwrap_or_default();
-        let name = std::str::from_utf8(key.get(5..).unwrap_or_default())
-            .map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
-        visit(facet, name, row_bitmap::decode(WHAT, value)?)
-    })
 }
 
 /// Iterates over the facets of a segment in key order, with one bitmap in memory at a time.
@@ -204,6 +193,7 @@ fn seek(
 ///
 /// # Errors
 /// What storage says.
+#[cfg(feature = "ingest")]
 pub fn put_merged(
     transaction: &mut Transaction<'_>,
     segment: SegmentId,

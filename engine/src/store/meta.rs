@@ -2,8 +2,10 @@
 
 use wincode::{SchemaRead, SchemaWrite};
 
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
-use crate::container::{Key, Snapshot, Transaction};
+use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::tables;
@@ -155,6 +157,7 @@ impl Meta {
     }
 
     /// Writes the row.
+    #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         let row = encode_record(META_VERSION, self)?;
         transaction.put(tables::KB, Key::Str(tables::KB_META), &row)
@@ -199,6 +202,7 @@ impl Manifest {
     }
 
     /// Writes the row.
+    #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         let row = encode_record(MANIFEST_VERSION, self)?;
         transaction.put(tables::KB, Key::Str(tables::KB_MANIFEST), &row)
@@ -221,12 +225,14 @@ impl SealRecord {
     }
 
     /// Writes the row.
+    #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         let row = encode_record(SEAL_VERSION, self)?;
         transaction.put(tables::KB, Key::Str(tables::KB_SEAL), &row)
     }
 
     /// Removes the row: the file is about to change.
+    #[cfg(feature = "ingest")]
     pub fn remove(transaction: &mut Transaction<'_>) -> Result<()> {
         transaction
             .remove(tables::KB, Key::Str(tables::KB_SEAL))

@@ -2,8 +2,10 @@
 
 use wincode::{SchemaRead, SchemaWrite};
 
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
 use crate::container::codec::{MAX_SEQUENCE_BYTES, decode_record, encode_record};
-use crate::container::{Key, MAX_VALUE_BYTES, Snapshot, Table, Transaction};
+use crate::container::{Key, MAX_VALUE_BYTES, Snapshot, Table};
 use crate::error::{Error, Result};
 use crate::store::tables;
 use crate::types::{DocumentId, Heading};
@@ -52,6 +54,7 @@ pub fn check_size(outline: &[Heading]) -> Result<()> {
 
 /// Writes the headings of a document in the place of older ones; a document without headings has no
 /// row.
+#[cfg(feature = "ingest")]
 pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading]) -> Result<()> {
     if outline.is_empty() {
         return remove(transaction, id);
@@ -74,6 +77,7 @@ fn encode(outline: &[Heading]) -> Result<Vec<u8>> {
 }
 
 /// Removes the headings of a document.
+#[cfg(feature = "ingest")]
 pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
     transaction
         .remove(tables::OUTLINE, Key::U64(u64::from(id.0)))

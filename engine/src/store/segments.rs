@@ -2,9 +2,11 @@
 
 use wincode::{SchemaRead, SchemaWrite};
 
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnRecord;
-use crate::container::{Key, Snapshot, Transaction};
+use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::{deleted, facets, tables};
 use crate::types::SegmentId;
@@ -43,6 +45,7 @@ impl SegmentRecord {
     }
 
     /// Writes the record.
+    #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
         let row = encode_record(SEGMENT_VERSION, self)?;
         transaction.put(tables::SEGMENTS, Key::U64(u64::from(segment.0)), &row)
@@ -50,6 +53,7 @@ impl SegmentRecord {
 }
 
 /// Removes a segment with its columns, facets and deleted chunks. Its documents are not looked at.
+#[cfg(feature = "ingest")]
 pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
     transaction.remove(tables::SEGMENTS, Key::U64(u64::from(segment.0)))?;
     transaction.delete_table(&tables::segment_table(segment))?;

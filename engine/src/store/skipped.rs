@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 
 use wincode::{SchemaRead, SchemaWrite};
 
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
-use crate::container::{Key, MAX_KEY_BYTES, Snapshot, Transaction};
+use crate::container::{Key, MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::tables;
 
@@ -63,6 +65,7 @@ pub fn each_from(
 }
 
 /// Notes a file that was left out. One whose path is no key is not noted, and read again each time.
+#[cfg(feature = "ingest")]
 pub fn put(transaction: &mut Transaction<'_>, path: &str, record: &SkippedRecord) -> Result<()> {
     if path.len() > MAX_KEY_BYTES {
         return Ok(());
@@ -72,6 +75,7 @@ pub fn put(transaction: &mut Transaction<'_>, path: &str, record: &SkippedRecord
 }
 
 /// Forgets a file.
+#[cfg(feature = "ingest")]
 pub fn remove(transaction: &mut Transaction<'_>, path: &str) -> Result<()> {
     transaction
         .remove(tables::SKIPPED, Key::Str(path))

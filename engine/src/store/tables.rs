@@ -31,6 +31,7 @@ pub const DELETED: &str = "deleted";
 pub const SKIPPED: &str = "skipped";
 
 /// All tables with a fixed name.
+#[cfg(any(test, feature = "testing"))]
 pub const ALL: [&str; 9] = [
     KB,
     DOCS,

@@ -150,7 +150,7 @@ impl ServerHandler for Session {
         let job = move |cancel: &Arc<_>, progress: &(dyn Fn(u64, u64) + Sync)| {
             // The job may outlive the request, and holds the memory of its arguments until it ends.
             let _guard = guard;
-            #[cfg(feature = "faults")]
+            #[cfg(feature = "testing")]
             fault(&name);
             tools::dispatch(Call {
                 indexes: &indexes,
@@ -394,7 +394,7 @@ fn may_write(requires_token: bool, access: Option<&Access>) -> bool {
 }
 
 /// For tests: panics in the tool that `KB_FAULT_PANIC` names.
-#[cfg(feature = "faults")]
+#[cfg(feature = "testing")]
 fn fault(tool: &str) {
     let faulty = std::env::var("KB_FAULT_PANIC");
     assert!(

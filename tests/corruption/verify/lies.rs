@@ -1,11 +1,11 @@
 //! Lies behind true checksums: each is named, and nothing panics.
 
+use kb_engine::DocumentId;
 use kb_engine::Kb;
-use kb_engine::container::{Key, Transaction};
-use kb_engine::store::documents;
-use kb_engine::store::outline;
-use kb_engine::store::tables::{BLOCKS, CHUNKS, TEXT};
-use kb_engine::types::DocumentId;
+use kb_engine::testing::container::{Key, Transaction};
+use kb_engine::testing::store::documents;
+use kb_engine::testing::store::outline;
+use kb_engine::testing::store::tables::{BLOCKS, CHUNKS, TEXT};
 
 use super::{sample_bytes, verify};
 use crate::corruption::forgery::{Stored, forge};

@@ -1,16 +1,16 @@
 //! Lies behind true checksums in outlines, facets, indexes and the seal, and rows that belong to nothing.
 
 use kb_engine::Kb;
-use kb_engine::container::column::ExtentSink;
-use kb_engine::container::{Key, Transaction};
-use kb_engine::index::keyword::LENGTHS;
-use kb_engine::index::vector::{CODES, ROWS};
-use kb_engine::store::documents;
-use kb_engine::store::facets::{self, Facet};
-use kb_engine::store::meta::SealRecord;
-use kb_engine::store::skipped::{self, SkippedRecord};
-use kb_engine::store::tables::CHUNKS;
-use kb_engine::types::{Heading, SegmentId};
+use kb_engine::testing::container::column::ExtentSink;
+use kb_engine::testing::container::{Key, Transaction};
+use kb_engine::testing::index::keyword::LENGTHS;
+use kb_engine::testing::index::vector::{CODES, ROWS};
+use kb_engine::testing::store::documents;
+use kb_engine::testing::store::facets::{self, Facet};
+use kb_engine::testing::store::meta::SealRecord;
+use kb_engine::testing::store::skipped::{self, SkippedRecord};
+use kb_engine::testing::store::tables::CHUNKS;
+use kb_engine::{Heading, SegmentId};
 
 use super::lies::{LOG, NOTES, assert_all_named, named};
 use super::{sample_bytes, sealed_bytes, verify};

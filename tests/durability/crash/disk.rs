@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use kb_engine::container::faults::{FileId, Observer, Op};
+use kb_engine::testing::container::faults::{FileId, Observer, Op};
 
 use crate::support::Random;
 

@@ -8,8 +8,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use kb_engine::index::keyword::Analyser;
-use kb_engine::store::outline::SectionPath;
+use kb_engine::testing::index::keyword::Analyser;
+use kb_engine::testing::store::outline::SectionPath;
 use kb_engine::{DocumentInfo, Entry, Kb, PageOptions};
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use kb_engine::kb::Kb;
+use kb_engine::Kb;
 use kb_engine::{Mode, Request};
 
 /// Processes started per mode.

@@ -1,6 +1,6 @@
 //! Terms as the engine's analyser makes them, for baselines that shall see the same token stream.
 
-use kb_engine::index::keyword::Analyser;
+use kb_engine::testing::index::keyword::Analyser;
 
 /// Terms of a text in order, joined by spaces.
 pub(crate) fn ready_terms(analyser: &mut Analyser, text: &str) -> String {

@@ -5,7 +5,7 @@
 //! dependence on the share. Text and code stand beside them, because a rule counts for all files.
 
 use anyhow::Result;
-use kb_engine::search::VECTOR_WEIGHT;
+use kb_engine::testing::search::VECTOR_WEIGHT;
 use serde_json::{Value, json};
 
 use crate::bootstrap;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
+use kb_engine::Document;
 use kb_engine::Response;
-use kb_engine::kb::{Kb, KbWriter};
-use kb_engine::types::Document;
+use kb_engine::{Kb, KbWriter};
 use kb_engine::{Mode, Progress, Request};
 use kb_engine::{Scan, SealOptions, VectorCodec};
 use tempfile::TempDir;

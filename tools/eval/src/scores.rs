@@ -1,9 +1,9 @@
 //! Scores of one collection and of a group, and the table that shows them.
 
 use anyhow::Result;
+use kb_engine::Kb;
 use kb_engine::Mode;
 use kb_engine::Scan;
-use kb_engine::kb::Kb;
 use serde_json::{Value, json};
 
 use crate::bootstrap::{self, Difference};

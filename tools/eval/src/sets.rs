@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use kb_engine::types::{Class, Document};
+use kb_engine::{Class, Document};
 use serde_json::Value;
 
 use crate::metrics::Judgements;

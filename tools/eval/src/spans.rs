@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use flate2::read::GzDecoder;
-use kb_engine::kb::Kb;
+use kb_engine::Kb;
 use kb_engine::{Mode, Request};
 use serde_json::{Value, json};
 

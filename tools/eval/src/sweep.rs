@@ -8,8 +8,8 @@
 use std::collections::HashSet;
 
 use anyhow::{Result, anyhow};
+use kb_engine::Kb;
 use kb_engine::Scan;
-use kb_engine::kb::Kb;
 use kb_engine::{Mode, Request};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@
 //! the rows of all collections.
 
 use anyhow::Result;
+use kb_engine::Document;
 use kb_engine::Mode;
-use kb_engine::types::Document;
 use kb_engine::{Scan, VectorCodec};
 use serde_json::{Value, json};
 

@@ -2,8 +2,8 @@
 //! own? Wrong are the questions of a collection put to the collections of other fields.
 
 use anyhow::{Context, Result, anyhow};
-use kb_engine::kb::Kb;
-use kb_engine::search::relevance::{self, Relevance, RelevanceSignals};
+use kb_engine::Kb;
+use kb_engine::testing::search::relevance::{self, Relevance, RelevanceSignals};
 use kb_engine::{Mode, Request};
 use serde_json::{Value, json};
 

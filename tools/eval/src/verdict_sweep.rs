@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use kb_engine::Mode;
-use kb_engine::search::relevance::{self, RelevanceSignals, Rule};
+use kb_engine::testing::search::relevance::{self, RelevanceSignals, Rule};
 use serde_json::{Value, json};
 
 use crate::metrics::{Judgements, mean};

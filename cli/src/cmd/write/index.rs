@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
             let mut writer = KbWriter::open_or_create(&target.file)?.lock_timeout(wait);
             writer.index(&arguments.target.paths, &options, &mut |progress| {
                 meter.show(progress);
-                #[cfg(feature = "faults")]
+                #[cfg(feature = "testing")]
                 kb_mcp::faults::hold(progress, &cancel);
                 stop_if(&cancel)
             })

@@ -130,32 +130,6 @@ pub fn u128_at(bytes: &[u8], offset: usize) -> Result<u128> {
     array_at(bytes, offset).map(u128::from_le_bytes)
 }
 
-/// A column of u32, little-endian.
-///
-/// # Errors
-/// [`Error::Damaged`] when the bytes do not divide into numbers.
-pub fn u32_column(bytes: &[u8]) -> Result<impl ExactSizeIterator<Item = u32> + Clone + '_> {
-    Ok(column(bytes)?.iter().map(|item| u32::from_le_bytes(*item)))
-}
-
-/// A column of i32, little-endian.
-///
-/// # Errors
-/// [`Error::Damaged`] when the bytes do not divide into numbers.
-pub fn i32_column(bytes: &[u8]) -> Result<impl ExactSizeIterator<Item = i32> + Clone + '_> {
-    Ok(column(bytes)?.iter().map(|item| i32::from_le_bytes(*item)))
-}
-
-fn column<const N: usize>(bytes: &[u8]) -> Result<&[[u8; N]]> {
-    match bytes.as_chunks() {
-        (items, []) => Ok(items),
-        _ => Err(Error::damaged(format!(
-            "a column of {} bytes does not divide into numbers of {N}",
-            bytes.len()
-        ))),
-    }
-}
-
 /// Copies `bytes` to `offset` of a fixed layout; does nothing when they would not fit.
 pub(crate) fn put(block: &mut [u8], offset: usize, bytes: &[u8]) {
     if let Some(target) = block.get_mut(offset..offset + bytes.len()) {
@@ -306,8 +280,5 @@ mod tests {
         assert!(u8_at(&bytes, 16).is_err());
         assert!(u128_at(&bytes, 1).is_err());
         assert!(u32_at(&bytes, usize::MAX).is_err());
-        assert_eq!(u32_column(&bytes[..8]).unwrap().len(), 2);
-        assert_eq!(i32_column(&[255; 8]).unwrap().collect::<Vec<_>>(), [-1, -1]);
-        assert!(u32_column(&bytes[..7]).is_err());
     }
 }

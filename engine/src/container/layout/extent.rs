@@ -108,16 +108,6 @@ impl ExtentPage {
         ExtentPage { pointer }
     }
 
-    /// redb's number of the page: order, region, index.
-    pub fn page_number(&self) -> u64 {
-        self.pointer.page
-    }
-
-    /// XXH3-128 of the whole page.
-    pub fn checksum(&self) -> u128 {
-        self.pointer.checksum
-    }
-
     /// Bytes of the page.
     pub fn size_bytes(&self) -> u64 {
         self.pointer.size_bytes()

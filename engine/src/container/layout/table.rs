@@ -90,11 +90,6 @@ impl Table {
         self.root.map_or(0, |root| root.length)
     }
 
-    /// Whether the table has no pair.
-    pub fn is_empty(&self) -> bool {
-        self.root.is_none()
-    }
-
     /// The tree of table names.
     pub(crate) fn of_names(root: Option<Root>) -> Table {
         Table {

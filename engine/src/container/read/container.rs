@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::layout::signature::Signature;
+#[cfg(feature = "ingest")]
 use crate::container::read::byte_lock::{ByteLock, LEASE_BYTE};
 use crate::container::read::map::Map;
 use crate::container::read::mapped_file::{MappedFile, is_same_file};
@@ -129,13 +130,22 @@ impl Container {
     }
 
     /// Asks a writer in another process to keep commits readable for longer, up to 60 s, while the
-    /// guard lives: for requests that read very much. Only a wish; [`Container::read`] decides.
+    /// guard lives: for requests that read very much. Only a wish; [`Container::read`] decides. A
+    /// build that cannot write cannot ask either: redb has the locks.
     pub fn lease(&self) -> ReadLease {
-        // MappedFile for itself: locks of one open file are one lock, and the first guard would end all.
-        let path = self.path.as_ref().filter(|_| self.follows_path);
-        let file = path.and_then(|path| File::open(path).ok());
-        let lock = file.and_then(|file| ByteLock::shared(&file, LEASE_BYTE).ok().flatten());
-        ReadLease { _lock: lock }
+        ReadLease {
+            #[cfg(feature = "ingest")]
+            _lock: self.lease_lock(),
+        }
+    }
+
+    #[cfg(feature = "ingest")]
+    fn lease_lock(&self) -> Option<ByteLock> {
+        let path = self.path.as_ref().filter(|_| self.follows_path)?;
+        // A file handle of its own: locks of one open file are one lock, and the first guard that is
+        // dropped would end all.
+        let file = File::open(path).ok()?;
+        ByteLock::shared(&file, LEASE_BYTE).ok().flatten()
     }
 
     pub(crate) fn current(&self) -> Arc<MappedFile> {
@@ -189,6 +199,7 @@ impl Container {
 #[derive(Debug)]
 pub struct ReadLease {
     /// The lock that says so, if it could be taken.
+    #[cfg(feature = "ingest")]
     _lock: Option<ByteLock>,
 }
 

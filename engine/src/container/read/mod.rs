@@ -3,6 +3,7 @@
 
 pub(crate) mod btree_check;
 pub(crate) mod btree_reader;
+#[cfg(feature = "ingest")]
 pub(crate) mod byte_lock;
 pub(crate) mod commit;
 pub(crate) mod container;

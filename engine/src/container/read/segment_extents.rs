@@ -216,6 +216,7 @@ impl BoundColumn<'_> {
     }
 
     /// Number of extents.
+    #[cfg(test)]
     pub fn extents(&self) -> usize {
         self.extents.len()
     }

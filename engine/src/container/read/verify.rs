@@ -27,6 +27,7 @@ impl Container {
     /// [`Error::SnapshotExpired`] when commits overtook every attempt; [`Error::Damaged`] when the
     /// commit slot itself is; as [`Container::open`] when another file was renamed over the path.
     /// Everything else is in [`Verified::damage`].
+    #[cfg(any(test, feature = "testing"))]
     pub fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<Verified> {
         self.verify_cancellable(None, progress)
     }

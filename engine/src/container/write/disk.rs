@@ -8,10 +8,10 @@ use std::{fs, io};
 use crate::error::{Error, Result};
 
 /// Tells the observer of this thread, if tests set one, and ends the function with its error. Nothing
-/// without the feature `faults`.
+/// without the feature `testing`.
 macro_rules! announce {
     ($operation:expr) => {
-        #[cfg(all(unix, any(test, feature = "faults")))]
+        #[cfg(all(unix, any(test, feature = "testing")))]
         {
             #[allow(unused_imports, reason = "not every operation names a file")]
             use crate::container::write::observer::{FileId, Op};

@@ -5,7 +5,7 @@ pub(crate) mod disk;
 pub(crate) mod identity;
 pub(crate) mod lock;
 pub(crate) mod new_file;
-#[cfg(all(unix, any(test, feature = "faults")))]
+#[cfg(all(unix, any(test, feature = "testing")))]
 pub mod observer;
 pub(crate) mod open_writer;
 pub(crate) mod page_check;

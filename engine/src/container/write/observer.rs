@@ -1,7 +1,7 @@
 //! The hook for doubles of the disk: an observer that hears of every change which a writer of this thread makes
 //! to a .kb or its temporary file, before it is made, and that can refuse it.
 //!
-//! For tests of crashes and full disks. Only with the feature `faults`, on Unix; without it nothing of
+//! For tests of crashes and full disks. Only with the feature `testing`, on Unix; without it nothing of
 //! this is compiled. redb writes on the thread that calls it, so what one writer does is heard whole
 //! and in order.
 

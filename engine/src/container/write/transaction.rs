@@ -1,6 +1,6 @@
 //! The changes of one commit: keys and values, whole tables, extents.
 
-use redb::{ReadableTable, TableDefinition, TableHandle, WriteTransaction};
+use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
 use crate::container::layout::column::{ColumnId, ExtentSink, MAX_ITEM_BYTES};
 use crate::container::layout::extent::{extent_key, segment_table_name, value_len, write_extent};
@@ -118,17 +118,6 @@ impl Transaction<'_> {
         }
         let table = TableDefinition::<u64, &[u8]>::new(table);
         self.run(|changes| changes.delete_table(table).map_err(from_redb))
-    }
-
-    /// Names of all tables.
-    ///
-    /// # Errors
-    /// [`Error::Storage`], [`Error::Damaged`].
-    pub fn table_names(&mut self) -> Result<Vec<String>> {
-        self.run(|changes| match changes.list_tables() {
-            Ok(tables) => Ok(tables.map(|table| table.name().to_owned()).collect()),
-            Err(error) => Err(from_redb(error)),
-        })
     }
 
     /// Makes the changes durable and visible, all at once, and returns the number of the commit.

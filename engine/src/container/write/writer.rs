@@ -194,15 +194,6 @@ impl ContainerWriter {
         self.state.reader()
     }
 
-    /// Where the bytes are written: for a new file its temporary name.
-    pub fn path(&self) -> Option<&Path> {
-        match &self.state.target {
-            Some(Target::New(temporary)) => Some(temporary.path()),
-            Some(Target::Live(live)) => live.reader.path(),
-            None => None,
-        }
-    }
-
     /// Begins the changes of one commit.
     ///
     /// # Errors

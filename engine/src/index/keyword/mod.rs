@@ -23,22 +23,20 @@ mod postings;
 mod query;
 mod record;
 
-pub use analysis::document_terms::{DocumentTerms, DocumentTermsBuilder, Field, TermCount};
-pub use analysis::segmenter::MAX_WORD_BYTES;
-pub use analysis::stemming::MAX_TERM_CHARS;
-pub use analysis::tokenizer::{ANALYSER_ID, Analyser, MAX_TERM_BYTES};
-pub use bm25::{B, K1, PATH_WEIGHT, Statistics, TITLE_WEIGHT};
+pub use analysis::document_terms::{DocumentTerms, DocumentTermsBuilder};
+pub use analysis::tokenizer::{ANALYSER_ID, Analyser};
+pub use bm25::{PATH_WEIGHT, Statistics, TITLE_WEIGHT};
 pub use postings::check::check;
+#[cfg(feature = "testing")]
 pub use postings::cursor::Cursor;
-pub use postings::list::Postings;
 pub use postings::merge::{DROPPED, MergeSource, merge};
 pub use postings::reader::Reader;
 pub use postings::writer::Writer;
 pub use query::deletes::total_length_of;
 pub use query::highlight::TermSet;
-pub use query::keyword_query::{Query, QuerySegment, QueryTerm, ScoredRow};
-pub use query::phrase::{Form, MAX_PHRASE_ELEMENTS, Phrase, PhraseTerm};
+#[cfg(feature = "testing")]
+pub use query::keyword_query::ScoredRow;
+pub use query::keyword_query::{Query, QuerySegment};
+pub use query::phrase::{Form, Phrase, PhraseTerm};
 pub use query::phrase_matcher::PhraseMatcher;
-pub use record::{
-    DICTIONARY, DictionaryPart, FORMAT_VERSION, KeywordRecord, LENGTHS, MAX_ROWS, POSTINGS,
-};
+pub use record::{DICTIONARY, KeywordRecord, LENGTHS, MAX_ROWS, POSTINGS};

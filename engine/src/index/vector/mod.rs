@@ -17,10 +17,8 @@ pub mod sign_bits;
 pub mod writer;
 
 pub use knn::rescoring::{MIN_CANDIDATES, oversample};
-pub use knn::search::{
-    Scan, ScanStats, knn, knn_batch, knn_with_oversample, knn_with_stats, uses_rescoring,
-};
+pub use knn::search::{Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_rescoring};
 pub use knn::segments::{KnnSegment, Neighbor};
-pub use record::{
-    CODEC_I4, CODEC_I8, CODES, Codec, DIM_LIMIT, ROWS, VectorRecord, check_codec, row_bytes, stride,
-};
+#[cfg(feature = "testing")]
+pub use record::CODEC_I4;
+pub use record::{CODEC_I8, CODES, Codec, ROWS, VectorRecord, check_codec, stride};

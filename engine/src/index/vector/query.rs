@@ -1,6 +1,5 @@
 //! A query vector in the two forms that kernels read: signed bytes, and tables for sign bits.
 
-use super::kernels::detect::kernels;
 use super::kernels::layout::{GROUP_DIMS, GROUPS_AT_ONCE, OneQuery, TABLE_LIMIT};
 use super::quantise::{I4_STEP, LEVELS, quantise};
 use super::record::{CODEC_I4, stride};
@@ -45,6 +44,7 @@ impl Query {
     }
 
     /// Sum of the signed bytes.
+    #[cfg(any(test, feature = "testing"))]
     pub fn sum(&self) -> i32 {
         self.sum
     }
@@ -63,9 +63,10 @@ impl Query {
     }
 
     /// The integer product with one row of a codec; 0 when it has another width.
+    #[cfg(test)]
     pub fn product(&self, codec: u8, row: &[u8]) -> i32 {
         let mut product = [0];
-        kernels().products(codec, self.one(), row, &mut product);
+        super::kernels::detect::kernels().products(codec, self.one(), row, &mut product);
         product[0]
     }
 

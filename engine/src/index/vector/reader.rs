@@ -157,6 +157,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row or the query has another width.
+    #[cfg(test)]
     pub fn score(&self, query: &Query, row: u32) -> Result<f32> {
         self.check_query(query)?;
         let product = query.product(self.codec, self.row(row)?);

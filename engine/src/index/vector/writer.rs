@@ -1,8 +1,8 @@
 //! Writes the vector index of a segment.
 
-use super::quantise::{as_signed, quantise, to_i4};
+use super::quantise::{as_signed, to_i4};
 use super::reader::Reader;
-use super::record::{CODEC_I4, CODEC_I8, CODES, ROWS, VectorRecord, row_bytes, stride};
+use super::record::{CODEC_I4, CODEC_I8, CODES, ROWS, VectorRecord, row_bytes};
 use super::sign_bits::{Block, block_bytes};
 use crate::container::column::{
     ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
@@ -45,9 +45,10 @@ impl Writer {
     }
 
     /// Quantises a vector for [`Writer::push`]; this can be done on other threads.
+    #[cfg(any(test, feature = "testing"))]
     pub fn row(vector: &[f32], range: f32) -> Vec<i8> {
-        let mut row = vec![0; stride(vector.len() as u32) as usize];
-        quantise(vector, range, &mut row);
+        let mut row = vec![0; super::record::stride(vector.len() as u32) as usize];
+        super::quantise::quantise(vector, range, &mut row);
         row
     }
 

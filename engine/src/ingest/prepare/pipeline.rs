@@ -209,7 +209,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::embed::{Coverage, built_in};
+    use crate::embed::built_in;
+    use crate::embed::embedder::Coverage;
     use crate::ingest::changes::comparison::StoredDocument;
     use crate::ingest::roots::root::{Root, Scope};
     use crate::ingest::walk::{Walk, WalkItem, WalkOptions};
@@ -229,10 +230,6 @@ mod tests {
 
         fn dim(&self) -> usize {
             8
-        }
-
-        fn max_tokens(&self) -> Option<usize> {
-            None
         }
 
         fn embed_documents(&self, texts: &[&str], out: &mut [f32]) -> Result<()> {

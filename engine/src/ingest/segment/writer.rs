@@ -65,11 +65,6 @@ impl SegmentWriter {
             || self.last_path.as_deref().is_some_and(|last| last >= path)
     }
 
-    /// Chunk rows so far.
-    pub fn rows(&self) -> u32 {
-        self.columns.rows()
-    }
-
     /// Appends a document with its rows, text, words, vectors and attributes.
     ///
     /// # Errors

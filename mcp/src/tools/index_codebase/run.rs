@@ -21,7 +21,7 @@ pub(super) fn update(cx: &Context<'_>, index: &Index, folder: &Path) -> Result<R
     let mut hook = |progress: &Progress| {
         (cx.progress)(progress.files_done, progress.files_total);
         job.progress(percent(progress));
-        #[cfg(feature = "faults")]
+        #[cfg(feature = "testing")]
         crate::faults::hold(progress, cx.cancel);
         stop_if(cx.cancel)
     };

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use kb_engine::Kb;
-use kb_engine::embed::{Embedder, by_id};
-use kb_engine::index::keyword::Analyser;
+use kb_engine::testing::embed::{Embedder, by_id};
+use kb_engine::testing::index::keyword::Analyser;
 use serde_json::json;
 
 use super::facet::{self, Facet};

@@ -70,7 +70,7 @@ fn every_byte_of_an_extent_counts_zero_fill_too() {
         let table = snapshot.table("seg/0000000000000001")?.unwrap();
         for page in snapshot.extent_pages(&table)? {
             let pointer = PagePointer {
-                page: page.page_number(),
+                page: page.pointer().page,
                 checksum: 0,
             };
             let offset = snapshot.btree().geometry().offset(pointer)?;

@@ -242,7 +242,7 @@ fn state_of(path: &Path) -> (Result<Vec<u8>>, bool) {
             for (page, _) in snapshot.extent_pages(&table)?.iter().zip(0..) {
                 if name.starts_with("seg/") {
                     snapshot.check_extent(*page, SegmentId(1))?;
-                    all.extend(page.checksum().to_le_bytes());
+                    all.extend(page.pointer().checksum.to_le_bytes());
                 }
             }
             let first = match table.key_kind {

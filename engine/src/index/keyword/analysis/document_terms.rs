@@ -62,14 +62,6 @@ impl DocumentTerms {
             (counts.unwrap_or_default(), chunk.length)
         })
     }
-
-    /// Bytes of memory in use.
-    pub fn memory_bytes(&self) -> usize {
-        self.term_bytes.capacity()
-            + self.term_ends.capacity() * 4
-            + self.counts.capacity() * size_of::<TermCount>()
-            + self.chunks.capacity() * size_of::<ChunkEnd>()
-    }
 }
 
 /// Counts the terms of one document, chunk after chunk.

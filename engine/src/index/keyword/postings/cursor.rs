@@ -71,6 +71,7 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// [`Error::Damaged`] when a block contradicts the format.
     #[inline]
+    #[cfg(any(test, feature = "testing"))]
     pub fn seek(&mut self, row: u32) -> Result<Option<(u32, u32)>> {
         match self.seek_row(row)? {
             Some(there) => Ok(Some((there, self.frequency_at(self.at)?))),

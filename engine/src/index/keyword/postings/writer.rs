@@ -45,6 +45,7 @@ impl Writer {
     }
 
     /// The number of rows so far.
+    #[cfg(test)]
     pub fn rows(&self) -> u32 {
         self.lengths.len() as u32
     }

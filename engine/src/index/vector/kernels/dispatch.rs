@@ -16,8 +16,9 @@ type CodesKernel = unsafe fn(&[u8], &[u8], u16, &mut [u16; BLOCK_ROWS]) -> u64;
 /// only this file calls the functions, after it checked the lengths.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
-    /// The name that `kb info` and benches print.
-    pub name: &'static str,
+    /// Names the form where a test fails.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for tests"))]
+    pub(super) name: &'static str,
     pub(super) i8_rows: RowsKernel,
     pub(super) i8_lanes: LanesKernel,
     pub(super) i4_rows: RowsKernel,

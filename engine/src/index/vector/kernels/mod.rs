@@ -19,8 +19,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub use detect::{all_kernels, kernels};
-pub use dispatch::Kernels;
-pub use layout::{
-    BLOCK_ROWS, GROUP_BYTES, GROUP_DIMS, GROUPS_AT_ONCE, LANES, Lanes, OneQuery, TABLE_LIMIT,
-};
+#[cfg(feature = "testing")]
+pub use detect::kernels;
+#[cfg(feature = "testing")]
+pub use layout::{BLOCK_ROWS, LANES, Lanes};

@@ -93,20 +93,6 @@ pub fn knn_with_stats(
     Ok((list, stats))
 }
 
-/// As [`knn`] with [`Scan::Rescored`] and another number of candidates: to measure cost and recall.
-///
-/// # Errors
-/// As [`knn`].
-pub fn knn_with_oversample(
-    segments: &[KnnSegment<'_>],
-    query: &Query,
-    k: usize,
-    candidates: usize,
-) -> Result<Vec<Neighbor>> {
-    let segments = Segments::new(segments, std::slice::from_ref(query))?;
-    Ok(rescoring::scan(&segments, query, k, candidates)?.0)
-}
-
 /// As [`knn`] for each query.
 ///
 /// An exact scan reads each row once for sixteen queries: 0.4 ms a query instead of 2.4 on 114 641

@@ -151,7 +151,7 @@ fn with_dictionary(first_term: &[u8], part: &[u8], terms: u64) -> Index {
     column.push(&mut sink, &[2, 1, 1]).unwrap();
     let postings = column.finish(&mut sink).unwrap();
     assert_eq!(extent_starts(&postings), [0, 3]);
-    let part = crate::index::keyword::DictionaryPart {
+    let part = crate::index::keyword::record::DictionaryPart {
         first_term: first_term.to_vec(),
         position: 0,
         len_bytes: part.len() as u32,

@@ -1,5 +1,6 @@
 use super::*;
-use crate::index::keyword::{Analyser, MAX_PHRASE_ELEMENTS};
+use crate::index::keyword::Analyser;
+use crate::index::keyword::query::phrase::MAX_PHRASE_ELEMENTS;
 use proptest::prelude::*;
 
 fn stands(phrase: &str, text: &str) -> bool {

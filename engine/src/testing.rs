@@ -1,0 +1,141 @@
+//! What the tests, benches and tools of this workspace use beyond the public API: the rooms by their
+//! own names, and a hook for doubles of the disk. Only with the feature `testing`; nothing here is
+//! stable, and no shipped build has it.
+
+/// Files of raw tables.
+pub mod container {
+    pub use crate::container::{
+        Container, ContainerWriter, FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS,
+        FEATURE_TEXT_BLOCKS, FORMAT_VERSION, Key, MAX_KEY_BYTES, MAX_VALUE_BYTES, OLDEST_READABLE,
+        Snapshot, Transaction, WriterIdentity,
+    };
+
+    /// Records.
+    pub mod codec {
+        pub use crate::container::codec::{MAX_SEQUENCE_BYTES, decode_record, encode_record};
+    }
+
+    /// Bulk columns.
+    pub mod column {
+        pub use crate::container::column::{
+            ColumnId, ColumnRecord, ColumnView, ExtentSink, ExtentSource, MAX_ITEM_BYTES,
+            extent_starts,
+        };
+    }
+
+    /// Every change on disk, announced before it is made.
+    #[cfg(unix)]
+    pub mod faults {
+        pub use crate::container::faults::{FileId, Observer, Op, observed};
+    }
+}
+
+/// The records of one commit.
+pub mod catalog {
+    pub use crate::catalog::Catalog;
+}
+
+/// Records of documents and their text.
+pub mod store {
+    /// Writing text.
+    pub mod block_writer {
+        pub use crate::store::block_writer::{BlockWriter, Compression};
+    }
+    /// Reading text.
+    pub mod blocks {
+        pub use crate::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader, ROW_BYTES};
+    }
+    /// Rows of chunks.
+    pub mod chunks {
+        pub use crate::store::chunks::{ChunkReader, ChunkWriter, ROW_BYTES};
+    }
+    /// Decoders of text.
+    pub mod decoder {
+        pub use crate::store::decoder::DecoderPool;
+    }
+    /// Deleted rows.
+    pub mod deleted {
+        pub use crate::store::deleted::Deleted;
+    }
+    /// Records of documents.
+    pub mod documents {
+        pub use crate::store::documents::{DocumentRecord, put, put_record};
+    }
+    /// Rows by tag, folder and type.
+    pub mod facets {
+        pub use crate::store::facets::{Facet, change};
+    }
+    /// Records of the file.
+    pub mod meta {
+        pub use crate::store::meta::{Manifest, Meta, ProbeRecord, RecallRecord, SealRecord};
+    }
+    /// Headings.
+    pub mod outline {
+        pub use crate::store::outline::{SectionPath, get, put};
+    }
+    /// Records of segments.
+    pub mod segments {
+        pub use crate::store::segments::SegmentRecord;
+    }
+    /// Files that were left out.
+    pub mod skipped {
+        pub use crate::store::skipped::{SkippedRecord, put};
+    }
+    /// Names of tables and numbers of columns.
+    pub mod tables {
+        pub use crate::store::tables::{
+            ALL, BLOCKS, CHUNKS, FACETS, TEXT, TEXT_DICTIONARY, segment_table,
+        };
+    }
+}
+
+/// The two indexes of a segment.
+pub mod index {
+    /// The keyword index.
+    pub mod keyword {
+        pub use crate::index::keyword::{
+            Analyser, Cursor, DICTIONARY, DocumentTermsBuilder, KeywordRecord, LENGTHS, POSTINGS,
+            Query, QuerySegment, Reader, ScoredRow, Statistics, TermSet, Writer,
+        };
+    }
+    /// The vector index.
+    pub mod vector {
+        pub use crate::index::vector::{
+            CODEC_I4, CODEC_I8, CODES, KnnSegment, ROWS, Scan, VectorRecord, knn, knn_batch,
+        };
+
+        /// Distances over whole blocks, chosen for this processor.
+        pub mod kernels {
+            pub use crate::index::vector::kernels::{BLOCK_ROWS, LANES, Lanes, kernels};
+        }
+        /// Queries, ready for the kernels.
+        pub mod query {
+            pub use crate::index::vector::query::Query;
+        }
+        /// Reading rows.
+        pub mod reader {
+            pub use crate::index::vector::reader::Reader;
+        }
+        /// Writing rows.
+        pub mod writer {
+            pub use crate::index::vector::writer::Writer;
+        }
+    }
+}
+
+/// Embedding models.
+pub mod embed {
+    pub use crate::embed::{Embedder, built_in, by_id};
+}
+
+/// Ranking.
+pub mod search {
+    pub use crate::search::VECTOR_WEIGHT;
+
+    /// Whether a result has anything to do with the query.
+    pub mod relevance {
+        pub use crate::search::relevance::{
+            HYBRID, KEYWORD, Relevance, RelevanceSignals, Rule, SEMANTIC, judge, margin, rule,
+        };
+    }
+}
