@@ -89,7 +89,7 @@ pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for_writer};
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
-pub use kb::{FILES_LIMIT, Kb, search_files};
+pub use kb::{FILES_LIMIT, Kb, search_files, search_files_with};
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
 };

@@ -10,6 +10,6 @@ mod tests;
 #[cfg(feature = "ingest")]
 mod writer;
 
-pub use reader::{FILES_LIMIT, Kb, search_files};
+pub use reader::{FILES_LIMIT, Kb, search_files, search_files_with};
 #[cfg(feature = "ingest")]
 pub use writer::KbWriter;

@@ -8,6 +8,7 @@ use crate::content::{CommitView, model_of};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::keyword::Analyser;
+use crate::progress::Reporter;
 use crate::search::Source;
 
 /// A file that is open for reading, with what calls share.
@@ -103,30 +104,34 @@ impl OpenFile {
 
 /// Runs `work` on one commit of each file, again when one of them was overwritten meanwhile.
 ///
-/// A snapshot lives as long as the call that reads it, so each file is one call deeper.
+/// `work` ticks the `reporter`. A snapshot lives as long as the call that reads it, so each file is one
+/// call deeper.
 pub(super) fn read_all<T>(
     files: &[&OpenFile],
+    reporter: &Reporter<'_>,
     work: &mut dyn FnMut(&[Source<'_>]) -> Result<T>,
 ) -> Result<T> {
-    nested(files, &mut Vec::with_capacity(files.len()), work)
+    nested(files, reporter, &[], work)
 }
 
 fn nested<T>(
     files: &[&OpenFile],
-    sources: &mut Vec<Source<'_>>,
+    reporter: &Reporter<'_>,
+    sources: &[Source<'_>],
     work: &mut dyn FnMut(&[Source<'_>]) -> Result<T>,
 ) -> Result<T> {
     let Some((file, rest)) = files.split_first() else {
         return work(sources);
     };
     file.read_with_model(|commit, model| {
-        let mut sources = sources.clone();
+        let mut sources = sources.to_vec();
         sources.push(Source {
             uuid: commit.uuid,
             snapshot: commit.snapshot,
             catalog: commit.catalog,
             model,
+            reporter,
         });
-        nested(rest, &mut sources, work)
+        nested(rest, reporter, &sources, work)
     })
 }

@@ -1,7 +1,6 @@
 //! [`Kb`]: an open .kb for reading. Each method reads one commit; the code is in
 //! [`content`], [`search`] and [`check`].
 
-#[cfg(feature = "ingest")]
 use std::cell::RefCell;
 use std::path::Path;
 #[cfg(feature = "ingest")]
@@ -23,9 +22,7 @@ use crate::ingest::report::{FolderRelation, Report};
 use crate::ingest::run;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::paging::{PageOptions, Paged};
-use crate::progress::Hook;
-#[cfg(feature = "ingest")]
-use crate::progress::Reporter;
+use crate::progress::{Hook, Reporter, Stage};
 use crate::search::{self, Request, Response};
 use crate::types::{ChunkSpan, Class, Lines};
 
@@ -103,13 +100,52 @@ impl Kb {
         search_files(&[self], request)
     }
 
+    /// As [`Kb::search`], for a caller that may want to stop it. Most searches take milliseconds; one
+    /// with phrases over very many documents, or for a late page, may take seconds.
+    ///
+    /// `hook` is called with [`Stage::Search`] and without counts, first at the start and then about 40
+    /// times a second, between two segments, documents or texts.
+    ///
+    /// ```
+    /// # fn main() -> kb_engine::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("notes.kb");
+    /// # let mut writer = kb_engine::KbWriter::open_or_create(&path)?;
+    /// # writer.add_bytes("tides.md", b"The moon pulls the sea.")?;
+    /// # writer.commit()?;
+    /// use std::ops::ControlFlow;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use kb_engine::{Kb, Progress, Request};
+    ///
+    /// let deadline = Instant::now() + Duration::from_secs(10);
+    /// let mut hook = |_: &Progress| {
+    ///     if Instant::now() < deadline {
+    ///         ControlFlow::Continue(())
+    ///     } else {
+    ///         ControlFlow::Break(())
+    ///     }
+    /// };
+    /// let kb = Kb::open(&path)?;
+    /// let response = kb.search_with(&Request::new("\"the moon\""), &mut hook)?;
+    /// assert_eq!(response.hits.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Kb::search`]; [`Error::Cancelled`] when `hook` breaks.
+    pub fn search_with(&self, request: &Request, hook: &mut Hook<'_>) -> Result<Response> {
+        search_files_with(&[self], request, hook)
+    }
+
     /// Answers several requests from one commit, each as [`Kb::search`] would.
     ///
     /// # Errors
     /// As [`Kb::search`], for the first request that fails.
     pub fn search_many(&self, requests: &[Request]) -> Result<Vec<Response>> {
         self.file.with_analyser(|analyser| {
-            read_all(&[&self.file], &mut |sources| {
+            read_all(&[&self.file], &Reporter::silent(), &mut |sources| {
                 search::search_many(sources, requests, analyser)
             })
         })
@@ -138,6 +174,25 @@ impl Kb {
 /// # Errors
 /// As [`Kb::search`]; [`Error::InvalidArgument`] for no file or more than [`FILES_LIMIT`].
 pub fn search_files(files: &[&Kb], request: &Request) -> Result<Response> {
+    search_reporting(files, request, &Reporter::silent())
+}
+
+/// As [`search_files`], for a caller that may want to stop it: see [`Kb::search_with`].
+///
+/// # Errors
+/// As [`search_files`]; [`Error::Cancelled`] when `hook` breaks.
+pub fn search_files_with(
+    files: &[&Kb],
+    request: &Request,
+    hook: &mut Hook<'_>,
+) -> Result<Response> {
+    let hook = RefCell::new(hook);
+    let reporter = Reporter::new(&hook);
+    reporter.start(Stage::Search)?;
+    search_reporting(files, request, &reporter)
+}
+
+fn search_reporting(files: &[&Kb], request: &Request, reporter: &Reporter<'_>) -> Result<Response> {
     let Some(first) = files.first().filter(|_| files.len() <= FILES_LIMIT) else {
         return Err(Error::InvalidArgument {
             argument: "files",
@@ -146,7 +201,7 @@ pub fn search_files(files: &[&Kb], request: &Request) -> Result<Response> {
     };
     let files: Vec<&OpenFile> = files.iter().map(|kb| &kb.file).collect();
     first.file.with_analyser(|analyser| {
-        read_all(&files, &mut |sources| {
+        read_all(&files, reporter, &mut |sources| {
             search::search(sources, request, analyser)
         })
     })

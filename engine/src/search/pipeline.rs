@@ -23,7 +23,7 @@ use crate::search::timer::StepTimer;
 /// [`crate::Error::InvalidArgument`] for what the request gets wrong,
 /// [`crate::Error::InvalidCursor`] and [`crate::Error::StaleCursor`] for a continuation of
 /// something else, [`crate::Error::EmbeddingModelUnavailable`] for a semantic request without the
-/// model, [`crate::Error::Damaged`] for what the file gets wrong.
+/// model, [`crate::Error::Cancelled`], [`crate::Error::Damaged`] for what the file gets wrong.
 pub(crate) fn search(
     files: &[Source<'_>],
     request: &Request,
@@ -194,6 +194,7 @@ fn render(
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;
     for passage in found.iter().take(request.k) {
+        sources.tick()?;
         let terms = match (&plan.keyword_query, request.explain) {
             (Some(query), true) => term_scores(query, passage.best.address)?,
             _ => Vec::new(),

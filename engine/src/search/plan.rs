@@ -148,15 +148,14 @@ fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>
     let mut all = Vec::with_capacity(sources.segments.len());
     let (mut refused, mut is_filtered) = (None, false);
     for source in sources.files {
-        let (snapshot, catalog) = (source.snapshot, source.catalog);
-        match metadata::apply(snapshot, catalog, &request.filters, warnings) {
+        match metadata::apply(source, &request.filters, warnings) {
             Ok(None) => return Ok(None),
             Ok(Some(rows)) => {
                 all.extend(rows);
                 is_filtered = true;
             }
             Err(error @ (Error::InvalidArgument { .. } | Error::FolderNotFound { .. })) => {
-                let nothing = catalog.segments.iter().map(|_| RoaringBitmap::new());
+                let nothing = source.catalog.segments.iter().map(|_| RoaringBitmap::new());
                 all.extend(nothing);
                 refused = Some(error);
             }

@@ -7,20 +7,23 @@ use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
 use crate::index::keyword::{QuerySegment, Statistics};
+use crate::progress::Reporter;
 use crate::store::documents::DocumentRecord;
 use crate::types::DocumentId;
 
-/// One file, as a search reads it.
+/// One commit of one file, and who to ask whether to go on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source<'p> {
-    /// Identity of the file.
+    /// Identity of the file, random when it was made.
     pub(crate) uuid: [u8; 16],
-    /// The commit.
+    /// The pages of the commit.
     pub(crate) snapshot: &'p Snapshot<'p>,
-    /// Its records.
+    /// The records of the commit.
     pub(crate) catalog: &'p Catalog,
     /// The model of the file; `None` when this program cannot reproduce it.
     pub(crate) model: Option<&'p dyn Embedder>,
+    /// Every step that may take long ticks it.
+    pub(crate) reporter: &'p Reporter<'p>,
 }
 
 /// A chunk among the segments of all files.
@@ -61,6 +64,17 @@ impl<'b> Sources<'b> {
             segments,
             ends,
         })
+    }
+
+    /// Asks whether the search shall go on; every loop over segments, documents or texts calls it.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub(crate) fn tick(&self) -> Result<()> {
+        match self.files.first() {
+            Some(source) => source.reporter.tick(),
+            None => Ok(()),
+        }
     }
 
     /// Positions of the segments of a file.

@@ -157,7 +157,7 @@ impl Tool for SearchCode {
         let mut request = request(params);
         budget::fit(params.max_tokens.get(), |budget| {
             request.page = cx.page(budget, None);
-            let response = hits::ask(&indexes, &request)?;
+            let response = hits::ask(cx, &indexes, &request)?;
             Ok(Attempt {
                 can_shrink: response.hits.len() > 1,
                 tokens: response.hits.tokens,

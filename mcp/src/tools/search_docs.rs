@@ -112,11 +112,11 @@ impl Tool for SearchDocs {
         budget::fit(params.max_tokens.get(), |budget| {
             request.page = cx.page(budget, None);
             let started = Instant::now();
-            let response = hits::ask(&indexes, &request)?;
+            let response = hits::ask(cx, &indexes, &request)?;
             took += started.elapsed();
             let mut warnings = hits::warnings(cx, &indexes, &response);
             if response.hits.is_empty() && request.min_score > 0.0 {
-                warnings.extend(best_below(&indexes, &request)?);
+                warnings.extend(best_below(cx, &indexes, &request)?);
             }
             Ok(Attempt {
                 can_shrink: response.hits.len() > 1,
@@ -143,10 +143,14 @@ fn request(cx: &Context<'_>, params: &SearchDocsParams) -> Request {
 }
 
 /// A warning with the best score, where all are below the one asked for.
-fn best_below(indexes: &[Arc<Index>], request: &Request) -> Result<Option<String>, ToolError> {
+fn best_below(
+    cx: &Context<'_>,
+    indexes: &[Arc<Index>],
+    request: &Request,
+) -> Result<Option<String>, ToolError> {
     let mut any = request.clone();
     (any.min_score, any.k) = (0.0, 1);
-    let response = hits::ask(indexes, &any)?;
+    let response = hits::ask(cx, indexes, &any)?;
     let best = response.hits.first().map(|hit| hits::score(hit.score));
     Ok(best.map(|best| {
         let least = hits::score(request.min_score);

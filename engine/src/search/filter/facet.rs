@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use roaring::RoaringBitmap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::catalog::Catalog;
-use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::search::abbreviate::abbreviate;
 use crate::search::filter::rows::{intersect, live, normalized};
+use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
 
 /// Up to this many values of a facet are looked up one by one; for more, all values are listed.
@@ -47,8 +46,7 @@ impl FacetFilter<'_> {
     /// [`Error::Damaged`].
     pub(crate) fn apply(
         &self,
-        snapshot: &Snapshot<'_>,
-        catalog: &Catalog,
+        source: &Source<'_>,
         rows: &mut [RoaringBitmap],
         warnings: &mut Vec<String>,
     ) -> Result<()> {
@@ -64,10 +62,11 @@ impl FacetFilter<'_> {
         }
         let mut passing = vec![RoaringBitmap::new(); rows.len()];
         let mut present: FxHashSet<String> = FxHashSet::default();
-        for (segment, passing) in catalog.segments.iter().zip(&mut passing) {
+        for (segment, passing) in source.catalog.segments.iter().zip(&mut passing) {
+            source.reporter.tick()?;
             let live = live(segment);
             let values = if wanted.len() > MAX_LOOKUPS {
-                facets::values(snapshot, segment.id, self.facet)?
+                facets::values(source.snapshot, segment.id, self.facet)?
             } else {
                 wanted.keys().cloned().collect()
             };
@@ -75,9 +74,13 @@ impl FacetFilter<'_> {
                 .into_iter()
                 .filter(|value| wanted.contains_key(value))
             {
-                if let Some(with) =
-                    facets::rows_with(snapshot, segment.id, segment.rows(), self.facet, &value)?
-                    && !with.is_disjoint(&live)
+                if let Some(with) = facets::rows_with(
+                    source.snapshot,
+                    segment.id,
+                    segment.rows(),
+                    self.facet,
+                    &value,
+                )? && !with.is_disjoint(&live)
                 {
                     *passing |= with;
                     present.insert(value);
@@ -93,23 +96,27 @@ impl FacetFilter<'_> {
             return Ok(());
         }
         missing.sort_by(|a, b| a.0.cmp(&b.0));
-        self.report_missing(snapshot, catalog, &missing, warnings)
+        self.report_missing(source, &missing, warnings)
     }
 
     /// Warns of values that no document has; refuses those that this program does not know either.
     fn report_missing(
         &self,
-        snapshot: &Snapshot<'_>,
-        catalog: &Catalog,
+        source: &Source<'_>,
         missing: &[(String, FilterValue<'_>)],
         warnings: &mut Vec<String>,
     ) -> Result<()> {
         let mut present = BTreeSet::new();
-        for segment in &catalog.segments {
+        for segment in &source.catalog.segments {
             let live = live(segment);
-            for value in facets::values(snapshot, segment.id, self.facet)? {
-                let rows =
-                    facets::rows_with(snapshot, segment.id, segment.rows(), self.facet, &value)?;
+            for value in facets::values(source.snapshot, segment.id, self.facet)? {
+                let rows = facets::rows_with(
+                    source.snapshot,
+                    segment.id,
+                    segment.rows(),
+                    self.facet,
+                    &value,
+                )?;
                 if rows.is_some_and(|rows| !rows.is_disjoint(&live)) {
                     present.insert(value);
                 }

@@ -6,8 +6,6 @@ use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::catalog::Catalog;
-use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::file_types;
 use crate::resolve;
@@ -15,6 +13,7 @@ use crate::search::filter::facet::FacetFilter;
 use crate::search::filter::glob::{Globs, folders_of};
 use crate::search::filter::rows::{Rows, intersect, live, live_rows, rows_of_documents};
 use crate::search::filters::Filters;
+use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
 
@@ -25,15 +24,14 @@ use crate::types::Class;
 /// [`Error::InvalidArgument`] for a glob that does not parse, or a type or language that neither
 /// the file nor the program knows.
 pub(crate) fn apply(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+    source: &Source<'_>,
     filters: &Filters,
     warnings: &mut Vec<String>,
 ) -> Result<Rows> {
     if filters.is_empty() {
         return Ok(None);
     }
-    let mut rows = live_rows(catalog);
+    let mut rows = live_rows(source.catalog);
     let types = FacetFilter {
         argument: "type",
         facet: Facet::Type,
@@ -46,18 +44,18 @@ pub(crate) fn apply(
         values: &filters.languages,
         canonical: file_types::canonical_language,
     };
-    types.apply(snapshot, catalog, &mut rows, warnings)?;
-    languages.apply(snapshot, catalog, &mut rows, warnings)?;
+    types.apply(source, &mut rows, warnings)?;
+    languages.apply(source, &mut rows, warnings)?;
     let tags = FacetFilter {
         argument: "tag",
         facet: Facet::Tag,
         values: &filters.tags,
         canonical: |_| None,
     };
-    tags.apply(snapshot, catalog, &mut rows, warnings)?;
-    keep_classes(snapshot, catalog, &filters.classes, &mut rows)?;
-    keep_folders(snapshot, catalog, &filters.folders, &mut rows)?;
-    keep_documents(snapshot, catalog, filters, &mut rows)?;
+    tags.apply(source, &mut rows, warnings)?;
+    keep_classes(source, &filters.classes, &mut rows)?;
+    keep_folders(source, &filters.folders, &mut rows)?;
+    keep_documents(source, filters, &mut rows)?;
     for (argument, given) in [
         ("symbol kind", &filters.symbol_kinds),
         ("symbol name", &filters.symbol_names),
@@ -76,20 +74,15 @@ pub(crate) fn apply(
 /// tens of records; for more, all documents are listed.
 const MAX_BINARY_SEARCHES: usize = 16;
 
-fn keep_classes(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    classes: &[Class],
-    rows: &mut [RoaringBitmap],
-) -> Result<()> {
+fn keep_classes(source: &Source<'_>, classes: &[Class], rows: &mut [RoaringBitmap]) -> Result<()> {
     if classes.is_empty() {
         return Ok(());
     }
-    for (segment, rows) in catalog.segments.iter().zip(rows) {
+    for (segment, rows) in source.catalog.segments.iter().zip(rows) {
         let mut passing = RoaringBitmap::new();
         for class in classes {
             if let Some(with) = facets::rows_with(
-                snapshot,
+                source.snapshot,
                 segment.id,
                 segment.rows(),
                 Facet::Class,
@@ -104,8 +97,7 @@ fn keep_classes(
 }
 
 fn keep_documents(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+    source: &Source<'_>,
     filters: &Filters,
     rows: &mut [RoaringBitmap],
 ) -> Result<()> {
@@ -114,7 +106,7 @@ fn keep_documents(
     }
     let globs = Globs::new(&filters.paths)?;
     let since = filters.modified_since_ms;
-    let passing = rows_of_documents(snapshot, catalog, |document| {
+    let passing = rows_of_documents(source, |document| {
         let modified = document.modified_ms();
         since.is_none_or(|since| modified != 0 && modified >= since)
             && (filters.paths.is_empty() || globs.is_match(document.path()))
@@ -124,12 +116,7 @@ fn keep_documents(
 }
 
 /// Keeps what lies below any of the folders.
-fn keep_folders(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    folders: &[String],
-    rows: &mut [RoaringBitmap],
-) -> Result<()> {
+fn keep_folders(source: &Source<'_>, folders: &[String], rows: &mut [RoaringBitmap]) -> Result<()> {
     if folders.is_empty() {
         return Ok(());
     }
@@ -145,31 +132,38 @@ fn keep_folders(
         }
         let inside = format!("{name}/");
         let mut found = false;
-        catalog.documents.each_path(snapshot, &inside, |path, _| {
-            found = path.starts_with(&inside);
-            Ok(ControlFlow::Break(()))
-        })?;
+        source
+            .catalog
+            .documents
+            .each_path(source.snapshot, &inside, |path, _| {
+                found = path.starts_with(&inside);
+                Ok(ControlFlow::Break(()))
+            })?;
         if !found {
-            let nearest = resolve::nearest_folders(snapshot, catalog, &name)?;
+            let nearest = resolve::nearest_folders(source.snapshot, source.catalog, &name)?;
             return Err(Error::FolderNotFound { name, nearest });
         }
         wanted.insert(name);
     }
-    if wanted.len() > MAX_BINARY_SEARCHES || catalog.has_directory() {
-        let passing = rows_of_documents(snapshot, catalog, |document| {
+    if wanted.len() > MAX_BINARY_SEARCHES || source.catalog.has_directory() {
+        let passing = rows_of_documents(source, |document| {
             folders_of(document.path()).any(|folder| wanted.contains(folder))
         })?;
         intersect(rows, &passing);
         return Ok(());
     }
-    for (segment, rows) in catalog.segments.iter().zip(rows) {
+    for (segment, rows) in source.catalog.segments.iter().zip(rows) {
         let live = live(segment);
-        let bound = segment.bind(snapshot)?;
+        let bound = segment.bind(source.snapshot)?;
         let mut passing = RoaringBitmap::new();
         for folder in &wanted {
             let path_of = |row| {
                 let document = bound.chunks().document(row)?;
-                Ok(catalog.documents.get(snapshot, document)?.path)
+                Ok(source
+                    .catalog
+                    .documents
+                    .get(source.snapshot, document)?
+                    .path)
             };
             // `0` comes right after `/`: everything in the folder lies between the two.
             let start = first_at(&live, &format!("{folder}/"), path_of)?;
@@ -208,8 +202,10 @@ fn first_at(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Catalog;
     use crate::container::Container;
     use crate::kb::KbWriter;
+    use crate::progress::Reporter;
 
     /// Paths of the documents that pass, in two segments with a deleted document.
     fn passing(filters: &Filters, with_directory: bool) -> Result<(Vec<String>, Vec<String>)> {
@@ -240,8 +236,15 @@ mod tests {
             if with_directory {
                 assert_eq!(catalog.directory(snapshot)?.len(), 7);
             }
+            let source = Source {
+                uuid: [0; 16],
+                snapshot,
+                catalog: &catalog,
+                model: None,
+                reporter: &Reporter::silent(),
+            };
             let mut warnings = Vec::new();
-            let rows = apply(snapshot, &catalog, filters, &mut warnings)?;
+            let rows = apply(&source, filters, &mut warnings)?;
             let rows = rows.unwrap_or_else(|| live_rows(&catalog));
             let mut paths = Vec::new();
             for (segment, rows) in catalog.segments.iter().zip(&rows) {

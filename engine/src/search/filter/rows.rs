@@ -4,27 +4,33 @@ use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::{Catalog, DirectoryEntry, Segment};
-use crate::container::Snapshot;
 use crate::error::Result;
-use crate::search::sources::Sources;
+use crate::search::sources::{Source, Sources};
 use crate::store::facets::{self, Facet};
 
 /// The rows that pass, one bitmap a segment in the order of the catalog; `None`: all rows pass.
 pub(crate) type Rows = Option<Vec<RoaringBitmap>>;
 
+/// Documents that a scan passes between two looks at the clock.
+pub(crate) const DOCUMENTS_PER_TICK: usize = 1024;
+
 /// The rows of the documents for which `passes` holds, deleted rows included. Visits every document.
 ///
 /// # Errors
-/// [`Error::Damaged`] when the documents cannot be read.
+/// [`crate::Error::Damaged`] when the documents cannot be read, [`crate::Error::Cancelled`].
 pub(crate) fn rows_of_documents(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+    source: &Source<'_>,
     mut passes: impl FnMut(&DirectoryEntry<'_>) -> bool,
 ) -> Result<Vec<RoaringBitmap>> {
-    let mut passing = vec![RoaringBitmap::new(); catalog.segments.len()];
-    for document in catalog.directory(snapshot)?.iter() {
+    let segments = &source.catalog.segments;
+    let mut passing = vec![RoaringBitmap::new(); segments.len()];
+    let directory = source.catalog.directory(source.snapshot)?;
+    for (number, document) in directory.iter().enumerate() {
+        if number % DOCUMENTS_PER_TICK == 0 {
+            source.reporter.tick()?;
+        }
         let segment = document.segment();
-        if let (Some(passing), Some(of)) = (passing.get_mut(segment), catalog.segments.get(segment))
+        if let (Some(passing), Some(of)) = (passing.get_mut(segment), segments.get(segment))
             && passes(&document)
         {
             let rows = document.rows();
@@ -37,15 +43,17 @@ pub(crate) fn rows_of_documents(
 /// The rows of the documents with a tag, given as somebody typed it.
 ///
 /// # Errors
-/// [`Error::Damaged`] when a bitmap does not decode.
-pub(crate) fn rows_with_tag(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    tag: &str,
-) -> Result<Vec<RoaringBitmap>> {
+/// [`crate::Error::Damaged`] when a bitmap does not decode.
+pub(crate) fn rows_with_tag(source: &Source<'_>, tag: &str) -> Result<Vec<RoaringBitmap>> {
     let tag = normalized(tag);
-    let with = catalog.segments.iter().map(|segment| {
-        let with = facets::rows_with(snapshot, segment.id, segment.rows(), Facet::Tag, &tag)?;
+    let with = source.catalog.segments.iter().map(|segment| {
+        let with = facets::rows_with(
+            source.snapshot,
+            segment.id,
+            segment.rows(),
+            Facet::Tag,
+            &tag,
+        )?;
         Ok(with.unwrap_or_default())
     });
     with.collect()

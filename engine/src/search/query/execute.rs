@@ -90,15 +90,11 @@ fn rows_with_field(
 ) -> Result<Vec<RoaringBitmap>> {
     let words = &term.operand.text;
     let with = match term.field {
-        Field::Tag => of_files(sources, |source| {
-            rows::rows_with_tag(source.snapshot, source.catalog, words)
-        })?,
+        Field::Tag => of_files(sources, |source| rows::rows_with_tag(source, words))?,
         Field::Path => {
             let path = PathMatcher::new(words, warnings);
             of_files(sources, |source| {
-                rows::rows_of_documents(source.snapshot, source.catalog, |document| {
-                    path.is_match(document.path())
-                })
+                rows::rows_of_documents(source, |document| path.is_match(document.path()))
             })?
         }
         Field::Title => rows_with_title(term, sources, within, warnings)?,
@@ -122,9 +118,7 @@ fn rows_with_title(
     let rows = |form| {
         let mut matcher = PhraseMatcher::new(&phrase, form);
         of_files(sources, |source| {
-            rows::rows_of_documents(source.snapshot, source.catalog, |document| {
-                matcher.matches(document.title())
-            })
+            rows::rows_of_documents(source, |document| matcher.matches(document.title()))
         })
     };
     if !term.operand.is_quoted && phrase.len() == 1 {

@@ -70,6 +70,7 @@ impl PhraseRows {
     ) -> Result<PhraseRows> {
         let mut segments = Vec::with_capacity(sources.segments.len());
         for (segment, within) in sources.segments.iter().zip(within) {
+            sources.tick()?;
             segments.push(candidates(
                 &operator.phrase,
                 segment.keyword_index()?,

@@ -177,6 +177,7 @@ impl<'f> TwoPhaseFilter<'f> {
             if self.is_spent() {
                 return Ok(());
             }
+            self.sources.tick()?;
             let mut passes = true;
             for phrase in &mut self.phrases {
                 passes = phrase.has(address, &mut self.text)? != phrase.operator.is_excluded;
@@ -245,6 +246,7 @@ fn choose_form(
         let mut rows = likeliest(&ranking, &unread, batch)?;
         rows.sort_unstable();
         for address in rows {
+            sources.tick()?;
             phrase.has(address, text)?;
             read += 1;
             if phrase.was_found(Form::Written) {
@@ -308,6 +310,7 @@ mod tests {
     use crate::container::Container;
     use crate::index::keyword::Phrase;
     use crate::kb::KbWriter;
+    use crate::progress::Reporter;
     use crate::search::sources::Source;
 
     #[test]
@@ -323,6 +326,7 @@ mod tests {
             writer.add_bytes(&name, text.as_bytes()).unwrap();
         }
         writer.commit().unwrap();
+        let reporter = Reporter::silent();
         let told = Container::open(&path).unwrap().read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
             let parts = [Source {
@@ -330,6 +334,7 @@ mod tests {
                 snapshot,
                 catalog: &catalog,
                 model: None,
+                reporter: &reporter,
             }];
             let sources = Sources::bind(&parts)?;
             for is_excluded in [true, false] {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
+use crate::search::filter::rows::DOCUMENTS_PER_TICK;
 use crate::search::fuse::passages::{self, Passage};
 use crate::search::fuse::score::Scored;
 use crate::search::options::Sort;
@@ -57,6 +58,7 @@ fn verified(
         if kept.len() >= wanted {
             break;
         }
+        sources.tick()?;
         let segment = passage.best.address.segment;
         let Some(id) = passage.document else {
             continue;
@@ -93,7 +95,11 @@ fn all(sources: &Sources<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage
     let mut found = Vec::new();
     for (file, source) in sources.files.iter().enumerate() {
         let first = sources.positions(file).start;
-        for document in source.catalog.directory(source.snapshot)?.iter() {
+        let directory = source.catalog.directory(source.snapshot)?;
+        for (number, document) in directory.iter().enumerate() {
+            if number % DOCUMENTS_PER_TICK == 0 {
+                source.reporter.tick()?;
+            }
             let segment = first + document.segment();
             let Some(rows) = filter.rows(segment) else {
                 continue;
@@ -136,7 +142,7 @@ fn titled(
         let positions = sources.positions(file);
         let first = positions.start;
         let rows = filter.rows_of(positions);
-        for hit in title::find(source.snapshot, source.catalog, &plan.parsed.plain, rows)? {
+        for hit in title::find(source, &plan.parsed.plain, rows)? {
             let passes = rows.and_then(|rows| rows.get(hit.segment));
             let row = passes.and_then(|rows| first_row(rows, hit.rows.start));
             let row = row.unwrap_or(hit.rows.start);

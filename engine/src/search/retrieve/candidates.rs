@@ -143,6 +143,7 @@ fn rescore_union(
         let Some(position) = of_segment.first().map(|(address, _)| address.segment) else {
             continue;
         };
+        sources.tick()?;
         let rows_without = |has: fn(&PartialScores) -> Option<f32>| -> Vec<u32> {
             let without = of_segment.iter().filter(|(_, parts)| has(parts).is_none());
             without.map(|(address, _)| address.row).collect()
@@ -194,6 +195,7 @@ fn by_keyword(
     };
     let mut floor = 0.0;
     for position in 0..sources.segments.len() {
+        sources.tick()?;
         let top = query.top_k(position, most, filter.rows(position), floor)?;
         if let Some(last) = most.checked_sub(1).and_then(|last| top.get(last)) {
             floor = last.score.max(floor);
@@ -219,6 +221,7 @@ fn by_vector(
         let Some(query) = &plan.vector(file).query else {
             continue;
         };
+        sources.tick()?;
         let bound = sources.of_file(file);
         let readers = bound.iter().map(BoundSegment::vectors);
         let readers = readers.collect::<Result<Vec<_>>>()?;

@@ -56,6 +56,7 @@ pub(crate) fn find(
     );
     let mut depth = plan.candidates;
     for layer in 0.. {
+        sources.tick()?;
         let mut candidates = candidates::retrieve(plan, sources, filter, depth, timer)?;
         let bound = candidates.bound;
         found.may_go_on = bound > 0.0 && bound >= request.min_score && !filter.is_spent();

@@ -10,9 +10,10 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::catalog::{Catalog, DirectoryEntry};
-use crate::container::Snapshot;
+use crate::catalog::DirectoryEntry;
 use crate::error::Result;
+use crate::search::filter::rows::DOCUMENTS_PER_TICK;
+use crate::search::sources::Source;
 use crate::store::handles;
 use crate::types::DocumentId;
 
@@ -60,8 +61,7 @@ pub(crate) struct TitleHit {
 /// # Errors
 /// [`crate::Error::Damaged`] when the documents cannot be read.
 pub(crate) fn find(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
+    source: &Source<'_>,
     query: &str,
     rows: Option<&[RoaringBitmap]>,
 ) -> Result<Vec<TitleHit>> {
@@ -70,7 +70,11 @@ pub(crate) fn find(
     if tokens.is_empty() {
         return Ok(hits);
     }
-    for document in catalog.directory(snapshot)?.iter() {
+    let directory = source.catalog.directory(source.snapshot)?;
+    for (number, document) in directory.iter().enumerate() {
+        if number % DOCUMENTS_PER_TICK == 0 {
+            source.reporter.tick()?;
+        }
         let passes = |rows: &[RoaringBitmap]| {
             let of_segment = rows.get(document.segment());
             of_segment.is_some_and(|rows| rows.range_cardinality(document.rows()) > 0)

@@ -1,8 +1,10 @@
 //! What the three searches share: asking several files as one, warnings, and what is shown of a hit.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use kb_engine::{Hit, Kb, Relevance, Request, Response, search_files};
+use kb_engine::{Hit, Kb, Progress, Relevance, Request, Response, search_files_with};
 
 use super::context::Context;
 use crate::indexes::{Index, Stale, is_of_file, skipped};
@@ -11,30 +13,46 @@ use crate::response::{Text, ToolError, uri};
 /// An index older than that many days may be out of date.
 pub(in crate::tools) const OLD_DAYS: f64 = 7.0;
 
-/// Searches the files as if they were one. Of several, those that cannot be read are left out with a
-/// warning.
+/// Searches the files as if they were one, until the call is cancelled. Of several, those that cannot
+/// be read are left out with a warning.
 pub(in crate::tools) fn ask(
+    cx: &Context<'_>,
     indexes: &[Arc<Index>],
     request: &Request,
 ) -> Result<Response, ToolError> {
     let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
-    let error = match search_files(&files, request) {
+    let error = match search(cx, &files, request) {
         Err(error) if is_of_file(&error) => error,
         result => return Ok(result?),
     };
     if let [index] = indexes {
         return Err(index.failure(error));
     }
-    ask_readable(indexes, request)
+    ask_readable(cx, indexes, request)
+}
+
+fn search(cx: &Context<'_>, files: &[&Kb], request: &Request) -> kb_engine::Result<Response> {
+    let mut hook = |_: &Progress| {
+        if cx.cancel.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    search_files_with(files, request, &mut hook)
 }
 
 /// Searches those that can be read, and warns of the others.
-fn ask_readable(indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
+fn ask_readable(
+    cx: &Context<'_>,
+    indexes: &[Arc<Index>],
+    request: &Request,
+) -> Result<Response, ToolError> {
     let mut alone = request.clone();
     alone.page.cursor = None;
     let (mut numbers, mut readable, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for (number, index) in indexes.iter().enumerate() {
-        match search_files(&[index.kb()], &alone) {
+        match search(cx, &[index.kb()], &alone) {
             Err(error) if is_of_file(&error) => failed.push(index.failure(error)),
             _ => {
                 numbers.push(number);
@@ -45,7 +63,7 @@ fn ask_readable(indexes: &[Arc<Index>], request: &Request) -> Result<Response, T
     if readable.is_empty() && !failed.is_empty() {
         return Err(failed.swap_remove(0));
     }
-    let mut response = search_files(&readable, request)?;
+    let mut response = search(cx, &readable, request)?;
     for hit in &mut response.hits.items {
         hit.file = numbers.get(hit.file).copied().unwrap_or(hit.file);
     }
