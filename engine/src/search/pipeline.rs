@@ -211,7 +211,7 @@ fn render(
     }
     if renderer.cut_hits() > 0 {
         warnings.push(format!(
-            "{} of the hits are longer than {} KB and were cut around their best lines",
+            "{} of the hits are longer than {} KB; their text was cut around the snippet",
             renderer.cut_hits(),
             HIT_TEXT_LIMIT_BYTES / 1000
         ));
@@ -219,8 +219,8 @@ fn render(
     let is_cut = hits.len() < found.len().min(request.k);
     if is_cut && (budget.is_full() || is_too_much_work) {
         warnings.push(format!(
-            "the answer was cut after {} hits, because more would take too much memory or time; its \
-             continuation goes on",
+            "the result was truncated after {} hits to limit memory and time; its continuation has the \
+             others",
             hits.len()
         ));
     }

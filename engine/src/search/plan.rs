@@ -1,4 +1,4 @@
-//! Request -> plan: the analysed query, its vectors, the rows that may answer, how many candidates.
+//! Request -> plan: the analysed query, its embeddings, the rows that may match, how many candidates.
 
 use roaring::RoaringBitmap;
 
@@ -17,62 +17,63 @@ use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::Sources;
 
-/// Chunks that a document has among the candidates, on average, when documents are asked for.
+/// Candidates for each wanted document, in [`Scope::Documents`].
 const CHUNKS_PER_DOCUMENT: usize = 4;
 
-/// What is going to be done.
+/// What a search is going to do.
 #[derive(Debug)]
 pub(crate) struct Plan<'b> {
-    /// The query taken apart.
+    /// The parsed query.
     pub(crate) parsed: ParsedQuery,
-    /// The mode that answers; the request's, or keyword when there is no vector to ask with.
+    /// The mode that answers: that of the request, or keyword when no file has an available model.
     pub(crate) mode: Mode,
-    /// Candidates wanted from each index at first.
+    /// Candidates wanted from each index in the first layer.
     pub(crate) candidates: usize,
-    /// The query as words; none when the mode has no such part.
+    /// The query of the keyword index; `None` when the mode does not use it.
     pub(crate) keyword_query: Option<KeywordQuery<'b>>,
-    /// The query as a vector of the model of each file.
+    /// The query of the vector index, by file.
     vectors: Vec<FileVector>,
-    /// Words of the query that the model knows, and all.
+    /// Words of the query that the model of the last file knows, and all words.
     pub(crate) model_words: (usize, usize),
-    /// Whether documents are listed because there is nothing to rank by.
+    /// Whether documents are listed, because there is nothing to rank by.
     pub(crate) is_browse: bool,
-    /// How vectors are searched.
+    /// How vectors are compared.
     pub(crate) scan: Scan,
 }
 
-/// The query in the model of one file.
+/// The query of the vector index of one file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileVector {
-    /// None when the mode or this program has no such part, or the model knows no word of the query.
+    /// `None` when the mode does not use vectors, this program does not have the model, or the model knows
+    /// no word of the query.
     pub(crate) query: Option<VectorQuery>,
-    /// Weight of the vector part, 0..1.
+    /// Weight of the vector score, 0..1.
     pub(crate) weight: f32,
 }
 
-/// Of a file that has no vector part.
+/// For a file without a vector score.
 static NO_VECTOR: FileVector = FileVector {
     query: None,
     weight: 0.0,
 };
 
 impl Plan<'_> {
-    /// Whether documents are found by what is known of them; nothing is ranked by its text.
+    /// Whether documents are found by their names or attributes, and nothing is ranked by its text.
     pub(crate) fn browses_documents(&self) -> bool {
         self.mode == Mode::Title || self.is_browse
     }
 
-    /// The query in the model of a file.
+    /// The query of the vector index of a file.
     pub(crate) fn vector(&self, file: usize) -> &FileVector {
         self.vectors.get(file).unwrap_or(&NO_VECTOR)
     }
 
-    /// Whether any file is asked for meaning.
+    /// Whether the vector index of any file is searched.
     pub(crate) fn has_vectors(&self) -> bool {
         self.vectors.iter().any(|vector| vector.query.is_some())
     }
 
-    /// The keyword part of a BM25 score: its share of the most that the query could reach, 0..1.
+    /// A BM25 score as a share of the highest that the query could reach, 0..1.
     pub(crate) fn keyword_share(&self, score: f32) -> f32 {
         match &self.keyword_query {
             Some(query) if query.idf_sum() > 0.0 => (score / query.idf_sum()).min(1.0),
@@ -81,7 +82,7 @@ impl Plan<'_> {
     }
 }
 
-/// Makes the plan, and the filter that says which rows may answer.
+/// Makes the plan, and the filter that decides which rows may match.
 ///
 /// # Errors
 /// [`Error::EmbeddingModelUnavailable`] for a semantic request to a file of an unknown model;
@@ -93,9 +94,10 @@ pub(crate) fn plan<'b>(
     warnings: &mut Vec<String>,
 ) -> Result<(Plan<'b>, TwoPhaseFilter<'b>)> {
     let query = searched_part(&request.query, warnings);
-    let parsed = match request.plain {
-        true => ParsedQuery::plain(query),
-        false => parser::parse(query),
+    let parsed = if request.plain {
+        ParsedQuery::plain(query)
+    } else {
+        parser::parse(query)
     };
     let mut rows = filtered(sources, request, warnings)?;
     let phrases = execute::apply(&parsed, sources, &mut rows, warnings)?;
@@ -132,8 +134,8 @@ pub(crate) fn plan<'b>(
     if request.mode != Mode::Keyword {
         add_vectors(&mut plan, sources, warnings)?;
     }
-    // `"to be or not to be"`: the index and perhaps the model know no word of it, the texts do. What is
-    // only left out or filtered says nothing of the words beside it.
+    // `"to be or not to be"`: neither index knows any of these words, but texts contain them. Excluded
+    // phrases and fields do not make a list of a query whose plain words are unknown.
     let has_terms = plan
         .keyword_query
         .as_ref()
@@ -142,8 +144,8 @@ pub(crate) fn plan<'b>(
     Ok((plan, filter))
 }
 
-/// The rows of all files that pass the filters of the request. A file that does not know a value keeps none,
-/// unless no file knows it.
+/// The rows of all files that pass the filters of the request. A file that refuses a value has no row that
+/// passes; when every file refuses, so does the search.
 fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
     let mut all = Vec::with_capacity(sources.segments.len());
     let (mut refused, mut is_filtered) = (None, false);
@@ -196,7 +198,7 @@ fn add_vectors(
                 });
             }
             warnings.push(format!(
-                "this file needs the embedding model {}, which this program does not have: words only",
+                "this program does not have the embedding model {} of the file; only keywords were searched",
                 record.id
             ));
             plan.vectors.push(FileVector::default());
@@ -211,7 +213,7 @@ fn add_vectors(
         let asked = VectorQuery::new(&vector, record.quantiser_range);
         if plan.mode == Mode::Semantic && asked.is_none() {
             warnings.push(format!(
-                "the model {} knows no word of the query",
+                "the embedding model {} knows no word of the query",
                 record.id
             ));
         }
@@ -232,7 +234,7 @@ fn add_vectors(
     Ok(())
 }
 
-/// The vector of a query.
+/// The embedding of a query.
 ///
 /// # Errors
 /// What the model reports.

@@ -58,7 +58,9 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         output.warning(warning);
     }
     if response.relevance == Relevance::NothingRelevant && !response.hits.is_empty() {
-        output.warning("nothing here seems to speak of that; these are the nearest passages");
+        output.warning(
+            "the file contains nothing relevant to the query; these are the nearest passages",
+        );
     }
     // Of several files each answer says which.
     let names: Vec<String> = match opened.as_slice() {

@@ -136,7 +136,7 @@ impl FacetFilter<'_> {
             return Err(Error::InvalidArgument {
                 argument,
                 reason: format!(
-                    "{:?} is no known {argument}; this file has: {listed}",
+                    "unknown {argument} {:?}; this file has: {listed}",
                     abbreviate(unknown.text)
                 ),
             });

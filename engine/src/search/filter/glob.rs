@@ -41,7 +41,7 @@ fn check_limits(glob: &str) -> std::result::Result<(), String> {
         if there > limit {
             let byte = char::from(byte);
             return Err(format!(
-                "it has {there} times `{byte}`; at most {limit} are allowed"
+                "it has {there} `{byte}`; at most {limit} are allowed"
             ));
         }
     }
@@ -168,7 +168,7 @@ fn with_depth(glob: &str) -> String {
 fn invalid_glob(glob: &str, why: &dyn std::fmt::Display) -> Error {
     Error::InvalidArgument {
         argument: "path",
-        reason: format!("{:?} is no glob: {why}", abbreviate(glob)),
+        reason: format!("{:?} is not a valid glob: {why}", abbreviate(glob)),
     }
 }
 
@@ -193,7 +193,7 @@ impl PathMatcher {
         if given.contains(['*', '?', '[', '{']) {
             if let Err(reason) = check_limits(words) {
                 warnings.push(format!(
-                    "path:{:?} was taken as text and not as a glob: {reason}",
+                    "path:{:?} was matched as plain text, not as a glob: {reason}",
                     abbreviate(words)
                 ));
             } else if let Ok(pattern) = Pattern::new(&with_depth(&given)) {

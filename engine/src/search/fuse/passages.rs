@@ -1,4 +1,4 @@
-//! Ranked chunks -> what one hit stands for: a chunk, neighbouring chunks, or a document.
+//! Ranked chunks -> passages: a chunk, neighbouring chunks, or the best chunk of a document.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::search::request::Request;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::types::DocumentId;
 
-/// A neighbour joins a passage whose best chunk scores at most that much more.
+/// A neighbour joins a passage when it has at least this share of the score of its best chunk.
 const JOIN_SHARE: f32 = 0.75;
 
-/// Longest passage that chunks are joined to, in bytes: about a thousand tokens.
+/// Longest joined passage, in bytes: about a thousand tokens.
 const JOIN_LIMIT_BYTES: u32 = 4096;
 
 /// What one hit stands for.
@@ -22,11 +22,11 @@ const JOIN_LIMIT_BYTES: u32 = 4096;
 pub(crate) struct Passage {
     /// Its best chunk with its scores.
     pub(crate) best: Scored,
-    /// Rows of the segment of the best chunk that are shown; empty for a document without text.
+    /// Rows of the passage, in the segment of the best chunk; empty for a document without text.
     pub(crate) rows: Range<u32>,
-    /// The document, where there is no row to read it from.
+    /// The document, where it is known; else the rows tell it.
     pub(crate) document: Option<DocumentId>,
-    /// How many of the candidates it stands for.
+    /// Number of candidates that it stands for.
     pub(crate) matches: u32,
 }
 
@@ -41,12 +41,12 @@ impl Passage {
     }
 }
 
-/// Documents that an answer has a passage of, by file and number.
+/// Documents that already have a passage, by file and id.
 pub(crate) type SeenDocuments = FxHashSet<(usize, DocumentId)>;
 
-/// Turns ranked chunks, best first, into the passages that a request asks for, in its order, as far as
-/// `wanted` passages need it; the same ones whatever `wanted` is. Where one passage a document is asked
-/// for, documents that were `seen` have none, and those that get one are seen then.
+/// Turns ranked chunks, best first, into passages in the order of the request, at least `wanted` if there
+/// are as many; the first ones do not depend on `wanted`. In [`Scope::Documents`] documents in `seen` have
+/// no further passage, and those that get one are added to it.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -59,7 +59,7 @@ pub(crate) fn passages(
 ) -> Result<Vec<Passage>> {
     let enough = match request.sort {
         Sort::Score => wanted,
-        // Whoever comes first is known when all are.
+        // Which passage is first is known only when all are.
         Sort::Recency | Sort::Path => usize::MAX,
     };
     let mut found = match request.scope {
@@ -74,7 +74,7 @@ pub(crate) fn passages(
     Ok(found)
 }
 
-/// Sorts passages that are in the order of their scores.
+/// Sorts passages, which come in the order of their scores.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].

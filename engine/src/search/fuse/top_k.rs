@@ -4,11 +4,12 @@
 use crate::error::Result;
 use crate::search::sources::ChunkAddress;
 
-/// Sorts by descending `score`, then by place, and keeps the first `k`. Within a segment the order of
-/// rows is the order of places, so `tie_break_key` is asked only for equal scores in several segments.
+/// Sorts by descending `score`, then by tie-break key, and keeps the first `k`. Within a segment rows are
+/// in the order of their keys, so `tie_break_key`, which reads records, is called only for equal scores
+/// in different segments.
 ///
 /// # Errors
-/// What `tie_break_key` says.
+/// Those of `tie_break_key`.
 pub(crate) fn top_k<T: Copy, P: Ord>(
     mut list: Vec<T>,
     k: usize,
@@ -46,7 +47,7 @@ pub(crate) fn top_k<T: Copy, P: Ord>(
     Ok(list)
 }
 
-/// A score, at least 0, as a number that orders the same way.
+/// An integer in the order of the scores; scores below 0 count as 0.
 fn score_key(score: f32) -> u32 {
     score.max(0.0).to_bits()
 }
@@ -56,26 +57,26 @@ mod tests {
     use super::*;
 
     type Entry = (f32, usize, u32);
-    type Place = (&'static str, u32);
+    type Key = (&'static str, u32);
 
     fn order(
         list: Vec<Entry>,
         k: usize,
-        place: fn(ChunkAddress) -> Result<Place>,
+        key: fn(ChunkAddress) -> Result<Key>,
     ) -> Vec<(usize, u32)> {
         let address = |entry: &Entry| ChunkAddress {
             segment: entry.1,
             row: entry.2,
         };
-        let best = top_k(list, k, |entry| entry.0, address, place).unwrap();
+        let best = top_k(list, k, |entry| entry.0, address, key).unwrap();
         best.into_iter()
             .map(|(_, segment, row)| (segment, row))
             .collect()
     }
 
     #[test]
-    fn equal_scores_are_in_the_order_of_path_then_start_also_at_the_cut() {
-        let place = |address: ChunkAddress| {
+    fn equal_scores_are_in_the_order_of_path_then_start() {
+        let key = |address: ChunkAddress| {
             Ok(match (address.segment, address.row) {
                 (1, 0) => ("a", 0),
                 (2, 0) => ("b", 0),
@@ -84,13 +85,13 @@ mod tests {
         };
         let mut list = vec![(0.5, 2, 0), (0.5, 1, 1), (0.5, 1, 0), (0.7, 2, 9)];
         for _ in 0..2 {
-            assert_eq!(order(list.clone(), 3, place), [(2, 9), (1, 0), (2, 0)]);
+            assert_eq!(order(list.clone(), 3, key), [(2, 9), (1, 0), (2, 0)]);
             list.reverse();
         }
     }
 
     #[test]
-    fn places_are_asked_only_between_segments() {
+    fn tie_break_keys_are_read_only_between_segments() {
         let list = vec![(0.5, 1, 3), (0.5, 1, 1), (0.4, 2, 0)];
         let rows = order(list, 10, |_| panic!("no tie between segments"));
         assert_eq!(rows, [(1, 1), (1, 3), (2, 0)]);

@@ -1,5 +1,5 @@
-//! The operators of a query over all files: which rows pass those that bitmaps answer, and which phrases
-//! are left to be looked for in texts.
+//! Executes the operators of a query over all files: fields and single words become bitmaps of rows,
+//! phrases are left to be verified in text.
 
 use roaring::RoaringBitmap;
 
@@ -12,10 +12,10 @@ use crate::search::query::parser::{Field, FieldTerm, Operand, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;
 use crate::search::sources::Sources;
 
-/// Keeps of `rows` those that pass what bitmaps answer: fields, and words that the index has. `None`
-/// stands for all rows, and stays when there is no such operator. Returns the phrases.
+/// Removes from `rows` those that fail a field or a word of the index. `None` stands for all rows, and
+/// stays when there is no such operator. Returns the phrases, which need text.
 ///
-/// Pushes a sentence to `warnings` for what could not be taken as asked.
+/// Warns of operators that are ignored, shortened, or match no document.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] for what a file gets wrong.
@@ -43,7 +43,7 @@ pub(crate) fn apply(
             keep(sources, rows, &with, is_excluded);
         } else if phrase.is_bare_word() || phrase.is_empty() {
             warnings.push(format!(
-                "{:?} was ignored: the index leaves out very common words and those of one character",
+                "{:?} was ignored: the index has no very common words and no words of one character",
                 abbreviate(&operand.text)
             ));
         } else {
@@ -61,7 +61,7 @@ fn phrase_of(operand: &Operand, warnings: &mut Vec<String>) -> Phrase {
     let phrase = Phrase::new(&operand.text);
     if phrase.is_cut() {
         warnings.push(format!(
-            "only the first {} words of {:?} were looked for in a row",
+            "only the first {} words of {:?} were matched as a phrase",
             phrase.len(),
             abbreviate(&operand.text)
         ));
@@ -69,7 +69,7 @@ fn phrase_of(operand: &Operand, warnings: &mut Vec<String>) -> Phrase {
     phrase
 }
 
-/// Keeps the rows `with` something, or those without.
+/// Keeps the rows `with` something, or with `excluded` those without.
 fn keep(sources: &Sources<'_>, rows: &mut Rows, with: &[RoaringBitmap], excluded: bool) {
     let rows = rows.get_or_insert_with(|| rows::live_rows_of(sources));
     for (rows, with) in rows.iter_mut().zip(with) {
@@ -81,7 +81,7 @@ fn keep(sources: &Sources<'_>, rows: &mut Rows, with: &[RoaringBitmap], excluded
     }
 }
 
-/// The rows of all segments whose documents have what a field asks for.
+/// The rows of all segments whose documents match a field.
 fn rows_with_field(
     term: &FieldTerm,
     sources: &Sources<'_>,
@@ -106,8 +106,8 @@ fn rows_with_field(
     Ok(with)
 }
 
-/// The rows of documents with words in their title: as written where they are quoted or several, by their
-/// terms where no title among `within` has them so.
+/// The rows of documents whose title matches: a single unquoted word by its term; anything else as
+/// written, or by its terms when no title of the rows `within` matches as written.
 fn rows_with_title(
     term: &FieldTerm,
     sources: &Sources<'_>,
@@ -135,15 +135,15 @@ fn rows_with_title(
     let stemmed = rows(Form::Stemmed)?;
     if has_any(&stemmed) {
         warnings.push(format!(
-            "no title has {:?} as it is written; other forms of its words, and names that hold them in a \
-             row, count as well",
+            "no title has an exact match for {:?}; other forms of its words, and identifiers that contain \
+             them in sequence, match too",
             abbreviate(&term.operand.text)
         ));
     }
     Ok(stemmed)
 }
 
-/// What is found in each file, segment by segment.
+/// The bitmaps that `find` gives for each file, as one list of segments.
 fn of_files(
     sources: &Sources<'_>,
     mut find: impl FnMut(&crate::search::sources::Source<'_>) -> Result<Vec<RoaringBitmap>>,

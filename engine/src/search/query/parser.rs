@@ -1,10 +1,10 @@
-//! The query language: words, and a few signs that say which chunks may answer.
+//! The query language: plain words, and a few operators that say which chunks may match.
 //!
 //! ```text
 //! tide tables            plain words: ranked, none of them required
 //! "state of the art"     these words in a row, as written
-//! +moon                  this word, in any form: moons, moonlit_night
-//! -sun                   not this word, in no form
+//! +moon                  this word in any form: moons, moonlit_night
+//! -sun                   not this word in any form
 //! -"high water"          not these words in a row, as written
 //! title:tides            documents with this word in their title, in any form
 //! title:"tide tables"    documents with these words in a row in their title, as written
@@ -13,62 +13,61 @@
 //! tag:draft              documents with this tag; also -tag:draft, -title:, -path:
 //! ```
 //!
-//! All signs of a query must hold. They count at the start of a word only, and any text is a query:
-//! what is no sign is a plain word. So are `a-b`, `C++`, `--flag`, `-1`, `x"y`, `std::vec`,
-//! `path::Path`, `http://x`, `title:` without a word, a sign before a space, and a quote that no
-//! other quote closes: who types a question sees answers before the phrase is complete. `+` and `-`
-//! need a letter, `_` or a quote after them. Names of fields are in lower case. The typographic quotes
-//! of any language quote as `"` does.
+//! All operators of a query must hold. An operator is recognised at the start of a word only. Anything
+//! that is not an operator is plain text, so no query is a syntax error: `a-b`, `C++`, `--flag`, `-1`,
+//! `x"y`, `std::vec`, `path::Path`, `http://x`, `title:` without a word, `+` or `-` before a space, and
+//! a quote that no other quote closes (a query that is still being typed has results) are plain. `+` and
+//! `-` need a letter, `_` or a quote after them. Field names are lower case. Typographic double quotes
+//! work like `"`.
 //!
-//! *As written* means the same words whatever their case; punctuation, markup and ends of lines between
-//! them do not count. `"page cache"` finds `Page-Cache`, and neither `page caches` nor `PagedCache`. When
-//! nothing that the filters let through has the words as written, other forms of them and identifiers
-//! that hold them in a row count as well, and a warning says so; what is excluded is excluded as written
-//! only. An unquoted word that the analyser takes apart (`+std::vec`) means its parts in quotes.
+//! *As written* means the same words in any case; punctuation, markup and line ends between them are
+//! ignored. `"page cache"` matches `Page-Cache`, but neither `page caches` nor `PagedCache`. When no
+//! chunk that passes the filters has an exact match, other forms of the words and identifiers that
+//! contain them in sequence match too, with a warning; an excluded phrase is always matched exactly. An
+//! unquoted word that the analyser splits (`+std::vec`) is the phrase of its parts.
 //!
-//! Words in a row are looked for in the text of chunks; a single word also counts where it stands in
-//! title, headings or path, as in ranking. What the index leaves out (stop words, words of one
-//! character, but not single characters of scripts without spaces) is ignored with a warning when it is
-//! asked for alone.
+//! A phrase is matched against the text of chunks; a single word also against title, headings and path,
+//! as in ranking. An operator on a single word that the index does not have (a stop word, or a word of
+//! one character, but not a character of a script without spaces) is ignored with a warning.
 //!
-//! Plain words and asked words are ranked and embedded; excluded words and fields are not. A query
-//! without any ranked word lists what passes.
+//! Plain and required words are ranked and embedded; excluded words and fields are not. A query without
+//! any ranked word browses: it lists the documents that pass.
 
-/// What opens and closes a phrase.
+/// Each of these opens or closes a phrase.
 const QUOTES: [char; 5] = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}'];
 
-/// Signs that count; those after them are plain words. Each costs a pass over bitmaps or documents.
+/// Most operators of a query; later ones are plain text. Each costs a pass over bitmaps or documents.
 const OPERATORS_LIMIT: usize = 64;
 
-/// A query taken apart.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ParsedQuery {
-    /// What is ranked and embedded: plain words and asked words, in the order of the query; the query
-    /// itself when it has no signs.
+    /// The text that is ranked and embedded: plain and required words, in the order of the query; the
+    /// query itself when it has no operators.
     pub(crate) plain: String,
-    /// Words that must stand in a row: `"a b"`, `+a`.
+    /// Phrases and words that must match: `"a b"`, `+a`.
     pub(crate) required: Vec<Operand>,
-    /// Words that must not stand in a row: `-a`, `-"a b"`.
+    /// Phrases and words that must not match: `-a`, `-"a b"`.
     pub(crate) excluded: Vec<Operand>,
-    /// What documents must have, or not.
+    /// Conditions on title, path and tags.
     pub(crate) fields: Vec<FieldTerm>,
 }
 
 /// The text that an operator applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Operand {
-    /// As given, without quotes.
+    /// As typed, without quotes.
     pub(crate) text: String,
-    /// Whether they stand in quotes: they must match as written.
+    /// Whether it was in quotes, so that it must match as written.
     pub(crate) is_quoted: bool,
 }
 
-/// A field that a query can ask for.
+/// A field of documents that a query can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// Words of the title in a row.
+    /// Words of the title, in sequence.
     Title,
-    /// A part of the path, or a glob over it.
+    /// A substring of the path, or a glob over it.
     Path,
     /// A tag.
     Tag,
@@ -78,7 +77,7 @@ impl Field {
     /// All fields.
     pub(crate) const ALL: [Field; 3] = [Field::Title, Field::Path, Field::Tag];
 
-    /// The word before the colon.
+    /// The name before the colon.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Field::Title => "title",
@@ -91,16 +90,16 @@ impl Field {
 /// `title:words`, `path:part`, `tag:word`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldTerm {
-    /// Where.
+    /// The field that is matched.
     pub(crate) field: Field,
-    /// What.
+    /// The text to match.
     pub(crate) operand: Operand,
-    /// Whether documents that have it are the ones that do not pass.
+    /// Whether documents that match are excluded.
     pub(crate) excluded: bool,
 }
 
 impl ParsedQuery {
-    /// All of a query as plain words.
+    /// A query taken as plain text, operators and all.
     pub(crate) fn plain(query: &str) -> ParsedQuery {
         ParsedQuery {
             plain: query.to_owned(),
@@ -112,19 +111,19 @@ impl ParsedQuery {
         self.required.len() + self.excluded.len() + self.fields.len()
     }
 
-    /// Whether the query has no signs: every chunk may answer.
+    /// Whether the query has no operators, so that every chunk may match.
     pub(crate) fn is_plain(&self) -> bool {
         self.operators() == 0
     }
 
-    /// Whether the query only says which documents pass: there is nothing to rank by, and the answer
-    /// is the list of these documents in the order of their paths, each with score 0.
+    /// Whether there is nothing to rank by: the result is the list of the documents that pass, in the
+    /// order of their paths, each with score 0.
     pub(crate) fn is_browse(&self) -> bool {
         !self.is_plain() && !self.plain.contains(char::is_alphanumeric)
     }
 }
 
-/// Takes a query apart. Every text is a query; the time is linear in its length.
+/// Parses a query, in time linear in its length. Every text is a query.
 pub(crate) fn parse(query: &str) -> ParsedQuery {
     let mut parsed = ParsedQuery::default();
     let mut rest = query.trim_start();
@@ -141,7 +140,7 @@ pub(crate) fn parse(query: &str) -> ParsedQuery {
         };
         let excluded = sign == Some('-');
         let after = if let Some((words, after)) = quoted(body, &mut quotes_close) {
-            parsed.ask(words, true, excluded);
+            parsed.add_operand(words, true, excluded);
             after
         } else if let Some((field, operand, after)) = field(body, &mut quotes_close) {
             parsed.fields.push(FieldTerm {
@@ -153,11 +152,11 @@ pub(crate) fn parse(query: &str) -> ParsedQuery {
         } else {
             let (word, _) = split_word(body);
             let begins = word.chars().next();
-            let asked = sign.is_some()
+            let is_operator = sign.is_some()
                 && begins.is_some_and(|first| first.is_alphabetic() || first == '_')
                 && has_words(word);
-            if asked {
-                parsed.ask(word, false, excluded);
+            if is_operator {
+                parsed.add_operand(word, false, excluded);
             } else {
                 let (word, _) = split_word(rest);
                 parsed.add_plain(word);
@@ -173,13 +172,14 @@ pub(crate) fn parse(query: &str) -> ParsedQuery {
 }
 
 impl ParsedQuery {
-    fn ask(&mut self, words: &str, is_quoted: bool, excluded: bool) {
+    fn add_operand(&mut self, words: &str, is_quoted: bool, excluded: bool) {
         if !excluded {
             self.add_plain(words);
         }
-        let list = match excluded {
-            true => &mut self.excluded,
-            false => &mut self.required,
+        let list = if excluded {
+            &mut self.excluded
+        } else {
+            &mut self.required
         };
         list.push(Operand {
             text: words.to_owned(),
@@ -195,8 +195,7 @@ impl ParsedQuery {
     }
 }
 
-/// What stands in quotes at the start of a text, and what follows; `None` when no words are quoted
-/// there.
+/// The quoted text at the start of `text`, and the rest; `None` when there are no quoted words.
 fn quoted<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(&'q str, &'q str)> {
     let inside = text.strip_prefix(QUOTES)?;
     if !*quotes_close {
@@ -209,7 +208,7 @@ fn quoted<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(&'q str, &'q st
     has_words(words).then_some((words, after))
 }
 
-/// The field at the start of a text with its words, and what follows.
+/// The field and its operand at the start of `text`, and the rest.
 fn field<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(Field, Operand, &'q str)> {
     let (field, value) = Field::ALL.into_iter().find_map(|field| {
         let value = text.strip_prefix(field.name())?.strip_prefix(':')?;
@@ -233,7 +232,7 @@ fn field<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(Field, Operand, 
     })
 }
 
-/// A text up to its first white space, and the rest.
+/// Splits a text at its first white space.
 fn split_word(text: &str) -> (&str, &str) {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or((text, ""))
@@ -356,7 +355,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_is_a_query_and_loses_no_word_that_is_not_refused(
+        fn only_excluded_words_and_fields_are_not_ranked(
             query in "([ab]|[ \"+-]|title:|tag:|\u{201c}|\u{4e2d}|\\PC){0,20}"
         ) {
             let parsed = parse(&query);

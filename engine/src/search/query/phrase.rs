@@ -1,11 +1,11 @@
-//! One phrase of a query: which rows may have it, and whether the text of a row has it.
+//! Matches one phrase of a query: first by postings, then in the text of rows.
 //!
-//! Positions are not stored. The postings name the rows that have all terms of a phrase, and the
-//! pairs of neighbouring rows that have them together; whether a row has the phrase is then read in its
-//! text. A row has a phrase when the phrase stands in its text, or begins in the row before and ends in
-//! this one, or begins in this one and ends in the row after, if both are of the same document. No
-//! phrase goes through more than two rows. A phrase of one word also counts in title, headings and path,
-//! as in ranking. What a phrase is to a text is said in [`crate::index::keyword::Form`].
+//! The index stores no positions. Postings give the rows that have all terms of a phrase, and the pairs
+//! of neighbouring rows that have them together; the text of such a row decides. A row matches when the
+//! phrase is in its text, or begins in the row before and ends in this one, or begins in this one and
+//! ends in the row after, where both rows are of one document. No phrase spans more than two rows. A
+//! phrase of one word also matches in title, headings and path, as in ranking.
+//! [`crate::index::keyword::Form`] defines when a phrase matches a text.
 
 use std::collections::hash_map::Entry;
 
@@ -17,49 +17,49 @@ use crate::index::keyword::{Form, Phrase, PhraseMatcher, PhraseTerm, Reader};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::blocks::BlockReader;
 
-/// A phrase that a query asks for or excludes.
+/// A phrase that a query requires or excludes.
 #[derive(Debug)]
 pub(crate) struct PhraseOperator {
-    /// As it was given.
+    /// As typed.
     pub(crate) text: String,
-    /// Its words.
+    /// The analysed text.
     pub(crate) phrase: Phrase,
-    /// Whether rows that have it do not pass.
+    /// Whether rows that match are excluded.
     pub(crate) is_excluded: bool,
 }
 
-/// A phrase with what is known of the rows of all segments.
+/// A phrase with the rows of all segments that may match it, and those known to.
 #[derive(Debug)]
 pub(crate) struct PhraseRows {
-    /// What is asked.
+    /// The operator of the query.
     pub(crate) operator: PhraseOperator,
-    /// How its words must match for a row to have it.
+    /// Which of the two forms decides whether a row matches.
     pub(crate) form: Form,
-    /// Finds it as written.
+    /// Matches it as written.
     written: PhraseMatcher,
-    /// Finds it by its terms; only where that may be asked.
+    /// Matches it by its terms; `None` for an excluded phrase, which is matched as written only.
     stemmed: Option<PhraseMatcher>,
-    /// What is known, by position of the segment.
+    /// By position of the segment.
     segments: Vec<SegmentRows>,
 }
 
-/// What is known of the rows of one segment.
+/// The rows of one segment that may match, and those whose text was read.
 #[derive(Debug, Default)]
 struct SegmentRows {
-    /// Rows in whose text the phrase may stand.
+    /// Rows that have all terms, so that their text may contain the phrase.
     inside: RoaringBitmap,
-    /// Rows that may have its end, with its beginning in the row before.
+    /// Rows that may contain the end of the phrase, with its beginning in the row before.
     heads: RoaringBitmap,
     /// Rows whose text was read.
     read: RoaringBitmap,
-    /// Those of them that have it as written.
+    /// Rows that were read and match as written.
     written: RoaringBitmap,
-    /// Those of them that have it by its terms; only where that may be asked.
+    /// Rows that were read and match by terms; empty for an excluded phrase.
     stemmed: RoaringBitmap,
 }
 
 impl PhraseRows {
-    /// For the rows `within`, one bitmap a segment; `None`: all rows.
+    /// Finds the candidates among the rows `within`, one bitmap a segment.
     ///
     /// # Errors
     /// [`Error::Damaged`] when postings contradict the format.
@@ -88,7 +88,7 @@ impl PhraseRows {
         })
     }
 
-    /// Rows of the segment at `position` that may have the phrase; all others do not.
+    /// Rows of the segment at `position` that may match; all others do not.
     pub(crate) fn may_have(&self, position: usize) -> RoaringBitmap {
         let Some(segment) = self.segments.get(position) else {
             return RoaringBitmap::new();
@@ -98,7 +98,7 @@ impl PhraseRows {
         &segment.inside | &segment.heads | begins
     }
 
-    /// Whether a row was read that has the phrase in that form.
+    /// Whether any row that was read matches in that form.
     pub(crate) fn was_found(&self, form: Form) -> bool {
         self.segments.iter().any(|segment| match form {
             Form::Written => !segment.written.is_empty(),
@@ -106,7 +106,7 @@ impl PhraseRows {
         })
     }
 
-    /// Whether a row has the phrase; reads its text the first time.
+    /// Whether a row matches; reads its text the first time.
     ///
     /// # Errors
     /// [`Error::Damaged`].
@@ -146,16 +146,16 @@ impl PhraseRows {
     }
 }
 
-/// The text of rows, read one after the other.
+/// Reads the text of rows, and keeps the last one.
 pub(crate) struct RowText<'f> {
     sources: &'f Sources<'f>,
     /// A reader of text for each segment seen.
     blocks: FxHashMap<usize, BlockReader<'f>>,
-    /// The row whose text is at hand.
+    /// The row whose text is in `text`.
     row: Option<ChunkAddress>,
-    /// Its text.
+    /// Text of `row`.
     text: String,
-    /// The text of a row beside it.
+    /// Text of the row before or after it.
     beside: String,
 }
 
@@ -233,7 +233,7 @@ impl<'f> RowText<'f> {
         Ok(matcher.crosses(&self.text, &self.beside))
     }
 
-    /// Reads a row beside another one; false when it is of another document.
+    /// Reads the row before or after another one into `beside`; false when it is of another document.
     fn read_beside(&mut self, address: ChunkAddress, beside: ChunkAddress) -> Result<bool> {
         let chunks = self.sources.segment(address.segment)?.chunks();
         if chunks.document(address.row)? != chunks.document(beside.row)? {
@@ -244,7 +244,7 @@ impl<'f> RowText<'f> {
         Ok(true)
     }
 
-    /// Whether the title or path of the document of a row, or a heading above the row, passes.
+    /// Whether `passes` holds for title or path of the document of a row, or a heading above the row.
     fn has_field(
         &self,
         address: ChunkAddress,
@@ -281,12 +281,12 @@ fn append<'f>(
     reader.append(address.row, 1, text)
 }
 
-/// The rows of one segment that may have the phrase, for the rows `within`.
+/// The rows of one segment that may match, for the rows `within`.
 fn candidates(phrase: &Phrase, reader: Reader<'_>, within: &RoaringBitmap) -> Result<SegmentRows> {
     if within.is_empty() || phrase.is_empty() {
         return Ok(SegmentRows::default());
     }
-    // A row has a phrase also when the row after it has the end.
+    // A row also matches when the phrase ends in the row after it.
     let mut read = within | after(within);
     read.remove_range(reader.rows()..);
     let terms = phrase.terms();
@@ -301,7 +301,7 @@ fn candidates(phrase: &Phrase, reader: Reader<'_>, within: &RoaringBitmap) -> Re
     for split in 1..phrase.len() {
         let before = terms.iter().filter(|term| term.last < split);
         let behind = terms.iter().filter(|term| term.first >= split);
-        // Words without a term move the border but ask nothing of the rows.
+        // Words without a term move the split, but the same rows qualify.
         let shape = (before.clone().count(), behind.clone().count());
         if last_split.replace(shape) == Some(shape) {
             continue;

@@ -1,8 +1,6 @@
-//! Which rows may answer, in two phases: bitmaps that filters and postings give, and phrases, for which
-//! text must be read. Only the rows that an answer comes to are read: an approximation first, then
-//! verification, as Lucene's `TwoPhaseIterator` has it.
-//!
-//! No row is shown that was not verified.
+//! Decides which rows may match in two phases, like Lucene's `TwoPhaseIterator`: an approximation by
+//! bitmaps of filters and postings, then verification of phrases in the text of the rows that a result
+//! needs. No hit has a row that was not verified.
 
 use roaring::RoaringBitmap;
 
@@ -17,35 +15,35 @@ use crate::search::sources::{ChunkAddress, Sources};
 /// 16 KB, rows in sequence what they hold: 500 000 chunks of 1 KB, or 30 000 that are far apart.
 const READ_LIMIT_BYTES: u64 = 512 << 20;
 
-/// The share of it that is left for rows that answer when no phrase was found as written.
+/// One part in so many of the limit is for choosing the form of each phrase; the rest is for hits.
 const CHOICE_SHARE: u64 = 2;
 
-/// Rows that are read first to see whether a phrase stands anywhere as written.
+/// Rows that are read first to see whether a phrase has any exact match.
 const FIRST_BATCH: usize = 16;
 
-/// How much larger the next batch is: few rows are read in vain, and large batches are read in sequence.
+/// Growth of batches: few rows are read in vain, and large batches are read in sequence.
 pub(crate) const BATCH_GROWTH: usize = 4;
 
-/// The rows that may answer one request.
+/// The rows that may match one request.
 #[derive(Debug)]
 pub(crate) struct TwoPhaseFilter<'f> {
-    /// The segments.
+    /// The segments that rows are of.
     sources: &'f Sources<'f>,
-    /// Rows that pass the bitmaps and were not refused by a phrase; `None`: all rows.
+    /// Rows that pass the bitmaps and that no phrase has excluded yet; `None`: all rows.
     rows: Rows,
-    /// Those of them that a phrase may still refuse.
+    /// Those of them that a phrase may still exclude.
     unverified: Vec<RoaringBitmap>,
-    /// The phrases that are looked for in texts.
+    /// The phrases to verify.
     phrases: Vec<PhraseRows>,
-    /// Reads the texts.
+    /// Reads the text of rows.
     text: RowText<'f>,
     /// Most bytes of text that may be decoded.
     limit_bytes: u64,
 }
 
 impl<'f> TwoPhaseFilter<'f> {
-    /// The rows of `rows` for which all phrases hold. A phrase that is asked for and stands nowhere among
-    /// them as written is asked for by its terms instead, with a sentence in `warnings`.
+    /// The rows of `rows` for which all phrases hold. A required phrase without an exact match among
+    /// them is matched by its terms instead, with a warning.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -119,17 +117,17 @@ impl<'f> TwoPhaseFilter<'f> {
         Ok(filter)
     }
 
-    /// The rows of the segment at `position` that may answer; `None`: all.
+    /// The rows of the segment at `position` that may match; `None`: all.
     pub(crate) fn rows(&self, position: usize) -> Option<&RoaringBitmap> {
         self.rows.as_ref().and_then(|rows| rows.get(position))
     }
 
-    /// The rows of several segments that may answer; `None`: all.
+    /// The rows of several segments that may match; `None`: all.
     pub(crate) fn rows_of(&self, positions: std::ops::Range<usize>) -> Option<&[RoaringBitmap]> {
         self.rows.as_ref().and_then(|rows| rows.get(positions))
     }
 
-    /// How many rows may answer; those that no answer came to count without having been read.
+    /// How many rows may match, unverified ones included.
     pub(crate) fn count(&self) -> u64 {
         match &self.rows {
             Some(rows) => rows.iter().map(RoaringBitmap::len).sum(),
@@ -137,17 +135,17 @@ impl<'f> TwoPhaseFilter<'f> {
         }
     }
 
-    /// Whether every row is taken as it is.
+    /// Whether every row matches.
     pub(crate) fn is_none(&self) -> bool {
         self.rows.is_none()
     }
 
-    /// Whether there are phrases.
+    /// Whether there are phrases to verify.
     pub(crate) fn has_phrases(&self) -> bool {
         !self.phrases.is_empty()
     }
 
-    /// Whether a row may answer for certain.
+    /// Whether a row matches for certain.
     pub(crate) fn is_verified(&self, address: ChunkAddress) -> bool {
         let is_in =
             |rows: Option<&RoaringBitmap>| rows.is_some_and(|rows| rows.contains(address.row));
@@ -156,8 +154,8 @@ impl<'f> TwoPhaseFilter<'f> {
             && !is_in(self.unverified.get(address.segment))
     }
 
-    /// Reads those of the rows that were not read before, as far as the limit lets it, and drops those
-    /// for which a phrase does not hold.
+    /// Reads the text of those rows that are not verified, up to the limit, and drops those for which a
+    /// phrase does not hold.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -170,7 +168,7 @@ impl<'f> TwoPhaseFilter<'f> {
             rows.is_some_and(|rows| rows.contains(address.row))
         };
         let mut rows: Vec<ChunkAddress> = rows.into_iter().filter(is_unverified).collect();
-        // In sequence a block is decoded once.
+        // In this order each block is decoded once.
         rows.sort_unstable();
         rows.dedup();
         for address in rows {
@@ -197,13 +195,12 @@ impl<'f> TwoPhaseFilter<'f> {
         Ok(())
     }
 
-    /// Whether as much text was read as one request may read. Rows that were not verified by then stay
-    /// out of the answer.
+    /// Whether the limit of text is reached. Rows that are not verified by then are left out.
     pub(crate) fn is_spent(&self) -> bool {
         self.text.decoded_bytes() > self.limit_bytes
     }
 
-    /// What to tell when rows stay out of the answer because the limit was reached.
+    /// A warning when rows are left out because the limit was reached.
     pub(crate) fn unread_warning(&self) -> Option<String> {
         let unread: u64 = self.unverified.iter().map(RoaringBitmap::len).sum();
         (self.is_spent() && unread > 0).then(|| {
@@ -213,16 +210,17 @@ impl<'f> TwoPhaseFilter<'f> {
                 .map(|phrase| format!("{:?}", abbreviate(&phrase.operator.text)))
                 .collect();
             format!(
-                "{unread} chunks were left out because they were not read: whether they hold {} takes more \
-                 than one request reads; fewer chunks pass with a filter",
-                phrases.join(", ")
+                "{unread} chunks were not searched for {}: one request reads at most {} MB of text; a filter \
+                 narrows the search",
+                phrases.join(", "),
+                self.limit_bytes >> 20
             )
         })
     }
 }
 
-/// Looks for a row among `within` that has the phrase as written, the likeliest rows first. When there is
-/// none the phrase is asked for by its terms.
+/// Looks for an exact match among the rows `within`, best-ranked rows first. When there is none the phrase
+/// is matched by its terms.
 fn choose_form(
     phrase: &mut PhraseRows,
     sources: &Sources<'_>,
@@ -263,20 +261,21 @@ fn choose_form(
     }
     if read < candidates || phrase.was_found(Form::Stemmed) {
         phrase.form = Form::Stemmed;
-        let words = abbreviate(&phrase.operator.text);
-        let place = match read < candidates {
-            true => format!("in the {read} of {candidates} chunks that were read"),
-            false => "anywhere".to_owned(),
+        let extent = if read < candidates {
+            format!(" in the {read} of {candidates} chunks that were read")
+        } else {
+            String::new()
         };
         warnings.push(format!(
-            "{words:?} does not stand {place} as it is written; other forms of its words, and names that \
-             hold them in a row, count as well"
+            "no exact match for {:?}{extent}; other forms of its words, and identifiers that contain them \
+             in sequence, match too",
+            abbreviate(&phrase.operator.text)
         ));
     }
     Ok(())
 }
 
-/// The `most` rows with the best score, filled up with rows without any scored word.
+/// The `most` rows with the best score; the first ones when no row has a score.
 fn likeliest(
     ranking: &Query<'_>,
     rows: &[RoaringBitmap],
@@ -314,7 +313,7 @@ mod tests {
     use crate::search::sources::Source;
 
     #[test]
-    fn rows_that_may_not_be_read_are_left_out_with_a_warning() {
+    fn rows_beyond_the_read_limit_are_left_out_with_a_warning() {
         const DOCUMENTS: usize = 400;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("limit.kb");
@@ -368,7 +367,7 @@ mod tests {
                     assert_ne!(has, is_excluded);
                 }
                 let warning = filter.unread_warning().unwrap();
-                assert!(warning.contains("were not read"), "{warning}");
+                assert!(warning.contains("were not searched"), "{warning}");
             }
             Ok(())
         });

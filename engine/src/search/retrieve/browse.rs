@@ -1,4 +1,4 @@
-//! Documents found by what is known of them: by title, or by the signs of a query without words.
+//! Lists documents: by title, or those that pass the operators of a query without words.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,9 +16,9 @@ use crate::search::request::Request;
 use crate::search::retrieve::title;
 use crate::search::sources::{ChunkAddress, Sources};
 
-/// The first `wanted` documents of the answer, in the order asked for: of titles the best first, of a mere
-/// list by path. Each is shown by its first chunk that passes. The texts of as many documents are read as
-/// that takes, when phrases are asked for or excluded.
+/// The first `wanted` documents in the order of the request; [`Sort::Score`] is the best title first, or
+/// the order of paths without titles. Each document has its first chunk that passes. With phrases, texts
+/// are read until enough documents are verified.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -29,9 +29,10 @@ pub(crate) fn passages(
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
 ) -> Result<Vec<Passage>> {
-    let mut found = match plan.is_browse {
-        true => all(sources, filter)?,
-        false => titled(plan, sources, filter)?,
+    let mut found = if plan.is_browse {
+        all(sources, filter)?
+    } else {
+        titled(plan, sources, filter)?
     };
     found.retain(|passage| passage.best.score >= request.min_score);
     let sort = match request.sort {
@@ -42,7 +43,7 @@ pub(crate) fn passages(
     verified(found, sources, filter, wanted)
 }
 
-/// The first `wanted` of the documents that have a row for which all phrases hold.
+/// The first `wanted` of the documents that have a row in which all phrases hold.
 fn verified(
     mut found: Vec<Passage>,
     sources: &Sources<'_>,
@@ -90,7 +91,7 @@ fn verified(
     Ok(kept)
 }
 
-/// The documents with a row that may pass.
+/// The documents with a row that may match, in the order of the directory.
 fn all(sources: &Sources<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage>> {
     let mut found = Vec::new();
     for (file, source) in sources.files.iter().enumerate() {
@@ -130,8 +131,8 @@ fn rows_within(rows: &RoaringBitmap, range: Range<u32>) -> impl Iterator<Item = 
     rows.take_while(move |row| *row < range.end)
 }
 
-/// The documents whose names have every word of the query, best first; equal ones newest first, then
-/// by handle, then in the order of files.
+/// The documents whose names have every word of the query, best first; ties newest first, then by
+/// handle, then in the order of files.
 fn titled(
     plan: &Plan<'_>,
     sources: &Sources<'_>,

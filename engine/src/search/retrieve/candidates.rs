@@ -1,4 +1,4 @@
-//! Plan -> candidates: the best of each index, every one with both parts.
+//! Plan -> candidates: the best chunks of both indexes, each with both scores.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ use crate::search::timer::StepTimer;
 /// The candidates of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
-    /// The most that the score of a chunk can be that is not in the list; 0 when all are.
+    /// Upper bound of the score of any chunk that is not in the list; 0 when all chunks are.
     pub(crate) bound: f32,
-    /// The union of both lists with both parts computed, in no particular order.
+    /// The union of both lists with both scores, in no particular order.
     pub(crate) list: Vec<Scored>,
     /// How many came from the keyword index.
     pub(crate) from_keyword: usize,
     /// How many came from the vector index.
     pub(crate) from_vector: usize,
-    /// What the vector index did for them.
+    /// What the vector index read to find them.
     pub(crate) vectors: ScanStats,
 }
 
-/// Asks both indexes for so many verified rows each and completes the parts: a part is never taken as 0
-/// because a chunk was missing from the other list.
+/// The best `wanted` verified rows of each index. A chunk in one list only is scored by the other index,
+/// too: a score is never 0 because the chunk was not among the best there.
 pub(crate) fn retrieve(
     plan: &Plan<'_>,
     sources: &Sources<'_>,
@@ -62,8 +62,8 @@ pub(crate) fn retrieve(
     })
 }
 
-/// The most that the score of a chunk can be that is in neither list: each part is at most that of the
-/// last of a list that is full (Fagin, Lotem and Naor 2001, threshold algorithm).
+/// Upper bound of the score of a chunk that is in neither list: each of its scores is at most the last of
+/// that list if the list is full, else 0 (Fagin, Lotem and Naor 2001, threshold algorithm).
 fn bound(
     plan: &Plan<'_>,
     sources: &Sources<'_>,
@@ -83,8 +83,8 @@ fn bound(
     of_files.fold(0.0, f32::max)
 }
 
-/// The `wanted` best of the rows that are verified: asks for more and reads their texts until there are as
-/// many, there are no more, or no more may be read.
+/// The best `wanted` verified rows: retrieves more and verifies them until there are enough, there are no
+/// more, or the limit of text is reached.
 fn verified(
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
@@ -107,7 +107,7 @@ fn verified(
     }
 }
 
-/// A list where the other part does not exist.
+/// The candidates of a single list, where the mode has no other.
 fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
     let scored = list.iter().map(|(score, address)| {
         let (keyword, vector) = parts(*score);
@@ -123,7 +123,7 @@ fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
 
 type List = Vec<(f32, ChunkAddress)>;
 
-/// The union of both lists, both parts of every chunk: what its list does not say is computed.
+/// The union of both lists, with the score that a chunk lacks computed by the other index.
 fn rescore_union(
     plan: &Plan<'_>,
     sources: &Sources<'_>,
@@ -175,14 +175,15 @@ fn rescore_union(
     Ok(list)
 }
 
-/// What the lists say of a chunk.
+/// The scores that a chunk has in the lists.
 #[derive(Debug, Default)]
 struct PartialScores {
     keyword: Option<f32>,
     vector: Option<f32>,
 }
 
-/// The best rows of all segments by words. What a segment found raises the floor for the next.
+/// The best rows of all segments by keyword score. The worst of a full list is the least score worth
+/// finding in the next segment.
 fn by_keyword(
     plan: &Plan<'_>,
     sources: &Sources<'_>,
@@ -209,7 +210,7 @@ fn by_keyword(
     best(sources, found, most)
 }
 
-/// The nearest rows of all segments, and how they were found.
+/// The nearest rows of all segments, and what was read to find them.
 fn by_vector(
     plan: &Plan<'_>,
     sources: &Sources<'_>,

@@ -1,10 +1,10 @@
-//! Answers that are ranked by text, as far as a page needs them.
+//! Ranked results, as deep as a page needs them.
 //!
 //! The candidates of both indexes come in layers: the best 100 of each (or as many as hits are wanted),
-//! then the best 400, and so on. A layer has the chunks that no layer before it had, ranked and joined to
-//! passages among themselves. So the order of all hits is the same whichever page is asked for, the first
-//! page costs the first layer, and a continuation reaches every chunk that matches. An order other than
-//! by score is that within each layer.
+//! then the best 400, and so on. A layer has the chunks that no earlier layer had, ranked and joined to
+//! passages among themselves. So the order of all hits does not depend on the page, the first page costs
+//! one layer, and later pages reach every chunk that matches. A sort order other than by score holds
+//! within each layer.
 
 use rustc_hash::FxHashSet;
 
@@ -20,20 +20,20 @@ use crate::search::retrieve::candidates::{self, Candidates};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
 
-/// How many times as deep as the one before a layer goes.
+/// Growth of the depth from one layer to the next.
 const LAYER_GROWTH: usize = 4;
 
-/// Layers that a page may take to get its `k` hits; it takes more only while it has none.
+/// Most layers for one page; a page without any hit goes deeper.
 const LAYERS_OF_PAGE: usize = 3;
 
-/// The passages of an answer from its first one on.
+/// The passages of a result, from the first on.
 #[derive(Debug, Default)]
 pub(crate) struct Ranked {
-    /// At least as many as were wanted, unless the layers of a page have no more.
+    /// At least as many as wanted, unless the layers of this page have fewer.
     pub(crate) passages: Vec<Passage>,
-    /// Whether deeper layers may have more.
+    /// Whether deeper layers may have more passages.
     pub(crate) may_go_on: bool,
-    /// The candidates of the first layer.
+    /// The candidates of the first layer; relevance is judged by them.
     pub(crate) first: Candidates,
 }
 

@@ -1,8 +1,8 @@
-//! Title mode: documents whose names have all words of a query.
+//! Title mode: documents whose names have every word of a query.
 //!
-//! A token is a run of letters and digits, composed and in lower case. Every token of the query must
-//! stand in the title, the slug, the file name or a tag of a document: as a word, as the beginning of
-//! a word, or within one.
+//! A token is a run of letters and digits, composed (NFC) and in lower case. Every token of the query
+//! must be in the title, the slug, the file name or a tag of a document: as a word, as a prefix of a
+//! word, or inside one.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -17,11 +17,11 @@ use crate::search::sources::Source;
 use crate::store::handles;
 use crate::types::DocumentId;
 
-/// What a token is worth that is a word, begins one, or stands within one. A word in the least field
-/// is worth more than a beginning in the best, and so on.
+/// Grades of a token that is a word, a prefix of one, or inside one. They are so far apart that a word
+/// in the least field outweighs a prefix in the best, and so on.
 const GRADES: [f32; 3] = [1.0, 0.6, 0.3];
 
-/// Weight of a token found in the title.
+/// Weight of a token in the title.
 const TITLE_WEIGHT: f32 = 1.0;
 /// In the slug.
 const SLUG_WEIGHT: f32 = 0.95;
@@ -30,19 +30,19 @@ const NAME_WEIGHT: f32 = 0.9;
 /// In a tag.
 const TAG_WEIGHT: f32 = 0.8;
 
-/// Share of the score that the tokens have one by one; the rest is for titles that are, or begin
-/// with, the words of the query.
+/// Share of the score from single tokens; the rest is for titles that equal the query, or begin with
+/// it.
 const TOKENS_SHARE: f32 = 0.8;
 
-/// A document that title mode found.
+/// A document that matches in title mode.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TitleHit {
     /// The document.
     pub(crate) document: DocumentId,
     /// 0..1, of this document and query alone: `0.8 * t + 0.2 * w`. `t` is the mean over the tokens
-    /// of the best of weight times grade: weights title 1, slug 0.95, file name 0.9, tag 0.8; grades
-    /// word 1, beginning of a word 0.6, within a word 0.3. `w` is 1 when the words of title or slug
-    /// are the tokens, 0.5 when they begin with them, else 0.
+    /// of the highest weight times grade: weights title 1, slug 0.95, file name 0.9, tag 0.8; grades
+    /// word 1, prefix of a word 0.6, inside a word 0.3. `w` is 1 when the words of title or slug are
+    /// the tokens, 0.5 when they begin with them, else 0.
     pub(crate) score: f32,
     /// Modification time of the original, milliseconds since 1970; 0 when unknown.
     pub(crate) modified_ms: i64,
@@ -65,7 +65,7 @@ pub(crate) fn find(
     query: &str,
     rows: Option<&[RoaringBitmap]>,
 ) -> Result<Vec<TitleHit>> {
-    let tokens = words(query);
+    let tokens = tokenize(query);
     let mut hits = Vec::new();
     if tokens.is_empty() {
         return Ok(hits);
@@ -104,7 +104,7 @@ fn sort(hits: &mut [TitleHit]) {
     });
 }
 
-/// What a document is called.
+/// The names of a document.
 struct Names<'d> {
     title: &'d str,
     path: &'d str,
@@ -167,14 +167,15 @@ impl<'d> Names<'d> {
 }
 
 fn lower(text: &str) -> String {
-    match text.is_ascii() {
-        true => text.to_ascii_lowercase(),
-        false => text.nfc().flat_map(char::to_lowercase).nfc().collect(),
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        text.nfc().flat_map(char::to_lowercase).nfc().collect()
     }
 }
 
 /// The tokens of a text.
-fn words(text: &str) -> Vec<String> {
+fn tokenize(text: &str) -> Vec<String> {
     split(&lower(text)).map(str::to_owned).collect()
 }
 
@@ -184,7 +185,7 @@ fn split(lower: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// The best of [`GRADES`] that a token has in a field in lower case; 0 when it is not there.
+/// The best of [`GRADES`] of a token in a lower-case field; 0 when the field does not contain it.
 fn grade(field: &str, token: &str) -> f32 {
     let [word, beginning, within] = GRADES;
     if !field.contains(token) {
@@ -202,7 +203,7 @@ fn grade(field: &str, token: &str) -> f32 {
     best
 }
 
-/// 1 when the words of a field are the tokens, 0.5 when they begin with them.
+/// 1 when the words of a field are the tokens, 0.5 when they begin with them, else 0.
 fn whole(field: &str, tokens: &[String]) -> f32 {
     let mut words = split(field);
     let begins = tokens.iter().all(|token| words.next() == Some(token));
@@ -220,7 +221,7 @@ mod tests {
 
     fn score(title: &str, path: &str, tags: &[&str], query: &str) -> Option<f32> {
         let names = Names::of(title, path, tags.to_vec());
-        names.score(&words(query)).map(|(score, _)| score)
+        names.score(&tokenize(query)).map(|(score, _)| score)
     }
 
     #[test]
@@ -280,7 +281,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_has_every_token_and_nothing_that_has_them_is_missed(
+        fn a_document_matches_exactly_when_it_has_every_token(
             title in "([Tt]ide|rip|[\u{e9}\u{c9}]t|8|-|_| |\u{4e2d}){0,8}",
             name in "([Tt]ide|rip|md|\\.|-){0,4}",
             tags in prop::collection::vec("(tide|rip|x){1,2}", 0..3),
@@ -288,7 +289,7 @@ mod tests {
         ) {
             let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
             let path = format!("f/{name}");
-            let tokens = words(&query);
+            let tokens = tokenize(&query);
             prop_assume!(!tokens.is_empty());
             let slug = handles::slug(&title, &path);
             let fields = [lower(&title), lower(&name), slug];
