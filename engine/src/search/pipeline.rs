@@ -38,16 +38,17 @@ pub(crate) fn search(
     let (plan, mut filter) = plan::plan(request, &sources, analyser, &mut warnings)?;
     timer.step("plan");
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
-    // One more tells whether the answer goes on.
+    // One more than `k` shows whether there is a next page.
     let wanted = request.k.saturating_add(1);
     let (found, signals, relevance);
     if plan.browses_documents() {
         let end = start_at.saturating_add(wanted);
         let passages = browse::passages(&plan, request, &sources, &mut filter, end)?;
         timer.step("documents");
-        relevance = match passages.is_empty() {
-            true => Relevance::NothingRelevant,
-            false => Relevance::Relevant,
+        relevance = if passages.is_empty() {
+            Relevance::NothingRelevant
+        } else {
+            Relevance::Relevant
         };
         signals = RelevanceSignals::default();
         found = Ranked {
@@ -61,7 +62,7 @@ pub(crate) fn search(
         relevance = relevance::judge(&signals);
     }
     warnings.extend(filter.unread_warning());
-    // Nothing may be left where it was not known whether anything would be.
+    // An offset is returned also where deeper layers may turn out to have nothing.
     if start_at > found.passages.len() {
         return Err(CursorScope::out_of_range());
     }
@@ -78,12 +79,12 @@ pub(crate) fn search(
     timer.step("text");
 
     let next = start_at.saturating_add(hits.len());
-    let goes_on = found.passages.len() > next || found.may_go_on;
+    let has_more = found.passages.len() > next || found.may_go_on;
     let explanation = request
         .explain
         .then(|| explain(&sources, &plan, &found.first, signals, timer.steps));
     Ok(Response {
-        hits: budget.paged(hits, &scope, goes_on.then_some(next as u64)),
+        hits: budget.paged(hits, &scope, has_more.then_some(next as u64)),
         mode: plan.mode,
         relevance,
         searched_chunks: filter.count(),
@@ -92,9 +93,9 @@ pub(crate) fn search(
     })
 }
 
-/// Answers several requests, each as [`search`] would, one after the other: vectors of several
-/// questions are compared faster together only where all rows are read, which [`Scan::Auto`] does
-/// in files so small that it takes less than a tenth of a millisecond.
+/// Answers several requests one after the other, each as [`search`] would. Comparing the embeddings of
+/// several queries at once is faster only where all rows are read, which [`Scan::Auto`] does in files so
+/// small that it takes less than a tenth of a millisecond.
 ///
 /// [`Scan::Auto`]: crate::index::vector::Scan::Auto
 ///
@@ -105,8 +106,8 @@ pub(crate) fn search_many(
     requests: &[Request],
     analyser: &mut Analyser,
 ) -> Result<Vec<Response>> {
-    let answers = requests.iter();
-    answers
+    requests
+        .iter()
         .map(|request| search(files, request, analyser))
         .collect()
 }
@@ -120,7 +121,7 @@ fn cursor_scope(files: &[Source<'_>], request: &Request) -> CursorScope {
     CursorScope::new("search", &commits, request.fingerprint())
 }
 
-/// What the best candidates show of the question.
+/// The signals of the best candidates.
 fn signals(
     plan: &Plan<'_>,
     candidates: &Candidates,
@@ -146,7 +147,7 @@ fn signals(
     let best = list.iter().map(|scored| scored.keyword).fold(0.0, f32::max);
     signals.keyword = Some(best);
     if best > 0.0 {
-        // Of several the one that has most, so that it does not matter which segment comes first.
+        // Of several best chunks the one with the most idf, so that the order of segments is irrelevant.
         let tied = list.iter().filter(|scored| scored.keyword == best);
         let mut tied: Vec<ChunkAddress> =
             tied.take(MOST_TIED).map(|scored| scored.address).collect();
@@ -162,14 +163,14 @@ fn signals(
     Ok(signals)
 }
 
-/// Chunks of the same largest keyword part that are looked at; copies of one text are alike.
+/// Most chunks with the same largest keyword score that are compared; more are copies of one text.
 const MOST_TIED: usize = 10;
 
-/// Most bytes of text and records that are decoded for one answer. The hits of an honest file take some
+/// Most bytes of text and outlines that are decoded for one result. The hits of an honest file take some
 /// tens of KB each.
 const WORK_LIMIT_BYTES: u64 = 512 << 20;
 
-/// The first `k` passages as hits, as many as the budget lets through.
+/// The first `k` passages as hits, as many as the budget has room for.
 fn render(
     sources: &Sources<'_>,
     request: &Request,
@@ -185,7 +186,7 @@ fn render(
             let weighted = query.terms().iter();
             terms.extend(weighted.map(|term| (term.term.clone(), term.idf)));
         }
-        // No keyword part, but the words of the query still show where a hit speaks of them.
+        // Without a keyword score the terms of the query are still highlighted.
         None => analyser.analyse(&plan.parsed.plain, |term, _| {
             terms.push((term.to_owned(), 1.0))
         }),
@@ -227,7 +228,7 @@ fn render(
     Ok(hits)
 }
 
-/// What each term gave to a hit, as shares of the keyword part.
+/// What each term adds to the keyword score of a hit.
 fn term_scores(query: &Query<'_>, address: ChunkAddress) -> Result<Vec<TermScore>> {
     let parts = query.explain(address.segment, address.row)?;
     let scored = parts.into_iter().filter_map(|(term, frequency, score)| {

@@ -1,27 +1,26 @@
 //! Decides whether the best candidates are relevant to the query or only the least bad.
 //!
-//! The signals are the absolute scores of the best chunk of each index; the threshold rises
-//! with the size of the file, because the best of many chance likenesses is a close one. Neither
-//! depends on `k`, page, `min_score` or other queries. Filters count only through the chunks that
-//! they leave to be found: the threshold is that of the whole file, so the same best chunk is judged alike
-//! with and without a filter.
+//! The signals are absolute scores of the best chunk of each index. The threshold rises with the size of
+//! the file, because the best of many chance matches is a close one. Neither depends on `k`, the page,
+//! `min_score` or other queries. The threshold is that of the whole file, so the same best chunk is
+//! judged alike with and without filters.
 
 /// What relevance is judged by: absolute scores of the best candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct RelevanceSignals {
-    /// Largest keyword part of all candidates, 0..1. `None`: the mode has no keyword part, or the
+    /// Largest keyword score of all candidates, 0..1. `None`: the mode has no keyword score, or the
     /// query no term.
     pub keyword: Option<f32>,
     /// Sum of the idf of the distinct terms of the query that the chunk with the largest keyword
-    /// part has; 0 without such a chunk.
+    /// score has; 0 without such a chunk.
     pub matched_idf: f32,
     /// Sum of the idf of all distinct terms of the query.
     pub query_idf: f32,
-    /// Largest vector part of all candidates, 0..1. `None`: the mode has no vector part, or the
-    /// model knows nothing in the query.
+    /// Largest vector score of all candidates, 0..1. `None`: the mode has no vector score, or the
+    /// model knows no word of the query.
     pub vector: Option<f32>,
-    /// Live chunks of the file, also those that a filter keeps out.
+    /// Live chunks in all files, before filters.
     pub chunks: u64,
 }
 
@@ -29,14 +28,14 @@ pub struct RelevanceSignals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Relevance {
-    /// The best hit is closer than chance makes it.
+    /// The best hit is a better match than chance explains.
     Relevant,
-    /// Nothing is: hits, if there are any, are the least bad.
+    /// Nothing is relevant: hits, if there are any, are only the least bad.
     NothingRelevant,
 }
 
 impl Relevance {
-    /// The word used in output.
+    /// The name used in output.
     pub fn name(self) -> &'static str {
         match self {
             Relevance::Relevant => "relevant",
@@ -48,19 +47,19 @@ impl Relevance {
 /// The weights of the signals and the threshold, for one combination of keyword and vector scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rule {
-    /// Weight of the largest keyword part.
+    /// Weight of the largest keyword score.
     pub keyword: f32,
     /// Weight of `matched_idf`, which counts up to [`MATCHED_IDF_LIMIT`].
     pub matched_idf: f32,
-    /// Weight of the largest vector part.
+    /// Weight of the largest vector score.
     pub vector: f32,
-    /// What a file of one chunk must show.
+    /// Threshold for a file of one chunk.
     pub threshold: f32,
-    /// What it must show more for every tenfold of chunks.
+    /// What the threshold rises by for every tenfold of chunks.
     pub threshold_per_decade: f32,
 }
 
-/// More matched idf than this says nothing more: long questions reach any sum.
+/// Matched idf counts up to this: with long queries any sum is reached by chance.
 pub const MATCHED_IDF_LIMIT: f32 = 30.0;
 
 // The constants below are rounded from a logistic regression on the development sets: questions put
@@ -69,7 +68,7 @@ pub const MATCHED_IDF_LIMIT: f32 = 30.0;
 // leaving one set out at a time and prints what each rejects and loses on the set left out, beside
 // these; `cargo xtask eval` judges these.
 
-/// Words and meaning: 0.90 of the wrong ones rejected, 0.03 of the right ones lost.
+/// Keyword and vector score: rejects 0.90 of the off-topic queries, loses 0.03 of the others.
 pub const HYBRID: Rule = Rule {
     keyword: 0.75,
     matched_idf: 0.0,
@@ -78,8 +77,8 @@ pub const HYBRID: Rule = Rule {
     threshold_per_decade: 0.10,
 };
 
-/// Words alone: 0.66 rejected, 0.05 lost. One rare word found is little of a long question but may
-/// be all of a short one, so both the share and the sum of what was found count.
+/// Keyword score alone: rejects 0.66, loses 0.05. One rare term is little of a long query but may be all
+/// of a short one, so both the share and the sum of matched idf count.
 pub const KEYWORD: Rule = Rule {
     keyword: 1.0,
     matched_idf: 0.0125,
@@ -88,7 +87,7 @@ pub const KEYWORD: Rule = Rule {
     threshold_per_decade: 0.08,
 };
 
-/// Meaning alone: 0.85 rejected, 0.05 lost.
+/// Vector score alone: rejects 0.85, loses 0.05.
 pub const SEMANTIC: Rule = Rule {
     keyword: 0.0,
     matched_idf: 0.0,
@@ -108,7 +107,7 @@ pub fn margin(rule: &Rule, signals: &RelevanceSignals) -> f32 {
     shown - rule.threshold - rule.threshold_per_decade * tenfolds
 }
 
-/// The rule for the parts that a question has; `None` when it has none.
+/// The rule for the scores that there are; `None` when there are none.
 pub fn rule(signals: &RelevanceSignals) -> Option<&'static Rule> {
     match (signals.keyword, signals.vector) {
         (Some(_), Some(_)) => Some(&HYBRID),
@@ -130,9 +129,9 @@ pub fn judge(signals: &RelevanceSignals) -> Relevance {
     }
 }
 
-/// Whether one chunk has every word that was asked for: then it speaks of it, however large the
-/// file. 0.001 of the questions put to the wrong file have such a chunk and are below the threshold. It
-/// keeps names and error codes, of which a vector knows nothing.
+/// Whether one chunk has every term of the query, which makes it relevant in a file of any size: names
+/// and error codes have no useful embedding. 0.001 of the off-topic queries have such a chunk and are
+/// below the threshold.
 fn has_every_term(signals: &RelevanceSignals) -> bool {
     // Both are sums of the same numbers in some order.
     signals.query_idf > 0.0 && signals.matched_idf >= signals.query_idf * 0.9999

@@ -1,4 +1,4 @@
-//! The files that one request asks, as one run of segments.
+//! The files that one request searches, as one list of segments.
 
 use std::ops::Range;
 
@@ -31,18 +31,18 @@ pub(crate) struct Source<'p> {
 pub(crate) struct ChunkAddress {
     /// Position of the segment in [`Sources::segments`].
     pub(crate) segment: usize,
-    /// Row of it.
+    /// Row of the segment.
     pub(crate) row: u32,
 }
 
-/// All segments of all files, file by file, each by ascending number.
+/// All segments of all files, file by file.
 #[derive(Debug)]
 pub(crate) struct Sources<'b> {
     /// The files, in the order of the request.
     pub(crate) files: &'b [Source<'b>],
-    /// Their segments.
+    /// The segments of all files.
     pub(crate) segments: Vec<BoundSegment<'b>>,
-    /// Where the segments of each file end.
+    /// End of the segments of each file in `segments`.
     ends: Vec<usize>,
 }
 
@@ -94,7 +94,7 @@ impl<'b> Sources<'b> {
         self.ends.partition_point(|end| *end <= position)
     }
 
-    /// Statistics of the live chunks of all files: a word weighs the same in each of them.
+    /// Statistics of the live chunks of all files, so that a term has the same idf in each.
     pub(crate) fn statistics(&self) -> Statistics {
         let mut all = Statistics::default();
         for source in self.files {
@@ -105,7 +105,7 @@ impl<'b> Sources<'b> {
         all
     }
 
-    /// What the keyword index is asked with.
+    /// The keyword indexes of all segments.
     pub(crate) fn keyword_segments(&'b self) -> Result<Vec<QuerySegment<'b>>> {
         let segments = self.segments.iter().map(|bound| {
             Ok(QuerySegment {
@@ -141,7 +141,7 @@ impl<'b> Sources<'b> {
         source.catalog.documents.get(source.snapshot, id)
     }
 
-    /// What orders chunks of equal score: path of the document, first byte, file.
+    /// The order of chunks with equal scores: path of the document, first byte, file. Reads two records.
     ///
     /// # Errors
     /// [`Error::Damaged`] when its row or document is missing.

@@ -1,13 +1,13 @@
-//! What each step of a request takes.
+//! Times the steps of a search.
 
 use std::time::Instant;
 
 use crate::search::explanation::Step;
 
-/// Times the steps of one request, for the explanation only: no answer depends on it.
+/// Times the steps of one search, for [`Step`]s of the explanation. No result depends on it.
 #[derive(Debug)]
 pub(crate) struct StepTimer {
-    /// When the last step ended.
+    /// End of the last step.
     last: Instant,
     /// Steps so far.
     pub(crate) steps: Vec<Step>,
@@ -21,7 +21,7 @@ impl StepTimer {
         }
     }
 
-    /// Ends a step.
+    /// Ends a step, which began when the one before ended.
     pub(crate) fn step(&mut self, name: &'static str) {
         let now = Instant::now();
         let micros = u64::try_from((now - self.last).as_micros()).unwrap_or(u64::MAX);

@@ -27,7 +27,7 @@ const GLOBS_LIMIT: usize = 16_384;
 /// Checks that a glob is small enough to be parsed and compiled.
 ///
 /// # Errors
-/// A phrase that names the limit and what exceeds it.
+/// A sentence with the limit and what exceeds it.
 fn check_limits(glob: &str) -> std::result::Result<(), String> {
     if glob.len() > GLOB_LIMIT_BYTES {
         return Err(format!(
@@ -48,30 +48,30 @@ fn check_limits(glob: &str) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// The folders that a document lies in, innermost first.
+/// The folders above a path, innermost first.
 pub(crate) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     let parent = |path: &str| path.rfind('/');
     std::iter::successors(parent(path), move |end| parent(path.get(..*end)?))
         .filter_map(move |end| path.get(..end))
 }
 
-/// Globs over paths. Thousands of them cost little more than one: names and folders without a
-/// pattern are looked up, and a glob is asked only for paths in the folder that it begins with.
+/// A set of globs over paths. Thousands of them cost little more than one: names and folders without a
+/// pattern are looked up, and a glob is tried only on paths in the folder that it begins with.
 #[derive(Debug, Default)]
 pub(crate) struct Globs {
     /// Documents and folders by path.
     paths: FxHashSet<String>,
     /// Names of documents at any depth.
     names: FxHashSet<String>,
-    /// All others, by the folder before their first pattern; empty: none.
+    /// Globs with a pattern, by the folder before it; empty: the top.
     patterns: FxHashMap<String, Vec<Pattern>>,
 }
 
-/// A glob that is made ready when a path comes near it.
+/// A glob that is compiled when a path first needs it.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     glob: Glob,
-    /// What every path ends with that matches.
+    /// Every path that matches ends with this.
     end: String,
     /// `None` when the glob does not compile; nothing matches then.
     matcher: OnceCell<Option<GlobSet>>,
@@ -99,8 +99,8 @@ impl Pattern {
                 .is_some_and(|matcher| matcher.is_match(path))
     }
 
-    /// The glob, ready to match. The limits leave no glob that fails here; `Glob::compile_matcher` would
-    /// panic if one did.
+    /// Compiles the glob. No glob within the limits fails here; `Glob::compile_matcher` would panic if one
+    /// did.
     fn compiled(&self) -> Option<GlobSet> {
         GlobSet::builder().add(self.glob.clone()).build().ok()
     }
@@ -142,7 +142,7 @@ impl Globs {
         Ok(all)
     }
 
-    /// Whether any of them matches.
+    /// Whether any glob matches.
     pub(crate) fn is_match(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let matches = |folder: &str| {
@@ -156,8 +156,8 @@ impl Globs {
     }
 }
 
-/// The glob over whole paths that a glob with a pattern stands for: without `/` it matches names at
-/// any depth, and with one at its end all below.
+/// The glob over whole paths for a glob with a pattern: one without `/` matches names at any depth, one
+/// that ends with `/` everything below.
 fn with_depth(glob: &str) -> String {
     let folder = glob.trim_end_matches('/');
     let depth = if folder.contains('/') { "" } else { "**/" };
@@ -172,29 +172,29 @@ fn invalid_glob(glob: &str, why: &dyn std::fmt::Display) -> Error {
     }
 }
 
-/// Characters that make a pattern of a path.
+/// Characters that make a path a pattern.
 const META: [char; 5] = ['*', '?', '[', '{', '\\'];
 
-/// What `path:` of a query asks for: a glob if it has a pattern that is one, else a part of the path
+/// Matches the operand of `path:`: as a glob if it is a valid one with a pattern, else as a part of the path
 /// in any case.
 #[derive(Debug)]
 pub(crate) enum PathMatcher {
     /// A glob as in `Filters::paths`.
     Glob(Box<Pattern>),
-    /// Lower case.
+    /// A part of the path, in lower case.
     Part(String),
 }
 
 impl PathMatcher {
-    /// For the words after `path:`. Pushes a sentence to `warnings` when they are a glob that exceeds a
-    /// limit, which is plain text then.
-    pub(crate) fn new(words: &str, warnings: &mut Vec<String>) -> PathMatcher {
-        let given: String = words.trim_start_matches("./").nfc().collect();
+    /// For the text after `path:`. Warns when it is a glob that exceeds a limit, which is matched as plain
+    /// text.
+    pub(crate) fn new(text: &str, warnings: &mut Vec<String>) -> PathMatcher {
+        let given: String = text.trim_start_matches("./").nfc().collect();
         if given.contains(['*', '?', '[', '{']) {
-            if let Err(reason) = check_limits(words) {
+            if let Err(reason) = check_limits(text) {
                 warnings.push(format!(
                     "path:{:?} was matched as plain text, not as a glob: {reason}",
-                    abbreviate(words)
+                    abbreviate(text)
                 ));
             } else if let Ok(pattern) = Pattern::new(&with_depth(&given)) {
                 return PathMatcher::Glob(Box::new(pattern));
@@ -203,7 +203,7 @@ impl PathMatcher {
         PathMatcher::Part(given.to_lowercase())
     }
 
-    /// Whether a path is asked for.
+    /// Whether a path matches.
     pub(crate) fn is_match(&self, path: &str) -> bool {
         match self {
             PathMatcher::Glob(glob) => glob.is_match(path),

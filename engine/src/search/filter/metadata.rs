@@ -17,12 +17,12 @@ use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
 
-/// Applies the filters of a request; pushes a sentence to `warnings` for a value that is fine but
-/// that no document of the file has.
+/// The rows that pass the filters; `None` when there are no filters. Warns of valid values that no document
+/// has.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] for a glob that does not parse, or a type or language that neither
-/// the file nor the program knows.
+/// [`Error::InvalidArgument`] for a glob that is not valid, and for a type, language or tag that is unknown
+/// to the file and to this program; [`Error::FolderNotFound`]; [`Error::Damaged`]; [`Error::Cancelled`].
 pub(crate) fn apply(
     source: &Source<'_>,
     filters: &Filters,
@@ -115,7 +115,7 @@ fn keep_documents(
     Ok(())
 }
 
-/// Keeps what lies below any of the folders.
+/// Keeps the rows of documents below any of the folders.
 fn keep_folders(source: &Source<'_>, folders: &[String], rows: &mut [RoaringBitmap]) -> Result<()> {
     if folders.is_empty() {
         return Ok(());
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn time_and_symbols_keep_what_they_say() {
+    fn modification_time_and_symbols_filter() {
         let since = |modified_since_ms| Filters::new().modified_since_ms(modified_since_ms);
         assert_eq!(passing(&since(0), true).unwrap().0.len(), 7);
         assert_eq!(passing(&since(i64::MAX), true).unwrap().0.len(), 0);

@@ -1,30 +1,30 @@
-//! Lines of a document before and after a passage: a bounded number of bytes, whatever a line has.
+//! Lines of a document before and after a passage, in a bounded number of bytes.
 //!
-//! A line of more than [`LINE_LIMIT_BYTES`] is cut at a character boundary: what is nearest to the passage
-//! stays, and [`CUT`] stands in the place of the rest.
+//! A line of more than [`LINE_LIMIT_BYTES`] is cut at a character boundary: the end nearest to the passage
+//! stays, and [`CUT`] replaces the rest.
 
 use crate::types::line_ends;
 
-/// Most bytes of a line that are shown.
+/// Longest line that is not cut, in bytes.
 const LINE_LIMIT_BYTES: usize = 4096;
 
-/// Bytes of a document after which no more of it is read on one side of a passage: 1000 lines of 262 bytes,
-/// or fewer that are longer.
+/// No more of a document is read on one side of a passage after this many bytes: 1000 lines of 262 bytes,
+/// or fewer longer ones.
 pub(crate) const SIDE_LIMIT_BYTES: usize = 256 << 10;
 
-/// What stands in the place of the rest of a line.
+/// Replaces the rest of a line that is cut.
 const CUT: &str = "[...]";
 
 /// Lines on one side of a passage.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Side {
-    /// The lines with their ends, those that are too long cut.
+    /// The lines with their ends.
     pub(crate) text: String,
-    /// Whether one was cut.
+    /// Whether a line was cut.
     pub(crate) is_cut: bool,
 }
 
-/// Pieces of a document, from a passage outwards, until they are enough.
+/// Text on one side of a passage, collected chunk by chunk away from it.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     pieces: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Adds the next piece outwards.
+    /// Adds the next chunk.
     pub(crate) fn push(&mut self, piece: String) {
         self.bytes = self.bytes.saturating_add(piece.len());
         self.line_ends = self.line_ends.saturating_add(line_ends(&piece));
@@ -42,12 +42,12 @@ impl Pieces {
         self.pieces.push(piece);
     }
 
-    /// Whether there are so many ends of lines, or too many bytes to go on.
+    /// Whether there are `line_ends` line ends, or [`SIDE_LIMIT_BYTES`].
     pub(crate) fn has_lines(&self, line_ends: u32) -> bool {
         self.line_ends >= line_ends || self.bytes >= SIDE_LIMIT_BYTES
     }
 
-    /// Whether there are more characters than that.
+    /// Whether there are more than `characters` characters.
     pub(crate) fn is_longer_than(&self, characters: usize) -> bool {
         self.characters > characters
     }

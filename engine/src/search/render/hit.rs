@@ -1,4 +1,4 @@
-//! Passages -> hits: text, title, place, marked words, lines around.
+//! Passages -> hits: text with highlights and snippet, document, section, position, context.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,31 +20,31 @@ use crate::store::handles;
 use crate::types::{ChunkId, DocumentId, Lines, Span, line_ends};
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
-/// can have a longer one, which is cut around its best lines.
+/// can have a longer one, which is cut around its snippet.
 pub(crate) const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
 
-/// Most highlights of a hit. A passage of the usual length cannot have so many.
+/// Most highlights of a hit. A passage of the usual length cannot have more.
 const HIGHLIGHTS_LIMIT: usize = 4096;
 
-/// Turns passages into hits; keeps documents and blocks that several hits share.
+/// Turns passages into hits. Keeps the documents and decoded blocks that several hits share.
 pub(crate) struct Renderer<'r> {
-    /// What is asked.
+    /// The files that hits are of.
     sources: &'r Sources<'r>,
-    /// How hits are to look.
+    /// The display options.
     request: &'r Request,
-    /// Which scores they have.
+    /// Which scores the hits have.
     mode: Mode,
-    /// Finds the words of the query in text.
+    /// Finds the terms of the query in text.
     analyser: &'r mut Analyser,
-    /// Terms of the query.
+    /// The distinct terms of the query.
     terms: TermSet,
-    /// What a mark of each weighs.
+    /// Weight of a highlight of each term: its idf.
     weights: Vec<f32>,
-    /// Documents seen, by file and number.
+    /// Documents read so far, by file and id.
     documents: HashMap<(usize, DocumentId), DocumentRecord>,
-    /// A reader of text for each segment seen.
+    /// A reader of text for each segment used so far.
     blocks: HashMap<usize, BlockReader<'r>>,
-    /// Bytes of outlines that were read.
+    /// Bytes of outlines read so far.
     outline_bytes: u64,
     /// Hits that were cut to [`HIT_TEXT_LIMIT_BYTES`].
     cut_hits: usize,
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Renderer<'_> {
 }
 
 impl<'r> Renderer<'r> {
-    /// `terms`: the distinct analysed words of the query, each with its idf.
+    /// `terms`: the distinct terms of the query, each with its idf.
     pub(crate) fn new(
         sources: &'r Sources<'r>,
         request: &'r Request,
@@ -92,7 +92,8 @@ impl<'r> Renderer<'r> {
         self.cut_hits
     }
 
-    /// The hit of a passage; parts of the score that the mode does not have are left out.
+    /// The hit of a passage; `terms` are its [`Hit::terms`]. Reads the blocks of the passage and of its
+    /// context.
     ///
     /// # Errors
     /// [`Error::Damaged`].
@@ -156,7 +157,7 @@ impl<'r> Renderer<'r> {
             matches: passage.matches,
             terms,
         };
-        // Where the text has other lines than the original, only the lines of chunks are known.
+        // With a line map (HTML) lines of the text are not lines of the original.
         let has_line_map = document.line_map;
         let is_too_long = hit.text.len() > HIT_TEXT_LIMIT_BYTES;
         self.cut_hits += usize::from(is_too_long);
@@ -166,11 +167,11 @@ impl<'r> Renderer<'r> {
             let whole = request
                 .context_chars
                 .map(|around| (around, hit.text.clone()));
-            let shown = cut(&mut hit, characters, has_line_map);
+            let kept = cut(&mut hit, characters, has_line_map);
             if let Some((around, whole)) = whole {
                 let sides = (
-                    whole.get(..shown.start).unwrap_or_default(),
-                    whole.get(shown.end..).unwrap_or_default(),
+                    whole.get(..kept.start).unwrap_or_default(),
+                    whole.get(kept.end..).unwrap_or_default(),
                 );
                 let sides =
                     self.context_chars(&stored, address.segment, &passage.rows, sides, around)?;
@@ -186,7 +187,7 @@ impl<'r> Renderer<'r> {
         Ok(hit)
     }
 
-    /// What the chunk rows of a passage say.
+    /// The position of a passage, read from the first, last and best chunk.
     fn stored(&self, passage: &Passage) -> Result<Stored> {
         let rows = &passage.rows;
         if let (Some(document), true) = (passage.document, rows.is_empty()) {
@@ -215,7 +216,7 @@ impl<'r> Renderer<'r> {
         })
     }
 
-    /// Text of rows of one document.
+    /// Text of consecutive rows.
     fn text(&mut self, segment: usize, rows: Range<u32>) -> Result<String> {
         let mut text = String::new();
         if rows.is_empty() {
@@ -233,7 +234,7 @@ impl<'r> Renderer<'r> {
         Ok(text)
     }
 
-    /// The lines asked for before and after a passage, as far as its document has them.
+    /// The requested lines before and after a passage, as far as its document has them.
     fn context_lines(
         &mut self,
         stored: &Stored,
@@ -261,8 +262,8 @@ impl<'r> Renderer<'r> {
         ))
     }
 
-    /// So many characters before and after a preview: `sides` is what the passage has there, and the
-    /// document goes on with other chunks.
+    /// Up to `characters` characters before and after a cut text: first `sides`, which the passage has
+    /// there, then the neighbouring chunks of the document.
     fn context_chars(
         &mut self,
         stored: &Stored,
@@ -293,7 +294,7 @@ impl<'r> Renderer<'r> {
         Ok((before, after))
     }
 
-    /// The rows of the document before and after those of a passage.
+    /// The rows of the document before and after a passage.
     fn neighbouring_rows(
         &mut self,
         stored: &Stored,
@@ -317,8 +318,8 @@ impl<'r> Renderer<'r> {
             .ok_or_else(|| Error::damaged("a document vanished"))
     }
 
-    /// Places where words of the query stand, in order, not overlapping. A part of an identifier
-    /// is highlighted alone.
+    /// Matches of query terms, ascending, without overlaps. Of an identifier only the part that matches is
+    /// highlighted.
     fn highlights(&mut self, text: &str) -> Vec<Highlight> {
         let mut highlights: Vec<Highlight> = Vec::new();
         if self.terms.is_empty() {
@@ -337,7 +338,7 @@ impl<'r> Renderer<'r> {
         };
         self.analyser.highlights(text, &self.terms, &mut highlight);
         self.terms.characters_in(text, &mut highlight);
-        // A whole identifier and its parts mark the same bytes: the widest range wins.
+        // An identifier and its parts match the same bytes: the widest range wins.
         highlights.sort_by_key(|highlight| {
             (
                 highlight.range.start,
@@ -356,7 +357,7 @@ impl<'r> Renderer<'r> {
     }
 }
 
-/// Where a passage stands.
+/// The position of a passage.
 struct Stored {
     document: DocumentId,
     span: Span,

@@ -1,30 +1,30 @@
-//! Marks of a text -> the lines that a hit shows first.
+//! Picks the snippet of a text: the few lines with the most weight of query terms.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// How many lines a hit shows first.
+/// Lines of a snippet.
 const SNIPPET_LINES: usize = 4;
 
-/// A word of the query in the text of a hit.
+/// A match of a query term in the text of a hit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Highlight {
     /// Bytes of the text, within one line.
     pub(crate) range: Range<usize>,
-    /// What it adds to lines that have it, once a term.
+    /// What it adds to the weight of a snippet; each term counts once.
     pub(crate) weight: f32,
-    /// Number of the term.
+    /// Number of the term in the query.
     pub(crate) term: usize,
 }
 
-/// The run of [`SNIPPET_LINES`] whole lines whose distinct marked terms weigh most, the first of equal
-/// ones; without highlights the first lines with text. Holds only the lines of one window, and passes over
-/// lines that have no mark near.
+/// The run of [`SNIPPET_LINES`] whole lines with the largest weight of distinct terms, the first of equal
+/// ones; without highlights the first lines with text. Skips lines without a highlight near, so the cost
+/// grows with the number of highlights.
 pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
     let mut lines = LineRanges { text, at: 0 };
     let mut window: VecDeque<Range<usize>> = lines.by_ref().take(SNIPPET_LINES).collect();
     let blank = |line: &Range<usize>| text.get(line.clone()).is_none_or(|l| l.trim().is_empty());
-    // The bytes of a window up to its last line with text.
+    // The bytes of a window up to its last line that is not blank.
     let shown = |window: &VecDeque<Range<usize>>| {
         let last = window.iter().rev().find(|line| !blank(line));
         match (window.front(), last.or(window.front())) {
@@ -36,9 +36,9 @@ pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
     // Without any text the first lines.
     let (mut best, mut has_text) = (shown(&window), false);
     let mut seen: Vec<usize> = Vec::new();
-    // Marks are in order and lie within lines, so those of a window are neighbours.
+    // Highlights are in order and lie within lines, so those of a window are neighbours.
     let (mut first_highlight, mut end_highlight) = (0, 0);
-    // A window that began with a blank line, but was better than the best.
+    // Whether the last window began with a blank line and had more weight than the best.
     let mut missed = false;
     while let (Some(from), Some(to)) = (window.front().cloned(), window.back().cloned()) {
         if !has_text && !blank(&from) {
@@ -56,7 +56,7 @@ pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
             passed
         };
         pass(&mut first_highlight, from.start);
-        // Without a new mark it is no better than the window before.
+        // Without a new highlight it is no better than the window before.
         if pass(&mut end_highlight, to.end) > 0 || missed {
             seen.clear();
             let mut weight = 0.0;
@@ -75,7 +75,7 @@ pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
             }
         }
         if has_text && !missed {
-            // The next better one ends with the line of the next mark.
+            // The next better window ends with the line of the next highlight.
             let Some(next) = highlights.get(end_highlight) else {
                 break;
             };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_snippet_hold_the_heaviest_distinct_words() {
+    fn a_snippet_has_the_heaviest_distinct_terms() {
         let text = "one\ntwo\nthree\nfour\nfive six\nseven\neight\nnine\n";
         let highlights = [
             highlight(text, "one", 1.0),
@@ -185,7 +185,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_snippet_are_those_of_the_rule(
+        fn a_snippet_is_the_one_of_the_rule(
             lines in prop::collection::vec("( |[a-e]|  [a-e] [a-e]x?|xx?)?", 0..24),
             // Sums of eighths are exact: no order of adding makes one of two equal windows better.
             weights in prop::array::uniform5((0u8..24).prop_map(|eighths| f32::from(eighths) / 8.0)),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn without_marks_the_first_lines_with_text_are_best() {
+    fn without_highlights_a_snippet_is_the_first_text() {
         let text = "\n\n  \nfirst\nsecond\n\n\n\n";
         assert_eq!(&text[snippet(text, &[])], "first\nsecond\n");
         assert_eq!(snippet("", &[]), 0..0);

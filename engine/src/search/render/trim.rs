@@ -1,13 +1,12 @@
-//! The part of a passage that is shown, and the words beside it.
+//! Cuts the text of a hit around its snippet, and context at word boundaries.
 
 use std::ops::Range;
 
 use crate::search::response::Hit;
 use crate::types::line_ends;
 
-/// Cuts the text of a hit to so many characters around its best lines; span and lines follow, the
-/// lines only where those of the text are those of the original. Returns which part of the text is
-/// left.
+/// Cuts the text of a hit to `characters` characters around its snippet and adapts span, highlights and
+/// snippet; lines, too, unless there is a line map. Returns the byte range of the text that is left.
 pub(crate) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range<usize> {
     let range = preview(&hit.text, &hit.snippet, characters);
     let before = hit.text.get(..range.start).unwrap_or_default();
@@ -32,8 +31,8 @@ pub(crate) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range
     range
 }
 
-/// The first words of a text that so many characters hold; where no word ends in the second half of
-/// them, as in a script without spaces, the first characters.
+/// The first whole words of a text within `characters` characters; the first characters where no word
+/// ends in their second half, as in a script without spaces.
 pub(crate) fn first_words(text: &str, characters: usize) -> &str {
     let Some((end, next)) = text.char_indices().nth(characters) else {
         return text;
@@ -48,7 +47,7 @@ pub(crate) fn first_words(text: &str, characters: usize) -> &str {
     }
 }
 
-/// The same at the end of a text.
+/// As [`first_words`], from the end of a text.
 pub(crate) fn last_words(text: &str, characters: usize) -> &str {
     let mut backward = text.char_indices().rev();
     let start = match characters.checked_sub(1) {
@@ -70,8 +69,8 @@ pub(crate) fn last_words(text: &str, characters: usize) -> &str {
     }
 }
 
-/// The part of a text of so many characters that holds the best lines, or as much of them as fits;
-/// what is left over goes to the text after them, then to that before.
+/// The range of `characters` characters that contains the snippet, or the part of it that fits. Spare
+/// characters go to the text after it, then to the text before.
 fn preview(text: &str, best: &Range<usize>, characters: usize) -> Range<usize> {
     let forward = |from: usize, count: usize| {
         let rest = text.get(from..).unwrap_or_default();
