@@ -32,7 +32,7 @@ pub struct SimilarRoot {
     pub folder: PathBuf,
     /// First part of the paths of its documents.
     pub prefix: String,
-    /// The root of that name, as [`IndexOptions::root`] takes it.
+    /// The root of that name, as [`crate::IndexOptions::root`] takes it.
     pub root: String,
     /// Documents of that root that were compared with files of the folder, spread over all of them.
     pub compared: u32,

@@ -1,4 +1,4 @@
-//! Turns the bytes of one file into a [`Document`]: text, outline, title, what it says of itself.
+//! Turns the bytes of one file into a [`Document`](crate::Document): text, outline, title, what it says of itself.
 //!
 //! The kind is chosen by file name ([`crate::file_types`]), then by the first line of a script.
 //! Markdown, reStructuredText, code and plain text are stored as they are, decoded to UTF-8 without

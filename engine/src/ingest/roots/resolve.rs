@@ -138,7 +138,7 @@ pub(crate) fn relocate(
     Ok(table.finish())
 }
 
-/// What a folder is to a file with these roots, by the rules of [`resolve`]. The folder is absolute and
+/// What a folder is to a file with these roots, by the rules of `resolve`. The folder is absolute and
 /// without symbolic links.
 ///
 /// # Errors

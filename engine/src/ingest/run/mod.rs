@@ -1,7 +1,7 @@
 //! Runs: everything that [`crate::KbWriter`] does to a file.
 //!
-//! [`session`] holds the file under change. [`edit`] and [`commit`] change single documents, [`index`]
-//! brings a file up to date with folders, [`merge`] keeps segments few, [`seal`] and [`clear`] write the
+//! `session` holds the file under change. `edit` and `commit` change single documents, `index`
+//! brings a file up to date with folders, `merge` keeps segments few, `seal` and `clear` write the
 //! file again. This folder stands above the rest of `ingest`: it also uses search and check.
 
 mod clear;

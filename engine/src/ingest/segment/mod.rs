@@ -1,7 +1,7 @@
 //! Prepared documents -> segments of the file.
 //!
 //! [`batch`] holds the changes of one commit and fills [`writer`]s; [`merge_writer`] makes one segment
-//! from others; both leave the record of the segment to [`columns`]. [`merge_policy`] chooses what to
+//! from others; both leave the record of the segment to `columns`. [`merge_policy`] chooses what to
 //! merge.
 
 pub mod batch;
