@@ -8,10 +8,10 @@ use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
-use crate::container::codec::{decode_record, encode_record};
+use crate::container::codec::{decode_record, decode_rows_below, encode_record};
 use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
-use crate::store::{row_bitmap, tables};
+use crate::store::tables;
 use crate::types::SegmentId;
 
 const DELETED_VERSION: u8 = 1;
@@ -84,7 +84,7 @@ pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<(
 
 fn decode(row: &[u8], limit: u32) -> Result<Deleted> {
     let record: DeletedRecord = decode_record("deleted chunks", DELETED_VERSION, row)?;
-    let rows = row_bitmap::decode_below("the bitmap of deleted chunks", &record.rows, limit)?;
+    let rows = decode_rows_below("the bitmap of deleted chunks", &record.rows, limit)?;
     Ok(Deleted {
         rows,
         documents: record.documents,

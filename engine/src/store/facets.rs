@@ -11,9 +11,9 @@ use roaring::RoaringBitmap;
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
-use crate::container::{Key, Snapshot};
+use crate::container::{Key, Snapshot, codec};
 use crate::error::{Error, Result};
-use crate::store::{row_bitmap, tables};
+use crate::store::tables;
 use crate::types::SegmentId;
 
 /// An attribute of documents that filters know. Numbers are in the registry.
@@ -89,7 +89,7 @@ pub fn change(
     let before = transaction.get(tables::FACETS, Key::Bytes(&key))?;
     let mut after = before.map_or_else(
         || Ok(RoaringBitmap::new()),
-        |bytes| row_bitmap::decode(WHAT, &bytes),
+        |bytes| codec::decode_rows(WHAT, &bytes),
     )?;
     if have {
         after.insert_range(rows);
@@ -182,7 +182,7 @@ fn seek(
     let mut found = None;
     snapshot.range(&table, Key::Bytes(&from), |key, bytes| {
         if let Some(value) = key.strip_prefix(prefix.as_slice()) {
-            found = Some((value.to_vec(), row_bitmap::decode(WHAT, bytes)?));
+            found = Some((value.to_vec(), codec::decode_rows(WHAT, bytes)?));
         }
         Ok(ControlFlow::Break(()))
     })?;
@@ -225,7 +225,7 @@ pub fn rows_with(
     let Some(bytes) = row else {
         return Ok(None);
     };
-    row_bitmap::decode_below(WHAT, &bytes, rows).map(Some)
+    codec::decode_rows_below(WHAT, &bytes, rows).map(Some)
 }
 
 /// All values of a facet in a segment, in byte order.

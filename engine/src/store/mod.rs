@@ -14,7 +14,6 @@ pub mod facets;
 pub mod handles;
 pub mod meta;
 pub mod outline;
-pub mod row_bitmap;
 pub mod segments;
 pub mod skipped;
 pub mod tables;

@@ -8,9 +8,10 @@ use roaring::RoaringBitmap;
 use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
 use crate::container::Key;
+use crate::container::codec::decode_rows_below;
 use crate::error::{Error, Result};
 use crate::store::facets::Facet;
-use crate::store::{row_bitmap, tables};
+use crate::store::tables;
 
 /// Compares the bitmaps of a segment with `expected`, which its records say of live rows.
 ///
@@ -69,7 +70,7 @@ fn compare(
     if !known.iter().any(|known| *known as u8 == facet) {
         return Err(Error::damaged("an unknown facet"));
     }
-    let mut rows = row_bitmap::decode_below("its bitmap", bytes, context.segment.rows())?;
+    let mut rows = decode_rows_below("its bitmap", bytes, context.segment.rows())?;
     // Deleted rows keep what they had, or not.
     if let Some(deleted) = context.segment.deleted_rows() {
         rows -= deleted;

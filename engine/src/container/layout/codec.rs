@@ -5,6 +5,7 @@
 //! fields are only appended, and a reader ignores bytes after the fields that it knows. Bulk columns
 //! are arrays of little-endian numbers of fixed width.
 
+use roaring::RoaringBitmap;
 use wincode::config::Configuration;
 use wincode::int_encoding::{LittleEndian, VarInt};
 use wincode::len::BincodeLen;
@@ -134,6 +135,31 @@ pub fn u128_at(bytes: &[u8], offset: usize) -> Result<u128> {
 pub(crate) fn put(block: &mut [u8], offset: usize, bytes: &[u8]) {
     if let Some(target) = block.get_mut(offset..offset + bytes.len()) {
         target.copy_from_slice(bytes);
+    }
+}
+
+/// Decodes a stored bitmap of rows: a roaring bitmap in the portable format. `what` names it in
+/// errors.
+///
+/// # Errors
+/// [`Error::Damaged`] when the bytes do not decode.
+pub fn decode_rows(what: &str, bytes: &[u8]) -> Result<RoaringBitmap> {
+    RoaringBitmap::deserialize_from(bytes)
+        .map_err(|error| Error::damaged(format!("{what}: {error}")))
+}
+
+/// Decodes a stored bitmap of rows of a segment that has `rows` rows.
+///
+/// # Errors
+/// [`Error::Damaged`] when the bytes do not decode or name rows beyond the segment: some hundred KB
+/// of runs over all 2^32 rows would take 512 MB once they are joined with other rows.
+pub fn decode_rows_below(what: &str, bytes: &[u8], rows: u32) -> Result<RoaringBitmap> {
+    let bitmap = decode_rows(what, bytes)?;
+    match bitmap.max() {
+        Some(last) if last >= rows => Err(Error::damaged(format!(
+            "{what} names row {last}, the segment has {rows}"
+        ))),
+        _ => Ok(bitmap),
     }
 }
 
