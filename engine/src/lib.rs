@@ -43,6 +43,7 @@
 //! one commit; `search` joins them for reading and `ingest` for writing; `kb` has the two handles.
 #![deny(missing_docs)]
 #![cfg_attr(not(feature = "testing"), warn(unnameable_types))]
+#![cfg_attr(feature = "testing", allow(rustdoc::private_intra_doc_links))]
 #![allow(unreachable_pub)]
 // The writing halves of `store` and `index` stay in a build that only reads; the linker drops them.
 #![cfg_attr(not(feature = "ingest"), allow(dead_code, unused_imports))]
@@ -67,6 +68,7 @@ mod resolve;
 mod search;
 mod store;
 #[cfg(feature = "testing")]
+#[doc(hidden)]
 pub mod testing;
 mod types;
 

@@ -28,7 +28,7 @@ impl Cursor {
         &self.0
     }
 
-    /// The [`PageOptions::client_state`] of the call that returned this cursor; `None` when it had
+    /// The [`PageOptions::client_state`](crate::PageOptions::client_state) of the call that returned this cursor; `None` when it had
     /// none. It is not authenticated: whoever sends a cursor can have changed it.
     ///
     /// # Errors

@@ -145,7 +145,7 @@ impl Hit {
     }
 
     /// Bytes that the hit counts in a token budget: its texts, names and metadata, and
-    /// [`HIT_OVERHEAD_BYTES`].
+    /// `HIT_OVERHEAD_BYTES`.
     pub fn cost_bytes(&self) -> u64 {
         let names = [&self.document, &self.handle, &self.title];
         let texts = [&self.text, &self.before, &self.after];

@@ -57,7 +57,7 @@ impl Query {
         }
     }
 
-    /// The tables for [`super::kernels::Kernels::code_sums`].
+    /// The tables for the sums over sign codes.
     pub fn tables(&self) -> &[u8] {
         &self.tables
     }

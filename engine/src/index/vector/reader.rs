@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
     /// The scores of some rows, in their order. Ascending rows are fastest.
     ///
     /// # Errors
-    /// As [`Reader::score`].
+    /// [`Error::Damaged`] when a row does not exist or the query has another width.
     pub fn scores(&self, query: &Query, rows: &[u32]) -> Result<Vec<f32>> {
         let mut scores = Vec::with_capacity(rows.len());
         self.products(query, rows.iter().copied(), |_, product| {

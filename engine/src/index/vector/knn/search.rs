@@ -57,7 +57,7 @@ pub fn uses_rescoring(rows: u64, k: usize) -> bool {
 /// [`oversample`] candidates.
 ///
 /// # Errors
-/// [`Error::Damaged`] when a filter has rows beyond its segment, the query has another width than
+/// [`Error::Damaged`](crate::Error::Damaged) when a filter has rows beyond its segment, the query has another width than
 /// the rows, segments differ in codec, or an extent fails its checks.
 pub fn knn(
     segments: &[KnnSegment<'_>],
