@@ -1,7 +1,10 @@
 //! Both handles: what one writes, the other reads.
 
+use std::ops::ControlFlow;
+
 use crate::error::{Error, Result};
 use crate::kb::*;
+use crate::progress::Stage;
 use crate::search::{Filters, Mode, QUERY_LIMIT_BYTES, Request};
 use crate::types::{Class, Lines};
 
@@ -247,4 +250,20 @@ fn a_text_gets_the_unit_vector_that_a_query_has() {
     crate::embed::Embedder::embed_queries(model, &["why does the sea rise"], &mut asked).unwrap();
     assert_eq!(vector, asked);
     assert!(kb.embed("").unwrap().0.iter().all(|x| *x == 0.0));
+}
+
+#[test]
+fn a_search_ends_when_its_hook_breaks() {
+    let (_folder, kb) = one_commit();
+    let request = Request::new("walrus");
+    let stopped = kb.search_with(&request, &mut |_| ControlFlow::Break(()));
+    assert_eq!(stopped.unwrap_err().code(), "CANCELLED");
+    let mut calls = 0;
+    let finished = kb.search_with(&request, &mut |progress| {
+        assert_eq!(progress.stage, Stage::Search);
+        calls += 1;
+        ControlFlow::Continue(())
+    });
+    assert_eq!(finished.unwrap(), kb.search(&request).unwrap());
+    assert!(calls > 0);
 }
