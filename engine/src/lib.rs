@@ -29,7 +29,7 @@
 //! original but its text, outline, times, size and hash is stored.
 //!
 //! # Threads
-//! A [`Kb`] is `Send` and `Sync`: clone it, or share one, and search from any number of threads. A
+//! A [`Kb`] is `Send` and `Sync`: any number of threads may share one by reference or in an `Arc`. A
 //! [`KbWriter`] is `Send`; every change takes `&mut self`. [`Error`] is `Send` and `Sync`.
 //!
 //! # Features

@@ -29,7 +29,7 @@ use crate::types::{ChunkSpan, Class, Lines};
 /// Most files that one request may search.
 pub const FILES_LIMIT: usize = 64;
 
-/// An open .kb for reading. Any number of threads may share one. Each call reads one commit, and the
+/// An open .kb for reading. `Send` and `Sync`: any number of threads may share one. Each call reads one commit, and the
 /// next call sees the newest.
 ///
 /// A document is named by its path, by the end of its path when only one document has it (`lib.rs`,

@@ -27,7 +27,8 @@ use crate::types::Document;
 /// gone, because they were made for this file. The call after that starts over with what is at the path.
 ///
 /// In a process forked from the one that locked the file every call fails with
-/// [`crate::Error::ForkedWriter`], and dropping the writer there changes and unlocks nothing.
+/// [`crate::Error::ForkedWriter`], and dropping the writer there changes and unlocks nothing. A writer is
+/// `Send`, so another thread of the same process may take it over.
 ///
 /// ```
 /// use kb_engine::{IndexOptions, Kb, KbWriter, Progress};
