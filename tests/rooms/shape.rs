@@ -17,15 +17,6 @@ const FOLDERS: [&str; 8] = [
     "tests",
 ];
 
-/// Cycles that are not resolved yet, as starts of the paths of all their files. To stay empty.
-const ALLOWED_CYCLES: [&str; 0] = [];
-
-/// Folders with more files than [`MOST_FILES`]. To be emptied.
-const ALLOWED_FOLDERS: [&str; 3] = ["engine/src/check", "engine/src/content", "engine/src/store"];
-
-/// Files with more lines than [`MOST_LINES`]. To be emptied.
-const ALLOWED_FILES: [&str; 0] = [];
-
 /// Files directly in a folder.
 const MOST_FILES: usize = 15;
 
@@ -37,10 +28,7 @@ fn no_files_import_each_other() {
     let mut found = Vec::new();
     for folder in ["engine/src", "mcp/src", "cli/src"] {
         for cycle in ModuleGraph::new(folder, &read(folder)).cycles() {
-            let is_allowed = |start: &&str| cycle.files.iter().all(|file| file.starts_with(*start));
-            if !ALLOWED_CYCLES.iter().any(is_allowed) {
-                found.push(format!("cycle of {}", cycle.files.join(", ")));
-            }
+            found.push(format!("cycle of {}", cycle.files.join(", ")));
         }
     }
     assert!(
@@ -56,16 +44,13 @@ fn folders_and_files_are_small() {
     for folder in FOLDERS {
         let files = read(folder);
         for (folder, count) in measure(&files).folders {
-            if count > MOST_FILES && !ALLOWED_FOLDERS.contains(&folder.as_str()) {
+            if count > MOST_FILES {
                 found.push(format!("{folder} has {count} files"));
             }
         }
         for file in files {
             let lines = file.text.lines().count();
-            let is_allowed = ALLOWED_FILES
-                .iter()
-                .any(|start| file.path.starts_with(start));
-            if lines > MOST_LINES && !is_allowed {
+            if lines > MOST_LINES {
                 found.push(format!("{} has {lines} lines", file.path));
             }
         }
