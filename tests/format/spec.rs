@@ -440,6 +440,42 @@ fn commands_of_the_documentation_exist() {
     assert!(asked >= 20, "only {asked} commands were found");
 }
 
+/// The targets of the links of a page that are files of the repository, without anchors.
+fn linked_files(page: &str) -> Vec<&str> {
+    page.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|target| !target.starts_with("http"))
+        .map(|target| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty())
+        .collect()
+}
+
+#[test]
+fn links_of_the_documentation_lead_to_files() {
+    let mut followed = 0;
+    for name in [
+        "README.md",
+        "CHANGELOG.md",
+        "docs/agents.md",
+        "docs/architecture.md",
+        "docs/benchmarks.md",
+        "docs/glossary.md",
+        "docs/mcp-tools.md",
+        "docs/search.md",
+        "docs/threat-model.md",
+    ] {
+        let page = read(name);
+        let folder = repository().join(name);
+        let folder = folder.parent().expect("a folder");
+        for target in linked_files(&page) {
+            assert!(folder.join(target).exists(), "{name} links to {target}");
+            followed += 1;
+        }
+    }
+    assert!(followed >= 40, "only {followed} links were found");
+}
+
 #[test]
 fn the_readme_is_short() {
     let lines = read("README.md").lines().count();
