@@ -266,7 +266,7 @@ impl<F: Fn()> Before<F> {
     }
 }
 
-impl<F: Fn()> Observer for Before<F> {
+impl<F: Fn() + Send + Sync> Observer for Before<F> {
     fn before(&self, op: &Op<'_>) -> io::Result<()> {
         if matches!(op, Op::Rename { .. } | Op::SyncFolder { .. }) {
             return Ok(());

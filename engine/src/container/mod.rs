@@ -28,6 +28,8 @@ pub use read::container::Container;
 pub use read::segment_extents::{BoundColumn, SegmentExtents};
 pub use read::snapshot::{SlotIdentity, Snapshot};
 #[cfg(feature = "ingest")]
+pub(crate) use write::disk::watched;
+#[cfg(feature = "ingest")]
 pub use write::identity::WriterIdentity;
 #[cfg(all(unix, feature = "ingest", any(test, feature = "testing")))]
 pub use write::observer as faults;

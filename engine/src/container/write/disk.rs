@@ -21,6 +21,13 @@ macro_rules! announce {
 }
 pub(crate) use announce;
 
+/// `work` for another thread, watched as this one is.
+pub(crate) fn watched<T>(work: impl FnOnce() -> T + Send) -> impl FnOnce() -> T + Send {
+    #[cfg(all(unix, any(test, feature = "testing")))]
+    let work = crate::container::write::observer::inherited(work);
+    work
+}
+
 /// Opens an existing file for writing.
 pub(crate) fn open_for_writing(path: &Path) -> Result<File> {
     options()

@@ -2,8 +2,8 @@
 //! to a .kb or its temporary file, before it is made, and that can refuse it.
 //!
 //! For tests of crashes and full disks. Only with the feature `testing`, on Unix; without it nothing of
-//! this is compiled. redb writes on the thread that calls it, so what one writer does is heard whole
-//! and in order.
+//! this is compiled. redb writes on the thread that calls it, and a writer that lends its transaction to
+//! another thread lends the observer too, so what one writer does is heard whole and in order.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -97,7 +97,9 @@ pub enum Op<'a> {
 }
 
 /// Hears of changes before they are made.
-pub trait Observer {
+///
+/// Other threads may write for the one that is observed.
+pub trait Observer: Send + Sync {
     /// Called once for each change.
     ///
     /// # Errors
@@ -123,6 +125,15 @@ impl Drop for Restore {
 pub fn observed<T>(observer: Arc<dyn Observer>, run: impl FnOnce() -> T) -> T {
     let _restore = Restore(OBSERVER.replace(Some(observer)));
     run()
+}
+
+/// `work` for another thread, whose changes the observer of this thread hears of as well.
+pub(crate) fn inherited<T>(work: impl FnOnce() -> T + Send) -> impl FnOnce() -> T + Send {
+    let observer = OBSERVER.with_borrow(Option::clone);
+    move || match observer {
+        Some(observer) => observed(observer, work),
+        None => work(),
+    }
 }
 
 /// Asks the observer of this thread, if there is one. `op` is worked out only then.

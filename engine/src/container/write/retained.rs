@@ -28,13 +28,13 @@ struct RetentionPolicy {
     cap_bytes: u64,
 }
 
-/// Usually: longer than nearly every request.
+/// Without such a reader: longer than nearly every request.
 const DEFAULT: RetentionPolicy = RetentionPolicy {
     keep: Duration::from_secs(2),
     cap_bytes: 64 << 20,
 };
 
-/// While a reader holds the hold byte.
+/// While a reader holds the lease byte.
 const EXTENDED: RetentionPolicy = RetentionPolicy {
     keep: Duration::from_secs(60),
     cap_bytes: 256 << 20,

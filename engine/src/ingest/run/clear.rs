@@ -86,7 +86,7 @@ mod tests {
         let walrus = |kb: &Kb| kb.search(&Request::new("walrus")).unwrap().hits;
         let segment = walrus(&kb)[0].chunk.segment;
         assert_eq!(before.documents, 21);
-        let page = PageOptions::default().with_max_tokens(1);
+        let page = PageOptions::default().max_tokens(1);
         let cursor = kb.list(None, &page).unwrap().next.unwrap();
 
         assert_eq!(writer.clear().unwrap(), 21);
@@ -101,7 +101,7 @@ mod tests {
         assert!(info.file_bytes < told.file_bytes, "{}", info.file_bytes);
         assert!(walrus(&kb).is_empty());
         assert!(kb.list(None, &PageOptions::default()).unwrap().is_empty());
-        let page = PageOptions::default().with_cursor(cursor);
+        let page = PageOptions::default().cursor(cursor);
         let error = kb.list(None, &page).unwrap_err();
         assert_eq!(error.code(), "CONTINUATION_STALE");
 

@@ -1,5 +1,6 @@
 //! Makes the changes that wait durable, then merges segments.
 
+use crate::container::watched;
 use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::merge::merge_segments;
@@ -54,9 +55,9 @@ impl Session {
             reporter.report(progress)?;
         }
         let base = open.base.as_ref().map(|base| (base, &open.catalogs));
-        reporter.wait_for(|| batch.finish(&mut transaction, base))?;
+        reporter.wait_for(watched(|| batch.finish(&mut transaction, base)))?;
         reporter.check()?;
-        reporter.wait_for(|| transaction.commit())?;
+        reporter.wait_for(watched(|| transaction.commit()))?;
         self.finish_commit(open, Limit::commit(), reporter)
     }
 

@@ -2,7 +2,7 @@
 //! one merge.
 
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
-use crate::container::{Container, ContainerWriter, Snapshot, Transaction};
+use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
 use crate::error::{Error, Result};
 use crate::ingest::segment::live_documents::LiveDocuments;
 use crate::ingest::segment::merge_policy::{self, Limit, Size};
@@ -64,7 +64,9 @@ fn merge_once(
     });
     let transaction = open.take().ok_or(Error::WriterFailed)?;
     match merged {
-        Ok(()) => reporter.wait_for(|| transaction.commit()).map(|_| ()),
+        Ok(()) => reporter
+            .wait_for(watched(|| transaction.commit()))
+            .map(|_| ()),
         Err(error) => Err(error),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, CatalogCache};
-use crate::container::{ContainerWriter, Snapshot};
+use crate::container::{ContainerWriter, Snapshot, watched};
 use crate::error::{Error, Result};
 use crate::ingest::changes::comparison::{Change, Sides};
 use crate::ingest::changes::indexed::Base;
@@ -164,15 +164,15 @@ impl Session {
             return Ok(recorder.report(tally, batch.meta()));
         }
         recorder.stage(Stage::Write)?;
-        let meta = reporter.wait_for(|| batch.finish(&mut transaction, None))?;
-        reporter.wait_for(|| transaction.commit())?;
+        let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
+        reporter.wait_for(watched(|| transaction.commit()))?;
         if options.large_merges {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
             let base = writer.written()?;
             let catalogs = CatalogCache::default();
             merge_segments(&mut writer, &base, &catalogs, Limit::none(), reporter)?;
         }
-        reporter.wait_for(|| recall::record_recall(&mut writer))?;
+        reporter.wait_for(watched(|| recall::record_recall(&mut writer)))?;
         reporter.check()?;
         writer.finish()?;
         Ok(recorder.report(tally, &meta))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::catalog::Catalog;
-use crate::container::{Container, Transaction};
+use crate::container::{Container, Transaction, watched};
 use crate::error::{Error, Result};
 use crate::ingest::changes::comparison::Candidate;
 use crate::ingest::changes::indexed::Base;
@@ -178,9 +178,9 @@ fn apply(
     let tally = changes.finish()?;
     recorder.stage(Stage::Write)?;
     let base = Some((&*container, &*catalogs));
-    let meta = reporter.wait_for(|| batch.finish(&mut transaction, base))?;
+    let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, base)))?;
     reporter.check()?;
-    reporter.wait_for(|| transaction.commit())?;
+    reporter.wait_for(watched(|| transaction.commit()))?;
     Ok(recorder.report(tally, &meta))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::container::{Container, ContainerWriter};
+use crate::container::{Container, ContainerWriter, watched};
 use crate::error::{Error, Result};
 use crate::ingest::run::recall;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
@@ -76,8 +76,8 @@ impl Session {
                     max_rows,
                     reporter,
                 )?;
-                reporter.wait_for(|| transaction.commit())?;
-                reporter.wait_for(|| recall::record_recall(&mut fresh))?;
+                reporter.wait_for(watched(|| transaction.commit()))?;
+                reporter.wait_for(watched(|| recall::record_recall(&mut fresh)))?;
                 writer = Some(fresh);
                 Ok(sealed)
             })?;
