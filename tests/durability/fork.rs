@@ -35,7 +35,7 @@ fn in_process(role: &str) {
     let folder = memory_folder();
     let output = Command::new(std::env::current_exe().expect("the test knows its own path"))
         .args(["--ignored", "--exact", "--nocapture", "--test-threads=1"])
-        .arg(format!("fork::{role}"))
+        .arg(format!("durability::fork::{role}"))
         .env("KB_FORK_FOLDER", folder.path())
         .output()
         .expect("a process");

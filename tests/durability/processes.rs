@@ -80,7 +80,7 @@ fn spawn(role: &str, file: &Path, requests: u64) -> Child {
             "--exact",
             "--nocapture",
             "--test-threads=1",
-            &format!("processes::{role}"),
+            &format!("durability::processes::{role}"),
         ])
         .env("KB_ROLE_FILE", file)
         .env("KB_ROLE_REQUESTS", requests.to_string())

@@ -186,7 +186,7 @@ fn lines_of(text: &str, part: &str) -> Option<Lines> {
 fn a_text_is_cut_at_the_end_of_a_line_where_one_fits() {
     let (_folder, kb) = one_file();
     let (name, text) = &super::documents()[5];
-    let page = PageOptions::default().with_max_tokens(60);
+    let page = PageOptions::default().max_tokens(60);
     let told = kb.text_paged(name, None, &page).expect("a text");
     assert!(told.text.ends_with('\n') && told.text.len() <= 240);
     assert!(told.next.is_some() && told.text.len() < text.len());
@@ -213,7 +213,7 @@ fn a_cursor_is_bound_to_query_file_and_commit() {
     let given = token(0..1);
     assert_eq!(given, token(0..1), "the same again");
     let with = |kb: &Kb, request: Request, token: &str| {
-        let page = PageOptions::default().with_cursor(Cursor::from(token));
+        let page = PageOptions::default().cursor(Cursor::from(token));
         kb.search(&request.page(page)).map(|answer| answer.hits)
     };
     assert_eq!(
@@ -247,13 +247,12 @@ fn a_cursor_is_bound_to_query_file_and_commit() {
             "INVALID_CONTINUATION_TOKEN"
         );
     }
-    let page = PageOptions::default().with_cursor(given.clone().into());
+    let page = PageOptions::default().cursor(given.clone().into());
     let error = kb.list(None, &page).unwrap_err();
     assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
     // The same question, but another kind of answer; the same document, but other lines.
-    let first = PageOptions::default().with_max_tokens(1);
-    let next =
-        |cursor: Option<Cursor>| PageOptions::default().with_cursor(cursor.expect("a cursor"));
+    let first = PageOptions::default().max_tokens(1);
+    let next = |cursor: Option<Cursor>| PageOptions::default().cursor(cursor.expect("a cursor"));
     let page = next(kb.documents(None, true, &first).expect("a list").next);
     let error = kb.list(None, &page).unwrap_err();
     assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");

@@ -238,7 +238,7 @@ fn whatever_is_typed_is_answered_within_bounds_and_consistently() {
         check_parts(&kb, &request);
         for typed in [text(&mut random), text(&mut random)] {
             // Each of these is a name that somebody typed.
-            let page = PageOptions::default().with_cursor(typed.clone().into());
+            let page = PageOptions::default().cursor(typed.clone().into());
             let (_, held, _) = measured(|| {
                 let _ = kb.text(&typed, None);
                 let _ = kb.outline(&typed);
