@@ -30,7 +30,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 /// Runs one command line, program name first, and gives the status to end the process with:
-/// 0 found or done, 1 nothing found or out of date, 2 error.
+/// 0 found or done, 1 nothing found, out of date or different, 2 error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut output = Output::new(args::color_asked(&arguments), args::json_asked(&arguments));

@@ -9,16 +9,19 @@ fn main() -> Result<()> {
         .nth(1)
         .map_or_else(|| std::env::temp_dir().join("example.kb"), PathBuf::from);
 
+    // `add_bytes` would refuse a path that is there already, as it is when this runs again.
     let mut writer = KbWriter::open_or_create(&path)?;
-    writer.add_bytes(
+    writer.replace_bytes(
         "tides.md",
         b"# Tides\n\nThe moon pulls the sea twice a day.",
     )?;
-    writer.add_bytes("bread.md", b"# Bread\n\nFlour, water and salt.")?;
+    writer.replace_bytes("bread.md", b"# Bread\n\nFlour, water and salt.")?;
     writer.commit()?;
 
-    // A document of the same path is replaced. Readers see a commit as a whole or not at all.
-    writer.add_bytes("bread.md", b"# Bread\n\nFlour, water, salt and patience.")?;
+    // Readers see a commit as a whole or not at all, and go on while this one is made.
+    let was_there =
+        writer.replace_bytes("bread.md", b"# Bread\n\nFlour, water, salt and patience.")?;
+    assert!(was_there);
     writer.commit()?;
     Ok(())
 }

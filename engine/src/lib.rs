@@ -25,8 +25,9 @@
 //! ```
 //!
 //! # Limits
-//! Documents: 4 GiB of text each and 2^32 in all. Chunks: 2^24 in each segment. Nothing of the
-//! original but its text, outline, times, size and hash is stored.
+//! Documents: 64 MiB of text each when extracted from a file, 4 GiB when given as [`Document`]; 2^32 in
+//! all. Chunks: 2^24 in each segment. The bytes of a file are not stored, only its text, path, title,
+//! outline, metadata, tags, times, size and hash.
 //!
 //! # Threads
 //! A [`Kb`] is `Send` and `Sync`: any number of threads may share one by reference or in an `Arc`. A

@@ -62,7 +62,7 @@ Examples:
   kb get guide.md --pages 1-3,5         pages of about 800 tokens
   kb get src/lock.rs:120-150            print the lines that a result points to
 
-Exit status: 0 found or done, 1 nothing found or out of date, 2 error.";
+Exit status: 0 found or done, 1 nothing found, out of date or different, 2 error.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

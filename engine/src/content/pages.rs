@@ -214,7 +214,7 @@ mod tests {
         let ranges = [(2, 5), (1, 1)];
         let whole = pages_of(&kb, "a.txt", &ranges).unwrap().pages;
         for max_tokens in [1, 1700, 2500, 9000] {
-            let mut page = PageOptions::default().with_max_tokens(max_tokens);
+            let mut page = PageOptions::default().max_tokens(max_tokens);
             let mut parts = Vec::new();
             loop {
                 let pages = kb.pages("a.txt", &ranges, &page).unwrap().pages;

@@ -151,6 +151,16 @@ impl KbWriter {
             .map(|_| ())
     }
 
+    /// As [`KbWriter::add_bytes`], or puts the document in the place of the one that has its path, which
+    /// keeps its handle and tags. True when there was one.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add_bytes`], without [`crate::Error::DocumentExists`].
+    pub fn replace_bytes(&mut self, path: &str, bytes: &[u8]) -> Result<bool> {
+        let document = document_of(path, bytes)?;
+        self.add_from(document, SourceInfo::of(bytes), true)
+    }
+
     /// Removes a document: named by its path, by the end of its path if only one has it, by its
     /// handle or `kb://` address. Returns its path. A file of an indexed folder comes back when the
     /// folder is indexed again.

@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn at_most(tokens: u32) -> PageOptions {
-        PageOptions::default().with_max_tokens(tokens)
+        PageOptions::default().max_tokens(tokens)
     }
 
     #[test]
@@ -195,14 +195,14 @@ mod tests {
     fn client_state_comes_back_and_has_a_limit() {
         let longest = "\u{1}".repeat(CLIENT_STATE_LIMIT_BYTES);
         for text in ["", "mode=title", &longest] {
-            let page = at_most(1).with_client_state(text);
+            let page = at_most(1).client_state(text);
             page.validate().unwrap();
             let cursor = Budget::of_texts(&page).cursor(&scope(), Some(5)).unwrap();
             assert_eq!(cursor.client_state().unwrap().as_deref(), Some(text));
-            let page = PageOptions::default().with_cursor(cursor);
+            let page = PageOptions::default().cursor(cursor);
             assert_eq!(scope().start(&page).unwrap(), 5);
         }
-        let page = at_most(1).with_client_state(longest + "x");
+        let page = at_most(1).client_state(longest + "x");
         assert_eq!(page.validate().unwrap_err().code(), "INVALID_ARGUMENT");
     }
 }

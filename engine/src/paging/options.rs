@@ -15,7 +15,7 @@ pub const CLIENT_STATE_LIMIT_BYTES: usize = 2048;
 /// ```
 /// use kb_engine::PageOptions;
 ///
-/// let page = PageOptions::default().with_max_tokens(2000);
+/// let page = PageOptions::default().max_tokens(2000);
 /// assert_eq!(page.cursor, None);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,21 +35,21 @@ pub struct PageOptions {
 impl PageOptions {
     /// Limits the result to `max_tokens` tokens.
     #[must_use]
-    pub fn with_max_tokens(mut self, max_tokens: u32) -> PageOptions {
+    pub fn max_tokens(mut self, max_tokens: u32) -> PageOptions {
         self.max_tokens = Some(max_tokens);
         self
     }
 
     /// Continues at `cursor`.
     #[must_use]
-    pub fn with_cursor(mut self, cursor: Cursor) -> PageOptions {
+    pub fn cursor(mut self, cursor: Cursor) -> PageOptions {
         self.cursor = Some(cursor);
         self
     }
 
     /// Puts a text of the caller into the next cursor.
     #[must_use]
-    pub fn with_client_state(mut self, client_state: impl Into<String>) -> PageOptions {
+    pub fn client_state(mut self, client_state: impl Into<String>) -> PageOptions {
         self.client_state = Some(client_state.into());
         self
     }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn continued(cursor: Cursor) -> PageOptions {
-        PageOptions::default().with_cursor(cursor)
+        PageOptions::default().cursor(cursor)
     }
 
     #[test]

@@ -307,10 +307,7 @@ mod tests {
             (base().max_text_chars(9), false),
             (base().context_chars(9), false),
             (base().explain(true), false),
-            (
-                base().page(PageOptions::default().with_max_tokens(9)),
-                false,
-            ),
+            (base().page(PageOptions::default().max_tokens(9)), false),
         ]
     }
 

@@ -207,7 +207,7 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentE
         Part::Lines(first, last) => {
             let lines = Lines { first, last };
             // Bounds what is read, however long the lines are.
-            let page = PageOptions::default().with_max_tokens(TEXT_LIMIT_TOKENS);
+            let page = PageOptions::default().max_tokens(TEXT_LIMIT_TOKENS);
             let read = index.kb().text_paged(&found.path, Some(lines), &page);
             let text = read.map_err(|error| missing_or_failed(error, address))?;
             exact(&text.document, &found.path).ok_or_else(missing)?;
@@ -271,7 +271,7 @@ fn overview(index: &Index) -> Result<String, ContentError> {
 }
 
 fn outline(index: &Index, path: &str, address: &str) -> Result<String, ContentError> {
-    let page = PageOptions::default().with_max_tokens(OUTLINE_LIMIT_TOKENS);
+    let page = PageOptions::default().max_tokens(OUTLINE_LIMIT_TOKENS);
     let found = index.kb().sections(path, &page);
     let outline = found.map_err(|error| missing_or_failed(error, address))?;
     let missing = || ContentError::NotFound(address.to_owned());

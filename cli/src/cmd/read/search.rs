@@ -58,9 +58,13 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         output.warning(warning);
     }
     if response.relevance == Relevance::NothingRelevant && !response.hits.is_empty() {
-        output.warning(
-            "the file contains nothing relevant to the query; these are the nearest passages",
-        );
+        let subject = match opened.as_slice() {
+            [_] => "the file contains",
+            _ => "the files contain",
+        };
+        output.warning(&format!(
+            "{subject} nothing relevant to the query; these are the nearest passages"
+        ));
     }
     // Of several files each answer says which.
     let names: Vec<String> = match opened.as_slice() {

@@ -47,7 +47,7 @@ impl Context<'_> {
 
     /// The page of a list after `token` that the engine is asked for, `budget` tokens of it.
     pub(in crate::tools) fn page(&self, budget: u32, token: Option<&str>) -> PageOptions {
-        let mut page = PageOptions::default().with_max_tokens(budget);
+        let mut page = PageOptions::default().max_tokens(budget);
         page.cursor = token.map(|token| Cursor::from(token.to_owned()));
         page.client_state.clone_from(&self.note);
         page

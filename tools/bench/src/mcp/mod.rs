@@ -79,7 +79,7 @@ fn request(query: &str) -> Request {
     let mut request = Request::new(query);
     request.mode = Mode::Hybrid;
     request.filters.classes = vec![Class::Doc, Class::Data];
-    request.page = PageOptions::default().with_max_tokens(8000);
+    request.page = PageOptions::default().max_tokens(8000);
     request
 }
 
