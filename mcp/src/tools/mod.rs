@@ -1,10 +1,11 @@
 //! The tools: a name and arguments become a result. Plain functions; nothing here waits for a client.
 //!
 //! To add a tool:
-//! 1. Write `NAME.rs` like `list_documents.rs`: a parameter struct, a result struct, `impl Tool`. Their
+//! 1. Write `NAME.rs` like `list/list_documents.rs`: a parameter struct, a result struct, `impl Tool`. Their
 //!    doc comments and limits are what clients read; nothing else describes the tool.
-//! 2. Add it to `TOOLS` below, sorted by name, and an example to `mcp/data/examples.json`.
-//! 3. Say in `definitions/instructions.rs` when to use it.
+//! 2. Add it to `TOOLS` below, sorted by name, an example to `mcp/data/examples.json`, and its surface to
+//!    `mcp/data/planned.json`: what is not there is refused by a test, which also counts the tools.
+//! 3. Say in `definitions/instructions.rs` when to use it, or name it there as one that is rarely needed.
 //! 4. Run `cargo xtask docs --write`, which writes `mcp/data/tools.json` and `docs/mcp-tools.md` anew.
 //! 5. Test it in its file with `testing::Fixture`, which compares each result with the schema and its text.
 
@@ -18,9 +19,7 @@ mod get_pages;
 mod get_status;
 mod index_codebase;
 mod index_stats;
-mod list_documents;
-mod list_folders;
-mod list_indexes;
+mod list;
 mod search;
 mod search_code;
 mod search_docs;
@@ -34,6 +33,7 @@ use crate::response::{Object, ToolError, ToolResponse};
 pub(crate) use call::context::Call;
 use call::resolve;
 use call::tool::{Definition, Effect, Entry};
+use list::{list_documents, list_folders, list_indexes};
 
 /// Every tool, sorted by name.
 const TOOLS: &[Entry] = &[

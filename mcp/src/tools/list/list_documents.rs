@@ -4,20 +4,20 @@ use kb_engine::{Cursor, DocumentInfo, Paged, file_types};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::budget::{self, Attempt};
-use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, IndexName, MaxTokens};
-use super::call::resolve;
-use super::call::tool::Tool;
 use crate::indexes::updated_ms;
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, time};
+use crate::tools::call::budget::{self, Attempt};
+use crate::tools::call::context::{Context, non_empty};
+use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens};
+use crate::tools::call::resolve;
+use crate::tools::call::tool::Tool;
 
-pub(super) struct ListDocuments;
+pub(crate) struct ListDocuments;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct ListDocumentsParams {
+pub(crate) struct ListDocumentsParams {
     /// Folder path, e.g. Finance/2024/Q4.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct ListDocumentsParams {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Documents<'a> {
+pub(crate) struct Documents<'a> {
     documents: Vec<Document<'a>>,
     token_count: u64,
 }

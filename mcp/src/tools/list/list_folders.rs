@@ -4,13 +4,13 @@ use kb_engine::Folders;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::budget::{self, Attempt};
-use super::call::context::Context;
-use super::call::params::IndexName;
-use super::call::resolve;
-use super::call::tool::Tool;
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse};
+use crate::tools::call::budget::{self, Attempt};
+use crate::tools::call::context::Context;
+use crate::tools::call::params::IndexName;
+use crate::tools::call::resolve;
+use crate::tools::call::tool::Tool;
 
 /// Tokens of a result.
 const TOKENS: u32 = 2000;
@@ -18,15 +18,15 @@ const TOKENS: u32 = 2000;
 /// Bytes that a name in a list takes besides its letters.
 const NAME_OVERHEAD_BYTES: usize = 4;
 
-pub(super) struct ListFolders;
+pub(crate) struct ListFolders;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct ListFoldersParams {
+pub(crate) struct ListFoldersParams {
     index_name: Option<IndexName>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct FolderList<'a> {
+pub(crate) struct FolderList<'a> {
     /// Top-level folder names.
     folders: &'a [String],
     /// Every folder.

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::context::Context;
-use super::call::resolve;
-use super::call::tool::Tool;
 use crate::indexes::{Index, each};
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
+use crate::tools::call::context::Context;
+use crate::tools::call::resolve;
+use crate::tools::call::tool::Tool;
 
-pub(super) struct ListIndexes;
+pub(crate) struct ListIndexes;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct ListIndexesParams {}
+pub(crate) struct ListIndexesParams {}
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct IndexList {
+pub(crate) struct IndexList {
     indexes: Vec<OpenIndex>,
     warnings: Option<Warnings>,
 }

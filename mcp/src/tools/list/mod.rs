@@ -1,0 +1,5 @@
+//! Tools that list what a server has: indexes, folders, documents.
+
+pub(super) mod list_documents;
+pub(super) mod list_folders;
+pub(super) mod list_indexes;
