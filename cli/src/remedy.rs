@@ -127,7 +127,16 @@ fn for_argument(error: &Error, command: &Command<'_>) -> Option<String> {
         Error::InvalidArgument {
             argument: "vectors",
             ..
+        } if command.verb.starts_with("kb seal") => {
+            Some("`kb index --rebuild` writes the file anew from its sources".to_owned())
+        }
+        Error::InvalidArgument {
+            argument: "vectors",
+            ..
         } => Some("--rebuild writes the file anew".to_owned()),
+        Error::InvalidArgument {
+            argument: "root", ..
+        } => Some("`--root NAME` takes one of its roots".to_owned()),
         _ => None,
     }
 }

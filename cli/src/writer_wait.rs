@@ -11,6 +11,10 @@ use crate::output::log;
 /// Second interrupt: the status of an error, as for any run that did not finish.
 const INTERRUPTED_STATUS: i32 = 2;
 
+/// How long one attempt waits for the lock, and an interrupt is not noticed. A run looks at all its
+/// sources again after it.
+const STEP: Duration = Duration::from_secs(2);
+
 /// [`kb_engine::wait_for_writer`] that ends once `cancel` is set. `on_wait` is called once, with who has
 /// the file.
 ///
@@ -35,7 +39,7 @@ pub(crate) fn wait_for_writer<T>(
         }
         ControlFlow::Continue(())
     };
-    kb_engine::wait_for_writer(limit, &mut hook, attempt)
+    kb_engine::wait_for_writer(limit, STEP, &mut hook, attempt)
 }
 
 /// What the hook of a run returns: to stop once `cancel` is set.

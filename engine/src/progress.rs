@@ -15,15 +15,17 @@ use crate::error::{Error, Result};
 /// The closure that long operations report to: `KbWriter::index`, `KbWriter::seal`, [`crate::Kb::verify`]
 /// and the others that take a hook. The same closure decides whether the operation continues.
 ///
-/// It is called on the thread that called the operation, when a stage begins and then at least about
-/// 20 times a second, also while that thread only waits for worker threads. It is called no more
+/// It is called on the thread that called the operation, when a stage begins and then about 20 times a
+/// second, also while that thread only waits for worker threads. Single steps have no calls inside:
+/// storing one document, loading the records of a commit, parts of a deep check. It is called no more
 /// than a few thousand times a second, so it may lock and draw, but whatever it takes is added to
 /// the operation.
 ///
-/// With [`ControlFlow::Break`] the operation ends within about 50 ms with
-/// [`crate::Error::Cancelled`], and the file stays as it was. There is one exception: merges after a commit
-/// ([`Stage::Merge`]) only end early, because the commit is in the file and stays there. Once it
-/// returned `Break` the closure is not called again by that operation.
+/// After [`ControlFlow::Break`] the operation ends with [`crate::Error::Cancelled`] as soon as the step that
+/// is under way allows: mostly within 50 ms; a worker finishes the document that it reads, and the sync
+/// of a commit or the training of a dictionary is waited for. The file stays as it was. There is one
+/// exception: merges after a commit ([`Stage::Merge`]) only end early, because the commit is in the
+/// file and stays there. Once it returned `Break` the closure is not called again by that operation.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -185,7 +187,6 @@ impl<'h> Reporter<'h> {
     ///
     /// # Errors
     /// As [`Reporter::report`].
-    #[cfg(feature = "ingest")]
     pub(crate) fn start(&self, stage: Stage) -> Result<()> {
         self.report(Progress::new(stage))
     }

@@ -16,6 +16,9 @@ use crate::response::ToolError;
 /// How long a write waits for another writer.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long one attempt waits for another program; between two of them a cancelled call is noticed.
+const LOCK_STEP: Duration = Duration::from_millis(100);
+
 /// How often a waiting write retries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -169,6 +172,7 @@ impl Index {
         cancel: &AtomicBool,
         mut work: impl FnMut(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
+        let started = Instant::now();
         let _writing = self.lock(cancel)?;
         let stop_if_cancelled = || match cancel.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
@@ -181,7 +185,8 @@ impl Index {
             Ok(writer) => work(&mut writer.lock_timeout(timeout)).map(Ok),
             Err(error) => Ok(Err(error)),
         };
-        kb_engine::wait_for_writer(LOCK_TIMEOUT, &mut |_| stop_if_cancelled(), attempt)?
+        let left = LOCK_TIMEOUT.saturating_sub(started.elapsed());
+        kb_engine::wait_for_writer(left, LOCK_STEP, &mut |_| stop_if_cancelled(), attempt)?
     }
 
     /// A writer of the file, which must exist: a file that was moved away is not created again.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::progress::{INTERVAL, Reporter};
@@ -166,6 +167,7 @@ impl<J, O> Queue<J, O> {
     }
 
     fn next(&self, is_ended: bool) -> Next<J, O> {
+        let deadline = Instant::now() + INTERVAL;
         let mut state = self.lock();
         loop {
             let number = state.delivered;
@@ -183,13 +185,15 @@ impl<J, O> Queue<J, O> {
                 false if has_room => return Next::Draw,
                 true if ahead == 0 => return Next::End,
                 _ => {
-                    let (woken, timeout) = self
-                        .changed
-                        .wait_timeout(state, INTERVAL)
-                        .unwrap_or_else(PoisonError::into_inner);
-                    if timeout.timed_out() {
+                    // Other jobs that end wake this thread as well, without being the next.
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
                         return Next::Wait;
                     }
+                    let (woken, _) = self
+                        .changed
+                        .wait_timeout(state, left)
+                        .unwrap_or_else(PoisonError::into_inner);
                     state = woken;
                 }
             }

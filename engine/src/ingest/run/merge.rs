@@ -111,7 +111,7 @@ fn merge_some(
     let (mut merged, mut done_bytes) = (0, 0);
     let mut documents = LiveDocuments::new(snapshot, catalog, &bound)?;
     while let Some((id, mut record)) = documents.advance()? {
-        writer.push(transaction, id, id, &mut record)?;
+        writer.push(transaction, id, id, &mut record, reporter)?;
         documents::put_record(transaction, id, &record)?;
         merged += 1;
         done_bytes += u64::from(record.text_bytes);

@@ -5,22 +5,21 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// How long one attempt waits for the lock; between two attempts the hook is called.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_millis(100);
-
 /// Pause after an attempt that did not wait itself.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Calls `attempt` until no other writer has the file, for `limit` at most. `attempt` gets the time that
-/// it may wait itself, for [`crate::KbWriter::lock_timeout`], and must take the lock before it does
-/// anything else, because it is repeated. `hook` is called after each attempt, with who has the file, at
-/// least ten times a second; [`ControlFlow::Break`] ends the wait.
+/// it may wait itself, for [`crate::KbWriter::lock_timeout`]: nothing the first time, then `step` at most.
+/// It is repeated whole, so `step` should be long where it does much before it takes the lock
+/// (`KbWriter::index` compares the sources first). `hook` is called after each attempt, with who has the
+/// file; [`ControlFlow::Break`] ends the wait.
 ///
 /// # Errors
 /// [`Error::IndexLocked`] when the time is over, [`Error::Cancelled`] after `Break`, and those of
 /// `attempt`.
 pub fn wait_for_writer<T>(
     limit: Duration,
+    step: Duration,
     hook: &mut dyn FnMut(&str) -> ControlFlow<()>,
     mut attempt: impl FnMut(Duration) -> Result<T>,
 ) -> Result<T> {
@@ -42,6 +41,6 @@ pub fn wait_for_writer<T>(
         if timeout.is_zero() || attempted.elapsed() < timeout {
             std::thread::sleep(PAUSE.min(left));
         }
-        timeout = ATTEMPT_TIMEOUT.min(left);
+        timeout = step.min(left);
     }
 }

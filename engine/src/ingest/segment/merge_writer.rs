@@ -166,13 +166,15 @@ impl<'b> MergeWriter<'b> {
     /// changed to say where it lies; the caller writes it. One without chunks is in no segment.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when rows, columns and records contradict each other; what storage says.
+    /// [`Error::Damaged`] when rows, columns and records contradict each other; what storage says;
+    /// [`Error::Cancelled`].
     pub fn push(
         &mut self,
         transaction: &mut Transaction<'_>,
         old: DocumentId,
         new: DocumentId,
         record: &mut DocumentRecord,
+        reporter: &Reporter<'_>,
     ) -> Result<()> {
         if record.rows == 0 {
             (record.segment, record.first_row) = (NO_SEGMENT, 0);
@@ -199,6 +201,8 @@ impl<'b> MergeWriter<'b> {
                     id.0, record.path
                 )));
             }
+            // One document may be compressed for seconds.
+            reporter.tick()?;
             source.new_rows.push(self.columns.rows());
             self.columns.chunks.push(transaction, new, &chunk.at)?;
             self.chunk_text.clear();

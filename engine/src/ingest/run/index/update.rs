@@ -37,7 +37,8 @@ impl Session {
         let started = Instant::now();
         self.check_open()?;
         if self.has_pending() {
-            self.commit(reporter)?;
+            // Without the hook: a break would lose the changes that wait.
+            self.commit(&Reporter::silent())?;
         }
         let mut report = match Container::open(&self.path) {
             Ok(base) => match base.read(Catalog::load) {

@@ -34,7 +34,8 @@ impl Session {
     ) -> Result<SealReport> {
         self.check_open()?;
         if self.has_pending() {
-            self.commit(reporter)?;
+            // Without the hook: a break would lose the changes that wait.
+            self.commit(&Reporter::silent())?;
         }
         // A file that this writer has open would be locked against it.
         self.open = None;

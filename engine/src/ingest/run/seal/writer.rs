@@ -66,7 +66,7 @@ impl Sealing<'_, '_> {
         }
         if let Some(open) = &mut self.open {
             self.rows_left = self.rows_left.saturating_sub(record.rows);
-            open.push(transaction, old, new, &mut record)?;
+            open.push(transaction, old, new, &mut record, self.reporter)?;
         }
         documents::put(transaction, new, &record)
     }
