@@ -261,7 +261,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12,
         failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn the_same_documents_are_sealed_the_same_whatever_their_history(
+    fn sealing_does_not_depend_on_history(
         seed in any::<u64>(), changes in 1usize..60,
     ) {
         let folder = tempfile::tempdir().expect("folder");
@@ -366,7 +366,7 @@ fn index(path: &Path, sources: &Path) -> kb_engine::Report {
 }
 
 #[test]
-fn a_sealed_file_names_no_place_of_the_machine_and_is_indexed_again_from_its_folder() {
+fn a_sealed_file_has_no_absolute_path_and_is_updated_again() {
     let (_folder, path, sources) = harbour();
     let unsealed = answers(&path);
     seal(&path, None);
@@ -423,7 +423,7 @@ fn sealing_to_another_file_leaves_the_source_as_it_is() {
 }
 
 #[test]
-fn readers_see_a_file_that_was_sealed_in_place_at_their_next_request() {
+fn readers_see_a_file_sealed_in_place() {
     let (_folder, path, _) = harbour();
     let kb = Kb::open(&path).expect("it opens");
     let request = Request::new("polish the lens");

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_wins_over_the_variable_and_the_variable_over_the_folder() {
+    fn flag_beats_variable_beats_folder() {
         let tree = Tree::new();
         tree.touch("a/here.kb");
         let folder = tree.top.join("a");

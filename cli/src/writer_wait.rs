@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_becomes_free_is_written_and_its_holder_named_once() {
+    fn a_freed_file_is_written_and_its_holder_named_once() {
         let (mut attempts, mut told) = (0, Vec::new());
         let result = wait_for_writer(
             Duration::from_secs(60),

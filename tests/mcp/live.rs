@@ -13,7 +13,7 @@ use crate::support::{Folder, PATIENCE};
 const FILE: &[&str] = &["harbour.kb"];
 
 #[test]
-fn what_another_process_commits_rebuilds_or_seals_is_served_at_once() {
+fn changes_by_other_processes_are_served_at_once() {
     let folder = Folder::indexed();
     let mut client = Client::stdio(&folder, FILE);
     let mut first = |query: &str| {
@@ -138,7 +138,7 @@ impl Drop for Left<'_> {
 }
 
 #[test]
-fn sixty_four_clients_search_while_one_writes_and_every_answer_is_of_one_commit() {
+fn each_answer_to_many_clients_is_of_one_commit() {
     let folder = Folder::indexed();
     let server = HttpServer::start(&folder, &["harbour.kb", "--allow-write"]);
     // Every client asks as often as this, and the writer goes on until all have.
@@ -207,7 +207,7 @@ fn sixty_four_clients_search_while_one_writes_and_every_answer_is_of_one_commit(
 }
 
 #[test]
-fn a_watching_server_follows_what_is_indexed_later_and_leaves_what_was_cleared() {
+fn a_watching_server_follows_index_and_clear() {
     let folder = Folder::with_corpus();
     let arguments = ["new.kb", "--allow-write", "--watch"];
     let mut client = Client::stdio(&folder, &arguments);
@@ -242,7 +242,7 @@ fn a_watching_server_follows_what_is_indexed_later_and_leaves_what_was_cleared()
 
 /// A sealed file names its folder without its place; one of that name in the working folder is another.
 #[test]
-fn a_watching_server_leaves_a_folder_that_only_has_the_name_of_a_sealed_root() {
+fn a_watching_server_ignores_a_folder_of_the_same_name() {
     let folder = Folder::empty();
     folder.write("p1/docs/a.md", "# Anchor\n\nDrop it.\n");
     folder.write("p2/docs/g.md", "# Gull\n\nIt was never named.\n");

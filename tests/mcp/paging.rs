@@ -92,7 +92,7 @@ fn the_parts_of_every_answer_joined_are_the_whole() {
 }
 
 #[test]
-fn continuations_that_are_forged_foreign_or_stale_are_refused_each_in_its_words() {
+fn forged_foreign_and_stale_continuations_are_refused() {
     let folder = office();
     let mut client = served(&folder);
     let huge = |token: &str| json!({"document_id": "huge_text.txt", "continuation_token": token});

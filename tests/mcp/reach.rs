@@ -36,7 +36,7 @@ fn peak_kb(id: u32) -> u64 {
 /// ignore file until it had no memory left.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_ignore_file_that_is_a_link_is_not_read_when_a_search_looks_at_the_sources() {
+fn a_search_reads_no_linked_ignore_file() {
     let folder = Folder::indexed();
     let harbour = folder.join("harbour");
     link("/dev/zero", harbour.join("src/.gitignore"));
@@ -161,7 +161,7 @@ fn a_watched_folder_that_becomes_a_link_is_not_followed() {
 
 /// A name of a file beside the served one made that one served, and cleared.
 #[test]
-fn a_file_that_is_not_served_is_opened_only_if_it_holds_the_folder_and_nothing_else() {
+fn an_unserved_file_is_opened_only_for_its_only_folder() {
     let folder = Folder::empty();
     folder.write("project/a.md", "# A\n\nOf the project.\n");
     folder.write("private/p.md", "# P\n\nNot for everybody.\n");
@@ -195,7 +195,7 @@ fn a_file_that_is_not_served_is_opened_only_if_it_holds_the_folder_and_nothing_e
 /// Each text and list of a client, and one more than there may be. A name of 4 MB took five seconds in
 /// 20 000 paths, a million languages eight.
 #[test]
-fn arguments_that_are_too_long_are_refused_before_anything_is_looked_up() {
+fn overlong_arguments_are_refused_first() {
     fn fields(schema: &Value, above: &[String], found: &mut Vec<(Vec<String>, Value)>) {
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
             let place = [above, std::slice::from_ref(name)].concat();
@@ -340,7 +340,7 @@ fn a_client_is_not_told_which_process_holds_a_file() {
 /// A folder got a prefix when it was indexed into a file that had been cleared, so that every id that a
 /// client had kept led nowhere.
 #[test]
-fn a_folder_that_is_indexed_again_after_a_clear_has_the_ids_it_had() {
+fn a_folder_keeps_its_ids_after_a_clear() {
     let folder = Folder::indexed();
     let mut client = Client::stdio(&folder, &["harbour.kb", "new.kb", "--allow-write"]);
     let path = folder.join("harbour").display().to_string();

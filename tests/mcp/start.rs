@@ -94,7 +94,7 @@ fn several_files_are_told_apart_by_name_and_searched_together() {
 }
 
 #[test]
-fn the_configuration_of_every_host_names_the_command_and_the_file_in_full() {
+fn host_configurations_have_absolute_paths() {
     let folder = Folder::indexed();
     let binary = crate::support::kb_binary().display().to_string();
     let file = folder

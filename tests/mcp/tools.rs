@@ -197,7 +197,7 @@ fn code_is_searched_with_its_language_and_lines_around() {
 }
 
 #[test]
-fn a_title_is_found_when_every_word_matches_and_the_newest_of_equals_is_first() {
+fn title_mode_needs_every_word_and_sorts_ties_by_age() {
     let folder = office();
     let mut client = served(&folder);
     let found = client.tool("search", json!({"query": "q1 report", "mode": "title"}));
@@ -216,7 +216,7 @@ fn a_title_is_found_when_every_word_matches_and_the_newest_of_equals_is_first() 
 }
 
 #[test]
-fn a_search_gives_documents_or_passages_with_place_and_surroundings() {
+fn a_search_returns_located_documents_or_passages() {
     let folder = office();
     let mut client = served(&folder);
     let asked = json!({"query": "financial results", "mode": "semantic", "scope": "documents", "filters": {"folder": "Finance", "fileType": "md"}});
@@ -257,7 +257,7 @@ fn a_search_gives_documents_or_passages_with_place_and_surroundings() {
 }
 
 #[test]
-fn a_question_that_nothing_answers_is_told_and_a_file_that_is_behind_too() {
+fn irrelevant_queries_and_stale_files_are_flagged() {
     let folder = office();
     let mut client = served(&folder);
     let warned = |client: &mut Client, tool: &str, query: &str, word: &str| {
@@ -471,7 +471,7 @@ fn folders_documents_and_numbers_of_an_index_are_listed() {
 }
 
 #[test]
-fn arguments_are_taken_as_hosts_send_them_and_refused_with_their_range() {
+fn lenient_arguments_are_taken_and_bad_ones_refused() {
     let folder = office();
     let mut client = served(&folder);
     let found = client.tool(

@@ -25,7 +25,7 @@ fn everywhere(check: impl Fn(&mut Client, &str)) {
 }
 
 #[test]
-fn every_revision_is_served_on_both_transports_with_the_same_answers() {
+fn every_revision_and_transport_answers_the_same() {
     let folder = Folder::indexed();
     let server = HttpServer::start(&folder, FILE);
     let question = json!({"query": "how is the lamp kept", "top_k": 3});
@@ -98,7 +98,7 @@ fn discovery_may_be_followed_by_the_handshake_of_an_older_host() {
 }
 
 #[test]
-fn an_unknown_old_revision_gets_one_that_is_known_and_an_unknown_new_one_is_refused() {
+fn unknown_revisions_are_answered_by_age() {
     let folder = Folder::indexed();
     let mut stdio = Stdio::start(&folder, FILE);
     let asked = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
@@ -169,7 +169,7 @@ fn what_is_not_there_is_refused_with_its_name() {
 }
 
 #[test]
-fn every_result_of_the_newest_revision_names_the_server_and_how_long_it_is_true() {
+fn newest_results_name_the_server_and_their_lifetime() {
     let folder = Folder::indexed();
     let mut client = Client::stdio(&folder, FILE);
     let public = (json!(3_600_000), json!("public"));
@@ -218,7 +218,7 @@ fn every_result_of_the_newest_revision_names_the_server_and_how_long_it_is_true(
 }
 
 #[test]
-fn resources_list_every_document_and_reading_them_gives_their_text() {
+fn every_document_is_a_readable_resource() {
     let folder = Folder::indexed();
     let mut client = Client::stdio(&folder, FILE);
     let list = client.result("resources/list", json!({}));
@@ -401,7 +401,7 @@ fn fifty_calls_sent_at_once_are_all_answered() {
 }
 
 #[test]
-fn nothing_but_messages_comes_on_stdout_and_the_end_of_input_is_the_end() {
+fn stdout_has_only_messages_and_ends_with_the_input() {
     let folder = Folder::indexed();
     let ended_after = |listens: bool| {
         let mut stdio = Stdio::start(&folder, FILE);
@@ -468,7 +468,7 @@ fn lines_that_are_no_messages_do_not_end_the_server() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_refused_and_the_next_one_is_answered() {
+fn an_overlong_line_is_refused_and_the_next_answered() {
     let folder = Folder::indexed();
     let mut stdio = Stdio::start(&folder, FILE);
     stdio.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": Client::meta()}}));

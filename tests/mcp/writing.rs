@@ -242,7 +242,7 @@ fn an_upload_that_was_acknowledged_survives_a_kill() {
 }
 
 #[test]
-fn a_folder_is_indexed_brought_up_to_date_and_nothing_outside_the_roots_is() {
+fn only_folders_below_the_roots_are_indexed() {
     let folder = Folder::empty();
     for name in ["a.md", "b.md", "c.md"] {
         folder.write(
@@ -330,7 +330,7 @@ fn a_folder_is_indexed_brought_up_to_date_and_nothing_outside_the_roots_is() {
 const DOCUMENTS: usize = 500;
 
 #[test]
-fn an_index_run_tells_its_progress_and_a_cancelled_one_changes_nothing() {
+fn an_index_run_reports_and_a_cancelled_one_changes_nothing() {
     let folder = Folder::indexed();
     for n in 0..DOCUMENTS {
         folder.write(
@@ -398,7 +398,7 @@ fn clearing_empties_a_file_that_keeps_its_name_and_identity() {
 }
 
 #[test]
-fn a_write_while_another_process_writes_is_refused_after_some_seconds() {
+fn a_write_waits_seconds_for_another_process() {
     let folder = Folder::indexed();
     let mut writer = kb_engine::KbWriter::open_or_create(folder.join("harbour.kb")).unwrap();
     writer.add_bytes("held.md", b"# Held\n").unwrap();

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_value_is_no_operand_and_an_operand_no_optional_value() {
+    fn optional_values_and_operands_are_told_apart() {
         assert_eq!(
             separated(&["rm", "a.kb", "--wait", "5", "- x"]),
             ["rm", "--wait", "5", "--", "a.kb", "- x"]

@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manifest_that_names_a_segment_twice_or_out_of_order_is_damaged() {
+    fn segments_of_a_manifest_must_ascend() {
         let naming = |segments: &[u32]| Manifest {
             segments: segments.to_vec(),
             ..Manifest::default()

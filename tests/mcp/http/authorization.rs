@@ -299,7 +299,7 @@ fn a_token_opens_the_door_and_nothing_like_it_does() {
 }
 
 #[test]
-fn there_are_ten_tokens_at_most_with_names_of_their_own_in_a_file_of_ones_own() {
+fn at_most_ten_tokens_with_unique_names_in_a_private_file() {
     let folder = Folder::indexed();
     for n in 0..10 {
         token(&folder, &format!("host {n}"), &[]);

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judged_row_that_is_missing_lowers_the_best_that_can_be_reached() {
+    fn a_missing_judged_row_lowers_the_ideal_score() {
         let mut judgements = judged(&[(1, 1.0)]);
         judgements.add(None, 1.0);
         assert!(close(

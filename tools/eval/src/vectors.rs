@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_is_found_in_every_way_and_among_other_collections() {
+    fn judged_rows_are_found_among_other_collections() {
         let cars = set(
             "cars",
             &["how to change a tyre of a car", "fuel for engines"],

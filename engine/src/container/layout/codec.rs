@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_byte_identical_with_bincode_standard_and_read_back() {
+    fn records_are_byte_identical_with_bincode_standard() {
         for shift in 0..64 {
             for offset in [0u64, 1, 2] {
                 let record = representative((1u64 << shift).wrapping_sub(offset));

@@ -304,7 +304,7 @@ mod tests {
     };
 
     #[test]
-    fn a_tree_that_uses_a_page_twice_or_lies_about_its_length_is_damaged() {
+    fn a_shared_page_or_a_false_length_is_damage() {
         let (_folder, path) = temp_path();
         build(&path, |transaction| fill(transaction, 1));
         let file = Map::Bytes(fs::read(&path).unwrap().into());

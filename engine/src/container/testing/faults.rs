@@ -175,7 +175,7 @@ fn nothing_is_heard_after_the_end_not_even_of_a_panic() {
 }
 
 #[test]
-fn a_new_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else() {
+fn a_failed_new_file_leaves_only_the_old_one() {
     for error in [NO_SPACE, IO_ERROR] {
         for nth in 1.. {
             let (folder, path) = temp_path_in_memory();
@@ -201,7 +201,7 @@ fn a_new_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else() {
 }
 
 #[test]
-fn commits_in_place_on_a_full_or_failing_disk_keep_what_was_acknowledged() {
+fn a_failing_disk_keeps_acknowledged_commits() {
     let (_folder, path) = temp_path_in_memory();
     build(&path, |transaction| fill(transaction, 1));
     let first = fs::read(&path).unwrap();

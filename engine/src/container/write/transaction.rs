@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_failure_the_writer_refuses_and_the_last_commit_stands() {
+    fn a_failed_writer_refuses_and_keeps_the_last_commit() {
         let (folder, path) = temp_path();
         let mut writer = ContainerWriter::create(&path, &identity()).unwrap();
         let mut transaction = writer.begin().unwrap();

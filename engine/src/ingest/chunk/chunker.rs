@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_decorators_stay_with_their_items_without_blank_lines() {
+    fn comments_and_decorators_stay_with_their_items() {
         let mut text = String::new();
         for number in 0..60 {
             let comment = format!("# Comment of item {number},\n# two lines of it.\n@decorated\n");

@@ -439,7 +439,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn borders_called_certain_are_grapheme_borders_beside_every_plain_character() {
+    fn certain_boundaries_are_grapheme_boundaries() {
         let beside = [
             'a', ' ', '\r', '\u{6f22}', '\u{ac00}', '\u{e01}', '\u{915}', '\u{628}',
         ];

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_title_of_markdown_is_its_first_outermost_heading_or_the_file_name() {
+    fn a_markdown_title_is_the_first_outermost_heading() {
         assert_eq!(document("x/a.md", "## Small\n\n# Large\n").title, "Large");
         assert_eq!(document("x/a.md", "## Small\n").title, "a.md");
         assert_eq!(document("x/a.md", "---\nnot front matter").title, "a.md");

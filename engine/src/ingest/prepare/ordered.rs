@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn results_come_in_the_order_of_the_jobs_also_of_those_that_panicked() {
+    fn results_keep_the_order_of_jobs_despite_panics() {
         for threads in [0, 1, 3] {
             let (ran, seen) = run(1000, threads, u64::MAX);
             ran.unwrap();

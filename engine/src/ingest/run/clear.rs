@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_file_is_empty_and_stays_the_same_file_for_those_who_have_it_open() {
+    fn open_readers_see_a_cleared_file_as_empty() {
         let folder = tempfile::tempdir().unwrap();
         let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
         std::fs::create_dir(&sources).unwrap();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_or_that_another_writes_is_not_cleared() {
+    fn a_missing_or_locked_file_is_not_cleared() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.kb");
         let mut writer = KbWriter::open_or_create(&path).unwrap();

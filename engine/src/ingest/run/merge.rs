@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_text_is_in_no_segment_and_every_call_answers_it() {
+    fn a_document_without_text_is_in_no_segment() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.kb");
         add(&path, &[("empty.md", ""), ("none.txt", "")]);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_that_is_stopped_loses_nothing_and_the_next_run_makes_it() {
+    fn a_stopped_merge_loses_nothing_and_is_made_later() {
         let folder = tempfile::tempdir().unwrap();
         let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
         std::fs::create_dir(&sources).unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_contradict_rows_stop_a_merge_and_nothing_is_lost() {
+    fn contradicting_records_stop_a_merge_without_loss() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.kb");
         for number in 0..7 {

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_added_document_is_the_same_after_the_folder_is_indexed_again() {
+    fn an_added_document_survives_indexing_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
         std::fs::create_dir(&sources).unwrap();

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_a_preview_is_whole_words_where_there_are_any() {
+    fn context_of_a_cut_text_is_whole_words() {
         let text = "the moon pulls the sea";
         for (characters, first, last) in [
             (0, "", ""),

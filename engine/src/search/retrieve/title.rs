@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_worth_more_than_a_beginning_and_that_more_than_a_part() {
+    fn whole_words_beat_prefixes_and_prefixes_beat_infixes() {
         let of = |title, path, tags: &[&str]| score(title, path, tags, "tide").unwrap();
         let words = [
             of("Tide", "x", &[]),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_scores_are_as_good_and_a_query_without_a_vector_does_not_count() {
+    fn ties_count_and_queries_without_vectors_do_not() {
         let collection = collection();
         let truth = Truth::of(&collection);
         let ten: Vec<usize> = (0..10).collect();

@@ -258,7 +258,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn modes_that_are_not_there_are_dashes_and_missing_systems_are_named() {
+    fn missing_modes_are_dashes_and_systems_are_named() {
         let text = markdown(&figures(), "a.svg");
         assert!(
             text.contains("| kb | 0.500 / 1.00 | - | 4.00 / 8.00 | 0.990 | - |"),

@@ -203,7 +203,7 @@ fn keys_of_another_type_are_refused() {
 }
 
 #[test]
-fn a_tree_of_few_pages_that_claims_to_be_endless_is_ended_by_the_budget() {
+fn the_work_budget_ends_an_endless_tree() {
     // Every level is one page whose 100 children are the page below: 100^20 leaves.
     let leaf = leaf();
     let mut pages = vec![leaf];

@@ -176,7 +176,7 @@ fn a_file_renamed_over_the_path_is_followed() {
 }
 
 #[test]
-fn commits_in_place_are_seen_by_open_readers_also_when_the_file_grows() {
+fn open_readers_see_commits_that_grow_the_file() {
     let (_folder, path) = temp_path();
     build(&path, |transaction| fill(transaction, 10));
     let container = Container::open(&path).unwrap();

@@ -120,7 +120,7 @@ fn a_changed_byte_of_an_extent_is_found_when_it_is_first_read() {
 }
 
 #[test]
-fn what_was_located_serves_later_commits_until_the_segment_changes() {
+fn located_extents_serve_later_commits() {
     let (_folder, path) = temp_path();
     build(&path, |transaction| fill(transaction, 1));
     let container = Container::open(&path).unwrap();

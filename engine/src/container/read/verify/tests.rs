@@ -141,7 +141,7 @@ fn several_damages_are_all_listed_up_to_a_hundred() {
 }
 
 #[test]
-fn redbs_own_pages_are_checked_and_no_writer_builds_on_damage_there() {
+fn no_writer_builds_on_damaged_pages_of_redb() {
     let bytes = sample();
     let mut changed = bytes.clone();
     changed[system_root(&bytes) + 2] ^= 1;

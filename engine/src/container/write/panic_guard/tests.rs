@@ -122,7 +122,7 @@ fn work(path: &Path) -> Result<()> {
 }
 
 #[test]
-fn redbs_panics_over_a_file_that_contradicts_itself_reach_nobody() {
+fn panics_of_redb_become_errors() {
     let (_folder, path) = temp_path_in_memory();
     build(&path, |transaction| fill(transaction, 1));
     let good = fs::read(&path).unwrap();

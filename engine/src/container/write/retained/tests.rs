@@ -79,7 +79,7 @@ fn a_request_that_outlasts_its_writer_runs_again() {
 
 #[cfg(unix)]
 #[test]
-fn the_writer_is_published_first_and_never_into_a_file_that_is_refused() {
+fn a_writer_record_never_goes_into_a_refused_file() {
     use crate::container::layout::signature::BLOCK;
     use crate::container::write::observer::{Observer, Op, observed};
     use std::{fs, sync::Arc};

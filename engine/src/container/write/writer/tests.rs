@@ -339,7 +339,7 @@ fn damage_is_found_before_anything_is_built_on_it() {
 }
 
 #[test]
-fn a_damaged_page_that_nobody_touches_keeps_nobody_from_the_rest() {
+fn an_untouched_damaged_page_does_no_harm() {
     let (_folder, path) = temp_path();
     deep_file(&path);
     let mut bytes = fs::read(&path).unwrap();

@@ -74,7 +74,7 @@ fn prefixes(resolved: &Resolved) -> Vec<(u32, &str)> {
 }
 
 #[test]
-fn the_only_root_of_a_new_file_has_no_prefix_and_later_ones_have_their_own() {
+fn only_the_first_root_has_no_prefix() {
     let tree = Tree::new(&["a/x", "b/a/y", "uploads/z"]);
     let first = tree.resolve(&["a"], &Resolved::default(), false).unwrap();
     assert_eq!(prefixes(&first), [(1, "")]);
@@ -113,7 +113,7 @@ fn a_path_inside_a_root_is_a_part_of_it() {
 }
 
 #[test]
-fn a_file_given_by_name_joins_the_root_of_its_folder_and_a_folder_takes_all() {
+fn a_named_file_joins_the_root_of_its_folder() {
     let tree = Tree::new(&["x/.hidden", "x/other", "x/third"]);
     let one = tree
         .resolve(&["x/.hidden"], &Resolved::default(), false)
@@ -150,7 +150,7 @@ fn what_lies_in_another_root_is_foreign_to_the_one_around_it() {
 }
 
 #[test]
-fn a_missing_path_counts_only_when_the_file_knows_it_and_it_may_be_gone() {
+fn a_missing_path_must_be_known_to_the_file() {
     let tree = Tree::new(&["a/x", "a/sub/y", "f/one"]);
     let known = tree
         .resolve(&["a", "f/one"], &Resolved::default(), false)
@@ -212,7 +212,7 @@ fn a_sealed_file_knows_a_folder_by_its_name_and_its_content() {
 }
 
 #[test]
-fn of_two_roots_of_one_name_the_better_agreement_counts_and_a_tie_is_none() {
+fn the_better_agreement_decides_between_roots_of_one_name() {
     let tree = Tree::new(&["a/x", "a/y", "a/z"]);
     let known = sealed(&[(1, "a", "a"), (2, "a", "a-2")]);
     let asked = ResolveOptions::default();

@@ -20,7 +20,7 @@ fn a_dropped_file_is_gone_and_a_renamed_one_has_its_name() {
 }
 
 #[test]
-fn the_second_of_two_creators_is_refused_at_once_and_works_after_the_first() {
+fn a_second_creator_is_refused_until_the_first_ends() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("notes.kb");
     let first = Temporary::create(&target, &identity()).unwrap();
@@ -73,7 +73,7 @@ fn a_leftover_of_the_dead_is_taken_over() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_of_the_temporary_name_does_not_lead_to_the_loss_of_another_file() {
+fn a_link_at_the_temporary_name_loses_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("notes.kb");
     let (diary, link) = (

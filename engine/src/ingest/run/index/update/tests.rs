@@ -173,7 +173,7 @@ fn changed_and_built_again(limit_bytes: usize) -> (Vec<Report>, Vec<Listed>) {
 }
 
 #[test]
-fn changes_that_are_found_again_are_applied_like_those_that_are_kept() {
+fn recomputed_changes_equal_kept_ones() {
     let (reports, listed) = changed_and_built_again(BUFFER_LIMIT_BYTES);
     assert_eq!(reports[1].added, ["new.txt"]);
     assert_eq!(reports[1].updated, ["b/c.txt"]);
@@ -206,7 +206,7 @@ fn a_commit_of_others_ends_a_comparison() {
 }
 
 #[test]
-fn rows_are_read_in_pieces_and_only_where_something_is_looked_at() {
+fn only_needed_rows_are_read_in_batches() {
     let names: Vec<String> = (0..1100)
         .map(|number| format!("d{}/{number}", number % 7))
         .collect();

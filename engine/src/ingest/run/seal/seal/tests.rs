@@ -68,7 +68,7 @@ fn places(path: &Path) -> Vec<(u32, u32, u32)> {
 
 /// A segment holds 2^24 chunks; a file of more could not be sealed, which was told after hours.
 #[test]
-fn a_sealed_file_has_as_many_segments_as_it_needs_and_answers_the_same() {
+fn a_sealed_file_of_many_segments_answers_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
     file(&place("one.kb"), 100);
@@ -124,7 +124,7 @@ fn a_sealed_file_has_as_many_segments_as_it_needs_and_answers_the_same() {
 }
 
 #[test]
-fn the_check_of_a_sealed_file_notices_documents_out_of_place_across_segments() {
+fn verify_notices_documents_in_the_wrong_segment() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.kb");
     file(&path, 100);
