@@ -100,7 +100,14 @@ fn run(arguments: &[String]) -> Result<bool> {
     }
     let mut figures = Map::new();
     let good = if options.sweep {
-        figures.insert("sweep".to_owned(), sweep::run(&options.folder, &names)?);
+        let (mut chosen, sweeps) = sweep::run(&options.folder, &names)?;
+        let languages = if names.iter().any(|name| name == languages::SET) {
+            languages::run(&sets::load(&options.folder, languages::SET)?, &sweeps)?
+        } else {
+            Value::Null
+        };
+        chosen.insert("languages".to_owned(), languages);
+        figures.insert("sweep".to_owned(), chosen.into());
         let verdict = verdict_sweep::run(&options.folder, &names)?;
         figures.insert("verdict_sweep".to_owned(), verdict);
         true

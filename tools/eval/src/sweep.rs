@@ -11,9 +11,8 @@ use anyhow::{Result, anyhow};
 use kb_engine::Kb;
 use kb_engine::Scan;
 use kb_engine::{Mode, Request};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::languages;
 use crate::metrics::mean;
 use crate::reference::{self, GroupName};
 use crate::runner::{self, Cut};
@@ -267,8 +266,11 @@ fn best_rule(sweeps: &[SetSweep], left_out: Option<&str>) -> Option<usize> {
     best.map(|(rule, _)| rule)
 }
 
-/// Sweeps all collections that count in a mean, prints the choice and gives it as JSON.
-pub(crate) fn run(folder: &std::path::Path, names: &[String]) -> Result<Value> {
+/// Sweeps all collections that count in a mean and prints the choice. Returns it as JSON, with the sweeps.
+pub(crate) fn run(
+    folder: &std::path::Path,
+    names: &[String],
+) -> Result<(Map<String, Value>, Vec<SetSweep>)> {
     let mut sweeps = Vec::new();
     for name in names {
         let group = reference::of(name).map_or(GroupName::Languages, |known| known.group);
@@ -283,15 +285,10 @@ pub(crate) fn run(folder: &std::path::Path, names: &[String]) -> Result<Value> {
         best_rule(&sweeps, None).ok_or_else(|| anyhow!("no collection that counts in a mean"))?;
     print_weights(&sweeps, &rules);
     let lines = print_choice(&sweeps, &rules, chosen);
-    let languages = match names.iter().any(|name| name == languages::SET) {
-        true => languages::run(&sets::load(folder, languages::SET)?, &sweeps)?,
-        false => Value::Null,
-    };
-    Ok(json!({
-        "chosen": rules[chosen].to_json(),
-        "left_out": lines,
-        "languages": languages,
-    }))
+    let mut report = Map::new();
+    report.insert("chosen".to_owned(), rules[chosen].to_json());
+    report.insert("left_out".to_owned(), lines.into());
+    Ok((report, sweeps))
 }
 
 /// Group means along the vector weight for every family of rules.
