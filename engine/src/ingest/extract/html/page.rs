@@ -1,22 +1,14 @@
-//! HTML: the readable text is stored, block by block, with the original line of each line.
-//!
-//! The scanner below knows tags, attributes, comments and raw-text elements as browsers do, but
-//! builds no tree: what text means follows from the tags around it alone. That makes it linear in
-//! the size of the page, whatever its nesting or number of attributes (a tree builder is quadratic
-//! in both), and needs no stack.
-
-use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
+//! The text of a page, tag by tag.
 
 use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
+use crate::ingest::extract::html::character_references::decode_into;
+use crate::ingest::extract::html::tag::{Tag, declaration_len, raw_text_len};
 
-/// Characters of the longest entity name.
-const LONGEST_ENTITY: usize = 32;
-/// The longest name that counts without `;`, as in `&copy`.
-const LONGEST_BARE_ENTITY: usize = 6;
 /// Steps of indentation shown for nested lists.
 const DEEPEST_LIST: usize = 6;
 
-pub(super) fn extract(source: &str) -> Extracted {
+/// Time and memory are linear in the length of `source`.
+pub(in crate::ingest::extract) fn extract(source: &str) -> Extracted {
     let mut page = Page::new(source);
     let mut at = 0;
     while let Some(rest) = source.get(at..) {
@@ -41,118 +33,6 @@ pub(super) fn extract(source: &str) -> Extracted {
         };
     }
     page.finish()
-}
-
-/// Length of a comment, doctype or processing instruction.
-fn declaration_len(rest: &str) -> usize {
-    let Some(body) = rest.strip_prefix("<!--") else {
-        return rest.find('>').map_or(rest.len(), |end| end + 1);
-    };
-    if let Some(short) = [">", "->"].into_iter().find(|end| body.starts_with(*end)) {
-        return 4 + short.len();
-    }
-    // One search for both endings, or a page of comments without the second would be quadratic.
-    let mut from = 0;
-    while let Some(found) = body.get(from..).and_then(|rest| rest.find("--")) {
-        let end = from + found + 2;
-        let after = body.get(end..).unwrap_or_default();
-        if after.starts_with('>') {
-            return 4 + end + 1;
-        }
-        if after.starts_with("!>") {
-            return 4 + end + 2;
-        }
-        from = end - 1;
-    }
-    rest.len()
-}
-
-/// A tag at the start of a string.
-struct Tag<'a> {
-    name: String,
-    is_end: bool,
-    /// Between name and `>`.
-    attributes: &'a str,
-    len: usize,
-}
-
-impl<'a> Tag<'a> {
-    /// `None` when the text ends inside the tag.
-    fn scan(rest: &'a str) -> Option<Tag<'a>> {
-        let bytes = rest.as_bytes();
-        let is_end = bytes.get(1) == Some(&b'/');
-        let name_start = 1 + usize::from(is_end);
-        let is_name_end = |byte: u8| byte.is_ascii_whitespace() || byte == b'/' || byte == b'>';
-        let name_len = bytes
-            .iter()
-            .skip(name_start)
-            .position(|&byte| is_name_end(byte))?;
-        let name_end = name_start + name_len;
-        let mut quote = None;
-        let mut after_equals = false;
-        for (index, &byte) in bytes.iter().enumerate().skip(name_end) {
-            match (quote, byte) {
-                (Some(mark), _) if mark == byte => quote = None,
-                (Some(_), _) => continue,
-                (None, b'>') => {
-                    return Some(Tag {
-                        name: rest.get(name_start..name_end)?.to_ascii_lowercase(),
-                        is_end,
-                        attributes: rest.get(name_end..index)?,
-                        len: index + 1,
-                    });
-                }
-                // Only after `=` does a quote enclose a value.
-                (None, b'"' | b'\'') if after_equals => quote = Some(byte),
-                (None, _) if byte.is_ascii_whitespace() => continue,
-                (None, _) => {}
-            }
-            after_equals = byte == b'=' && quote.is_none();
-        }
-        None
-    }
-
-    /// Decoded value of an attribute.
-    fn attribute(&self, wanted: &str) -> Option<String> {
-        let mut rest = self.attributes;
-        loop {
-            rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
-            if rest.is_empty() {
-                return None;
-            }
-            let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '=' | '/');
-            // A name may begin with `=`; it ends at the next one.
-            let skip = usize::from(rest.starts_with('='));
-            let name_len = rest
-                .get(skip..)?
-                .find(is_end)
-                .map_or(rest.len(), |at| at + skip);
-            let (name, after) = rest.split_at_checked(name_len)?;
-            let after = after.trim_start();
-            let Some(value) = after.strip_prefix('=') else {
-                rest = after;
-                continue;
-            };
-            let value = value.trim_start();
-            let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
-            let (value, after) = match quote {
-                Some(mark) => {
-                    let inside = value.get(1..)?;
-                    inside.split_once(mark).unwrap_or((inside, ""))
-                }
-                None => {
-                    let end = value.find(|c: char| c.is_ascii_whitespace());
-                    value.split_at_checked(end.unwrap_or(value.len()))?
-                }
-            };
-            if name.eq_ignore_ascii_case(wanted) {
-                let mut decoded = String::new();
-                decode_into(&mut decoded, value);
-                return Some(decoded);
-            }
-            rest = after;
-        }
-    }
 }
 
 /// What comes between the text so far and the next word.
@@ -511,90 +391,4 @@ fn gap_around(name: &str) -> Gap {
         | "select" | "textarea" | "listing" | "xmp" | "optgroup" => Gap::Line,
         _ => Gap::None,
     }
-}
-
-/// Length of the content of a raw-text element, up to its end tag or the end of the file.
-fn raw_text_len(body: &str, name: &str) -> usize {
-    let mut from = 0;
-    while let Some(found) = body.get(from..).and_then(|rest| rest.find("</")) {
-        let at = from + found;
-        let after = body.as_bytes().get(at + 2..).unwrap_or_default();
-        let is_name = after
-            .get(..name.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
-        let next = after.get(name.len()).copied().unwrap_or(b'>');
-        if is_name && (next.is_ascii_whitespace() || matches!(next, b'/' | b'>')) {
-            return at;
-        }
-        from = at + 2;
-    }
-    body.len()
-}
-
-/// Appends `text` with its character references resolved.
-fn decode_into(out: &mut String, text: &str) {
-    let mut pieces = text.split('&');
-    out.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        let used = match piece.strip_prefix('#') {
-            Some(number) => decode_number(out, number).map(|used| used + 1),
-            None => decode_name(out, piece),
-        };
-        if used.is_none() {
-            out.push('&');
-        }
-        out.push_str(piece.get(used.unwrap_or(0)..).unwrap_or_default());
-    }
-}
-
-/// `38;`, `x26;`: appends the character, returns the bytes used.
-fn decode_number(out: &mut String, text: &str) -> Option<usize> {
-    let hex = text.strip_prefix(['x', 'X']);
-    let (digits, radix, prefix) = hex.map_or((text, 10, 0), |digits| (digits, 16, 1));
-    let len = digits
-        .find(|c: char| !c.is_digit(radix))
-        .unwrap_or(digits.len());
-    if len == 0 {
-        return None;
-    }
-    let value = u32::from_str_radix(digits.get(..len)?, radix).unwrap_or(u32::MAX);
-    let character = match value {
-        0 => None,
-        0x80..=0x9f => {
-            let replaced = C1_REPLACEMENTS
-                .get(value as usize - 0x80)
-                .copied()
-                .flatten();
-            replaced.or(char::from_u32(value))
-        }
-        _ => char::from_u32(value),
-    };
-    out.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
-    let semicolon = usize::from(digits.as_bytes().get(len) == Some(&b';'));
-    Some(prefix + len + semicolon)
-}
-
-/// `amp;`, `copy`: appends the characters, returns the bytes used.
-fn decode_name(out: &mut String, text: &str) -> Option<usize> {
-    let len = text
-        .bytes()
-        .take(LONGEST_ENTITY)
-        .take_while(u8::is_ascii_alphanumeric)
-        .count();
-    if text.as_bytes().get(len) == Some(&b';') && push_entity(out, text.get(..=len)?) {
-        return Some(len + 1);
-    }
-    let bare = (2..=len.min(LONGEST_BARE_ENTITY)).rev();
-    bare.into_iter()
-        .find(|&len| text.get(..len).is_some_and(|name| push_entity(out, name)))
-}
-
-fn push_entity(out: &mut String, name: &str) -> bool {
-    // The table also holds the beginnings of names, with 0 for their characters.
-    let Some(&(first, second)) = NAMED_ENTITIES.get(name).filter(|(first, _)| *first != 0) else {
-        return false;
-    };
-    out.extend(char::from_u32(first));
-    out.extend(char::from_u32(second).filter(|&c| c != '\0'));
-    true
 }

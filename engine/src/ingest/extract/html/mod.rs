@@ -1,0 +1,12 @@
+//! HTML: the readable text is stored, block by block, with the original line of each line.
+//!
+//! The scanner knows tags, attributes, comments and raw-text elements as browsers do, but
+//! builds no tree: what text means follows from the tags around it alone. That makes it linear in
+//! the size of the page, whatever its nesting or number of attributes (a tree builder is quadratic
+//! in both), and needs no stack.
+
+mod character_references;
+mod page;
+mod tag;
+
+pub(super) use page::extract;
