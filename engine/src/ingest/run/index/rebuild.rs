@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, CatalogCache};
-use crate::container::{ContainerWriter, Snapshot, watched};
+use crate::container::{ContainerWriter, Snapshot, Transaction, watched};
 use crate::error::{Error, Result};
 use crate::ingest::changes::comparison::{Change, Sides};
 use crate::ingest::changes::indexed::Base;
@@ -12,9 +12,11 @@ use crate::ingest::changes::survey::Survey;
 use crate::ingest::clock::now_ms;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
+use crate::ingest::prepare::preserved::PreservedFields;
 use crate::ingest::report::Report;
 use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
+use crate::ingest::roots::table::Resolved;
 use crate::ingest::run::index::plan::{
     input, preparation, put_skipped, resolve_roots, touched_roots, unreadable,
 };
@@ -26,6 +28,7 @@ use crate::ingest::run::{preserved, recall};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
+use crate::types::DocumentId;
 
 impl Session {
     /// Builds a new file, which takes the place of an old one.
@@ -67,19 +70,7 @@ impl Session {
                 manifest.segments.clear();
                 base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options, reporter))?
             }
-            None => {
-                let nothing = StoredRoots {
-                    roots: &[],
-                    next_root: 1,
-                    is_path_prefix: None,
-                };
-                let how = ResolveOptions {
-                    root: options.root.as_deref(),
-                    within: options.within.as_deref(),
-                    ..ResolveOptions::default()
-                };
-                resolve::resolve(paths, nothing, how, &mut |_| Ok(Vec::new()), reporter)?
-            }
+            None => resolve_first_roots(paths, options, reporter)?,
         };
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
@@ -119,43 +110,18 @@ impl Session {
         };
         preparation(options).in_order(reporter, inputs, |input, outcome| {
             recorder.done(&input, &outcome)?;
-            let known = match &input {
-                Input::Document(preserved) => Some((preserved.id, preserved.fields.clone())),
-                Input::File(candidate) => match (&before, candidate.stored) {
-                    (Some(before), Some(stored)) => {
-                        let fields = before.read(|snapshot, catalog| {
-                            preserved::fields(snapshot, catalog, stored.id)
-                        })?;
-                        Some((stored.id, fields))
-                    }
-                    _ => None,
-                },
-                Input::Remove(..) | Input::Forget(_) => None,
+            let known = match &before {
+                Some(before) => before.preserved_fields(&input)?,
+                None => None,
             };
-            match (outcome, known) {
-                (Outcome::Prepared(prepared), Some((id, fields))) => {
-                    batch.write(&mut transaction, id, &prepared, fields)
-                }
-                (Outcome::Prepared(prepared), None) => {
-                    // Documents of the old file that are not yet in the new one keep their handles.
-                    let mut is_reserved = |suffix: &str| match &before {
-                        Some(before) => before.has_suffix(suffix),
-                        None => Ok(false),
-                    };
-                    batch.add_beside(&mut transaction, &prepared, Vec::new(), &mut is_reserved)
-                }
-                // Its document would be lost with the old file.
-                (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),
-                (Outcome::Skipped(skipped, hash), _) => match &input {
-                    Input::File(candidate) => {
-                        put_skipped(&mut transaction, candidate, skipped, hash)
-                    }
-                    _ => Ok(()),
-                },
-                (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Removed, _) => {
-                    Ok(())
-                }
-            }
+            write_outcome(
+                &mut transaction,
+                &mut batch,
+                before.as_ref(),
+                &input,
+                outcome,
+                known,
+            )
         })?;
         let tally = changes.finish()?;
         tally.refuse_unread()?;
@@ -179,6 +145,57 @@ impl Session {
     }
 }
 
+/// The roots of a file that is not there yet.
+fn resolve_first_roots(
+    paths: &[PathBuf],
+    options: &IndexOptions,
+    reporter: &Reporter<'_>,
+) -> Result<Resolved> {
+    let nothing = StoredRoots {
+        roots: &[],
+        next_root: 1,
+        is_path_prefix: None,
+    };
+    let how = ResolveOptions {
+        root: options.root.as_deref(),
+        within: options.within.as_deref(),
+        ..ResolveOptions::default()
+    };
+    resolve::resolve(paths, nothing, how, &mut |_| Ok(Vec::new()), reporter)
+}
+
+/// Writes what became of one input into the new file. `known` are id and fields of its document in
+/// the old one.
+fn write_outcome(
+    transaction: &mut Transaction<'_>,
+    batch: &mut Batch,
+    before: Option<&Before<'_>>,
+    input: &Input,
+    outcome: Outcome,
+    known: Option<(DocumentId, PreservedFields)>,
+) -> Result<()> {
+    match (outcome, known) {
+        (Outcome::Prepared(prepared), Some((id, fields))) => {
+            batch.write(transaction, id, &prepared, fields)
+        }
+        (Outcome::Prepared(prepared), None) => {
+            // Documents of the old file that are not yet in the new one keep their handles.
+            let mut is_reserved = |suffix: &str| match before {
+                Some(before) => before.has_suffix(suffix),
+                None => Ok(false),
+            };
+            batch.add_beside(transaction, &prepared, Vec::new(), &mut is_reserved)
+        }
+        // Its document would be lost with the old file.
+        (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),
+        (Outcome::Skipped(skipped, hash), _) => match input {
+            Input::File(candidate) => put_skipped(transaction, candidate, skipped, hash),
+            _ => Ok(()),
+        },
+        (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Removed, _) => Ok(()),
+    }
+}
+
 /// A file that is rebuilt, as it was.
 struct Before<'b> {
     base: Base<'b>,
@@ -188,6 +205,23 @@ struct Before<'b> {
 impl Before<'_> {
     fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>, &Catalog) -> Result<T>) -> Result<T> {
         self.base.read(|snapshot| request(snapshot, self.catalog))
+    }
+
+    /// Id and fields of the document that `input` replaces; `None` for a new one.
+    fn preserved_fields(&self, input: &Input) -> Result<Option<(DocumentId, PreservedFields)>> {
+        match input {
+            Input::Document(preserved) => Ok(Some((preserved.id, preserved.fields.clone()))),
+            Input::File(candidate) => match candidate.stored {
+                Some(stored) => {
+                    let fields = self.read(|snapshot, catalog| {
+                        preserved::fields(snapshot, catalog, stored.id)
+                    })?;
+                    Ok(Some((stored.id, fields)))
+                }
+                None => Ok(None),
+            },
+            Input::Remove(..) | Input::Forget(_) => Ok(None),
+        }
     }
 
     /// Whether the handle of one of its documents ends so.
