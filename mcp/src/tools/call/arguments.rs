@@ -92,7 +92,7 @@ pub(super) struct Read {
     /// The names as the caller spelled them.
     pub(super) spelled: BTreeSet<String>,
     /// What a continuation token shall remember of this call; none where it would be too long.
-    pub(super) note: Option<String>,
+    pub(super) client_state: Option<String>,
 }
 
 impl Arguments {
@@ -105,8 +105,8 @@ impl Arguments {
         };
         arguments.take(signature, given)?;
         if let Some(Value::String(token)) = arguments.values.get(CONTINUATION) {
-            let noted = cursor::noted(&Cursor::from(token.clone()), signature.tool)?;
-            arguments.fill_in(signature, noted.unwrap_or_default())?;
+            let first = cursor::remembered_arguments(&Cursor::from(token.clone()), signature.tool)?;
+            arguments.fill_in(signature, first.unwrap_or_default())?;
         }
         for required in &signature.required {
             if !arguments.values.contains_key(required) {
@@ -115,7 +115,7 @@ impl Arguments {
         }
         if signature.properties.contains_key(CONTINUATION) {
             let remembered = arguments.remembered(signature);
-            arguments.read.note = cursor::note(signature.tool, &remembered);
+            arguments.read.client_state = cursor::client_state(signature.tool, &remembered);
         }
         Ok(arguments)
     }
@@ -211,10 +211,10 @@ impl Arguments {
         Ok(())
     }
 
-    /// Fills in what the first call was given. The note may be forged: it may say no more than a
+    /// Fills in what the first call was given. They may be forged: it may say no more than a
     /// caller may.
-    fn fill_in(&mut self, signature: &Signature, noted: Object) -> Result<(), ToolError> {
-        for (name, value) in noted {
+    fn fill_in(&mut self, signature: &Signature, first: Object) -> Result<(), ToolError> {
+        for (name, value) in first {
             let schema = signature
                 .schema_of(&name)
                 .filter(|_| !signature.is_required(&name));

@@ -36,7 +36,7 @@ pub(in crate::tools) struct Context<'c> {
     /// The names of arguments as the caller spelled them.
     pub(super) spelled: BTreeSet<String>,
     /// What a continuation token shall remember of this call.
-    pub(super) note: Option<String>,
+    pub(super) client_state: Option<String>,
 }
 
 impl Context<'_> {
@@ -49,7 +49,7 @@ impl Context<'_> {
     pub(in crate::tools) fn page(&self, budget: u32, token: Option<&str>) -> PageOptions {
         let mut page = PageOptions::default().max_tokens(budget);
         page.cursor = token.map(|token| Cursor::from(token.to_owned()));
-        page.client_state.clone_from(&self.note);
+        page.client_state.clone_from(&self.client_state);
         page
     }
 }
@@ -68,7 +68,7 @@ impl<'c> Context<'c> {
             progress: &|_, _| {},
             warnings: Vec::new(),
             spelled: BTreeSet::new(),
-            note: None,
+            client_state: None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Continuation tokens: what they remember of the first call. The engine carries a note of this server
+//! What continuation tokens remember of the first call. The engine carries a client state of this server
 //! in each: the tool, and the arguments that differ from their defaults. Tokens are not authenticated,
 //! so nothing in them is trusted.
 
@@ -7,24 +7,27 @@ use serde_json::{Value, json};
 
 use crate::response::{Object, ToolError};
 
-/// Longest note, in bytes: a token is in both forms of a result and counts in its size. Longer
+/// Longest client state, in bytes: a token is in both forms of a result and counts in its size. Longer
 /// arguments are not remembered; the caller must repeat them.
-const NOTE_LIMIT_BYTES: usize = 1024;
+const CLIENT_STATE_LIMIT_BYTES: usize = 1024;
 
-/// The note for a call; none where it would be too long.
-pub(in crate::tools) fn note(tool: &str, arguments: &Object) -> Option<String> {
-    let note = json!([tool, arguments]).to_string();
-    (note.len() <= NOTE_LIMIT_BYTES).then_some(note)
+/// The client state of a call; `None` where it would be too long.
+pub(in crate::tools) fn client_state(tool: &str, arguments: &Object) -> Option<String> {
+    let state = json!([tool, arguments]).to_string();
+    (state.len() <= CLIENT_STATE_LIMIT_BYTES).then_some(state)
 }
 
-/// The arguments that a token of `tool` remembers; `None`: it has no note.
-pub(in crate::tools) fn noted(cursor: &Cursor, tool: &str) -> Result<Option<Object>, ToolError> {
-    let Some(note) = cursor.client_state()? else {
+/// The arguments that a token of `tool` remembers; `None`: it has no client state.
+pub(in crate::tools) fn remembered_arguments(
+    cursor: &Cursor,
+    tool: &str,
+) -> Result<Option<Object>, ToolError> {
+    let Some(state) = cursor.client_state()? else {
         return Ok(None);
     };
-    let note: Value = serde_json::from_str(&note).map_err(|_| malformed())?;
+    let state: Value = serde_json::from_str(&state).map_err(|_| malformed())?;
     let (Some(Value::String(of)), Some(Value::Object(arguments)), None) =
-        (note.get(0), note.get(1), note.get(2))
+        (state.get(0), state.get(1), state.get(2))
     else {
         return Err(malformed());
     };
@@ -61,13 +64,16 @@ mod tests {
     }
 
     #[test]
-    fn a_note_belongs_to_its_tool() {
+    fn a_client_state_belongs_to_its_tool() {
         let Value::Object(arguments) = json!({"limit": 3}) else {
             panic!();
         };
-        let given = token(&note("search", &arguments).unwrap());
-        assert_eq!(noted(&given, "search").unwrap(), Some(arguments));
-        let error = noted(&given, "list_documents").unwrap_err();
+        let given = token(&client_state("search", &arguments).unwrap());
+        assert_eq!(
+            remembered_arguments(&given, "search").unwrap(),
+            Some(arguments)
+        );
+        let error = remembered_arguments(&given, "list_documents").unwrap_err();
         assert_eq!(
             error.text(),
             "INVALID_CONTINUATION_TOKEN: continuation_token: it belongs to another tool. \
@@ -76,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_note_is_refused() {
+    fn a_forged_client_state_is_refused() {
         for note in [
             "",
             "x",
@@ -86,12 +92,14 @@ mod tests {
             "[\"search\",{},1]",
             "{}",
         ] {
-            let error = noted(&token(note), "search").unwrap_err();
+            let error = remembered_arguments(&token(note), "search").unwrap_err();
             assert_eq!(error.code, "INVALID_CONTINUATION_TOKEN", "{note}");
         }
         for token in ["", "!", "e30"] {
             assert_eq!(
-                noted(&token.into(), "search").unwrap_err().code,
+                remembered_arguments(&token.into(), "search")
+                    .unwrap_err()
+                    .code,
                 "INVALID_CONTINUATION_TOKEN"
             );
         }
@@ -100,7 +108,10 @@ mod tests {
     #[test]
     fn long_arguments_are_not_remembered() {
         let mut arguments = Object::new();
-        arguments.insert("folder".to_owned(), "x".repeat(NOTE_LIMIT_BYTES).into());
-        assert_eq!(note("search", &arguments), None);
+        arguments.insert(
+            "folder".to_owned(),
+            "x".repeat(CLIENT_STATE_LIMIT_BYTES).into(),
+        );
+        assert_eq!(client_state("search", &arguments), None);
     }
 }

@@ -132,7 +132,7 @@ fn run<T: Tool>(call: &Call<'_>, arguments: Arguments) -> Result<ToolResponse, T
         progress: call.progress,
         warnings: read.warnings,
         spelled: read.spelled,
-        note: read.note,
+        client_state: read.client_state,
     };
     T::run(&cx, &params)
 }
