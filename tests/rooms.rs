@@ -33,6 +33,23 @@ const fn room(
     }
 }
 
+/// The names of all `lists`, `N` in all.
+const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let (mut list, mut place) = (0, 0);
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            names[place] = lists[list][at];
+            place += 1;
+            at += 1;
+        }
+        list += 1;
+    }
+    assert!(place == N);
+    names
+}
+
 /// What the rooms of one level have in common.
 const BYTES: &[&str] = &["base", "container"];
 const POSTINGS: &[&str] = &["base", "container", "index"];
@@ -47,38 +64,8 @@ const INDEXES: &[&str] = &[
     "paging",
     "resolve",
 ];
-const RUNS: &[&str] = &[
-    "base",
-    "container",
-    "store",
-    "keyword",
-    "vector",
-    "embed",
-    "catalog",
-    "paging",
-    "resolve",
-    "content",
-    "ingest",
-    "search",
-    "check",
-];
-const HANDLES: &[&str] = &[
-    "base",
-    "container",
-    "store",
-    "keyword",
-    "vector",
-    "embed",
-    "catalog",
-    "paging",
-    "resolve",
-    "content",
-    "ingest",
-    "run",
-    "search",
-    "check",
-];
-
+const RUNS: &[&str] = &joined::<13>(&[INDEXES, &["content", "ingest", "search", "check"]]);
+const HANDLES: &[&str] = &joined::<14>(&[RUNS, &["run"]]);
 const TESTING: &[&str] = &[
     "base",
     "container",

@@ -68,7 +68,7 @@ impl fmt::Display for Date {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct UtcTime {
-    /// The day.
+    /// Its day in UTC.
     pub date: Date,
     /// Hour, 0 to 23.
     pub hour: u8,

@@ -168,7 +168,6 @@ impl<'h> Reporter<'h> {
     }
 
     /// The flag that is set when the operation shall end, for worker threads and the container.
-    #[allow(dead_code, reason = "for operations with worker threads")]
     pub(crate) fn stop_flag(&self) -> &Arc<AtomicBool> {
         &self.stop
     }
@@ -217,7 +216,6 @@ impl<'h> Reporter<'h> {
     ///
     /// # Errors
     /// What `work` says; [`Error::Io`] when the system gives no thread.
-    #[allow(dead_code, reason = "for operations with worker threads")]
     pub(crate) fn wait_for<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         if self.hook.is_none() {
             return work();

@@ -59,7 +59,7 @@ pub(crate) fn unwatchable(error: notify::Error) -> Failure {
     Failure::new("IO", format!("cannot watch: {error}"), hint)
 }
 
-/// How a run ended.
+/// How an index run of a watched file ended, and so when the next one is due.
 enum RunOutcome {
     /// The file matches its folders.
     UpToDate(Box<Report>),

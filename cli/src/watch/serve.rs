@@ -36,7 +36,7 @@ pub(crate) fn follow(name: &str, file: &Path, allowed: &[PathBuf], note: &Note) 
     }
 }
 
-/// One served file.
+/// A file that `kb mcp --watch` keeps up to date, on a thread of its own.
 #[derive(Clone)]
 struct ServedFile {
     name: String,

@@ -144,18 +144,8 @@ fn page_rows(
 #[cfg(feature = "ingest")]
 mod tests {
     use super::*;
+    use crate::content::tests::two_documents;
     use crate::kb::{Kb, KbWriter};
-
-    /// A file with two documents, the second with that path and text.
-    fn kb(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.kb");
-        let mut writer = KbWriter::open_or_create(&file).unwrap();
-        writer.add_bytes("0.txt", b"first\nof all\n").unwrap();
-        writer.add_bytes(path, text.as_bytes()).unwrap();
-        writer.commit().unwrap();
-        (folder, Kb::open(&file).unwrap())
-    }
 
     fn pages_of(kb: &Kb, name: &str, ranges: &[(u32, u32)]) -> Result<DocumentPages> {
         let pages = kb.pages(name, ranges, &PageOptions::default())?;
@@ -168,7 +158,7 @@ mod tests {
         let line = "the moon pulls the sea \u{1f30a}\n";
         for lines in [1, 2, 100, 119, 120, 1000] {
             let text = line.repeat(lines);
-            let (_folder, kb) = kb("a.txt", &text);
+            let (_folder, kb) = two_documents("a.txt", &text);
             let pages = pages_of(&kb, "a.txt", &[]).unwrap();
             assert_eq!(pages.pages.len(), pages.total as usize);
             let joined: String = pages.pages.iter().map(|page| page.text.as_str()).collect();
@@ -192,7 +182,7 @@ mod tests {
 
     #[test]
     fn pages_keep_the_order_of_the_request() {
-        let (_folder, kb) = kb("a.txt", &"the moon pulls the sea\n".repeat(1000));
+        let (_folder, kb) = two_documents("a.txt", &"the moon pulls the sea\n".repeat(1000));
         let numbers = |ranges: &[(u32, u32)]| {
             let pages = pages_of(&kb, "a.txt", ranges)?.pages;
             Ok(pages.into_iter().map(|page| page.number).collect())
@@ -210,7 +200,7 @@ mod tests {
 
     #[test]
     fn continued_calls_return_every_page_once() {
-        let (_folder, kb) = kb("a.txt", &"the moon pulls the sea\n".repeat(1000));
+        let (_folder, kb) = two_documents("a.txt", &"the moon pulls the sea\n".repeat(1000));
         let ranges = [(2, 5), (1, 1)];
         let whole = pages_of(&kb, "a.txt", &ranges).unwrap().pages;
         for max_tokens in [1, 1700, 2500, 9000] {
@@ -232,7 +222,7 @@ mod tests {
 
     #[test]
     fn an_empty_document_and_a_long_chunk_are_one_page() {
-        let (_folder, empty) = kb("a.txt", "");
+        let (_folder, empty) = two_documents("a.txt", "");
         let pages = pages_of(&empty, "a.txt", &[(1, 1)]).unwrap();
         assert_eq!((pages.total, pages.pages.len()), (1, 1));
         assert_eq!(pages.pages[0].text, "");

@@ -23,6 +23,17 @@ fn kb() -> (tempfile::TempDir, Kb) {
     (folder, Kb::open(&file).unwrap())
 }
 
+/// A file with two documents, the second with that path and text.
+pub(super) fn two_documents(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&file).unwrap();
+    writer.add_bytes("0.txt", b"first\nof all\n").unwrap();
+    writer.add_bytes(path, text.as_bytes()).unwrap();
+    writer.commit().unwrap();
+    (folder, Kb::open(&file).unwrap())
+}
+
 #[test]
 fn documents_come_after_a_path_whether_it_exists_or_not() {
     let (_folder, kb) = kb();

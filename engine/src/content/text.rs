@@ -322,23 +322,12 @@ fn line_cut(text: &str, bytes: u64) -> usize {
 #[cfg(test)]
 #[cfg(feature = "ingest")]
 mod tests {
-    use crate::kb::{Kb, KbWriter};
-
-    /// A file with two documents, the second with that path and text.
-    fn kb(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.kb");
-        let mut writer = KbWriter::open_or_create(&file).unwrap();
-        writer.add_bytes("0.txt", b"first\nof all\n").unwrap();
-        writer.add_bytes(path, text.as_bytes()).unwrap();
-        writer.commit().unwrap();
-        (folder, Kb::open(&file).unwrap())
-    }
+    use crate::content::tests::two_documents;
 
     #[test]
     fn a_head_ends_before_the_character_that_does_not_fit() {
         let text = "tide \u{1f30a} and sand\n".repeat(700);
-        let (_folder, kb) = kb("a.txt", &text);
+        let (_folder, kb) = two_documents("a.txt", &text);
         for bytes in (0..40).chain([5000, text.len() - 1, text.len(), usize::MAX]) {
             let (document, head) = kb.head("a.txt", bytes).unwrap();
             assert_eq!(document.text_bytes, text.len() as u64);

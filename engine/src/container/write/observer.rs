@@ -55,9 +55,9 @@ pub enum Op<'a> {
     Write {
         /// The file.
         file: FileId,
-        /// Where, in bytes.
+        /// First byte that is written, from the start of the file.
         offset: u64,
-        /// What.
+        /// The bytes that will be there.
         data: &'a [u8],
     },
     /// The file is cut, or grows by zeros.
