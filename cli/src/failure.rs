@@ -120,9 +120,10 @@ fn clap_hint(text: &str) -> String {
         .iter()
         .filter_map(|line| line.strip_prefix("tip: "))
         .collect();
-    match tips.is_empty() {
-        true => lines.join("  "),
-        false => tips.join("; "),
+    if tips.is_empty() {
+        lines.join("  ")
+    } else {
+        tips.join("; ")
     }
 }
 

@@ -66,9 +66,10 @@ fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments
     let command = command();
     let arguments = &args::separate(&command, arguments);
     let parsed = command
-        .color(match output.stdout_style().color {
-            true => clap::ColorChoice::Always,
-            false => clap::ColorChoice::Never,
+        .color(if output.stdout_style().color {
+            clap::ColorChoice::Always
+        } else {
+            clap::ColorChoice::Never
         })
         .try_get_matches_from(arguments)
         .and_then(|matches| Arguments::from_arg_matches(&matches));
@@ -81,9 +82,10 @@ fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments
             ) =>
         {
             let text = error.render();
-            match output.stdout_style().color {
-                true => output.write(&text.ansi().to_string())?,
-                false => output.write(&text.to_string())?,
+            if output.stdout_style().color {
+                output.write(&text.ansi().to_string())?
+            } else {
+                output.write(&text.to_string())?
             }
             Ok(None)
         }

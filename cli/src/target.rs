@@ -60,9 +60,10 @@ impl<'a> Target<'a> {
 
     /// `is as it was`, or `was not written`.
     pub(crate) fn state(&self) -> &'static str {
-        match self.existed {
-            true => "is as it was",
-            false => "was not written",
+        if self.existed {
+            "is as it was"
+        } else {
+            "was not written"
         }
     }
 
@@ -172,9 +173,10 @@ pub(crate) fn is_built_for(target: &Path, path: &Path) -> bool {
 /// `<folder name>.kb`, or the name of a file with that ending.
 fn default_name(paths: &[PathBuf]) -> Option<OsString> {
     let path = paths.first()?.canonicalize().ok()?;
-    let mut name = match path.is_dir() {
-        true => path.file_name()?.to_owned(),
-        false => path.file_stem()?.to_owned(),
+    let mut name = if path.is_dir() {
+        path.file_name()?.to_owned()
+    } else {
+        path.file_stem()?.to_owned()
     };
     name.push(".kb");
     Some(name)

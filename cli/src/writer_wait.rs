@@ -44,9 +44,10 @@ pub(crate) fn wait_for_writer<T>(
 
 /// What the hook of a run returns: to stop once `cancel` is set.
 pub(crate) fn stop_if(cancel: &AtomicBool) -> ControlFlow<()> {
-    match cancel.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    if cancel.load(Ordering::Relaxed) {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
     }
 }
 

@@ -382,9 +382,10 @@ impl Error {
 
 fn replaced(path: &Path, is_gone: bool) -> String {
     let path = path.display();
-    match is_gone {
-        true => format!("{path} was moved or removed"),
-        false => format!("another file took the place of {path}"),
+    if is_gone {
+        format!("{path} was moved or removed")
+    } else {
+        format!("another file took the place of {path}")
     }
 }
 

@@ -38,9 +38,10 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 /// Text of several lines: as [`escape_line`], but line feeds and tabs stay, and a carriage return
 /// before a line feed is left out.
 pub fn escape_text(text: &str) -> Cow<'_, str> {
-    let text = match text.contains("\r\n") {
-        true => Cow::Owned(text.replace("\r\n", "\n")),
-        false => Cow::Borrowed(text),
+    let text = if text.contains("\r\n") {
+        Cow::Owned(text.replace("\r\n", "\n"))
+    } else {
+        Cow::Borrowed(text)
     };
     let escaped = |shown: &Shown| shown.is_escaped() && !matches!(shown.character, '\n' | '\t');
     match text {

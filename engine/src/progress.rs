@@ -205,9 +205,10 @@ impl<'h> Reporter<'h> {
     /// # Errors
     /// [`Error::Cancelled`] once the hook has returned `Break`.
     pub(crate) fn check(&self) -> Result<()> {
-        match self.stop.load(Ordering::Relaxed) {
-            true => Err(Error::Cancelled),
-            false => Ok(()),
+        if self.stop.load(Ordering::Relaxed) {
+            Err(Error::Cancelled)
+        } else {
+            Ok(())
         }
     }
 

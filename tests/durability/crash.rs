@@ -271,9 +271,10 @@ fn work(folder: &Path, image: &[u8]) -> Result<(), String> {
     if let Some(problem) = report.problems.first() {
         return Err(problem.clone());
     }
-    match kb.info().map_err(told)?.documents == before.documents + 1 {
-        true => Ok(()),
-        false => Err("documents are lost".to_owned()),
+    if kb.info().map_err(told)?.documents == before.documents + 1 {
+        Ok(())
+    } else {
+        Err("documents are lost".to_owned())
     }
 }
 

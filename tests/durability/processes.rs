@@ -278,12 +278,11 @@ fn a_killed_writer_leaves_the_old_commit_or_the_new_one() {
             }
             // At once, with a reader that saw nothing before.
             let after = generation(&Kb::open(&file).expect("it opens")).expect("whole");
-            match after == next {
-                true => made += 1,
-                false => {
-                    assert_eq!(after, before);
-                    kept += 1;
-                }
+            if after == next {
+                made += 1
+            } else {
+                assert_eq!(after, before);
+                kept += 1;
             }
             assert!(!status.success() || seals || after == next, "lost: {after}");
         }

@@ -22,9 +22,10 @@ fn base64(bytes: &[u8]) -> String {
         let bits = bits << (8 * (3 - group.len()));
         for digit in 0..4 {
             let at = bits >> (18 - 6 * digit) & 63;
-            text.push(match digit <= group.len() {
-                true => char::from(DIGITS[at as usize]),
-                false => '=',
+            text.push(if digit <= group.len() {
+                char::from(DIGITS[at as usize])
+            } else {
+                '='
             });
         }
     }

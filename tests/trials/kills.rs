@@ -75,9 +75,10 @@ impl Pace {
         std::thread::sleep(self.share(random));
         let _ = child.kill();
         let status = child.wait().expect("it ends");
-        match status.success() {
-            true => self.0 = (self.0 + started.elapsed()) / 2,
-            false => self.0 = self.0.mul_f64(1.02),
+        if status.success() {
+            self.0 = (self.0 + started.elapsed()) / 2
+        } else {
+            self.0 = self.0.mul_f64(1.02)
         }
         status.success()
     }
@@ -111,15 +112,12 @@ impl Known {
 /// Uploads until the server is killed; the numbers that it acknowledged.
 fn upload(folder: &Folder, known: &mut Known, over_http: bool, random: &mut Random) {
     let arguments = ["live.kb", "--allow-write"];
-    let (id, mut client, _server) = match over_http {
-        true => {
-            let server = HttpServer::start(folder, &arguments);
-            (server.id(), Client::http(&server), Some(server))
-        }
-        false => {
-            let server = Server::start(folder, &arguments);
-            (server.id(), Client::over(server, MODERN), None)
-        }
+    let (id, mut client, _server) = if over_http {
+        let server = HttpServer::start(folder, &arguments);
+        (server.id(), Client::http(&server), Some(server))
+    } else {
+        let server = Server::start(folder, &arguments);
+        (server.id(), Client::over(server, MODERN), None)
     };
     let before = random.below(4);
     for round in 0..=before {
@@ -187,9 +185,10 @@ fn a_process_that_is_killed_loses_nothing_that_it_acknowledged() {
                 }
                 2 => {
                     command.args(["seal", "live.kb"]);
-                    match paces[1].run_and_kill(command, random) {
-                        true => ended += 1,
-                        false => killed += 1,
+                    if paces[1].run_and_kill(command, random) {
+                        ended += 1
+                    } else {
+                        killed += 1
                     }
                 }
                 3 => {

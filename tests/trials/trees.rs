@@ -96,9 +96,10 @@ impl Tree {
         self.bad.push("socket.txt".to_owned());
         for (name, minor) in [("null.txt", 3), ("zero.md", 5)] {
             let device = rustix::fs::makedev(1, minor);
-            match mknod(&self.at(name), FileType::CharacterDevice, device) {
-                true => self.bad.push(name.to_owned()),
-                false => println!("skipped: no device can be made here"),
+            if mknod(&self.at(name), FileType::CharacterDevice, device) {
+                self.bad.push(name.to_owned())
+            } else {
+                println!("skipped: no device can be made here")
             }
         }
         fs::create_dir(self.at("folder/.gitignore").as_path()).expect("folder");

@@ -16,9 +16,10 @@ impl FromStr for PageRanges {
         let range = |part: &str| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let (first, last) = (number(first)?, number(last)?);
-            match 0 < first && first <= last {
-                true => Ok((first, last)),
-                false => Err(complaint()),
+            if 0 < first && first <= last {
+                Ok((first, last))
+            } else {
+                Err(complaint())
             }
         };
         text.split(',')

@@ -100,17 +100,19 @@ impl Output {
 
     /// The same of a part that another one follows: nothing is put after it.
     pub(crate) fn document_part(&mut self, text: &str) -> Result<(), Failure> {
-        match self.stdout_is_terminal {
-            true => self.write(&escape_text(text)),
-            false => self.write(text),
+        if self.stdout_is_terminal {
+            self.write(&escape_text(text))
+        } else {
+            self.write(text)
         }
     }
 
     /// A name, title or other text that is not ours, as a part of one line of stdout.
     pub(crate) fn name<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.stdout_is_terminal {
-            true => escape_line(text),
-            false => escape_controls(text),
+        if self.stdout_is_terminal {
+            escape_line(text)
+        } else {
+            escape_controls(text)
         }
     }
 

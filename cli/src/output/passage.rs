@@ -43,12 +43,13 @@ pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
     if layout.explain {
         block.push_str(&score_parts(hit, layout));
     }
-    let (range, first_line) = match layout.full {
-        true => (0..hit.text.len(), hit.lines.first),
-        false => (
+    let (range, first_line) = if layout.full {
+        (0..hit.text.len(), hit.lines.first)
+    } else {
+        (
             hit.snippet.clone(),
             hit.snippet_first_line.unwrap_or(hit.lines.first),
-        ),
+        )
     };
     let last_number = hit.lines.last.saturating_add(line_count(&hit.after));
     let margin = Margin {
@@ -99,9 +100,10 @@ impl Margin<'_> {
     ) {
         let (style, digits) = (self.layout.style, self.digits);
         for (line_number, line) in lines {
-            let number = match self.is_numbered {
-                true => format!("{line_number:>digits$}"),
-                false => " ".repeat(digits),
+            let number = if self.is_numbered {
+                format!("{line_number:>digits$}")
+            } else {
+                " ".repeat(digits)
             };
             let columns = self.layout.columns;
             let columns = columns.map(|columns| columns.saturating_sub(digits + 4));
@@ -299,9 +301,10 @@ fn paint(cells: &[Cell], style: Style) -> String {
     let mut painted = String::new();
     for run in cells.chunk_by(|one, next| one.marked == next.marked) {
         let text: String = run.iter().map(|cell| cell.shown.as_str()).collect();
-        match run.first().is_some_and(|cell| cell.marked) {
-            true => painted.push_str(&style.mark(&text)),
-            false => painted.push_str(&text),
+        if run.first().is_some_and(|cell| cell.marked) {
+            painted.push_str(&style.mark(&text))
+        } else {
+            painted.push_str(&text)
         }
     }
     painted

@@ -27,9 +27,10 @@ pub(crate) struct Meter {
 impl Meter {
     /// A bar that draws when `shown`.
     pub(crate) fn new(shown: bool) -> Meter {
-        let target = match shown {
-            true => ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND),
-            false => ProgressDrawTarget::hidden(),
+        let target = if shown {
+            ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND)
+        } else {
+            ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(None, target);
         bar.set_style(style(UNKNOWN));

@@ -36,9 +36,10 @@ pub fn verify(
     let deep = options.deep;
     let _lease = container.lease();
     let file_bytes = container.len_bytes();
-    let text_bytes = match deep {
-        true => container.read(|snapshot| Ok(stated_text_bytes(snapshot)))?,
-        false => 0,
+    let text_bytes = if deep {
+        container.read(|snapshot| Ok(stated_text_bytes(snapshot)))?
+    } else {
+        0
     };
     let all = file_bytes.saturating_add(text_bytes);
     let report_bytes = |bytes_done: u64| {

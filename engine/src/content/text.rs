@@ -292,9 +292,10 @@ pub(super) fn row_at(
     );
     while low + 1 < high {
         let middle = low + (high - low) / 2;
-        match u64::from(chunks.get(middle)?.at.span.start) <= start {
-            true => low = middle,
-            false => high = middle,
+        if u64::from(chunks.get(middle)?.at.span.start) <= start {
+            low = middle
+        } else {
+            high = middle
         }
     }
     Ok(low)

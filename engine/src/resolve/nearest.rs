@@ -19,9 +19,10 @@ pub struct Nearest {
 impl Nearest {
     /// Seeks names similar to `wanted`.
     pub fn new(wanted: &str) -> Nearest {
-        let wanted = match wanted.len() > COMPARED_LIMIT_BYTES {
-            true => String::new(),
-            false => wanted.to_lowercase(),
+        let wanted = if wanted.len() > COMPARED_LIMIT_BYTES {
+            String::new()
+        } else {
+            wanted.to_lowercase()
         };
         let last = last_component(&wanted).to_owned();
         Nearest {

@@ -237,9 +237,10 @@ impl BlockWriter {
         buffered.text.push_str(text);
         buffered.ends.push(buffered.text.len());
         let [.., largest] = LAYOUTS;
-        match buffered.text.len() as u64 >= largest.from_bytes {
-            true => self.flush_buffered(sink),
-            false => Ok(()),
+        if buffered.text.len() as u64 >= largest.from_bytes {
+            self.flush_buffered(sink)
+        } else {
+            Ok(())
         }
     }
 
@@ -280,9 +281,10 @@ impl BlockWriter {
         self.closed.push((self.first_row, text));
         self.first_row = self.next_row;
         let threads = self.compressors.len();
-        match threads == 1 || self.closed.len() >= threads * BLOCKS_PER_THREAD {
-            true => self.flush_closed(sink),
-            false => Ok(()),
+        if threads == 1 || self.closed.len() >= threads * BLOCKS_PER_THREAD {
+            self.flush_closed(sink)
+        } else {
+            Ok(())
         }
     }
 

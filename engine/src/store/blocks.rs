@@ -125,9 +125,10 @@ impl<'a> BlockReader<'a> {
         while row < end {
             let number = self.block_number(row)?;
             let block = self.block(number)?;
-            let next_first = match number + 1 < self.rows.rows() {
-                true => self.block(number + 1)?.first_row,
-                false => end,
+            let next_first = if number + 1 < self.rows.rows() {
+                self.block(number + 1)?.first_row
+            } else {
+                end
             };
             if next_first <= row {
                 return Err(Error::damaged(format!("block {number} holds no chunk")));

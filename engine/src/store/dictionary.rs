@@ -166,9 +166,10 @@ pub fn read(column: ColumnView<'_>) -> Result<&[u8]> {
         }
         len => {
             let bytes = column.bytes(0, len as usize)?;
-            match bytes.starts_with(&TABLES_MAGIC) {
-                true => Err(Error::damaged("a text dictionary has entropy tables")),
-                false => Ok(bytes),
+            if bytes.starts_with(&TABLES_MAGIC) {
+                Err(Error::damaged("a text dictionary has entropy tables"))
+            } else {
+                Ok(bytes)
             }
         }
     }

@@ -193,11 +193,12 @@ impl Manifest {
 
     /// Segments must ascend: one that is named again and again would be loaded as often.
     fn checked(self) -> Result<Manifest> {
-        match self.segments.is_sorted_by(|a, b| a < b) {
-            true => Ok(self),
-            false => Err(Error::damaged(
+        if self.segments.is_sorted_by(|a, b| a < b) {
+            Ok(self)
+        } else {
+            Err(Error::damaged(
                 "row manifest does not name segments in order",
-            )),
+            ))
         }
     }
 

@@ -122,9 +122,12 @@ fn changed_files(path: &Path, cancel: &AtomicBool) -> Option<(u64, u64)> {
         return None;
     }
     let options = IndexOptions::new().threads(1);
-    let mut hook = |_: &Progress| match cancel.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    let mut hook = |_: &Progress| {
+        if cancel.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let report = kb.check_sources(&paths, &options, &mut hook).ok()?;
     if !report.similar_roots.is_empty() {

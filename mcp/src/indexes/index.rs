@@ -174,9 +174,12 @@ impl Index {
     ) -> std::result::Result<T, ToolError> {
         let started = Instant::now();
         let _writing = self.lock(cancel)?;
-        let stop_if_cancelled = || match cancel.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let stop_if_cancelled = || {
+            if cancel.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         if stop_if_cancelled().is_break() {
             return Err(Error::Cancelled.into());

@@ -35,9 +35,10 @@ impl Indexes {
     /// Opens all files. If writing is allowed, a file that does not exist is created, empty.
     pub(crate) fn open(options: &Options) -> Result<Arc<Indexes>, StartError> {
         check(&options.files)?;
-        let roots = match options.allow_write {
-            true => Roots::new(&options.allow_roots),
-            false => Ok(Roots::none()),
+        let roots = if options.allow_write {
+            Roots::new(&options.allow_roots)
+        } else {
+            Ok(Roots::none())
         };
         let roots = roots.map_err(|(path, error)| StartError::Io {
             action: format!("find {}", path.display()),

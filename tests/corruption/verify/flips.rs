@@ -72,9 +72,10 @@ fn outcome(bytes: Vec<u8>, right: u64) -> Outcome {
     if !verify(&kb, true).problems.is_empty() {
         return Outcome::Detected;
     }
-    match answers(&kb) == right {
-        true => Outcome::Harmless,
-        false => Outcome::Missed,
+    if answers(&kb) == right {
+        Outcome::Harmless
+    } else {
+        Outcome::Missed
     }
 }
 
@@ -118,11 +119,10 @@ fn no_flipped_bit_changes_an_answer_without_being_noticed() {
     let mut missed = Vec::new();
     for _ in 0..flips {
         let in_first = next(&mut state).is_multiple_of(8);
-        let place = match in_first {
-            true => first[next(&mut state) % first.len()],
-            false => {
-                live[next(&mut state) % live.len()] * PAGE_BYTES + next(&mut state) % PAGE_BYTES
-            }
+        let place = if in_first {
+            first[next(&mut state) % first.len()]
+        } else {
+            live[next(&mut state) % live.len()] * PAGE_BYTES + next(&mut state) % PAGE_BYTES
         };
         let bit = next(&mut state) % 8;
         let mut bytes = whole.to_vec();

@@ -93,9 +93,10 @@ impl Observer for RefuseNth {
     fn before(&self, _: &Op<'_>) -> io::Result<()> {
         let mut heard = self.heard.lock().expect("lock");
         *heard += 1;
-        match *heard - 1 == self.nth {
-            true => Err(io::Error::from_raw_os_error(self.error)),
-            false => Ok(()),
+        if *heard - 1 == self.nth {
+            Err(io::Error::from_raw_os_error(self.error))
+        } else {
+            Ok(())
         }
     }
 }

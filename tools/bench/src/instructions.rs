@@ -39,9 +39,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         return Ok(true);
     }
     let (compiler, processor) = (compiler()?, processor());
-    let committed = match update {
-        true => None,
-        false => Some(Record::read(&fs::read_to_string(path())?)?),
+    let committed = if update {
+        None
+    } else {
+        Some(Record::read(&fs::read_to_string(path())?)?)
     };
     if let Some(record) = &committed {
         for (committed, here) in [

@@ -122,9 +122,12 @@ fn measure(
         }
         None => opened.ask(opened.kb.sample_queries(arguments.number))?,
     };
-    let asked = |mode: &Mode| match arguments.mode.is_empty() {
-        true => Mode::RANKED.contains(mode),
-        false => arguments.mode.contains(mode),
+    let asked = |mode: &Mode| {
+        if arguments.mode.is_empty() {
+            Mode::RANKED.contains(mode)
+        } else {
+            arguments.mode.contains(mode)
+        }
     };
     let wanted = Mode::ALL
         .into_iter()
@@ -318,15 +321,17 @@ fn show(file: &Path, info: &Info, figures: &Figures, output: &mut Output) -> Res
         output.line(&format!(
             "            first reading {}{}",
             gigabytes(vectors.first),
-            match vectors.bytes < CACHE_BYTES {
-                true => "; so few bytes may lie in the processor's cache",
-                false => "",
+            if vectors.bytes < CACHE_BYTES {
+                "; so few bytes may lie in the processor's cache"
+            } else {
+                ""
             }
         ))?;
     }
-    let source = match figures.drawn {
-        true => " drawn from the file",
-        false => "",
+    let source = if figures.drawn {
+        " drawn from the file"
+    } else {
+        ""
     };
     output.line(&format!(
         "  queries   {}{source}, each {PASSES} times a mode, one thread, file in memory",

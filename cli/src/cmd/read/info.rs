@@ -17,9 +17,10 @@ const SHOWN_VALUES: usize = 8;
 pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb info", arguments.file.as_deref())?;
     let info = opened.ask(opened.kb.info())?;
-    let sizes = match arguments.sizes {
-        true => Some(opened.ask(opened.kb.sizes())?),
-        false => None,
+    let sizes = if arguments.sizes {
+        Some(opened.ask(opened.kb.sizes())?)
+    } else {
+        None
     };
     let file = opened.file.display().to_string();
     if arguments.json.json {
@@ -57,9 +58,10 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
         ("classes", top_values(&info.classes)),
     ];
     facts.extend(info.roots.iter().map(|root| ("root", root_line(root))));
-    let available = match info.model_available {
-        true => "",
-        false => ", which this program does not have: keyword search only",
+    let available = if info.model_available {
+        ""
+    } else {
+        ", which this program does not have: keyword search only"
     };
     facts.extend([
         (
@@ -92,9 +94,10 @@ fn vectors(info: &Info) -> String {
         _ if info.is_exact => format!("{name}, search is exact"),
         None => name.to_owned(),
         Some(recall) => {
-            let now = match recall.chunks == info.chunks {
-                true => String::new(),
-                false => format!(", now {}", count(info.chunks)),
+            let now = if recall.chunks == info.chunks {
+                String::new()
+            } else {
+                format!(", now {}", count(info.chunks))
             };
             format!(
                 "{name}, search finds {:.2} of the {} nearest ({} questions, at {}{now})",

@@ -64,9 +64,10 @@ fn show(
 ) -> Result<(), Failure> {
     let style = output.stdout_style();
     let name = style.path(&output.name(&opened.file.display().to_string()));
-    let state = match report.problems.is_empty() {
-        true => "sound".to_owned(),
-        false => style.error("damaged"),
+    let state = if report.problems.is_empty() {
+        "sound".to_owned()
+    } else {
+        style.error("damaged")
     };
     output.line(&format!(
         "{name}  {state}: {}, {}",

@@ -101,9 +101,10 @@ fn check(
         output.line(&format!("{name}  {}", changes::counts(&report)))?;
         show_changes(&report, arguments.verbose, output)?;
     }
-    Ok(match report.has_changes() {
-        true => Exit::Nothing,
-        false => Exit::Found,
+    Ok(if report.has_changes() {
+        Exit::Nothing
+    } else {
+        Exit::Found
     })
 }
 

@@ -33,9 +33,10 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
     let options = SealOptions::new()
         .vectors(arguments.vectors.map(VectorsArgument::codec))
         .replace(arguments.force);
-    let state = match written.exists() {
-        true => "is as it was",
-        false => "was not written",
+    let state = if written.exists() {
+        "is as it was"
+    } else {
+        "was not written"
     };
     let meter = Meter::new(output.stderr_is_terminal());
     let sealed = wait_for_writer(

@@ -157,12 +157,13 @@ impl<'a> BlockTextReader<'a> {
             .decoder
             .decode(frame, capacity)
             .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
-        match text.len() == capacity {
-            true => Ok(text.to_vec()),
-            false => Err(Error::damaged(format!(
+        if text.len() == capacity {
+            Ok(text.to_vec())
+        } else {
+            Err(Error::damaged(format!(
                 "block {number} has {} bytes of text, its row says {capacity}",
                 text.len()
-            ))),
+            )))
         }
     }
 }

@@ -126,14 +126,13 @@ impl DocumentChecker {
         let here = bytes.iter().filter(|byte| **byte == b'\n').count();
         let here = u32::try_from(here).unwrap_or(u32::MAX);
         self.line_ends = before.saturating_add(here);
-        let is_right = match self.record.as_ref().is_some_and(|record| record.line_map) {
-            true => first >= 1 && first >= self.last_line && last >= first,
-            false => {
-                let own_first = before.saturating_add(1);
-                let ended = u32::from(bytes.last() == Some(&b'\n'));
-                let own_last = (self.line_ends + 1).saturating_sub(ended).max(own_first);
-                (first, last) == (own_first, own_last)
-            }
+        let is_right = if self.record.as_ref().is_some_and(|record| record.line_map) {
+            first >= 1 && first >= self.last_line && last >= first
+        } else {
+            let own_first = before.saturating_add(1);
+            let ended = u32::from(bytes.last() == Some(&b'\n'));
+            let own_last = (self.line_ends + 1).saturating_sub(ended).max(own_first);
+            (first, last) == (own_first, own_last)
         };
         if !is_right {
             let row = chunk.row;

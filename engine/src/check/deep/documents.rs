@@ -89,9 +89,10 @@ impl Lookup<'_, '_> {
     }
 
     fn go_on(&self) -> ControlFlow<()> {
-        match self.problems.is_full() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.problems.is_full() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

@@ -43,9 +43,10 @@ pub(super) fn check(
                 let right = missing.remove(&(*facet, name.clone().into_owned()));
                 let read = compare(context, *facet, value, right);
                 problems.unless_damaged(place, read)?;
-                Ok(match problems.is_full() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
+                Ok(if problems.is_full() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
                 })
             })
     });
@@ -78,9 +79,10 @@ fn compare(
     let nothing = RoaringBitmap::new();
     let right = right.unwrap_or(&nothing);
     if let Some(row) = (right ^ &rows).min() {
-        let told = match rows.contains(row) {
-            true => "has it and its document has not",
-            false => "does not have it and its document has",
+        let told = if rows.contains(row) {
+            "has it and its document has not"
+        } else {
+            "does not have it and its document has"
         };
         return Err(Error::damaged(format!("row {row} {told}")));
     }

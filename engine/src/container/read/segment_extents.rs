@@ -188,9 +188,10 @@ fn segment_table(snapshot: &Snapshot<'_>, name: &str) -> Result<Option<Table>> {
     let table = snapshot.table(name)?;
     let holds_extents =
         |table: &Table| table.key_kind == KeyKind::U64 && table.widths.value.is_none();
-    match table.as_ref().is_none_or(holds_extents) {
-        true => Ok(table),
-        false => Err(Error::damaged(format!("table {name:?} holds no extents"))),
+    if table.as_ref().is_none_or(holds_extents) {
+        Ok(table)
+    } else {
+        Err(Error::damaged(format!("table {name:?} holds no extents")))
     }
 }
 

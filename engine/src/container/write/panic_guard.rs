@@ -54,9 +54,10 @@ impl PanicGuard {
     /// When a call has panicked, or in a forked process.
     pub(crate) fn check(&self) -> io::Result<()> {
         self.check_process().map_err(io::Error::other)?;
-        match self.broken.load(Ordering::Acquire) {
-            false => Ok(()),
-            true => Err(io::Error::other("redb failed on this file before")),
+        if self.broken.load(Ordering::Acquire) {
+            Err(io::Error::other("redb failed on this file before"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -190,14 +190,16 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     /// Those of `walk`; as [`Base::read`].
     pub fn of(sides: Sides<'s>, walk: W, options: &IndexOptions) -> Result<Comparison<'s, W>> {
         let coverage = Coverage::new(sides.roots);
-        let ranges = match sides.is_rebuild {
-            true => vec![PathRange::all()],
-            false => coverage.ranges(),
+        let ranges = if sides.is_rebuild {
+            vec![PathRange::all()]
+        } else {
+            coverage.ranges()
         };
         // A file that is rebuilt remembers nothing.
-        let left_out = match sides.is_rebuild {
-            true => Vec::new(),
-            false => ranges.clone(),
+        let left_out = if sides.is_rebuild {
+            Vec::new()
+        } else {
+            ranges.clone()
         };
         let mut comparison = Comparison {
             sides,
@@ -299,9 +301,10 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
 
     /// Compares the next file with what the .kb has under its path.
     fn compare_file(&mut self, has_document: bool, has_record: bool) -> Result<Option<Change>> {
-        let stored = match has_document {
-            true => self.take_document()?,
-            false => None,
+        let stored = if has_document {
+            self.take_document()?
+        } else {
+            None
         };
         let Some(file) = self.take_file()? else {
             return Ok(None);
@@ -338,9 +341,10 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             // What is remembered under this path is forgotten next.
             return Ok(None);
         }
-        let record = match has_record {
-            true => self.take_record()?.map(|(_, record)| record),
-            false => None,
+        let record = if has_record {
+            self.take_record()?.map(|(_, record)| record)
+        } else {
+            None
         };
         let indexed_ms = self.coverage.indexed_ms(file.root);
         let is_certain = !self.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;

@@ -228,9 +228,10 @@ const fn size_prices() -> [u32; CAP_BYTES + 1] {
     let mut prices = [0; CAP_BYTES + 1];
     let mut len = 0;
     while len <= CAP_BYTES {
-        prices[len] = match len < TARGET_BYTES {
-            true => square(TARGET_BYTES - len, TARGET_BYTES, SHORT_PRICE),
-            false => square(len - TARGET_BYTES, CAP_BYTES - TARGET_BYTES, LONG_PRICE),
+        prices[len] = if len < TARGET_BYTES {
+            square(TARGET_BYTES - len, TARGET_BYTES, SHORT_PRICE)
+        } else {
+            square(len - TARGET_BYTES, CAP_BYTES - TARGET_BYTES, LONG_PRICE)
         };
         len += 1;
     }

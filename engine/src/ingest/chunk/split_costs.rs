@@ -133,9 +133,10 @@ impl<'a> SplitCosts<'a> {
         let depth = (indent / self.step).min(DEEPEST) as Cost;
         let mut cost = depth * CODE_PER_DEPTH;
         if !before.blank {
-            cost += match before.closes && before.indent == indent {
-                true => CODE_AFTER_CLOSING,
-                false => CODE_NO_BLANK_LINE,
+            cost += if before.closes && before.indent == indent {
+                CODE_AFTER_CLOSING
+            } else {
+                CODE_NO_BLANK_LINE
             };
             // A comment that goes on, or the item that it speaks about. With a blank line between,
             // a comment may stand alone.
@@ -191,9 +192,10 @@ fn prose_cost<'a>(
     let mut cost = if is_table_row && before.line.starts_with('|') {
         PROSE_TABLE_ROW
     } else if is_list_item(line) {
-        match before.blank {
-            true => PROSE_PARAGRAPH,
-            false => PROSE_LIST_ITEM,
+        if before.blank {
+            PROSE_PARAGRAPH
+        } else {
+            PROSE_LIST_ITEM
         }
     } else if before.blank {
         PROSE_PARAGRAPH

@@ -35,8 +35,9 @@ pub(super) fn is_machine_made(text: &str, file_type: FileType) -> Result<bool, S
     if long_bytes * 2 <= text.len() {
         return Ok(false);
     }
-    match text.len() <= KEPT_BYTES {
-        true => Ok(true),
-        false => Err(SkipReason::MachineMade { longest_line_bytes }),
+    if text.len() <= KEPT_BYTES {
+        Ok(true)
+    } else {
+        Err(SkipReason::MachineMade { longest_line_bytes })
     }
 }

@@ -161,9 +161,10 @@ pub(super) fn decode(bytes: &[u8], is_html: bool) -> Result<String, SkipReason> 
 
 /// Refuses what decodes without complaint and yet is no text.
 fn checked(text: String) -> Result<String, SkipReason> {
-    match looks_binary(text.as_bytes()) {
-        true => Err(SkipReason::NotText),
-        false => Ok(text),
+    if looks_binary(text.as_bytes()) {
+        Err(SkipReason::NotText)
+    } else {
+        Ok(text)
     }
 }
 

@@ -56,16 +56,18 @@ struct Last {
 
 impl Last {
     fn set(&mut self, number: u32, only_folders: bool) {
-        match only_folders {
-            true => self.of_folders = number,
-            false => self.of_all = number,
+        if only_folders {
+            self.of_folders = number
+        } else {
+            self.of_all = number
         }
     }
 
     fn get(self, is_folder: bool) -> u32 {
-        match is_folder {
-            true => self.of_all.max(self.of_folders),
-            false => self.of_all,
+        if is_folder {
+            self.of_all.max(self.of_folders)
+        } else {
+            self.of_all
         }
     }
 }
@@ -96,9 +98,10 @@ impl MatcherBuilder {
                 Form::Ending(ending) => matcher.by_ending.entry(ending),
                 Form::Path(path) => matcher.by_path.entry(path),
                 Form::Wildcards { steps, is_name } => {
-                    let automaton = match is_name {
-                        true => &mut self.names,
-                        false => &mut self.paths,
+                    let automaton = if is_name {
+                        &mut self.names
+                    } else {
+                        &mut self.paths
                     };
                     automaton.add(steps, number, only_folders);
                     continue;
@@ -196,9 +199,10 @@ impl Matcher {
             number = bits.last_match(text, is_folder, number, state);
         }
         let is_negated = self.is_negated.get((number as usize).checked_sub(1)?)?;
-        Some(match is_negated {
-            true => Verdict::Included,
-            false => Verdict::Ignored,
+        Some(if *is_negated {
+            Verdict::Included
+        } else {
+            Verdict::Ignored
         })
     }
 }

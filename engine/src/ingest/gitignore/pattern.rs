@@ -103,9 +103,10 @@ pub(super) fn parse(line: &str) -> Result<Option<Pattern>, Refusal> {
         return Ok(None);
     }
     // A space behind a backslash is meant.
-    let line = match line.ends_with("\\ ") {
-        true => line,
-        false => line.trim_end(),
+    let line = if line.ends_with("\\ ") {
+        line
+    } else {
+        line.trim_end()
     };
     if line.is_empty() {
         return Ok(None);

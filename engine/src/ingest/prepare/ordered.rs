@@ -302,9 +302,10 @@ mod tests {
             },
             |job, result| {
                 seen.push((job, result));
-                match job == fails_at {
-                    true => Err(Error::Cancelled),
-                    false => Ok(()),
+                if job == fails_at {
+                    Err(Error::Cancelled)
+                } else {
+                    Ok(())
                 }
             },
         );

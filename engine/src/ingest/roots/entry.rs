@@ -59,9 +59,10 @@ impl Entry {
     }
 
     pub(super) fn select(&mut self, part: PathBuf) {
-        let nothing = match self.is_whole() {
-            true => Scope::Parts(BTreeSet::new()),
-            false => Scope::Files(BTreeSet::new()),
+        let nothing = if self.is_whole() {
+            Scope::Parts(BTreeSet::new())
+        } else {
+            Scope::Files(BTreeSet::new())
         };
         if let Scope::Parts(parts) | Scope::Files(parts) = self.scope.get_or_insert(nothing) {
             parts.insert(part);

@@ -27,11 +27,12 @@ impl ResolveOptions<'_> {
             GivenPath::Missing(_) => return Ok(given),
         };
         let is_in = |within: &[PathBuf]| within.iter().any(|allowed| folder.starts_with(allowed));
-        match self.within.is_none_or(is_in) {
-            true => Ok(given),
-            false => Err(Error::PathNotAllowed {
+        if self.within.is_none_or(is_in) {
+            Ok(given)
+        } else {
+            Err(Error::PathNotAllowed {
                 path: path.to_owned(),
-            }),
+            })
         }
     }
 }

@@ -122,9 +122,10 @@ pub(crate) fn relocate(
                 ),
             });
         };
-        entry.scope = Some(match entry.is_whole() {
-            true => Scope::Whole,
-            false => Scope::Files(entry.record.files.iter().map(PathBuf::from).collect()),
+        entry.scope = Some(if entry.is_whole() {
+            Scope::Whole
+        } else {
+            Scope::Files(entry.record.files.iter().map(PathBuf::from).collect())
         });
         entry.folder = place;
     }

@@ -138,9 +138,10 @@ impl Table<'_, '_> {
             let source = &entry.record.source;
             format!("{source} (root {})", entry.exact_name())
         });
-        let roots = match self.entries.is_empty() {
-            true => "it has none".to_owned(),
-            false => format!("its roots: {}", roots.collect::<Vec<_>>().join(", ")),
+        let roots = if self.entries.is_empty() {
+            "it has none".to_owned()
+        } else {
+            format!("its roots: {}", roots.collect::<Vec<_>>().join(", "))
         };
         match named.as_slice() {
             [at] => Ok(*at),
@@ -213,9 +214,10 @@ impl Table<'_, '_> {
             .position_at(path)
             .and_then(|at| self.entries.get_mut(at))
         {
-            entry.scope = Some(match entry.is_whole() {
-                true => Scope::Whole,
-                false => Scope::Files(entry.record.files.iter().map(PathBuf::from).collect()),
+            entry.scope = Some(if entry.is_whole() {
+                Scope::Whole
+            } else {
+                Scope::Files(entry.record.files.iter().map(PathBuf::from).collect())
             });
             return true;
         }
@@ -319,9 +321,10 @@ impl Table<'_, '_> {
             Some(SimilarRoot {
                 folder: new.folder.clone(),
                 prefix: new.record.prefix.clone(),
-                root: match is_enough {
-                    true => name.to_owned(),
-                    false => other.exact_name(),
+                root: if is_enough {
+                    name.to_owned()
+                } else {
+                    other.exact_name()
                 },
                 compared: agreement.compared,
                 same: agreement.same,
@@ -361,14 +364,15 @@ fn foreign(entry: &Entry, other: &Entry) -> Vec<PathBuf> {
     if other.folder == entry.folder || !other.folder.starts_with(&entry.folder) {
         return Vec::new();
     }
-    match other.is_whole() {
-        true => vec![other.folder.clone()],
-        false => other
+    if other.is_whole() {
+        vec![other.folder.clone()]
+    } else {
+        other
             .record
             .files
             .iter()
             .map(|name| other.folder.join(name))
-            .collect(),
+            .collect()
     }
 }
 

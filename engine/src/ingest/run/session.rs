@@ -121,12 +121,13 @@ impl Session {
 
     /// Why a file that is not there is not made.
     pub(super) fn check_creates(&self) -> Result<()> {
-        match self.creates {
-            true => Ok(()),
-            false => Err(Error::FileReplaced {
+        if self.creates {
+            Ok(())
+        } else {
+            Err(Error::FileReplaced {
                 path: self.path.clone(),
                 is_gone: true,
-            }),
+            })
         }
     }
 

@@ -198,9 +198,10 @@ mod system {
         pub(crate) fn open_folder(&self, relative: &Path) -> io::Result<OpenFolder> {
             check_relative(relative)?;
             let flags = flags() | OFlags::DIRECTORY;
-            let folder = match relative.as_os_str().is_empty() {
-                true => rustix::fs::openat(&self.descriptor, ".", flags, Mode::empty())?,
-                false => beneath(self.descriptor.as_fd(), relative, flags)?,
+            let folder = if relative.as_os_str().is_empty() {
+                rustix::fs::openat(&self.descriptor, ".", flags, Mode::empty())?
+            } else {
+                beneath(self.descriptor.as_fd(), relative, flags)?
             };
             Ok(OpenFolder {
                 folder: Dir::new(folder)?,
@@ -303,9 +304,10 @@ mod system {
     #[cfg(not(target_os = "linux"))]
     fn through_no_link(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let opened = rustix::fs::open(path, flags | OFlags::NOFOLLOW, Mode::empty())?;
-        match std::fs::canonicalize(path)? == path {
-            true => Ok(opened),
-            false => Err(Errno::LOOP.into()),
+        if std::fs::canonicalize(path)? == path {
+            Ok(opened)
+        } else {
+            Err(Errno::LOOP.into())
         }
     }
 

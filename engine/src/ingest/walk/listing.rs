@@ -396,9 +396,10 @@ impl Reader<'_> {
         }
         let kind = look.map_or(kind, |look| look.kind);
         let is_folder = kind == Kind::Folder;
-        let verdict = match folder.rules.is_empty() {
-            true => None,
-            false => folder.rules.verdict(rules_path, is_folder, &mut self.state),
+        let verdict = if folder.rules.is_empty() {
+            None
+        } else {
+            folder.rules.verdict(rules_path, is_folder, &mut self.state)
         };
         let is_hidden = || name.as_encoded_bytes().starts_with(b".");
         match verdict {
@@ -452,9 +453,10 @@ impl Reader<'_> {
 
     fn push(&mut self, folder: usize, name: &OsStr, range: Range<u32>, look: Look) {
         let document_name = document_name(name);
-        let document_range = match document_name.as_bytes() == name.as_encoded_bytes() {
-            true => Some(range.clone()),
-            false => push(&mut self.names, document_name.as_bytes()),
+        let document_range = if document_name.as_bytes() == name.as_encoded_bytes() {
+            Some(range.clone())
+        } else {
+            push(&mut self.names, document_name.as_bytes())
         };
         let Some(document_range) = document_range else {
             return self.skip(&document_name, "too many names in one folder".to_owned());

@@ -146,10 +146,7 @@ impl Shared {
             if state.is_stopped {
                 return;
             }
-            let next = match state.has_work() {
-                true => state.take(),
-                false => None,
-            };
+            let next = if state.has_work() { state.take() } else { None };
             let Some(next) = next else {
                 state.idle += 1;
                 state = wait(&self.can_work, state);

@@ -165,9 +165,10 @@ impl<'r> Walk<'r> {
     /// Files that somebody named, whatever the rules say of them.
     fn named_files(&mut self, root: &Root, names: &BTreeSet<PathBuf>) -> Result<Vec<SourceFile>> {
         let mut files = Vec::new();
-        let confined = match self.options.refuse_links {
-            true => Some(Confined::open(root)?),
-            false => None,
+        let confined = if self.options.refuse_links {
+            Some(Confined::open(root)?)
+        } else {
+            None
         };
         for name in names {
             let path = root.folder.join(name);
@@ -228,15 +229,14 @@ impl<'r> Walk<'r> {
             let Head { path, root, file } = head;
             self.advance(root)?;
             let Some(file) = file else { continue };
-            let found = match self.last.as_ref() == Some(&path) {
-                true => WalkItem::Skipped(Skipped {
+            let found = if self.last.as_ref() == Some(&path) {
+                WalkItem::Skipped(Skipped {
                     path,
                     reason: "another file has the same path".to_owned(),
-                }),
-                false => {
-                    self.last = Some(path);
-                    WalkItem::File(file)
-                }
+                })
+            } else {
+                self.last = Some(path);
+                WalkItem::File(file)
             };
             // Items added while the root advances concern files that follow this one.
             self.pending.push_front(found);
@@ -279,9 +279,10 @@ impl<'r> Walk<'r> {
             Err(error) => return Err(Error::io("read", &root.folder, error)),
         };
         let is_in_work_tree = git::is_in_work_tree(&root.folder);
-        let above = match is_in_work_tree {
-            true => above::rules(&root.folder),
-            false => above::Above::default(),
+        let above = if is_in_work_tree {
+            above::rules(&root.folder)
+        } else {
+            above::Above::default()
         };
         for (path, reason) in above.problems {
             self.skip(path, reason);

@@ -41,9 +41,10 @@ pub(super) fn update(cx: &Context<'_>, index: &Index, folder: &Path) -> Result<R
 
 /// What the hook of a run returns: to stop once the request is cancelled.
 fn stop_if(cancel: &AtomicBool) -> ControlFlow<()> {
-    match cancel.load(Ordering::Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
+    if cancel.load(Ordering::Relaxed) {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
     }
 }
 

@@ -361,9 +361,10 @@ fn write(path: &Path, text: &str) -> Result<()> {
 /// A short try must not take the place of results.
 fn default_table(quick: bool) -> PathBuf {
     let name = format!("search-{}.md", machine::today());
-    match quick {
-        true => folder().join(name),
-        false => repository::root().join("tests/bench-results").join(name),
+    if quick {
+        folder().join(name)
+    } else {
+        repository::root().join("tests/bench-results").join(name)
     }
 }
 

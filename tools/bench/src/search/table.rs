@@ -36,9 +36,10 @@ fn write_all(text: &mut String, figures: &Figures, plot: &str) -> Result {
             facet.share * 100.0
         )?;
     }
-    let core = match figures.pinned {
-        true => "one thread, kept to one core",
-        false => "one thread as far as libraries can be told (no `taskset` here)",
+    let core = if figures.pinned {
+        "one thread, kept to one core"
+    } else {
+        "one thread as far as libraries can be told (no `taskset` here)"
     };
     writeln!(
         text,

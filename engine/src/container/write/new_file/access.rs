@@ -114,9 +114,10 @@ mod of_unix {
 
     #[cfg(target_os = "linux")]
     fn drop_list(file: &File) -> io::Result<()> {
-        match has_list(file) {
-            true => Ok(rustix::fs::fremovexattr(file, ACCESS_LIST)?),
-            false => Ok(()),
+        if has_list(file) {
+            Ok(rustix::fs::fremovexattr(file, ACCESS_LIST)?)
+        } else {
+            Ok(())
         }
     }
 

@@ -83,9 +83,10 @@ fn ownership(map: &Map) -> Ownership {
     let has_block = block.is_some_and(|block| {
         Signature::looks_like_block(&block) || is_redb && block.iter().any(|byte| *byte != 0)
     });
-    match has_block {
-        true => Ownership::Unclear,
-        false => Ownership::Foreign,
+    if has_block {
+        Ownership::Unclear
+    } else {
+        Ownership::Foreign
     }
 }
 

@@ -108,9 +108,10 @@ impl Session {
         };
         check_model(&plan.catalog.meta)?;
         let report = apply(&mut open, plan, options, reporter)?;
-        let limit = match options.large_merges {
-            true => Limit::none(),
-            false => Limit::commit(),
+        let limit = if options.large_merges {
+            Limit::none()
+        } else {
+            Limit::commit()
         };
         self.finish_commit(open, limit, reporter)?;
         Ok(report)

@@ -107,9 +107,10 @@ fn a_sealed_file_of_many_segments_answers_the_same() {
             continue;
         };
         let is_full = first + rows + next_rows > max_rows;
-        let expected = match is_full {
-            true => (segment + 1, 0),
-            false => (*segment, first + rows),
+        let expected = if is_full {
+            (segment + 1, 0)
+        } else {
+            (*segment, first + rows)
         };
         assert_eq!((*next, *next_first), expected);
     }
