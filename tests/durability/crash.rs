@@ -18,10 +18,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use disk::{Disk, Recorder, RefuseNth};
 use kb_engine::testing::container::faults::observed;
 use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions, VerifyOptions};
-
-use disk::{Disk, Recorder, RefuseNth};
 
 use crate::support::{Random, content_of, memory_folder};
 

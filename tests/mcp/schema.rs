@@ -111,8 +111,9 @@ pub(crate) fn unportable(schema: &Value, place: &str, is_input: bool) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn what_breaks_a_schema_is_found_wherever_it_stands() {

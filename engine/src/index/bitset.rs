@@ -208,8 +208,9 @@ fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]

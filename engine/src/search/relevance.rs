@@ -139,8 +139,9 @@ fn has_every_term(signals: &RelevanceSignals) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn hybrid(keyword: f32, vector: f32, chunks: u64) -> RelevanceSignals {
         RelevanceSignals {

@@ -369,7 +369,6 @@ fn zstd_error(error: std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
     use crate::container::column::ColumnView;
     use crate::container::column::{ColumnId, MemoryExtents, extent_starts};
     use crate::store::blocks::BlockReader;

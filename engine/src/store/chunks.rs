@@ -134,7 +134,6 @@ impl<'a> ChunkReader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
     use crate::container::column::{MemoryExtents, extent_starts};
 
     #[test]

@@ -12,10 +12,9 @@ mod prompts;
 mod resources;
 mod tools;
 
-use rmcp::model::{ListResourceTemplatesResult, ListResourcesResult};
-
 pub(crate) use prompts::{completes, list as prompts, prompt};
 pub(crate) use resources::{is_address, list as resources, read, templates};
+use rmcp::model::{ListResourceTemplatesResult, ListResourcesResult};
 pub(crate) use tools::{call, definitions, has};
 
 /// Adds the fixtures to the first page of the resources.

@@ -144,8 +144,9 @@ fn longest_run(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn a_passage_cannot_close_its_fence() {

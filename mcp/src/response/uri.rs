@@ -78,8 +78,9 @@ fn number(digits: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     proptest! {
         #[test]

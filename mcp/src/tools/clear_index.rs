@@ -52,11 +52,13 @@ impl Tool for ClearIndex {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
-    use serde_json::json;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
+
+    use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn clearing_keeps_name_and_id() {

@@ -99,10 +99,11 @@ impl Tool for GetDocument {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::tools::testing::Fixture;
     use kb_engine::{KbWriter, SourceInfo, document_of};
     use serde_json::json;
+
+    use super::*;
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn a_document_is_read_by_any_of_its_names() {

@@ -275,8 +275,9 @@ fn source(path: &str, lines: Lines) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn an_empty_file_is_an_empty_text() {

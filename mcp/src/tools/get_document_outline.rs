@@ -129,8 +129,9 @@ fn heading(section: &Section) -> Heading<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn headings_have_numbers_that_fetch_them() {

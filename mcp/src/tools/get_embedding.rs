@@ -93,9 +93,10 @@ fn six_digits(value: f32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::tools::testing::Fixture;
-    use serde_json::json;
 
     #[test]
     fn a_vector_has_length_one() {

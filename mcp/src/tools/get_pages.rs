@@ -147,8 +147,9 @@ fn respond(
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     fn huge() -> Fixture {
         let text: String = (0..4000)

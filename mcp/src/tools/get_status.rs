@@ -208,9 +208,10 @@ fn of_all(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::tools::testing::Fixture;
-    use serde_json::json;
 
     #[test]
     fn stored_documents_are_ready() {

@@ -138,8 +138,9 @@ fn languages(info: &Info) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn several_indexes_are_in_a_list() {

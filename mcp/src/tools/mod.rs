@@ -29,11 +29,12 @@ mod upload_document;
 
 use std::sync::OnceLock;
 
-use crate::response::{Object, ToolError, ToolResponse};
 pub(crate) use call::context::Call;
 use call::resolve;
 use call::tool::{Definition, Effect, Entry};
 use list::{list_documents, list_folders, list_indexes};
+
+use crate::response::{Object, ToolError, ToolResponse};
 
 /// Every tool, sorted by name.
 const TOOLS: &[Entry] = &[

@@ -314,9 +314,10 @@ fn updated(hit: &Hit) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use kb_engine::{KbWriter, SourceInfo, document_of};
     use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn results_have_document_and_location() {

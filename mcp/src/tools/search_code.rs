@@ -305,8 +305,9 @@ fn staleness_warning(indexes: &[Arc<Index>]) -> Option<StalenessWarning> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn code_is_found_by_meaning_and_by_name() {

@@ -209,8 +209,9 @@ fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::json;
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn passages_are_sorted_by_score() {

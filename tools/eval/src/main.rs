@@ -25,11 +25,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use serde_json::{Map, Value};
-use xtask::repository;
-
 use runner::Cut;
+use serde_json::{Map, Value};
 use vectors::{SetVectors, Together};
+use xtask::repository;
 
 /// What the command line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]

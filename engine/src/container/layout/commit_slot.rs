@@ -175,10 +175,9 @@ pub(crate) fn length_for_redb(header: &[u8; 64], file_len: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::fs;
 
+    use super::*;
     use crate::container::testing::fixture::{build, fill, temp_path};
 
     fn header() -> Vec<u8> {

@@ -291,10 +291,9 @@ fn resting_header(map: &Map) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::fs;
 
+    use super::*;
     use crate::container::layout::codec::u64_at;
     use crate::container::layout::commit_slot::CommitSlot;
     use crate::container::layout::page::Root;

@@ -57,10 +57,9 @@ impl CommitSlot {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::fs;
 
+    use super::*;
     use crate::container::testing::fixture::{build, fill, temp_path};
     use crate::container::write::writer::ContainerWriter;
 

@@ -176,10 +176,9 @@ type Locked<T> = std::result::Result<T, BackendError>;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::fs;
 
+    use super::*;
     use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::layout::extent::segment_table_name;
     use crate::container::read::container::Container;

@@ -232,10 +232,9 @@ fn check_size(table: &str, what: &str, size: usize, limit: usize) -> Result<()> 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::fs;
 
+    use super::*;
     use crate::container::layout::column::{ColumnWriter, EXTENT_OVERHEAD, MAX_ORDER};
     use crate::container::read::container::Container;
     use crate::container::read::segment_extents::SegmentExtents;

@@ -151,8 +151,9 @@ impl Bm25Weight {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn a_rare_term_weighs_more_and_every_term_something() {

@@ -73,8 +73,9 @@ impl RowFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn rows_of(filter: &RowFilter, rows: u32) -> Vec<u32> {
         let blocks = 0..rows.div_ceil(64) + 2;

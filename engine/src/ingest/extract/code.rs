@@ -2,9 +2,8 @@
 //! the length of its lines.
 
 use crate::file_types::FileType;
-use crate::types::Class;
-
 use crate::ingest::extract::skip_reason::SkipReason;
+use crate::types::Class;
 
 /// People do not write longer lines in programs.
 const LONG_CODE_LINE_BYTES: usize = 1000;

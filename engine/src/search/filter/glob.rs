@@ -214,8 +214,9 @@ impl PathMatcher {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn matches(glob: &str, path: &str) -> bool {
         Globs::new(&[glob.to_owned()]).unwrap().is_match(path)

@@ -244,8 +244,9 @@ fn has_words(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn text_that_is_not_an_operator_is_plain() {

@@ -121,8 +121,9 @@ impl Iterator for LineRanges<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn highlight(text: &str, word: &str, weight: f32) -> Highlight {
         let start = text.find(word).unwrap();

@@ -216,8 +216,9 @@ fn whole(field: &str, tokens: &[String]) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn score(title: &str, path: &str, tags: &[&str], query: &str) -> Option<f32> {
         let names = Names::of(title, path, tags.to_vec());

@@ -88,9 +88,10 @@ fn remove_defaults(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde::{Deserialize, Serialize};
     use serde_json::json;
+
+    use super::*;
 
     #[derive(Debug, Default, Deserialize, Serialize, JsonSchema)]
     enum Colour {

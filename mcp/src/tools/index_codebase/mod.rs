@@ -8,13 +8,13 @@ use std::path::Path;
 use kb_engine::Report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use target::Target;
 
 use crate::indexes::Index;
 use crate::limits::{NAME_LIMIT, PATH_LIMIT};
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
 use crate::tools::call::context::Context;
 use crate::tools::call::tool::{Effect, Tool};
-use target::Target;
 
 /// Skipped files that a result names.
 const SKIPPED_SHOWN: usize = 5;

@@ -134,8 +134,9 @@ fn day(document: &DocumentInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::{Value, json};
+
+    use crate::tools::testing::Fixture;
 
     fn ids(answer: &crate::response::ToolResponse) -> Vec<String> {
         let documents = answer.structured["data"]["documents"].as_array().unwrap();

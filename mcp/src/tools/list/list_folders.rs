@@ -128,9 +128,10 @@ fn respond(cx: &Context<'_>, folders: &Folders) -> ToolResponse {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use crate::tools::call::budget::larger_form;
     use crate::tools::testing::Fixture;
-    use serde_json::json;
 
     #[test]
     fn folders_have_counts_of_documents() {

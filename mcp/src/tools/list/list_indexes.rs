@@ -103,8 +103,9 @@ fn dashed(digits: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::tools::testing::Fixture;
     use serde_json::{Value, json};
+
+    use crate::tools::testing::Fixture;
 
     #[test]
     fn listed_names_and_ids_select_an_index() {

@@ -145,8 +145,9 @@ fn is_binary(mime: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
 
     fn code(content: &str, encoding: Encoding, mime: Option<&str>) -> &'static str {
         bytes_of(content, encoding, mime).unwrap_err().code

@@ -7,6 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use content::Encoding;
 use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_types};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,6 @@ use crate::tools::call::context::Context;
 use crate::tools::call::params::IndexName;
 use crate::tools::call::resolve;
 use crate::tools::call::tool::{Effect, Tool};
-use content::Encoding;
 
 /// How long a caller waits; hosts give up a call soon after.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,7 +1,9 @@
+use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
+
 use super::*;
 use crate::tools::testing::Fixture;
-use serde_json::json;
-use std::sync::atomic::AtomicBool;
 
 #[test]
 fn an_upload_is_searchable_at_once() {

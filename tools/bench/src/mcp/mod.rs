@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use kb_engine::{Class, Kb, Mode, PageOptions, Request, search_files};
 use serde_json::{Value, json};
+use wire::{Http, Pipes};
 use xtask::http_server::HttpServer;
 
 use crate::latency::Summary;
 use crate::table::Table;
 use crate::{child, corpus, release_build};
-use wire::{Http, Pipes};
 
 /// Calls of each kind that are timed.
 const CALLS: usize = 1000;

@@ -169,8 +169,9 @@ pub(crate) fn choose(kb: &Kb) -> Result<Vec<Facet>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use kb_engine::KbWriter;
+
+    use super::*;
 
     #[test]
     fn the_nearest_shares_are_chosen_and_kb_lets_through_as_many() {

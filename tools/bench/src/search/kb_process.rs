@@ -167,8 +167,9 @@ fn memory() -> [u64; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use kb_engine::KbWriter;
+
+    use super::*;
 
     #[test]
     fn a_small_file_is_asked_in_every_mode_with_every_filter() {

@@ -17,14 +17,14 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
-use xtask::repository;
-
-use crate::{child, corpus, machine, release_build};
 use collection::Collection;
 use figures::{Cell, Figures, Measured, Outcome, Times};
 use recall::Truth;
+use serde_json::Value;
 use systems::{Program, Runner, SYSTEMS, System};
+use xtask::repository;
+
+use crate::{child, corpus, machine, release_build};
 
 /// Time for one mode with one filter; a slow system answers fewer queries in it.
 const SECONDS_PER_CELL: f64 = 5.0;

@@ -204,11 +204,12 @@ fn milliseconds(time: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use kb_engine::Sizes;
+
     use super::*;
     use crate::child::Measured;
     use crate::corpus::Count;
     use crate::speed::{Indexed, tantivy};
-    use kb_engine::Sizes;
 
     fn figures() -> Figures {
         let summary = Summary::of(vec![Duration::from_millis(2)]);

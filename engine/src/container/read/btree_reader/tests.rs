@@ -1,5 +1,3 @@
-use super::*;
-
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,6 +7,7 @@ use redb::backends::InMemoryBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::*;
 use crate::container::layout::codec::u64_at;
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::layout::page::Root;

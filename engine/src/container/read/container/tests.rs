@@ -1,5 +1,4 @@
 use super::*;
-
 use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
 use crate::container::layout::extent::segment_table_name;
 use crate::container::layout::signature::BLOCK;

@@ -1,7 +1,6 @@
-use super::*;
-
 use std::fs;
 
+use super::*;
 use crate::container::layout::codec::encode_record;
 use crate::container::layout::column::{ColumnWriter, MAX_ITEM_BYTES};
 use crate::container::layout::extent::value_len;

@@ -1,7 +1,6 @@
-use super::*;
-
 use std::fs;
 
+use super::*;
 use crate::container::layout::page::PagePointer;
 use crate::container::layout::signature::{BLOCK, Signature};
 use crate::container::layout::table::Key;

@@ -8,10 +8,10 @@
 use std::fs::{File, Permissions};
 use std::io;
 
-use crate::container::write::disk;
-
 #[cfg(unix)]
 pub(crate) use of_unix::{Access, apply_access};
+
+use crate::container::write::disk;
 
 #[cfg(unix)]
 mod of_unix {

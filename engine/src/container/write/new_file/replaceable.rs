@@ -116,10 +116,9 @@ fn link_count(_: &Metadata) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     use std::fs;
 
+    use super::*;
     use crate::container::testing::fixture::{build, fill, temp_path};
 
     #[test]

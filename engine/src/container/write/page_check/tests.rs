@@ -1,7 +1,6 @@
-use super::*;
-
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::*;
 use crate::container::layout::page::Root;
 use crate::container::layout::table::KeyKind;
 use crate::container::testing::fixture::{GEOMETRY, branch, leaf, pointer_to};

@@ -1,11 +1,10 @@
-use super::*;
-
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::*;
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::layout::node::{BRANCH, Branch, Leaf};
 use crate::container::layout::page::{Geometry, PagePointer};

@@ -1,8 +1,7 @@
-use super::*;
-
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::*;
 use crate::container::layout::codec::{decode_record, encode_record, u64_at};
 use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
 use crate::container::layout::extent::segment_table_name;
@@ -80,9 +79,10 @@ fn a_request_that_outlasts_its_writer_runs_again() {
 #[cfg(unix)]
 #[test]
 fn a_writer_record_never_goes_into_a_refused_file() {
+    use std::{fs, sync::Arc};
+
     use crate::container::layout::signature::BLOCK;
     use crate::container::write::observer::{Observer, Op, observed};
-    use std::{fs, sync::Arc};
     #[derive(Default)]
     struct Offsets(std::sync::Mutex<Vec<u64>>);
     impl Observer for Offsets {

@@ -1,8 +1,7 @@
-use super::*;
-
 use std::fs;
 use std::time::Duration;
 
+use super::*;
 use crate::container::layout::extent::segment_table_name;
 use crate::container::layout::table::KeyKind;
 use crate::container::layout::writer_record::{NO_WRITER, WRITER_RECORD};

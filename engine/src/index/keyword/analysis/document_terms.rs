@@ -198,8 +198,9 @@ impl<'a> DocumentTermsBuilder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::BTreeMap;
+
+    use super::*;
 
     fn counted(document: &DocumentTerms) -> Vec<(BTreeMap<String, u32>, u32)> {
         let terms: Vec<&[u8]> = document.terms().collect();

@@ -221,8 +221,9 @@ impl Iterator for IdentifierParts<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// The runs of a text by the rules, one character at a time.
     fn runs(text: &str) -> Vec<(CharClass, String)> {

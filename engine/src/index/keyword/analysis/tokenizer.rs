@@ -239,8 +239,9 @@ impl Analyser {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn terms(text: &str) -> Vec<String> {
         let mut found = Vec::new();

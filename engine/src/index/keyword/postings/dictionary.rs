@@ -357,10 +357,12 @@ fn find_in_block(mut block: &[u8], term: &[u8]) -> Result<Option<TermInfo>> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
     use crate::container::column::{MemoryExtents, extent_starts};
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     struct Written {
         extents: Vec<Vec<u8>>,

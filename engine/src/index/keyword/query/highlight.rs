@@ -227,8 +227,9 @@ impl Analyser {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// Highlights by analysing the whole text and comparing every term.
     fn expected(text: &str, terms: &[String]) -> Vec<(usize, Range<usize>)> {

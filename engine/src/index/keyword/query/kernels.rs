@@ -253,9 +253,10 @@ impl PrefixFilter {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::index::keyword::bm25::Units;
-    use proptest::prelude::*;
 
     proptest! {
         #[test]

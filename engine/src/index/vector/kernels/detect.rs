@@ -2,13 +2,12 @@
 
 use std::sync::LazyLock;
 
+use super::dispatch::Kernels;
 #[cfg(target_arch = "aarch64")]
 use super::neon;
+use super::scalar;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
-
-use super::dispatch::Kernels;
-use super::scalar;
 
 /// The fastest kernels of this processor.
 pub fn kernels() -> &'static Kernels {

@@ -66,8 +66,9 @@ fn best_first(a: &ScoredRow, b: &ScoredRow) -> std::cmp::Ordering {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     proptest! {
         #[test]

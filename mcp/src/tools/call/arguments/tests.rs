@@ -1,7 +1,8 @@
-use super::*;
 use base64::Engine as _;
 use proptest::prelude::*;
 use serde_json::json;
+
+use super::*;
 
 fn read(tool: &str, given: Value) -> Result<Arguments, ToolError> {
     let Value::Object(given) = given else {

@@ -1,7 +1,6 @@
-use super::*;
-
 use std::time::Duration;
 
+use super::*;
 use crate::container::testing::fixture::{identity, names};
 
 #[test]

@@ -1,5 +1,6 @@
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 fn written(rows: &[u32], frequencies: &[u32]) -> (Vec<u8>, BlockShape) {
     let mut distances = [0; BLOCK_POSTINGS];

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::container::column::{ColumnWriter, MemoryExtents, extent_starts};
 use crate::index::keyword::fixture::{Index, prose, word};
@@ -7,7 +9,6 @@ use crate::index::keyword::{
     Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, KeywordRecord, POSTINGS,
 };
 use crate::types::SegmentId;
-use proptest::prelude::*;
 
 /// Many rows with one common term, so that its list has several parts.
 fn long() -> Index {

@@ -1,8 +1,9 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::container::column::MemoryExtents;
 use crate::index::keyword::fixture::{Index, prose, word};
 use crate::index::keyword::{Analyser, DocumentTerms, DocumentTermsBuilder};
-use proptest::prelude::*;
 
 /// A split of documents over segments: what each segment holds, and where its rows go.
 struct Split {

@@ -1,7 +1,8 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::index::keyword::fixture::{Index, prose, word};
 use crate::index::keyword::{Analyser, DocumentTerms, Query, QuerySegment, Statistics};
-use proptest::prelude::*;
 
 #[test]
 fn lengths_of_some_rows_add_up() {

@@ -1,7 +1,8 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::index::keyword::Analyser;
 use crate::index::keyword::query::phrase::MAX_PHRASE_ELEMENTS;
-use proptest::prelude::*;
 
 fn stands(phrase: &str, text: &str) -> bool {
     PhraseMatcher::new(&Phrase::new(phrase), Form::Stemmed).matches(text)
