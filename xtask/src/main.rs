@@ -30,6 +30,13 @@ cargo xtask <verb>
        --sweep          choose the constants of fusion and verdict leave-one-set-out, instead of the
                         tables
        --json FILE      all figures as one JSON object
+  eval agent            30 tasks on real checkouts, solved through the MCP server: search, read, cite
+  eval where            rank of the right file for 60 questions to six checkouts
+       --checkouts DIR  folders of the checkouts; without any it says how to get them
+       --checkout N=DIR one of them
+       --kb PROGRAM     the build that is asked (default: beside kb-eval)
+       --verbose        also what was read, or each rank
+       --json FILE      the rows as JSON
   bench main            speed and size on the corpus of tools/bench/corpus.txt
        --part1          only the first part of the corpus
        --no-baselines   without tantivy

@@ -4,7 +4,9 @@
 //! *Chunked*: the same rows cut as any document. *Spans*: whole source files cut by the engine.
 //! *Vectors*: rows searched in two stages, or stored as nibbles, against all rows of signed bytes.
 //! *Verdict*: questions put to their own rows and to those of other fields.
+//! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]).
 
+mod agent;
 mod bootstrap;
 mod languages;
 mod metrics;
@@ -81,6 +83,11 @@ fn main() -> ExitCode {
 
 /// Judges the collections; `false` when a threshold is missed.
 fn run(arguments: &[String]) -> Result<bool> {
+    match arguments.split_first() {
+        Some((verb, rest)) if verb == "agent" => return agent::run_agent(rest),
+        Some((verb, rest)) if verb == "where" => return agent::run_where(rest),
+        _ => {}
+    }
     let options = parse(arguments)?;
     if !options.folder.is_dir() {
         println!(
