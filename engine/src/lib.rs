@@ -83,6 +83,8 @@ pub use content::{
 pub use error::{Error, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]
+pub use ingest::changes::source_check::SourceCheck;
+#[cfg(feature = "ingest")]
 pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
 pub use ingest::options::IndexOptions;
@@ -92,6 +94,8 @@ pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for_writer};
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
+#[cfg(feature = "ingest")]
+pub use kb::check_hits;
 pub use kb::{FILES_LIMIT, Kb, search_files, search_files_with};
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
@@ -102,7 +106,10 @@ pub use search::{
     QUERY_LIMIT_BYTES, Relevance, RelevanceSignals, Request, Response, Scope, Sort, Step,
     TermScore, TermStatistics,
 };
-pub use types::{ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, Span};
+pub use types::{
+    ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, SourceState, Span,
+    WriterInfo,
+};
 
 /// What the section on threads promises holds in every build.
 const _: () = {

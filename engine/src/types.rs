@@ -49,6 +49,47 @@ pub struct Lines {
     pub last: u32,
 }
 
+/// Whether the original of a document is as it was when it was indexed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SourceState {
+    /// Not compared, or not comparable: an upload, a sealed file, a folder that is not on this machine or
+    /// does not answer.
+    #[default]
+    Unknown,
+    /// Size and time, or the content, are those that were indexed.
+    Unchanged,
+    /// It has other content, or, above 16 MiB, the same size and another time.
+    Changed,
+    /// No regular file is there any more.
+    Deleted,
+}
+
+impl SourceState {
+    /// `changed` or `deleted` where the indexed text may be out of date; else `None`.
+    pub fn stale(self) -> Option<&'static str> {
+        match self {
+            SourceState::Changed => Some("changed"),
+            SourceState::Deleted => Some("deleted"),
+            SourceState::Unknown | SourceState::Unchanged => None,
+        }
+    }
+}
+
+/// The program that writes a file now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriterInfo {
+    /// Its name, such as `kb index`; empty when unknown.
+    pub program: String,
+    /// The machine that it runs on; empty when unknown.
+    pub host: String,
+    /// Its process id on that machine.
+    pub process_id: u32,
+    /// When it opened the file for writing, milliseconds since 1970.
+    pub since_ms: i64,
+}
+
 /// What a document contains, decided by its file type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

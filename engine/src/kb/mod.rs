@@ -4,6 +4,8 @@
 
 mod open_file;
 mod reader;
+#[cfg(feature = "ingest")]
+mod sources;
 #[cfg(test)]
 #[cfg(feature = "ingest")]
 mod tests;
@@ -11,5 +13,7 @@ mod tests;
 mod writer;
 
 pub use reader::{FILES_LIMIT, Kb, search_files, search_files_with};
+#[cfg(feature = "ingest")]
+pub use sources::check_hits;
 #[cfg(feature = "ingest")]
 pub use writer::KbWriter;

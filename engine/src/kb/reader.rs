@@ -3,8 +3,6 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-#[cfg(feature = "ingest")]
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::check::{self, VerifyOptions, VerifyReport};
@@ -14,12 +12,6 @@ use crate::content::{
     Info, Outline, RootInfo, Sizes, State, VectorPass,
 };
 use crate::error::{Error, Result};
-#[cfg(feature = "ingest")]
-use crate::ingest::options::IndexOptions;
-#[cfg(feature = "ingest")]
-use crate::ingest::report::{FolderRelation, Report};
-#[cfg(feature = "ingest")]
-use crate::ingest::run;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::paging::{PageOptions, Paged};
 use crate::progress::{Hook, Reporter, Stage};
@@ -36,7 +28,7 @@ pub const FILES_LIMIT: usize = 64;
 /// `src/lib.rs`), by its handle, or by its address (`kb://notes/doc/src/lib.rs`).
 #[derive(Debug)]
 pub struct Kb {
-    file: OpenFile,
+    pub(super) file: OpenFile,
 }
 
 /// Opening.
@@ -68,7 +60,7 @@ impl Kb {
         Ok(Kb { file })
     }
 
-    fn container(&self) -> &Container {
+    pub(super) fn container(&self) -> &Container {
         self.file.container()
     }
 }
@@ -459,65 +451,6 @@ impl Kb {
     /// [`Error::Cancelled`]. Damage is no error: it is in [`VerifyReport::problems`].
     pub fn verify(&self, options: &VerifyOptions, hook: &mut Hook<'_>) -> Result<VerifyReport> {
         check::verify(self.container(), options, hook)
-    }
-}
-
-/// Comparing the file with the folders that it was made from.
-#[cfg(feature = "ingest")]
-impl Kb {
-    /// What [`KbWriter::index`](crate::KbWriter::index) with the same `paths` would change; nothing is
-    /// written. Reads the files whose size or time changed, with `force_hash` all.
-    ///
-    /// # Errors
-    /// As [`KbWriter::index`](crate::KbWriter::index).
-    pub fn check_sources(
-        &self,
-        paths: &[PathBuf],
-        options: &IndexOptions,
-        hook: &mut Hook<'_>,
-    ) -> Result<Report> {
-        let hook = RefCell::new(hook);
-        run::check_sources(self.container(), paths, options, &Reporter::new(&hook))
-    }
-
-    /// Whether the .kb holds what `folders` hold now, wherever they were when it was made: one folder
-    /// for each root, told apart by their names. The content of every file is compared; nothing is
-    /// written.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] when a folder belongs to no root; [`Error::Io`] when a file that must
-    /// be compared cannot be read; as [`Kb::check_sources`].
-    pub fn compare_sources(
-        &self,
-        folders: &[PathBuf],
-        options: &IndexOptions,
-        hook: &mut Hook<'_>,
-    ) -> Result<Report> {
-        let hook = RefCell::new(hook);
-        run::compare_sources(self.container(), folders, options, &Reporter::new(&hook))
-    }
-
-    /// What a folder is to the file, by the rules of [`KbWriter::index`](crate::KbWriter::index): a root of
-    /// a sealed file, which has only the name of the folder, is recognised by its content. `folder` is
-    /// absolute and without symbolic links. Of a file that is not sealed nothing is read but its list
-    /// of roots; of a sealed one at most 32 files of the folder for each root of its name.
-    ///
-    /// # Errors
-    /// As [`Kb::state`].
-    pub fn relation_of(&self, folder: &Path) -> Result<FolderRelation> {
-        self.file
-            .read(|commit| run::relation_of(commit.snapshot, commit.catalog, folder))
-    }
-
-    /// Whether the file holds nothing but what it was made from this folder: that is its only root, and
-    /// every document is of it. The folder is as in [`Kb::relation_of`]. Reads the records of all
-    /// documents.
-    ///
-    /// # Errors
-    /// As [`Kb::state`].
-    pub fn is_made_from(&self, folder: &Path) -> Result<bool> {
-        self.file
-            .read(|commit| run::is_made_from(commit.snapshot, commit.catalog, folder))
     }
 }
 

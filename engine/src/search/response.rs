@@ -6,7 +6,7 @@ use crate::paging::Paged;
 use crate::search::explanation::{Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
-use crate::types::{ChunkId, Class, Lines, SegmentId, Span};
+use crate::types::{ChunkId, Class, Lines, SegmentId, SourceState, Span};
 
 /// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +64,8 @@ pub struct Hit {
     pub modified_ms: i64,
     /// Size of the original file in bytes.
     pub size_bytes: u64,
+    /// Whether the original is as it was when it was indexed; set by `check_hits`.
+    pub source_state: SourceState,
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
     /// Text of the passage, cut to [`max_text_chars`](crate::Request::max_text_chars) if requested.
@@ -124,6 +126,7 @@ impl Hit {
             tags: Vec::new(),
             modified_ms: 0,
             size_bytes: 0,
+            source_state: SourceState::Unknown,
             metadata: Vec::new(),
             text: text.into(),
             before: String::new(),

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kb_engine::{Error, Kb, KbWriter, Result};
+use kb_engine::{DocumentInfo, Error, Hit, Kb, KbWriter, Result, SourceState};
 
-use super::freshness::{Freshness, Stale};
+use super::freshness::{self, Freshness, Stale};
 use super::jobs::Jobs;
 use crate::response::ToolError;
 
@@ -62,6 +62,17 @@ pub(crate) fn skipped(error: &ToolError) -> String {
     format!("left out: {}", error.text())
 }
 
+/// Compares the files of all hits with what `indexes`, which were searched, have of them.
+pub(crate) fn look_at_sources(indexes: &[Arc<Index>], hits: &mut [Hit]) {
+    let may_look = indexes.iter().all(|index| index.freshness.may_look());
+    let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
+    if may_look && !freshness::look_at(&files, hits) {
+        for index in indexes {
+            index.freshness.look_failed();
+        }
+    }
+}
+
 /// One open .kb.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -76,14 +87,16 @@ pub(crate) struct Index {
 
 impl Index {
     pub(super) fn open(name: &str, path: &Path) -> Result<Index> {
-        Ok(Index {
+        let index = Index {
             name: name.to_owned(),
             path: path.to_path_buf(),
             kb: Kb::open(path)?,
             writing: Mutex::new(()),
             freshness: Freshness::default(),
             jobs: Arc::default(),
-        })
+        };
+        index.freshness.start(path);
+        Ok(index)
     }
 
     /// The name that clients use for it.
@@ -138,9 +151,15 @@ impl Index {
         roots.iter().any(|root| folder.starts_with(&root.source))
     }
 
-    /// How far it is behind its sources, as far as known; does not wait for a comparison.
-    pub(crate) fn staleness(&self) -> Option<Stale> {
+    /// How far it is behind its sources, as far as known. Only the first call waits for a comparison, for a
+    /// fraction of a second.
+    pub(crate) fn staleness(&self) -> Stale {
         self.freshness.check(&self.kb, &self.path)
+    }
+
+    /// Whether the file of a document is as it was when it was indexed.
+    pub(crate) fn source_state(&self, document: &DocumentInfo) -> SourceState {
+        self.freshness.look(&self.kb, document)
     }
 
     /// Runs `work` with a writer of this file, which `work` commits. Waits up to [`LOCK_TIMEOUT`] for
@@ -149,7 +168,32 @@ impl Index {
         &self,
         work: impl FnOnce(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
-        self.write_once(&AtomicBool::new(false), work)
+        self.write_within(LOCK_TIMEOUT, work)
+    }
+
+    /// As [`Index::write`], and waits up to `limit` for other writers.
+    pub(crate) fn write_within<T>(
+        &self,
+        limit: Duration,
+        work: impl FnOnce(&mut KbWriter) -> Result<T>,
+    ) -> std::result::Result<T, ToolError> {
+        let started = Instant::now();
+        let _writing = self.lock(&AtomicBool::new(false), limit)?;
+        let left = limit.saturating_sub(started.elapsed());
+        let mut writer = self.writer()?.lock_timeout(left);
+        work(&mut writer).map_err(Into::into)
+    }
+
+    /// The name of another program that writes the file now: `kb index`, or `another program`.
+    pub(crate) fn other_writer(&self) -> Option<String> {
+        let writer = self.kb.writer().ok().flatten()?;
+        if writer.process_id == std::process::id() {
+            return None;
+        }
+        Some(match writer.program.as_str() {
+            "" => "another program".to_owned(),
+            name => name.to_owned(),
+        })
     }
 
     /// As [`Index::write`], for work that checks `cancel` itself; it does not begin once that is set.
@@ -159,7 +203,7 @@ impl Index {
         cancel: &AtomicBool,
         work: impl FnOnce(&mut KbWriter) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, ToolError> {
-        let _writing = self.lock(cancel)?;
+        let _writing = self.lock(cancel, LOCK_TIMEOUT)?;
         let mut writer = self.writer()?.lock_timeout(LOCK_TIMEOUT);
         work(&mut writer).map_err(Into::into)
     }
@@ -173,7 +217,7 @@ impl Index {
         mut work: impl FnMut(&mut KbWriter) -> Result<T>,
     ) -> std::result::Result<T, ToolError> {
         let started = Instant::now();
-        let _writing = self.lock(cancel)?;
+        let _writing = self.lock(cancel, LOCK_TIMEOUT)?;
         let stop_if_cancelled = || {
             if cancel.load(Ordering::Relaxed) {
                 ControlFlow::Break(())
@@ -197,8 +241,12 @@ impl Index {
         KbWriter::open(&self.path).map_err(|error| self.failure(error))
     }
 
-    /// Waits up to [`LOCK_TIMEOUT`] for the other writes of this process.
-    fn lock(&self, cancel: &AtomicBool) -> std::result::Result<MutexGuard<'_, ()>, ToolError> {
+    /// Waits up to `limit` for the other writes of this process.
+    fn lock(
+        &self,
+        cancel: &AtomicBool,
+        limit: Duration,
+    ) -> std::result::Result<MutexGuard<'_, ()>, ToolError> {
         let started = Instant::now();
         loop {
             if cancel.load(Ordering::Relaxed) {
@@ -208,7 +256,7 @@ impl Index {
                 Ok(lock) => return Ok(lock),
                 // It guards no data that a panic could have left inconsistent.
                 Err(TryLockError::Poisoned(lock)) => return Ok(lock.into_inner()),
-                Err(TryLockError::WouldBlock) if started.elapsed() >= LOCK_TIMEOUT => {
+                Err(TryLockError::WouldBlock) if started.elapsed() >= limit => {
                     let sentence = format!("{} is being written by this server", self.name);
                     return Err(ToolError::new("INDEX_LOCKED", sentence)
                         .with_hint("get_status tells when that is done; then try again"));

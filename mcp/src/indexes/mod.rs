@@ -7,7 +7,7 @@ mod jobs;
 mod paths;
 mod registry;
 
-pub(crate) use freshness::Stale;
-pub(crate) use index::{Index, each, is_of_file, skipped};
+pub(crate) use freshness::{Changes, Stale};
+pub(crate) use index::{Index, each, is_of_file, look_at_sources, skipped};
 pub(crate) use jobs::{Job, JobState, RunningJob};
 pub(crate) use registry::{Indexes, Reserved, updated_ms};

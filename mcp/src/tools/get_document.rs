@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::context::{Context, non_empty};
 use super::call::params::IndexName;
+use super::call::stale;
 use super::call::tool::Tool;
 use crate::indexes::updated_ms;
 use crate::limits::DOCUMENT_LIMIT;
@@ -60,6 +61,7 @@ impl Tool for GetDocument {
     fn run(cx: &Context<'_>, params: &GetDocumentParams) -> Result<ToolResponse, ToolError> {
         let index_name = params.index_name.as_deref();
         let (index, document) = cx.indexes.document(index_name, &params.doc_handle)?;
+        let cx = &cx.with_warnings(stale::of_document(&index, &document));
         let (document, body) = index.kb().head(&document.path, BODY_BYTES)?;
         let is_truncated = (body.len() as u64) < document.text_bytes;
         let uri = uri::of_document(index.name(), &document.path);

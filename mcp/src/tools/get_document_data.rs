@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::stale;
 use super::call::tool::Tool;
 use crate::indexes::{Index, updated_ms};
 use crate::limits::SECTION_LIMIT;
@@ -98,6 +99,7 @@ impl Tool for GetDocumentData {
     fn run(cx: &Context<'_>, params: &GetDocumentDataParams) -> Result<ToolResponse, ToolError> {
         let index_name = params.index_name.as_deref();
         let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
+        let cx = &cx.with_warnings(stale::of_document(&index, &document));
         let token = params.continuation_token.as_deref();
         match params.format {
             Format::Metadata => Ok(metadata(cx, params, &document)),

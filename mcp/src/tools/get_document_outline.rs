@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::stale;
 use super::call::tool::Tool;
 use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, time};
@@ -65,6 +66,7 @@ impl Tool for GetDocumentOutline {
     fn run(cx: &Context<'_>, params: &GetDocumentOutlineParams) -> Result<ToolResponse, ToolError> {
         let index_name = params.index_name.as_deref();
         let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
+        let cx = &cx.with_warnings(stale::of_document(&index, &document));
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
             let found = index.kb().sections(&document.path, &page)?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::call::budget::{self, Attempt};
 use super::call::context::Context;
 use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::stale;
 use super::call::tool::Tool;
 use crate::limits::LIST_LIMIT;
 use crate::response::envelope::{Envelope, ResultPage};
@@ -58,6 +59,7 @@ impl Tool for GetPages {
         let ranges = ranges(params.page_range.as_deref().unwrap_or_default())?;
         let index_name = params.index_name.as_deref();
         let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
+        let cx = &cx.with_warnings(stale::of_document(&index, &document));
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
             let found = index.kb().pages(&document.path, &ranges, &page)?;

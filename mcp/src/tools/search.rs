@@ -111,6 +111,8 @@ struct SearchResult<'a> {
     /// 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     score: f64,
+    /// changed or deleted: the file, since it was indexed.
+    stale: Option<&'a str>,
     #[schemars(default)]
     location: Location<'a>,
     context: Option<Surroundings<'a>>,
@@ -263,6 +265,7 @@ fn result<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> SearchResult<'a> {
         index_name: hits::index_of(indexes, hit),
         preview: &hit.text,
         score: hits::score(hit.score),
+        stale: hit.source_state.stale(),
         location: Location {
             document_type,
             section: Some(section(hit)).filter(|section| !section.is_empty()),

@@ -11,7 +11,7 @@ use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{IndexName, Limit, PassageTokens};
 use super::call::tool::Tool;
-use super::call::{hits, resolve};
+use super::call::{hits, resolve, stale};
 use crate::indexes::Index;
 use crate::limits::{LIST_LIMIT, QUERY_LIMIT};
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
@@ -85,6 +85,8 @@ struct Passage<'a> {
     match_type: Option<MatchType>,
     vector_score: Option<f64>,
     keyword_score: Option<f64>,
+    /// changed or deleted: the file, since it was indexed.
+    stale: Option<&'a str>,
     #[schemars(default)]
     uri: String,
     #[schemars(default)]
@@ -248,6 +250,7 @@ fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
         match_type: MatchType::of(hit),
         vector_score: hit.vector_score.map(hits::score),
         keyword_score: hit.keyword_score.map(hits::score),
+        stale: hit.source_state.stale(),
         uri: hits::uri_of(indexes, hit),
         index_name: hits::index_of(indexes, hit),
     }
@@ -291,14 +294,14 @@ fn search_context(indexes: &[Arc<Index>]) -> Result<SearchContext, ToolError> {
 
 /// About the oldest of the indexes, where one is old.
 fn staleness_warning(indexes: &[Arc<Index>]) -> Option<StalenessWarning> {
-    let stale = indexes
+    let ages = indexes
         .iter()
-        .filter_map(|index| Some((index.name(), index.staleness()?)));
-    let old = stale.filter(|(_, stale)| stale.age_days > hits::OLD_DAYS);
+        .map(|index| (index.name(), index.staleness()));
+    let old = ages.filter(|(_, stale)| stale.is_old());
     let (name, stale) = old.max_by(|a, b| a.1.age_days.total_cmp(&b.1.age_days))?;
     Some(StalenessWarning {
         r#type: StalenessWarningType::StalenessWarning,
-        message: hits::out_of_date(name, stale),
+        message: stale::out_of_date(name, &stale),
         age_days: (stale.age_days * 10.0).round() / 10.0,
     })
 }

@@ -69,6 +69,8 @@ struct Passage<'a> {
     /// Inclusive.
     end_line: u32,
     document_title: Option<&'a str>,
+    /// changed or deleted: the file, since it was indexed.
+    stale: Option<&'a str>,
     /// 0-based position of the passage in its document.
     #[schemars(default)]
     chunk_index: u32,
@@ -200,6 +202,7 @@ fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
         start_line: hit.lines.first,
         end_line: hit.lines.last,
         document_title: non_empty(&hit.title),
+        stale: hit.source_state.stale(),
         chunk_index: hit.chunk_index,
         document_id: &hit.document,
         uri: hits::uri_of(indexes, hit),

@@ -2,10 +2,11 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
 
 use kb_engine::{
     Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Relevance, Request, Response,
-    search_files,
+    check_hits, search_files,
 };
 
 use crate::args::SearchArguments;
@@ -16,6 +17,12 @@ use crate::output::Output;
 use crate::output::format::{count, plural, shell_word};
 use crate::output::json::{Object, score};
 use crate::output::passage::{Layout, render};
+
+/// How long to wait for the disk that the documents came from.
+const SOURCES_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Stale documents that a warning names.
+const STALE_SHOWN: usize = 5;
 
 /// Characters of a query that are repeated when nothing answers it.
 const QUOTED_CHARACTERS: usize = 60;
@@ -53,7 +60,9 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         return Ok(Exit::Nothing);
     };
     let files: Vec<&Kb> = opened.iter().map(|opened| &opened.kb).collect();
-    let response = first.ask(search_files(&files, &request))?;
+    let mut response = first.ask(search_files(&files, &request))?;
+    // States that are not known are none: an answer does not fail for them.
+    let _ = check_hits(&files, &mut response.hits.items, SOURCES_TIMEOUT);
     for warning in &response.warnings {
         output.warning(warning);
     }
@@ -65,6 +74,10 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         output.warning(&format!(
             "{subject} nothing relevant to the query; these are the nearest passages"
         ));
+    }
+    if let Some(warning) = stale_sources(&response.hits) {
+        output.warning(&warning);
+        output.hint("`kb index` brings the .kb file up to date");
     }
     // Of several files each answer says which.
     let names: Vec<String> = match opened.as_slice() {
@@ -115,6 +128,32 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         show_rest(arguments.json.json, &Rest::from(&response.hits), output)?;
     }
     Ok(Exit::Found)
+}
+
+/// Which documents of the answer have files with other content now.
+fn stale_sources(hits: &[Hit]) -> Option<String> {
+    let mut stale: Vec<String> = Vec::new();
+    for hit in hits {
+        if let Some(state) = hit.source_state.stale() {
+            let name = format!("{} ({state})", hit.document);
+            if !stale.contains(&name) {
+                stale.push(name);
+            }
+        }
+    }
+    (!stale.is_empty()).then(|| {
+        let more = stale.len().saturating_sub(STALE_SHOWN);
+        stale.truncate(STALE_SHOWN);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        format!(
+            "out of date: since they were indexed, files of these results changed or were deleted: {}{more}",
+            stale.join(", ")
+        )
+    })
 }
 
 fn query(arguments: &SearchArguments) -> Result<String, Failure> {
@@ -193,6 +232,9 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
         .field("chunks", hit.chunks)
         .field("matches", hit.matches)
         .field("text", &*hit.text);
+    if let Some(state) = hit.source_state.stale() {
+        object = object.field("stale", state);
+    }
     if !hit.metadata.is_empty() {
         let pairs = hit.metadata.iter();
         let metadata = pairs.fold(Object::new(), |all, (key, value)| all.field(key, &**value));

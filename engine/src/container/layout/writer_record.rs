@@ -6,6 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::calendar::UtcTime;
 use crate::container::layout::codec::{put, u32_at, u64_at};
+use crate::types::WriterInfo;
 
 // Layout of the writer record, at 1024 of the file.
 const MAGIC: [u8; 8] = *b"KBHOLDR1";
@@ -17,11 +18,13 @@ const UPTO_AT: usize = OLDEST_AT + 8;
 const CHECKSUM_AT: usize = RECORD_LEN - 8;
 pub(crate) const RECORD_LEN: usize = 64;
 const TEXT_LEN: usize = 256;
+/// Bytes of the record and the text behind it.
+pub(crate) const WHOLE_LEN: usize = RECORD_LEN + TEXT_LEN;
 
 /// Where the writer record lies in the file.
 pub(crate) const WRITER_RECORD: Range<usize> = 1024..1024 + RECORD_LEN;
 /// Zeros over the record and the text, which follows it.
-pub(crate) const NO_WRITER: [u8; RECORD_LEN + TEXT_LEN] = [0; RECORD_LEN + TEXT_LEN];
+pub(crate) const NO_WRITER: [u8; WHOLE_LEN] = [0; WHOLE_LEN];
 
 /// How far a writer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,46 +105,55 @@ pub(crate) fn writer_text(host: &str, program: &str) -> [u8; TEXT_LEN] {
     text
 }
 
-/// Describes the writer for error messages, from the record and the text behind it.
-pub(crate) fn describe_writer(record: &[u8], text: &[u8]) -> String {
+/// The writer that the record and the text behind it name; `None` when there is none or they are torn.
+pub(crate) fn read_writer(record: &[u8], text: &[u8]) -> Option<WriterInfo> {
     let word = |text: &[u8]| {
         let (len, rest) = text.split_first()?;
         let (word, rest) = rest.split_at_checked(usize::from(*len))?;
         let word = String::from_utf8_lossy(word).into_owned();
         Some((word.replace(char::is_control, "?"), rest.to_vec()))
     };
+    let writer = WriterRecord::from_bytes(record)?;
     let (host, rest) = word(text).unwrap_or_default();
     let (program, _) = word(&rest).unwrap_or_default();
-    let Some(writer) = WriterRecord::from_bytes(record) else {
+    Some(WriterInfo {
+        program,
+        host,
+        process_id: writer.process_id,
+        since_ms: i64::try_from(writer.started_unix_ms).unwrap_or(i64::MAX),
+    })
+}
+
+/// Describes the writer for error messages, from the record and the text behind it.
+pub(crate) fn describe_writer(record: &[u8], text: &[u8]) -> String {
+    let Some(writer) = read_writer(record, text) else {
         return "another program".to_owned();
     };
-    let program = if program.is_empty() {
+    let program = if writer.program.is_empty() {
         "a program"
     } else {
-        &program
+        &writer.program
     };
-    let host = if host.is_empty() {
+    let host = if writer.host.is_empty() {
         String::new()
     } else {
-        format!(" on {host}")
+        format!(" on {}", writer.host)
     };
     format!(
         "{program}, process {}{host}, since {}",
         writer.process_id,
-        utc_time(writer.started_unix_ms)
+        utc_time(writer.since_ms)
     )
 }
 
 /// `YYYY-MM-DD HH:MM:SS UTC`.
-fn utc_time(unix_ms: u64) -> String {
-    // A thousandth of u64::MAX fits.
-    let seconds = i64::try_from(unix_ms / 1000).unwrap_or(i64::MAX);
+fn utc_time(unix_ms: i64) -> String {
     let UtcTime {
         date,
         hour,
         minute,
         second,
-    } = UtcTime::from_unix_seconds(seconds);
+    } = UtcTime::from_unix_seconds(unix_ms / 1000);
     format!("{date} {hour:02}:{minute:02}:{second:02} UTC")
 }
 

@@ -9,11 +9,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::layout::signature::Signature;
 #[cfg(feature = "ingest")]
-use crate::container::read::byte_lock::{ByteLock, LEASE_BYTE};
+use crate::container::layout::writer_record::{RECORD_LEN, WHOLE_LEN, WRITER_RECORD, read_writer};
+#[cfg(feature = "ingest")]
+use crate::container::read::byte_lock::{ByteLock, LEASE_BYTE, WRITER_BYTE};
 use crate::container::read::map::Map;
 use crate::container::read::mapped_file::{MappedFile, is_same_file};
 use crate::container::read::snapshot::Snapshot;
 use crate::error::{Error, Result};
+#[cfg(feature = "ingest")]
+use crate::types::WriterInfo;
 
 /// Attempts at one request before it counts as overtaken.
 pub(crate) const MAX_ATTEMPTS: usize = 5;
@@ -127,6 +131,34 @@ impl Container {
             attempts += 1;
         }
         Err(Error::SnapshotExpired)
+    }
+
+    /// Who writes the file now, in this process or another; `None` when nobody does, or the system does not
+    /// tell. The lock decides, not the record: a writer that was killed is none. What the record says is
+    /// empty for the moment between the two.
+    ///
+    /// # Errors
+    /// As [`Container::open`] when another file was renamed over the path.
+    #[cfg(feature = "ingest")]
+    pub fn writer(&self) -> Result<Option<WriterInfo>> {
+        let opened = self.reopen_if_replaced()?;
+        let Some((file, _)) = &opened.file else {
+            return Ok(None);
+        };
+        if !ByteLock::is_held(file, WRITER_BYTE).unwrap_or(false) {
+            return Ok(None);
+        }
+        let bytes = opened
+            .map
+            .copy(WRITER_RECORD.start as u64, WHOLE_LEN as u64);
+        let bytes = bytes.unwrap_or_default();
+        let (record, text) = bytes.split_at_checked(RECORD_LEN).unwrap_or_default();
+        Ok(Some(read_writer(record, text).unwrap_or(WriterInfo {
+            program: String::new(),
+            host: String::new(),
+            process_id: 0,
+            since_ms: 0,
+        })))
     }
 
     /// Asks a writer in another process to keep commits readable for longer, up to 60 s, while the

@@ -2,8 +2,10 @@
 //!
 //! [`comparison`] merges the walk with the rows of a commit, which [`indexed`] reads; [`coverage`] says
 //! which documents a run is about; [`survey`] counts the differences before anything is written.
+//! [`source_check`] looks at the originals of a few documents only.
 
 pub mod comparison;
 pub mod coverage;
 pub mod indexed;
+pub mod source_check;
 pub mod survey;

@@ -182,6 +182,16 @@ mod system {
             })
         }
 
+        /// What lies below at that path, if it is a link the link. Links on the way are followed.
+        ///
+        /// # Errors
+        /// Those of the system.
+        pub(crate) fn look(&self, relative: &Path) -> io::Result<Look> {
+            check_relative(relative)?;
+            let stat = rustix::fs::statat(&self.descriptor, relative, AtFlags::SYMLINK_NOFOLLOW)?;
+            Ok(stat.into())
+        }
+
         /// Opens a regular file below.
         pub(crate) fn open_file(&self, relative: &Path) -> Result<File, OpenError> {
             check_relative(relative)?;
@@ -418,6 +428,11 @@ mod system {
             }
             let path = path.to_owned();
             Ok(SourceFolder { path })
+        }
+
+        pub(crate) fn look(&self, relative: &Path) -> io::Result<Look> {
+            check_relative(relative)?;
+            Ok(Look::from(&self.path.join(relative).symlink_metadata()?))
         }
 
         pub(crate) fn open_file(&self, relative: &Path) -> Result<File, OpenError> {

@@ -17,7 +17,7 @@ use crate::search::sources::Sources;
 use crate::store::blocks::BlockReader;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
-use crate::types::{ChunkId, DocumentId, Lines, Span, line_ends};
+use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its snippet.
@@ -136,6 +136,7 @@ impl<'r> Renderer<'r> {
             tags: document.tags.clone(),
             modified_ms: document.modified_ms,
             size_bytes: document.size_bytes,
+            source_state: SourceState::Unknown,
             metadata: document.metadata.clone(),
             text: whole,
             before_is_cut: before.is_cut,

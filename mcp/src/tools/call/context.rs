@@ -26,6 +26,7 @@ pub(crate) struct Call<'c> {
 }
 
 /// What a tool runs in: the call without its arguments, which are parameters now.
+#[derive(Clone)]
 pub(in crate::tools) struct Context<'c> {
     pub(in crate::tools) indexes: &'c Arc<Indexes>,
     pub(in crate::tools) may_write: bool,
@@ -39,7 +40,17 @@ pub(in crate::tools) struct Context<'c> {
     pub(super) client_state: Option<String>,
 }
 
-impl Context<'_> {
+impl<'c> Context<'c> {
+    /// The same call with further warnings, which its result shall have.
+    pub(in crate::tools) fn with_warnings(
+        &self,
+        further: impl IntoIterator<Item = String>,
+    ) -> Context<'c> {
+        let mut cx = self.clone();
+        cx.warnings.extend(further);
+        cx
+    }
+
     /// Whether the caller used one of these names, which may be aliases.
     pub(in crate::tools) fn is_spelled(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.spelled.contains(*name))

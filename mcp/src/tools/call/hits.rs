@@ -7,15 +7,23 @@ use std::sync::atomic::Ordering;
 use kb_engine::{Hit, Kb, Progress, Relevance, Request, Response, search_files_with};
 
 use super::context::Context;
-use crate::indexes::{Index, Stale, is_of_file, skipped};
+use super::stale;
+use crate::indexes::{Index, is_of_file, look_at_sources, skipped};
 use crate::response::{Text, ToolError, uri};
 
-/// An index older than that many days may be out of date.
-pub(in crate::tools) const OLD_DAYS: f64 = 7.0;
-
 /// Searches the files as if they were one, until the call is cancelled. Of several, those that cannot
-/// be read are left out with a warning.
+/// be read are left out with a warning. The files of all hits are looked at: whether they are stale.
 pub(in crate::tools) fn ask(
+    cx: &Context<'_>,
+    indexes: &[Arc<Index>],
+    request: &Request,
+) -> Result<Response, ToolError> {
+    let mut response = ask_stored(cx, indexes, request)?;
+    look_at_sources(indexes, &mut response.hits.items);
+    Ok(response)
+}
+
+fn ask_stored(
     cx: &Context<'_>,
     indexes: &[Arc<Index>],
     request: &Request,
@@ -109,31 +117,8 @@ pub(in crate::tools) fn warnings(
             format!("{nothing}; these are the nearest passages.")
         });
     }
-    for index in indexes {
-        // A file that is old but holds what its sources hold is not stale.
-        let stale = index.staleness().filter(|stale| stale.changed != Some(0));
-        if let Some(stale) = stale {
-            warnings.push(format!("STALE: {}", out_of_date(index.name(), stale)));
-        }
-    }
+    warnings.extend(stale::warnings(indexes, response));
     warnings
-}
-
-/// How old an index is and what has changed, in a sentence.
-pub(in crate::tools) fn out_of_date(name: &str, stale: Stale) -> String {
-    let days = stale.age_days.floor();
-    let age = match days {
-        days if days < 1.0 => "today".to_owned(),
-        days if days < 2.0 => "1 day ago".to_owned(),
-        days => format!("{days} days ago"),
-    };
-    let changed = match stale.changed {
-        None => "whether its sources changed since is not known",
-        Some(0) => "its sources have not changed since",
-        Some(1) => "1 file changed since",
-        Some(many) => &format!("{many} files changed since"),
-    };
-    format!("{name} was indexed {age}; {changed}.")
 }
 
 pub(in crate::tools) fn names(indexes: &[Arc<Index>]) -> String {
@@ -154,27 +139,18 @@ pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
     };
     let score = score(hit.score);
     let path = &hit.document;
-    text.line(format!("{number}. {path}{lines}  score {score:?}{title}"));
+    let stale = match hit.source_state.stale() {
+        None => String::new(),
+        Some(state) => format!("  STALE: {state} since it was indexed"),
+    };
+    text.line(format!(
+        "{number}. {path}{lines}  score {score:?}{title}{stale}"
+    ));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_age_of_an_index_is_in_days() {
-        let said = |age_days, changed| out_of_date("a", Stale { age_days, changed });
-        assert_eq!(
-            said(9.7, Some(3)),
-            "a was indexed 9 days ago; 3 files changed since."
-        );
-        assert_eq!(
-            said(1.2, Some(1)),
-            "a was indexed 1 day ago; 1 file changed since."
-        );
-        let unknown = "a was indexed today; whether its sources changed since is not known.";
-        assert_eq!(said(0.3, None), unknown);
-    }
 
     #[test]
     fn scores_are_shown_with_four_digits() {

@@ -10,4 +10,5 @@ pub(super) mod hits;
 pub(super) mod params;
 pub(super) mod resolve;
 mod schema;
+pub(super) mod stale;
 pub(super) mod tool;

@@ -1,0 +1,110 @@
+//! What an answer says of sources that changed since they were indexed: of the documents in it, of each
+//! index, and of a program that writes one now.
+
+use std::sync::Arc;
+
+use kb_engine::{DocumentInfo, Hit, Response, SourceState};
+
+use crate::indexes::{Changes, Index, Stale};
+
+/// Names of changed documents in one sentence.
+const NAMES_SHOWN: usize = 3;
+
+/// The warnings about the sources of `indexes` and of the hits, which were looked at.
+pub(in crate::tools) fn warnings(indexes: &[Arc<Index>], response: &Response) -> Vec<String> {
+    let mut warnings: Vec<String> = of_hits(&response.hits).into_iter().collect();
+    for index in indexes {
+        let stale = index.staleness();
+        if stale.is_stale() {
+            warnings.push(format!("STALE: {}", out_of_date(index.name(), &stale)));
+        }
+    }
+    warnings
+}
+
+/// Which documents of a result have other content than their files now.
+fn of_hits(hits: &[Hit]) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for hit in hits {
+        if let Some(state) = hit.source_state.stale() {
+            let name = format!("{} ({state})", hit.document);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let shown = listed(&names, names.len())?;
+    Some(format!(
+        "STALE: since they were indexed, these results changed or were deleted: {shown}. Read the files \
+         themselves, or index again."
+    ))
+}
+
+/// The warning about a document whose file is not what was indexed.
+pub(in crate::tools) fn of_document(index: &Index, document: &DocumentInfo) -> Option<String> {
+    let path = &document.path;
+    match index.source_state(document) {
+        SourceState::Changed => Some(format!(
+            "STALE: the file of {path} changed since it was indexed; text and lines here are the old ones."
+        )),
+        SourceState::Deleted => Some(format!(
+            "STALE: the file of {path} was deleted since it was indexed; this is its last known text."
+        )),
+        _ => None,
+    }
+}
+
+/// How old an index is and what has changed, in a sentence.
+pub(in crate::tools) fn out_of_date(name: &str, stale: &Stale) -> String {
+    let days = stale.age_days.floor();
+    let age = match days {
+        days if days < 1.0 => "today".to_owned(),
+        days if days < 2.0 => "1 day ago".to_owned(),
+        days => format!("{days} days ago"),
+    };
+    let changed = match &stale.changes {
+        None => "whether its sources changed since is not known".to_owned(),
+        Some(changes) => changed(changes),
+    };
+    format!("{name} was indexed {age}; {changed}.")
+}
+
+/// `2 files changed or were deleted since (a.md, b.md), and 1 file is new`.
+pub(in crate::tools) fn changed(changes: &Changes) -> String {
+    let files = |count: u64| match count {
+        1 => "1 file".to_owned(),
+        many => format!("{many} files"),
+    };
+    let known = changes.updated + changes.removed;
+    let names = listed(&changes.names, usize::try_from(known).unwrap_or(usize::MAX));
+    let is_new = if changes.added == 1 { "is" } else { "are" };
+    let new = format!("{} {is_new} new", files(changes.added));
+    match (names, changes.added) {
+        (None, 0) => "its sources have not changed since".to_owned(),
+        (None, _) => new,
+        (Some(names), 0) => format!("{} changed or deleted since: {names}", files(known)),
+        (Some(names), _) => {
+            format!(
+                "{} changed or deleted since ({names}), and {new}",
+                files(known)
+            )
+        }
+    }
+}
+
+/// The first names, and how many more there are of `total`; `None` without any.
+fn listed(names: &[String], total: usize) -> Option<String> {
+    if names.is_empty() {
+        return None;
+    }
+    let shown: Vec<&str> = names.iter().take(NAMES_SHOWN).map(String::as_str).collect();
+    let more = total.saturating_sub(shown.len());
+    let shown = shown.join(", ");
+    Some(match more {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    })
+}
+
+#[cfg(test)]
+mod tests;
