@@ -162,8 +162,8 @@ impl Index {
         self.freshness.look(&self.kb, document)
     }
 
-    /// Runs `work` with a writer of this file, which `work` commits. Waits up to [`LOCK_TIMEOUT`] for
-    /// other writers.
+    /// As [`Index::write_within`], with the usual limit.
+    #[cfg(test)]
     pub(crate) fn write<T>(
         &self,
         work: impl FnOnce(&mut KbWriter) -> Result<T>,
@@ -171,7 +171,7 @@ impl Index {
         self.write_within(LOCK_TIMEOUT, work)
     }
 
-    /// As [`Index::write`], and waits up to `limit` for other writers.
+    /// Runs `work` with a writer of this file, which `work` commits. Waits up to `limit` for other writers.
     pub(crate) fn write_within<T>(
         &self,
         limit: Duration,
@@ -196,7 +196,7 @@ impl Index {
         })
     }
 
-    /// As [`Index::write`], for work that checks `cancel` itself; it does not begin once that is set.
+    /// As [`Index::write_within`], for work that checks `cancel` itself; it does not begin once that is set.
     /// Other writes may have come before, so `work` must not rely on what was read earlier.
     pub(crate) fn write_once<T, E: Into<ToolError>>(
         &self,
@@ -208,7 +208,7 @@ impl Index {
         work(&mut writer).map_err(Into::into)
     }
 
-    /// As [`Index::write`], for work that does not check `cancel`: it begins only while that is not set.
+    /// As [`Index::write_within`], for work that does not check `cancel`: it begins only while that is not set.
     /// It is retried while another program has the file locked, so it must take the lock before it does
     /// anything else.
     pub(crate) fn write_unless<T>(

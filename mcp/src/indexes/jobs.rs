@@ -26,6 +26,8 @@ pub(crate) struct Job {
     /// The document, or the name of the folder or index of an index run.
     pub(crate) path: String,
     pub(crate) state: JobState,
+    /// Whether it is an upload, which goes on when its client has gone.
+    pub(crate) is_upload: bool,
     /// Revision of the document when the job began, if there was one.
     pub(crate) before: Option<String>,
 }
@@ -47,14 +49,35 @@ impl Jobs {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a job.
+    /// Begins an index run.
     ///
     /// # Errors
-    /// `RATE_LIMITED` if too many run.
+    /// `RATE_LIMITED` if too many jobs run.
     pub(crate) fn begin(
         self: &Arc<Jobs>,
         path: &str,
         before: Option<String>,
+    ) -> Result<RunningJob, ToolError> {
+        self.begin_job(path, before, false)
+    }
+
+    /// Begins an upload of a document, whose revision was `before` if it was there.
+    ///
+    /// # Errors
+    /// As [`Jobs::begin`].
+    pub(crate) fn begin_upload(
+        self: &Arc<Jobs>,
+        path: &str,
+        before: Option<String>,
+    ) -> Result<RunningJob, ToolError> {
+        self.begin_job(path, before, true)
+    }
+
+    fn begin_job(
+        self: &Arc<Jobs>,
+        path: &str,
+        before: Option<String>,
+        is_upload: bool,
     ) -> Result<RunningJob, ToolError> {
         let mut table = self.table();
         let is_running = |job: &Job| matches!(job.state, JobState::Running(_));
@@ -71,6 +94,7 @@ impl Jobs {
         let job = Job {
             path: path.to_owned(),
             state: JobState::Running(0),
+            is_upload,
             before,
         };
         table.by_id.insert(id, job);
@@ -97,6 +121,13 @@ impl Jobs {
     /// All jobs, in the order in which they began.
     pub(crate) fn list(&self) -> Vec<Job> {
         self.table().by_id.values().cloned().collect()
+    }
+
+    /// Uploads that are not stored yet.
+    pub(crate) fn uploads(&self) -> usize {
+        let table = self.table();
+        let is_running = |job: &&Job| job.is_upload && matches!(job.state, JobState::Running(_));
+        table.by_id.values().filter(is_running).count()
     }
 
     fn set(&self, id: u64, state: JobState) {

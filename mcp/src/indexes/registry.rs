@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use kb_engine::{DocumentInfo, Error, KbWriter};
 
@@ -14,6 +16,9 @@ use crate::response::{ToolError, short};
 
 /// Most files that one server opens: as many as one search covers.
 pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
+
+/// How often it is looked whether uploads are stored.
+const UPLOADS_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Called after each commit of this process.
 type Listener = Box<dyn Fn() + Send + Sync>;
@@ -92,6 +97,23 @@ impl Indexes {
     /// The runs that create new indexes, with the name of the index as path.
     pub(crate) fn making(&self) -> &Arc<Jobs> {
         &self.making
+    }
+
+    /// Waits until all accepted uploads are stored, up to `limit`. Returns the names of the indexes with
+    /// uploads that are not, and how many these are.
+    pub(crate) fn finish_uploads(&self, limit: Duration) -> Vec<(String, usize)> {
+        let started = Instant::now();
+        loop {
+            let left = self.list().into_iter().filter_map(|index| {
+                let uploads = index.jobs().uploads();
+                (uploads > 0).then(|| (index.name().to_owned(), uploads))
+            });
+            let left: Vec<(String, usize)> = left.collect();
+            if left.is_empty() || started.elapsed() >= limit {
+                return left;
+            }
+            thread::sleep(UPLOADS_INTERVAL);
+        }
     }
 
     /// Sets the function that is called after each commit of this process. Only the first call counts.

@@ -1,6 +1,7 @@
 //! What all sessions of a server share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig, Tool};
 use serde_json::Value;
@@ -10,7 +11,10 @@ use super::commit_watcher::CommitWatcher;
 use super::executor::{Executor, QueueLimit};
 use crate::definitions;
 use crate::indexes::Indexes;
-use crate::options::{Options, StartError};
+use crate::options::{Note, Options, StartError};
+
+/// How long a server that ends waits for accepted uploads.
+const UPLOADS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state of a server, one for all sessions.
 pub(super) struct Server {
@@ -65,6 +69,16 @@ impl Server {
     /// Watches the files for commits until the server shuts down.
     pub(super) async fn watch_commits(self: Arc<Server>) {
         self.commits.run(&self.indexes, &self.shutdown).await;
+    }
+
+    /// Waits for the uploads that were accepted, up to [`UPLOADS_TIMEOUT`], and says on `note` which are lost:
+    /// those that still wait for another program. Blocks.
+    pub(super) fn finish_uploads(&self, note: &Note) {
+        for (name, uploads) in self.indexes.finish_uploads(UPLOADS_TIMEOUT) {
+            note(&format!(
+                "{name}: the server ends before {uploads} accepted upload(s) could be stored"
+            ));
+        }
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {

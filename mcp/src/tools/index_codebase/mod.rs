@@ -78,6 +78,13 @@ impl Tool for IndexCodebase {
 
 fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> ToolResponse {
     let mut warnings = cx.warnings.clone();
+    if let Some(root) = target::outer_root(index, folder) {
+        let root = root.file_name().unwrap_or_default().to_string_lossy();
+        warnings.push(format!(
+            "PART: the folder lies in {root}, which {} was made from; only this part of it was brought up to date",
+            index.name()
+        ));
+    }
     if !report.skipped.is_empty() {
         let shown = report.skipped.iter().take(SKIPPED_SHOWN);
         let shown: Vec<String> = shown

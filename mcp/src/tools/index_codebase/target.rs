@@ -1,6 +1,6 @@
 //! Which knowledge base a folder goes into: an open one, one that an earlier server left, or a new one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kb_engine::{FolderRelation, Kb};
@@ -27,7 +27,7 @@ pub(super) fn find(
     let name = match name {
         Some(name) => name.to_owned(),
         None => {
-            if let Some(index) = made_from(cx, folder) {
+            if let Some(index) = made_from(cx, folder).or_else(|| holding(cx, folder)) {
                 return Ok(Target::Open(index));
             }
             name_of(folder)
@@ -90,6 +90,28 @@ fn made_from(cx: &Context<'_>, folder: &Path) -> Option<Arc<Index>> {
         .next()
         .or_else(|| all.iter().find(is_of_content))
         .cloned()
+}
+
+/// The open index that was made from a folder around this one; of several, that of the innermost folder.
+fn holding(cx: &Context<'_>, folder: &Path) -> Option<Arc<Index>> {
+    let all = cx.indexes.list().into_iter();
+    let around = all.filter_map(|index| Some((outer_root(&index, folder)?, index)));
+    let innermost = around.max_by_key(|(root, _)| root.components().count());
+    innermost.map(|(_, index)| index)
+}
+
+/// The folder around this one that an index was made from.
+pub(super) fn outer_root(index: &Index, folder: &Path) -> Option<PathBuf> {
+    let relation = index.kb().relation_of(folder).ok()?;
+    if relation != FolderRelation::InsideRoot {
+        return None;
+    }
+    let roots = index.kb().roots().unwrap_or_default().into_iter();
+    let around = roots
+        .filter(|root| root.files.is_empty())
+        .map(|root| PathBuf::from(root.source))
+        .filter(|root| folder != root && folder.starts_with(root));
+    around.max_by_key(|root| root.components().count())
 }
 
 fn is_root(kb: &Kb, folder: &Path) -> bool {

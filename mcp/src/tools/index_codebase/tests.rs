@@ -44,6 +44,34 @@ fn a_second_run_reads_only_what_changed() {
 }
 
 #[test]
+fn a_subfolder_is_brought_up_to_date_in_its_index() {
+    let fixture = Fixture::new("first", &[]);
+    let path = project(&fixture, "one");
+    let below = fixture.path().join("one/below");
+    fs::create_dir(&below).unwrap();
+    fs::write(below.join("d.md"), "# D\n").unwrap();
+    fixture.answer("index_codebase", json!({"path": path}));
+    fs::write(below.join("e.md"), "# E\n").unwrap();
+    fs::write(fixture.path().join("one/b.md"), "# B\n\nmore\n").unwrap();
+    let answer = fixture.answer("index_codebase", json!({"path": below.to_str().unwrap()}));
+    assert_eq!(answer.structured["index_name"], "one");
+    let stats = &answer.structured["stats"];
+    let counts = ["files_added", "files_updated", "files_removed"].map(|name| &stats[name]);
+    assert_eq!(counts, [&json!(1), &json!(0), &json!(0)]);
+    let warning = answer.structured["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("PART: the folder lies in one, which one was made from"),
+        "{warning}"
+    );
+    assert!(!fixture.path().join("below.kb").exists());
+    // A name of its own makes an index of its own.
+    let given = json!({"path": below.to_str().unwrap(), "index_name": "mine"});
+    let answer = fixture.answer("index_codebase", given);
+    assert_eq!(answer.structured["stats"]["files_added"], 2);
+    assert!(answer.structured.get("warnings").is_none());
+}
+
+#[test]
 fn an_open_index_takes_one_folder() {
     let fixture = Fixture::new("first", &[]);
     let (one, other) = (project(&fixture, "one"), project(&fixture, "other"));

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use kb_engine::{Sniffed, document_of, file_types, sniff};
+use kb_engine::{Sniffed, document_of, sniff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::response::ToolError;
+use super::media_type;
+use crate::response::{ToolError, short};
 
 /// Most bytes of a document: 10 MB.
 pub(super) const LIMIT_BYTES: usize = 10_485_760;
@@ -34,42 +35,105 @@ pub(super) enum Encoding {
 }
 
 /// The bytes of a document that text can be extracted from. `mime` only if the caller gave it.
+///
+/// # Errors
+/// `UNSUPPORTED_MIME_TYPE` for a format that is not read, or a media type that says something else than the
+/// content is; `INVALID_BASE64`; `FILE_TOO_LARGE`.
 pub(super) fn bytes_of<'c>(
     content: &'c str,
     encoding: Encoding,
     mime: Option<&str>,
 ) -> Result<Cow<'c, [u8]>, ToolError> {
+    let declared = mime.and_then(media_type::binary_format);
     let bytes = match encoding {
         Encoding::Text => Cow::Borrowed(content.as_bytes()),
         Encoding::Base64 => Cow::Owned(decoded(content)?),
         Encoding::Auto => match guessed(content)? {
             Some(bytes) => Cow::Owned(bytes),
-            None if mime.is_some_and(is_binary) => Cow::Owned(decoded(content)?),
+            None if declared.is_some() => match decoded(content) {
+                Ok(bytes) if makes_sense(&bytes) => Cow::Owned(bytes),
+                Err(error) if error.code == "FILE_TOO_LARGE" => return Err(error),
+                // It is said below that this is not what was declared.
+                _ => Cow::Borrowed(content.as_bytes()),
+            },
+            None if mime.is_some_and(media_type::is_binary) => Cow::Owned(decoded(content)?),
             None => Cow::Borrowed(content.as_bytes()),
         },
     };
     check_size(bytes.len())?;
-    match sniff(&bytes) {
-        Sniffed::Binary(format) => Err(ToolError::new(
+    match (sniff(&bytes), declared) {
+        (Sniffed::Binary(format), Some(declared)) if !declared.covers(format) => Err(mismatch(
+            mime,
+            &format!("the content is of another format: {format}"),
+        )),
+        (Sniffed::Binary(format), _) => Err(ToolError::new(
             "UNSUPPORTED_MIME_TYPE",
             format!("content: {format} is not read yet"),
         )
-        .with_hint("Send its text; Markdown, HTML, plain text and source code are read")),
+        .with_hint(SEND_TEXT)),
         // Content that was sent as text is text; decoded bytes may be anything.
-        Sniffed::Unknown if matches!(bytes, Cow::Owned(_)) && !is_readable(&bytes) => {
+        (Sniffed::Unknown, _)
+            if matches!(bytes, Cow::Owned(_)) && !is_readable(content, &bytes) =>
+        {
             Err(ToolError::new(
                 "UNSUPPORTED_MIME_TYPE",
-                "content: it is no text in any encoding that is read",
+                "content: what the base64 decodes to is neither text nor a known format",
             )
-            .with_hint("Send its text; Markdown, HTML, plain text and source code are read"))
+            .with_hint(
+                "If content is plain text, pass encoding=text; else send the text of the file",
+            ))
         }
-        Sniffed::Text | Sniffed::Unknown => Ok(bytes),
+        (_, Some(_)) => Err(mismatch(mime, "the content is plain text")),
+        (Sniffed::Text | Sniffed::Unknown, None) => Ok(bytes),
     }
 }
 
-/// Whether bytes are a text in an older encoding.
-fn is_readable(bytes: &[u8]) -> bool {
-    document_of("content.txt", bytes).is_ok()
+/// What to do with a format that is not read.
+const SEND_TEXT: &str = "Send its text; Markdown, HTML, plain text and source code are read";
+
+/// The error for content that is something else than its media type says.
+fn mismatch(mime: Option<&str>, is: &str) -> ToolError {
+    let mime = short(mime.unwrap_or_default()).into_owned();
+    ToolError::new(
+        "UNSUPPORTED_MIME_TYPE",
+        format!("mimeType says {mime}, but {is}"),
+    )
+    .with_hint(
+        "Send text with mimeType text/plain or text/markdown, or without mimeType; a binary file as base64 \
+         with its own type",
+    )
+}
+
+/// A warning for a text that is so short that it was not taken for base64, though it could be.
+pub(super) fn short_base64(content: &str, encoding: Encoding) -> Option<String> {
+    let content = content.trim();
+    if encoding != Encoding::Auto || content.len() >= SHORTEST_BASE64 || content.len() < 8 {
+        return None;
+    }
+    // Words are base64 too, but hardly any is padded or decodes to text.
+    let decoded = BASE64.decode(content).ok()?;
+    let text = str::from_utf8(&decoded).ok()?;
+    let is_text = text.chars().all(|c| !c.is_control() || c.is_whitespace());
+    is_text.then(|| {
+        format!(
+            "content of fewer than {SHORTEST_BASE64} characters is taken as text; if it is base64, upload it \
+             again with encoding=base64"
+        )
+    })
+}
+
+/// Whether decoded bytes are a text in an older encoding. Words that were sent as base64 decode to bytes
+/// that some encoding has letters for; of few bytes, most must be ASCII.
+fn is_readable(content: &str, bytes: &[u8]) -> bool {
+    let printable = bytes
+        .iter()
+        .filter(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t'));
+    let is_long = bytes.len() >= SHORTEST_BASE64;
+    // Spaces between words are in no base64.
+    let has_words = content.trim().contains(' ');
+    !has_words
+        && (is_long || printable.count() * 10 >= bytes.len() * 7)
+        && document_of("content.txt", bytes).is_ok()
 }
 
 fn check_size(bytes: usize) -> Result<(), ToolError> {
@@ -114,33 +178,12 @@ fn guessed(content: &str) -> Result<Option<Vec<u8>>, ToolError> {
         Err(error) if error.code == "FILE_TOO_LARGE" => return Err(error),
         Err(_) => return Ok(None),
     };
-    let makes_sense = matches!(sniff(&bytes), Sniffed::Binary(_)) || str::from_utf8(&bytes).is_ok();
-    Ok(makes_sense.then_some(bytes))
+    Ok(makes_sense(&bytes).then_some(bytes))
 }
 
-/// Whether files of a media type are no text.
-fn is_binary(mime: &str) -> bool {
-    let mime = mime
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    let texts = [
-        "json",
-        "xml",
-        "yaml",
-        "toml",
-        "javascript",
-        "script",
-        "markdown",
-        "sql",
-    ];
-    let is_text = mime.starts_with("text/")
-        || file_types::from_mime(&mime).is_some()
-        || texts.iter().any(|text| mime.contains(text))
-        || mime.is_empty();
-    !is_text
+/// Whether bytes are of a known format, or UTF-8.
+fn makes_sense(bytes: &[u8]) -> bool {
+    matches!(sniff(bytes), Sniffed::Binary(_)) || str::from_utf8(bytes).is_ok()
 }
 
 #[cfg(test)]
@@ -204,7 +247,11 @@ mod tests {
             "INVALID_BASE64"
         );
         assert_eq!(
-            code("not base64!", Encoding::Auto, Some("application/pdf")),
+            code(
+                "not base64!",
+                Encoding::Auto,
+                Some("application/octet-stream")
+            ),
             "INVALID_BASE64"
         );
         bytes_of(
@@ -249,5 +296,63 @@ mod tests {
         // Text in an older encoding is text.
         let latin = STANDARD.encode(b"na\xefve caf\xe9 fa\xe7ade");
         bytes_of(&latin, Encoding::Base64, None).unwrap();
+    }
+
+    const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+    #[test]
+    fn text_that_is_declared_as_a_binary_format_is_refused() {
+        let text = "# Notes\n\nThe pole star stands over the north.\n";
+        let coded = STANDARD.encode(text);
+        for (content, encoding) in [
+            (text, Encoding::Auto),
+            (text, Encoding::Text),
+            ("words", Encoding::Auto),
+            (coded.as_str(), Encoding::Auto),
+            (coded.as_str(), Encoding::Base64),
+        ] {
+            for mime in [DOCX, "application/pdf", "image/png; q=1"] {
+                let error = bytes_of(content, encoding, Some(mime)).unwrap_err();
+                let said = error.text();
+                let expected = "UNSUPPORTED_MIME_TYPE: mimeType says ";
+                assert!(said.starts_with(expected), "{said}");
+                assert!(said.contains(mime) && said.contains("plain text"), "{said}");
+            }
+        }
+        let png = STANDARD.encode([&b"\x89PNG\r\n\x1a\n"[..], &[0; 40]].concat());
+        let said = bytes_of(&png, Encoding::Auto, Some(DOCX))
+            .unwrap_err()
+            .text();
+        assert!(said.contains("another format: PNG image"), "{said}");
+        let said = bytes_of(&png, Encoding::Auto, Some("image/png"))
+            .unwrap_err()
+            .text();
+        assert!(said.contains("PNG image is not read yet"), "{said}");
+    }
+
+    #[test]
+    fn words_that_are_declared_as_base64_are_refused() {
+        for words in ["dogs", "The walrus sleeps", "walrusesandtheirfriends!"] {
+            let error = bytes_of(words, Encoding::Base64, None).unwrap_err();
+            let said = error.text();
+            assert!(said.contains("encoding=text"), "{words}: {said}");
+        }
+    }
+
+    #[test]
+    fn short_base64_is_text_with_a_warning() {
+        let warned = |content| short_base64(content, Encoding::Auto).is_some();
+        assert!(warned("SGVsbG8gd29ybGQ="));
+        assert!(warned("SGVsbG8gd29ybGQ"));
+        assert!(short_base64("SGVsbG8gd29ybGQ=", Encoding::Text).is_none());
+        for words in [
+            "walruses",
+            "password",
+            "Hello world",
+            "# Notes",
+            "internationalisation",
+        ] {
+            assert!(!warned(words), "{words}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `upload_document`: adds or replaces one document.
 
 mod content;
+mod media_type;
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -24,6 +25,9 @@ use crate::tools::call::tool::{Effect, Tool};
 /// How long a caller waits; hosts give up a call soon after.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long an accepted upload waits for other writers: as long as indexing a very large folder takes.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
+
 /// Longest path, in bytes.
 const PATH_LIMIT_BYTES: usize = 1024;
 
@@ -39,11 +43,11 @@ pub(super) struct UploadDocumentParams {
     // Without a published limit: FILE_TOO_LARGE says how many bytes there may be.
     /// Plain text, or base64 of a file.
     content: String,
-    /// MIME type; a hint, the bytes decide.
+    /// MIME type; must agree with the content.
     #[serde(rename = "mimeType")]
     #[schemars(length(max = MIME_LIMIT), extend("default" = "text/plain"))]
     mime_type: Option<String>,
-    /// How content is encoded; auto looks at the content itself.
+    /// How content is encoded; auto: base64 from 32 characters on, if it decodes to text or a known format.
     #[serde(default)]
     encoding: Encoding,
     /// Tags for the document.
@@ -110,13 +114,15 @@ fn within(
     params: &UploadDocumentParams,
 ) -> Result<ToolResponse, ToolError> {
     let index = resolve::one(cx, params.index_name.as_deref())?;
-    let upload = Upload::of(params)?;
+    let mut upload = Upload::of(params)?;
+    let mut warnings = cx.warnings.clone();
+    warnings.append(&mut upload.warnings);
     let file_name = upload.document.path.clone();
     let (done, result) = sync_channel(1);
     let before = index.kb().document_at(&file_name).ok().flatten();
     let running = index
         .jobs()
-        .begin(&file_name, before.map(|document| document.revision))?;
+        .begin_upload(&file_name, before.map(|document| document.revision))?;
     let number = running.id();
     let job = Job {
         indexes: Arc::clone(cx.indexes),
@@ -137,13 +143,13 @@ fn within(
         ));
     }
     match result.recv_timeout(patience) {
-        Ok(Ok(stored)) => Ok(complete(&index, &file_name, &stored)),
+        Ok(Ok(stored)) => Ok(complete(&index, &file_name, &stored, warnings)),
         Ok(Err(error)) => {
             // The caller gets the error now, so get_status need not keep it.
             index.jobs().forget(number);
             Err(error)
         }
-        Err(RecvTimeoutError::Timeout) => Ok(processing(&file_name)),
+        Err(RecvTimeoutError::Timeout) => Ok(processing(&index, &file_name, warnings)),
         Err(RecvTimeoutError::Disconnected) => {
             index.jobs().forget(number);
             Err(ToolError::new("INTERNAL", "the upload stopped").with_hint("Try again"))
@@ -153,6 +159,7 @@ fn within(
 
 /// A document ready to be stored.
 struct Upload {
+    warnings: Vec<String>,
     document: Document,
     original: SourceInfo,
     tags: Vec<String>,
@@ -173,7 +180,9 @@ impl Upload {
         let mut document = document_of(&read_as, &bytes)?;
         path.clone_into(&mut document.path);
         let tags = params.tags.iter().flatten();
+        let warnings = content::short_base64(&params.content, params.encoding);
         Ok(Upload {
+            warnings: warnings.into_iter().collect(),
             original: SourceInfo::of(&bytes),
             document,
             tags: tags.map(|Tag(tag)| tag.clone()).collect(),
@@ -235,18 +244,21 @@ impl Job {
             document,
             original,
             tags,
+            ..
         } = upload;
         let path = document.path.clone();
-        let is_replaced = self.index.write(|writer: &mut KbWriter| {
-            let is_replaced = writer.add_from(document, original, true)?;
-            let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
-            if !tags.is_empty() {
-                writer.tag(&path, &tags, &[])?;
-            }
-            self.running.progress(90);
-            writer.commit()?;
-            Ok(is_replaced)
-        })?;
+        let is_replaced = self
+            .index
+            .write_within(WRITER_TIMEOUT, |writer: &mut KbWriter| {
+                let is_replaced = writer.add_from(document, original, true)?;
+                let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+                if !tags.is_empty() {
+                    writer.tag(&path, &tags, &[])?;
+                }
+                self.running.progress(90);
+                writer.commit()?;
+                Ok(is_replaced)
+            })?;
         self.indexes.committed();
         let document = self.index.kb().document(&path)?;
         Ok(Stored {
@@ -256,13 +268,19 @@ impl Job {
     }
 }
 
-fn complete(index: &Index, file_name: &str, stored: &Stored) -> ToolResponse {
+fn complete(
+    index: &Index,
+    file_name: &str,
+    stored: &Stored,
+    warnings: Vec<String>,
+) -> ToolResponse {
     let Stored {
         document,
         is_replaced,
     } = stored;
     let uri = uri::of_document(index.name(), &document.path);
     let mut text = Text::new();
+    text.warnings(&warnings);
     let verb = if *is_replaced { "replaced" } else { "added" };
     text.line(format!("complete: {file_name} {verb} as {}", document.path));
     text.facts(&[
@@ -280,13 +298,22 @@ fn complete(index: &Index, file_name: &str, stored: &Stored) -> ToolResponse {
         doc_handle: Some(&document.handle),
         uri: Some(&uri),
         replaced: Some(*is_replaced),
-        warnings: None,
+        warnings: Warnings::of(warnings),
     };
     ToolResponse::new(&result, text.end())
 }
 
-fn processing(file_name: &str) -> ToolResponse {
+/// The result of an upload that goes on.
+fn processing(index: &Index, file_name: &str, mut warnings: Vec<String>) -> ToolResponse {
+    if let Some(writer) = index.other_writer() {
+        warnings.push(format!(
+            "{writer} writes {} now; the upload is stored when that is done, within {} minutes",
+            index.name(),
+            WRITER_TIMEOUT.as_secs() / 60
+        ));
+    }
     let mut text = Text::new();
+    text.warnings(&warnings);
     text.line(format!("processing: {file_name}"));
     text.line(format!(
         "Ask get_status with document_id {file_name} whether it is done."
@@ -300,7 +327,7 @@ fn processing(file_name: &str) -> ToolResponse {
         doc_handle: None,
         uri: None,
         replaced: None,
-        warnings: None,
+        warnings: Warnings::of(warnings),
     };
     ToolResponse::new(&result, text.end())
 }

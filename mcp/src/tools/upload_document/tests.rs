@@ -81,6 +81,66 @@ fn paths_outside_are_refused() {
     assert!(fixture.index().jobs().list().is_empty());
 }
 
+/// Another program has the file for longer than a call may take.
+#[test]
+fn an_accepted_upload_waits_for_another_writer() {
+    let fixture = Fixture::new("team", &[]);
+    let mut other = KbWriter::open_or_create(fixture.path().join("team.kb")).unwrap();
+    other.add_bytes("other.md", b"seal").unwrap();
+    let given = json!({"fileName": "a.md", "content": "walrus"});
+    let started = std::time::Instant::now();
+    let answer = fixture.answer("upload_document", given);
+    assert_eq!(answer.structured["status"], "processing");
+    assert!(started.elapsed() < Duration::from_secs(4));
+    let status = || {
+        let given = json!({"document_id": "a.md"});
+        fixture.answer("get_status", given).structured["status"].clone()
+    };
+    while started.elapsed() < Duration::from_secs(7) {
+        assert_eq!(status(), "processing");
+        thread::sleep(Duration::from_millis(100));
+    }
+    other.commit().unwrap();
+    drop(other);
+    assert!(
+        fixture
+            .indexes
+            .finish_uploads(Duration::from_secs(60))
+            .is_empty()
+    );
+    assert_eq!(status(), "ready");
+    assert_eq!(fixture.index().kb().state().unwrap().documents, 2);
+}
+
+#[test]
+fn a_server_that_ends_names_uploads_that_are_lost() {
+    let fixture = Fixture::new("team", &[]);
+    assert!(fixture.indexes.finish_uploads(Duration::ZERO).is_empty());
+    let upload = fixture.index().jobs().begin_upload("a.md", None).unwrap();
+    let run = fixture.index().jobs().begin("folder", None).unwrap();
+    let left = fixture.indexes.finish_uploads(Duration::from_millis(30));
+    assert_eq!(left, [("team".to_owned(), 1)]);
+    upload.done();
+    assert!(fixture.indexes.finish_uploads(Duration::ZERO).is_empty());
+    run.done();
+}
+
+#[test]
+fn short_base64_is_stored_as_text_with_a_warning() {
+    let fixture = Fixture::new("team", &[]);
+    let upload = |given| fixture.answer("upload_document", given);
+    let given = json!({"fileName": "a.txt", "content": "SGVsbG8gd29ybGQ="});
+    let warning = upload(given).structured["warnings"][0].clone();
+    assert!(
+        warning.as_str().unwrap().contains("encoding=base64"),
+        "{warning}"
+    );
+    let given = json!({"fileName": "a.txt", "content": "SGVsbG8gd29ybGQ=", "encoding": "base64"});
+    assert!(upload(given).structured.get("warnings").is_none());
+    let body = fixture.answer("get_document", json!({"doc_handle": "a.txt"}));
+    assert_eq!(body.structured["body"], "Hello world");
+}
+
 #[test]
 fn get_status_follows_a_long_upload() {
     let fixture = Fixture::new("team", &[]);

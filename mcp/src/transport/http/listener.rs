@@ -90,8 +90,9 @@ pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartErro
     if let Some(tokens) = tokens {
         tokens.flush();
     }
-    // Jobs without a client end with the process: a write that is not committed leaves its file as it
-    // was.
+    server.finish_uploads(&options.note);
+    // Other jobs without a client end with the process: a write that is not committed leaves its file as
+    // it was.
     runtime.shutdown_background();
     result.map_err(failed(format!("listen on {}", http.address)))
 }

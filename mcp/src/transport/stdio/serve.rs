@@ -34,8 +34,9 @@ pub fn serve_stdio(options: &Options) -> Result<(), StartError> {
         .build()
         .map_err(failed("start threads"))?;
     let result = runtime.block_on(serve(&server, input, output));
-    // Jobs without a client end with the process: a write that is not committed leaves its file as it
-    // was.
+    server.finish_uploads(&options.note);
+    // Other jobs without a client end with the process: a write that is not committed leaves its file as
+    // it was.
     runtime.shutdown_background();
     result.map_err(failed("serve on stdin and stdout"))
 }
