@@ -2,4 +2,5 @@
 
 pub(crate) mod golden;
 mod make_golden;
+mod retired_model;
 mod spec;

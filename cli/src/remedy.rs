@@ -59,8 +59,12 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     ("CONTINUATION_STALE", |_, _| {
         Some("run the command without --continue".to_owned())
     }),
-    ("EMBEDDING_MODEL_UNAVAILABLE", |_, _| {
-        Some("`--mode keyword` works without it".to_owned())
+    ("EMBEDDING_MODEL_UNAVAILABLE", |_, command| {
+        let file = shell_word(command.file);
+        Some(format!(
+            "`--mode keyword` works without it; `kb index FOLDER -o {file}` reads its folder again, `kb seal {file}` \
+             embeds the text that it holds"
+        ))
     }),
     ("ROOT_VANISHED", |_, _| {
         Some("is it mounted? --prune removes its documents".to_owned())

@@ -80,6 +80,7 @@ pub use content::{
     Folders, Info, Outline, Recall, RootInfo, Section, Sizes, State, VectorPass,
     WHOLE_TEXT_LIMIT_BYTES,
 };
+pub use embed::BUILT_IN_MODEL;
 pub use error::{Error, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// A model that turns texts into vectors of one fixed length.
 pub trait Embedder: Send + Sync + Debug {
-    /// Stable name of the model: `kb-static-1`.
+    /// Stable name of the model: `kb-static-2`.
     fn id(&self) -> &str;
 
     /// BLAKE3 hash over everything that determines the vectors: models with the same id and

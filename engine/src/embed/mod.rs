@@ -12,4 +12,4 @@ mod wordpiece;
 
 pub use self::embedder::Embedder;
 pub use self::probe::{Probe, probes, verify_probes};
-pub use self::static_model::{built_in, by_id};
+pub use self::static_model::{BUILT_IN_MODEL, built_in, by_id, is_retired};

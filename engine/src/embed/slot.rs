@@ -5,11 +5,11 @@
 //! the piece is inside a word (1), and 22 bits of the hash. The upper 28 bits are compared at once,
 //! and the bytes of the piece only if they agree. A slot of zeros is empty. Linear probing.
 
-/// Slots in the table: a power of two, a little under twice the number of tokens.
-pub(crate) const COUNT: usize = 1 << 16;
+/// Slots in the table: a little under twice the number of tokens.
+pub(crate) const COUNT: usize = 90_000;
 
 /// No piece of the vocabulary is longer.
-pub(crate) const LONGEST_PIECE_BYTES: usize = 20;
+pub(crate) const LONGEST_PIECE_BYTES: usize = 23;
 
 /// The position of a piece in its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +39,8 @@ pub(crate) const fn extend(hash: u64, byte: u8) -> u64 {
 /// The indices to probe, in order, each below [`COUNT`]. The upper bits of the hash are mixed best.
 #[inline]
 pub(crate) fn probe(hash: u64) -> impl Iterator<Item = usize> {
-    let home = (hash >> 48) as usize;
-    (0..COUNT).map(move |step| (home + step) % COUNT)
+    let home = (((hash >> 32) * COUNT as u64) >> 32) as usize;
+    (home..COUNT).chain(0..home)
 }
 
 /// The upper 28 bits of the slot of a piece.

@@ -1,5 +1,4 @@
-//! The built-in models, every one ever shipped: a table with one row of small integers for each
-//! token, and no layers. The vector of a text is the weighted sum of the rows of its tokens;
+//! The built-in model: a table with one row of small integers for each token, and no layers. The vector of a text is the weighted sum of the rows of its tokens;
 //! `model/README.md` has the rules.
 //!
 //! Vectors are the same to the bit on every machine and in every thread, because the content root
@@ -18,14 +17,17 @@ const DIM: usize = 192;
 /// Two numbers a byte.
 const ROW_BYTES: usize = DIM / 2;
 /// Tokens and rows.
-const ROWS: usize = 35_965;
+const ROWS: usize = 49_513;
 
-static KB_STATIC_1: StaticModel = StaticModel {
-    id: "kb-static-1",
+/// Id of the embedding model that is built in, which makes the vectors of new files.
+pub const BUILT_IN_MODEL: &str = "kb-static-2";
+
+static KB_STATIC_2: StaticModel = StaticModel {
+    id: BUILT_IN_MODEL,
     hash: [
-        0xc6, 0x22, 0x97, 0x63, 0x30, 0x5e, 0x99, 0x38, 0x2f, 0x47, 0xe1, 0xb3, 0x31, 0x38, 0x39,
-        0xef, 0x50, 0x4f, 0xf6, 0xf7, 0x4c, 0xb1, 0xc9, 0x96, 0x89, 0x82, 0x0e, 0x26, 0x23, 0x73,
-        0xb3, 0x09,
+        0x04, 0x7e, 0x9b, 0x9d, 0x6b, 0xad, 0x2f, 0xd6, 0xc4, 0x7f, 0xd8, 0xe6, 0xc8, 0x8a, 0x7d,
+        0x57, 0x98, 0x07, 0xc7, 0x0e, 0xb9, 0x64, 0xfe, 0x2e, 0x54, 0xea, 0x9e, 0x52, 0xad, 0x50,
+        0x76, 0x76,
     ],
     quantiser_range: 0.305,
     vocabulary: Vocabulary {
@@ -38,12 +40,18 @@ static KB_STATIC_1: StaticModel = StaticModel {
 
 /// The newest built-in model, the default for new files. Costs nothing to get.
 pub fn built_in() -> &'static StaticModel {
-    &KB_STATIC_1
+    &KB_STATIC_2
 }
 
-/// The built-in model with an id, old ones included.
+/// The built-in model with an id; `None` for one that is [retired](is_retired).
 pub fn by_id(id: &str) -> Option<&'static dyn Embedder> {
-    (id == KB_STATIC_1.id).then_some(&KB_STATIC_1 as &dyn Embedder)
+    (id == KB_STATIC_2.id).then_some(&KB_STATIC_2 as &dyn Embedder)
+}
+
+/// Whether a model was built in once and no longer is, so that vectors by it are replaced when the file
+/// is next written. The models of released formats, from 1.0 on, stay built in.
+pub fn is_retired(id: &str) -> bool {
+    id == "kb-static-1"
 }
 
 /// A model that is compiled into the program: it takes microseconds for a query, and no set-up.
@@ -65,7 +73,7 @@ pub struct StaticModel {
 }
 
 impl StaticModel {
-    /// Calls `emit` with the id of every token of the text, in order. The id, 1..35965, is the line
+    /// Calls `emit` with the id of every token of the text, in order. The id, 1..49513, is the line
     /// in `vocab.txt`, counted from 0. The text is never truncated.
     pub fn tokens(&self, text: &str, mut emit: impl FnMut(u32)) {
         let mut pieces = Pieces::new();
@@ -297,18 +305,18 @@ mod tests {
     #[test]
     fn the_hash_is_that_of_the_model_files() {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(KB_STATIC_1.vocabulary.text.as_bytes());
-        hasher.update(KB_STATIC_1.table);
-        hasher.update(KB_STATIC_1.scales);
+        hasher.update(KB_STATIC_2.vocabulary.text.as_bytes());
+        hasher.update(KB_STATIC_2.table);
+        hasher.update(KB_STATIC_2.scales);
         assert_eq!(hasher.finalize(), blake3::Hash::from(built_in().hash()));
     }
 
     #[test]
     fn every_token_of_the_vocabulary_is_found() {
-        let lines: Vec<&str> = KB_STATIC_1.vocabulary.text.lines().collect();
+        let lines: Vec<&str> = KB_STATIC_2.vocabulary.text.lines().collect();
         assert_eq!(lines.len(), ROWS);
-        assert_eq!(KB_STATIC_1.table.len(), ROWS * ROW_BYTES);
-        assert_eq!(KB_STATIC_1.scales.len(), ROWS * 2);
+        assert_eq!(KB_STATIC_2.table.len(), ROWS * ROW_BYTES);
+        assert_eq!(KB_STATIC_2.scales.len(), ROWS * 2);
         for (id, line) in lines.iter().enumerate().skip(1) {
             if !line.starts_with("##") {
                 assert_eq!(ids(line), [id as u32], "{line:?}");
@@ -325,7 +333,7 @@ mod tests {
             .collect();
         assert_eq!(
             blake3::hash(&bytes).to_hex().as_str(),
-            "03a3414a6bd4f9f4313a90286b3aaa81c8d39b801c57ec4504136ff52c7bfe8d"
+            "02e1eb19cc44c66c414694adbfdb900983889e5196f9a430610963bff5ab826d"
         );
     }
 
@@ -388,9 +396,10 @@ mod tests {
 
     #[test]
     fn models_are_found_by_id() {
-        let model = by_id("kb-static-1").unwrap();
+        let model = by_id("kb-static-2").unwrap();
         assert_eq!((model.hash(), model.dim()), (built_in().hash(), DIM));
-        assert!(by_id("kb-static-0").is_none());
+        assert!(by_id("kb-static-1").is_none() && is_retired("kb-static-1"));
+        assert!(!is_retired(built_in().id()) && !is_retired("kb-static-9"));
     }
 
     #[test]

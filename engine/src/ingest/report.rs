@@ -76,6 +76,9 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
     /// Folders that might be roots of the file and were not taken for them.
     pub similar_roots: Vec<SimilarRoot>,
+    /// The embedding model that made the vectors before this run, where it was another one: every
+    /// document was embedded again.
+    pub model_before: Option<String>,
     /// Bytes of the files that were read.
     pub source_bytes: u64,
     /// How long it took.

@@ -2,7 +2,7 @@
 
 use roaring::RoaringBitmap;
 
-use crate::embed::Embedder;
+use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, Query as KeywordQuery};
 use crate::index::vector::query::Query as VectorQuery;
@@ -197,10 +197,19 @@ fn add_vectors(
                     needs: record.id.clone(),
                 });
             }
-            warnings.push(format!(
-                "this program does not have the embedding model {} of the file; only keywords were searched",
-                record.id
-            ));
+            warnings.push(if embed::is_retired(&record.id) {
+                format!(
+                    "the vectors of the file are by {}, an embedding model that {} has replaced; only keywords \
+                     were searched, until the file is indexed again",
+                    record.id,
+                    embed::built_in().id()
+                )
+            } else {
+                format!(
+                    "this program does not have the embedding model {} of the file; only keywords were searched",
+                    record.id
+                )
+            });
             plan.vectors.push(FileVector::default());
             continue;
         };

@@ -15,5 +15,5 @@ pub(crate) mod uri;
 pub(crate) use json::{Object, object};
 pub(crate) use text::Text;
 pub(crate) use tool_error::ToolError;
-pub(crate) use tool_response::{ToolResponse, Warnings};
+pub(crate) use tool_response::{ToolResponse, Warnings, new_model};
 pub(crate) use truncate::{cut, short};

@@ -74,7 +74,9 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     }),
     ("CONTINUATION_STALE", |_| text("Call again without it")),
     ("EMBEDDING_MODEL_UNAVAILABLE", |_| {
-        text("search with mode=keyword works")
+        text(
+            "search with mode=keyword works; index_codebase on its folder, or any upload_document, embeds it again",
+        )
     }),
     ("ROOT_VANISHED", |_| {
         text("Is it mounted? Nothing was changed")

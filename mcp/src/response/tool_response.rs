@@ -35,3 +35,12 @@ impl Warnings {
         (!warnings.is_empty()).then_some(Warnings(warnings))
     }
 }
+
+/// The warning that all documents were embedded again, because the model of their vectors, `before`, is no
+/// longer built in.
+pub(crate) fn new_model(before: &str) -> String {
+    format!(
+        "the vectors were by the embedding model {before}; all documents were embedded again with {}",
+        kb_engine::BUILT_IN_MODEL
+    )
+}

@@ -14,7 +14,9 @@ use crate::output::format::{bytes, duration, plural};
 use crate::output::json::Object;
 use crate::output::progress::Meter;
 use crate::target::Target;
-use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
+use crate::writer_wait::{
+    new_model_note, stop_if, stop_on_interrupt, wait_for_writer, waiting_note,
+};
 
 /// Names shown for each reason to leave files out, unless all are asked for.
 const SHOWN_NAMES: usize = 3;
@@ -51,6 +53,11 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         Err(error) => return Err(target.explain(error)),
     };
     note_similar_roots(arguments, &target, &report, output);
+    if let Some(before) = &report.model_before
+        && !arguments.quiet
+    {
+        output.note(&new_model_note(before));
+    }
     if report.documents == 0 && !report.has_changes() {
         note_nothing_to_index(arguments, &target, &report, output);
         return Ok(Exit::Nothing);

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::output::format::shell_word;
 use crate::output::json::Object;
 use crate::target::writing_hint;
-use crate::writer_wait::{wait_for_writer, waiting_note};
+use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(Some(&arguments.file))?;
@@ -28,13 +28,16 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
             let removed = names.map(|name| writer.remove(name));
             let removed = removed.collect::<kb_engine::Result<Vec<String>>>()?;
             writer.commit()?;
-            Ok(removed)
+            Ok((removed, writer.model_before().map(new_model_note)))
         },
     );
-    let removed = removed.map_err(|error| {
+    let (removed, before) = removed.map_err(|error| {
         let hint = writing_hint(&error, &file, None);
         explain(error).and_hint(hint)
     })?;
+    if let Some(note) = before {
+        output.note(&note);
+    }
     for path in &removed {
         if arguments.json.json {
             output.json(Object::new().field("removed", &**path))?;

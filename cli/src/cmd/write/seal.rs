@@ -13,7 +13,9 @@ use crate::output::format::{bytes, percent, shell_word};
 use crate::output::json::Object;
 use crate::output::progress::Meter;
 use crate::target::writing_hint;
-use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
+use crate::writer_wait::{
+    new_model_note, stop_if, stop_on_interrupt, wait_for_writer, waiting_note,
+};
 
 pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(Some(&arguments.file))?;
@@ -46,14 +48,18 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         |wait| {
             let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
             let out = out.map(|out| out.as_path());
-            writer.seal(out, &options, &mut |progress| {
+            let report = writer.seal(out, &options, &mut |progress| {
                 meter.show(progress);
                 stop_if(&cancel)
-            })
+            })?;
+            Ok((report, writer.model_before().map(new_model_note)))
         },
     );
     meter.clear();
-    let report = sealed.map_err(|error| explain(error, &file, written, state))?;
+    let (report, before) = sealed.map_err(|error| explain(error, &file, written, state))?;
+    if let Some(note) = before {
+        output.note(&note);
+    }
     show(&report, arguments, output)?;
     Ok(Exit::Found)
 }

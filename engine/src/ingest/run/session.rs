@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::prepare::preparer::{Prepared, Preparer};
 use crate::ingest::run::new_file::PROGRAM;
+use crate::progress::Reporter;
 use crate::types::DocumentId;
 
 /// Locks that may be lost to other writers before one is obtained.
@@ -33,6 +34,8 @@ pub(crate) struct Session {
     pub(super) preparer: Preparer<'static>,
     /// What the next commit does, by document path.
     pub(super) pending: BTreeMap<String, PendingChange>,
+    /// The embedding model that made the vectors of the file before this writer embedded them again.
+    pub(super) model_before: Option<String>,
 }
 
 /// A .kb that is locked for this writer.
@@ -103,6 +106,7 @@ impl Session {
             open: None,
             preparer: Preparer::new(model, model.quantiser_range()),
             pending: BTreeMap::new(),
+            model_before: None,
         })
     }
 
@@ -153,13 +157,22 @@ impl Session {
         checked
     }
 
-    /// Locks the file, once.
+    /// Locks the file, once. One whose vectors are of a retired model is built again first, so that what is
+    /// about to be added to it is not refused.
     pub(super) fn lock(&mut self) -> Result<&mut LockedFile> {
         let open = match self.open.take() {
             Some(open) => open,
-            None => self.lock_now()?,
+            None => {
+                self.renew_model(&Reporter::silent())?;
+                self.lock_now()?
+            }
         };
         Ok(self.open.insert(open))
+    }
+
+    /// The embedding model that made the vectors of the file, if this writer has replaced them.
+    pub(crate) fn model_before(&self) -> Option<&str> {
+        self.model_before.as_deref()
     }
 
     fn lock_now(&self) -> Result<LockedFile> {

@@ -12,7 +12,7 @@ use target::Target;
 
 use crate::indexes::Index;
 use crate::limits::{NAME_LIMIT, PATH_LIMIT};
-use crate::response::{Text, ToolError, ToolResponse, Warnings};
+use crate::response::{Text, ToolError, ToolResponse, Warnings, new_model};
 use crate::tools::call::context::Context;
 use crate::tools::call::tool::{Effect, Tool};
 
@@ -98,6 +98,7 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
         let count = report.skipped.len();
         warnings.push(format!("{count} files skipped: {}{more}", shown.join("; ")));
     }
+    warnings.extend(report.model_before.iter().map(|id| new_model(id)));
     let path = folder.display().to_string();
     let mut text = Text::new();
     text.warnings(&warnings);

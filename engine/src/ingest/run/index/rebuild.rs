@@ -1,14 +1,15 @@
-//! A file built from nothing, or rebuilt to replace an older one.
+//! A file built from nothing, or rebuilt to replace an older one: from its sources, or from its own text.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, CatalogCache};
-use crate::container::{ContainerWriter, Snapshot, Transaction, watched};
+use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
+use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::changes::comparison::{Change, Sides};
 use crate::ingest::changes::indexed::Base;
-use crate::ingest::changes::survey::Survey;
+use crate::ingest::changes::survey::{BUFFER_LIMIT_BYTES, Survey};
 use crate::ingest::clock::now_ms;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
@@ -28,6 +29,8 @@ use crate::ingest::run::{preserved, recall};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
+use crate::store::meta::Meta;
+use crate::store::skipped;
 use crate::types::DocumentId;
 
 impl Session {
@@ -35,6 +38,35 @@ impl Session {
     pub(super) fn rebuild(
         &mut self,
         paths: &[PathBuf],
+        options: &IndexOptions,
+        reporter: &Reporter<'_>,
+        limit_bytes: usize,
+    ) -> Result<Report> {
+        self.rebuild_from(Contents::Paths(paths), options, reporter, limit_bytes)
+    }
+
+    /// Builds the file again from its own text, where its vectors are of a model that is no longer built in:
+    /// every document is analysed and embedded again, and keeps number, handle and tags. Nothing to do for
+    /// any other file. True when it was made again.
+    ///
+    /// # Errors
+    /// As [`crate::KbWriter::commit`].
+    pub(in crate::ingest::run) fn renew_model(&mut self, reporter: &Reporter<'_>) -> Result<bool> {
+        let is_due = match Container::open(&self.path) {
+            Ok(base) => embed::is_retired(&base.read(Meta::read)?.embedder.id),
+            Err(Error::PathNotFound { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        if is_due {
+            let options = IndexOptions::default();
+            self.rebuild_from(Contents::Stored, &options, reporter, BUFFER_LIMIT_BYTES)?;
+        }
+        Ok(is_due)
+    }
+
+    fn rebuild_from(
+        &mut self,
+        contents: Contents<'_>,
         options: &IndexOptions,
         reporter: &Reporter<'_>,
         limit_bytes: usize,
@@ -61,17 +93,36 @@ impl Session {
         });
         let mut meta = new_meta()?;
         let mut manifest = new_manifest();
-        let resolved = match &before {
-            Some(Before { base, catalog }) => {
+        let resolved = match (&before, contents) {
+            (Some(Before { base, catalog }), contents) => {
                 meta.created_ms = catalog.meta.created_ms;
                 meta.embedder.codec = catalog.meta.embedder.codec;
                 // Numbers go on, so that none ever means two things.
                 manifest.clone_from(&catalog.manifest);
                 manifest.segments.clear();
-                base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options, reporter))?
+                match contents {
+                    Contents::Paths(paths) => base.read(|snapshot| {
+                        resolve_roots(snapshot, catalog, paths, options, reporter)
+                    })?,
+                    Contents::Stored => Resolved {
+                        records: catalog.meta.roots.clone(),
+                        next_root: catalog.manifest.next_root,
+                        ..Resolved::default()
+                    },
+                }
             }
-            None => resolve_first_roots(paths, options, reporter)?,
+            (None, Contents::Paths(paths)) => resolve_first_roots(paths, options, reporter)?,
+            (None, Contents::Stored) => {
+                return Err(Error::FileReplaced {
+                    path: self.path.clone(),
+                    is_gone: true,
+                });
+            }
         };
+        let model_before = before
+            .as_ref()
+            .map(|before| before.catalog.meta.embedder.id.clone())
+            .filter(|id| *id != meta.embedder.id);
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
         }
@@ -94,6 +145,9 @@ impl Session {
         let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
         let mut batch = Batch::new(meta, manifest, now);
         let mut transaction = writer.begin()?;
+        if let (Contents::Stored, Some(before)) = (contents, &before) {
+            before.copy_skipped(&mut transaction)?;
+        }
         let mut changes = survey.into_changes(sides, options, reporter)?;
         let inputs = || match changes.next_change()? {
             None => Ok(None),
@@ -126,7 +180,7 @@ impl Session {
         let tally = changes.finish()?;
         tally.refuse_unread()?;
         reporter.check()?;
-        if batch.meta().documents == 0 {
+        if batch.meta().documents == 0 && matches!(contents, Contents::Paths(_)) {
             return Ok(recorder.report(tally, batch.meta()));
         }
         recorder.stage(Stage::Write)?;
@@ -141,8 +195,23 @@ impl Session {
         reporter.wait_for(watched(|| recall::record_recall(&mut writer)))?;
         reporter.check()?;
         writer.finish()?;
-        Ok(recorder.report(tally, &meta))
+        if model_before.is_some() {
+            self.model_before.clone_from(&model_before);
+        }
+        Ok(Report {
+            model_before,
+            ..recorder.report(tally, &meta)
+        })
     }
+}
+
+/// What a file is built from.
+#[derive(Debug, Clone, Copy)]
+enum Contents<'p> {
+    /// Folders and files, and the documents of other roots that the file has.
+    Paths(&'p [PathBuf]),
+    /// The documents that the file has.
+    Stored,
 }
 
 /// The roots of a file that is not there yet.
@@ -222,6 +291,15 @@ impl Before<'_> {
             },
             Input::Remove(..) | Input::Forget(_) => Ok(None),
         }
+    }
+
+    /// Copies the records of the files that were left out.
+    fn copy_skipped(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+        let all = self.read(|snapshot, _| skipped::all(snapshot))?;
+        for (path, record) in &all {
+            skipped::put(transaction, path, record)?;
+        }
+        Ok(())
     }
 
     /// Whether the handle of one of its documents ends so.

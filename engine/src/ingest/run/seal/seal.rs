@@ -41,6 +41,9 @@ impl Session {
         self.open = None;
         // The place of the file itself is no place beside it, however it is spelled.
         let output = output.filter(|output| !is_one_place(output, &self.path));
+        if output.is_none() {
+            self.renew_model(reporter)?;
+        }
         let target = output.unwrap_or(&self.path);
         let source = Container::open(&self.path)?;
         // Before anything is read: nobody changes what is about to be replaced.
