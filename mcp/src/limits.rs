@@ -33,7 +33,7 @@ pub(crate) const FILE_TYPE_LIMIT: usize = 64;
 pub(crate) const SECTION_LIMIT: usize = 1024;
 
 /// Characters of a continuation token: the longest that the engine reads.
-pub(crate) const TOKEN_LIMIT: usize = 20_000;
+pub(crate) const TOKEN_LIMIT: usize = 60;
 
 /// Characters of the path of an upload; its bytes are limited too.
 pub(crate) const FILE_NAME_LIMIT: usize = 1024;

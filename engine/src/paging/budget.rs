@@ -23,7 +23,7 @@ pub(crate) struct Budget {
     /// Items so far.
     items: u64,
     /// For the cursor.
-    client_state: Option<String>,
+    client_state: Vec<u8>,
 }
 
 impl Budget {
@@ -95,7 +95,7 @@ impl Budget {
 
     /// The cursor of a result that continues at `next`.
     pub(crate) fn cursor(&self, scope: &CursorScope, next: Option<u64>) -> Option<Cursor> {
-        next.map(|offset| scope.cursor(offset, self.client_state.as_deref()))
+        next.map(|offset| scope.cursor(offset, &self.client_state))
     }
 
     /// The items that were taken; the result continues at `next`, if it does.
@@ -193,16 +193,16 @@ mod tests {
 
     #[test]
     fn client_state_comes_back_and_has_a_limit() {
-        let longest = "\u{1}".repeat(CLIENT_STATE_LIMIT_BYTES);
-        for text in ["", "mode=title", &longest] {
-            let page = at_most(1).client_state(text);
+        let longest = [0xff; CLIENT_STATE_LIMIT_BYTES];
+        for state in [&b""[..], b"mode=title", &longest] {
+            let page = at_most(1).client_state(state);
             page.validate().unwrap();
             let cursor = Budget::of_texts(&page).cursor(&scope(), Some(5)).unwrap();
-            assert_eq!(cursor.client_state().unwrap().as_deref(), Some(text));
+            assert_eq!(cursor.client_state().unwrap(), state);
             let page = PageOptions::default().cursor(cursor);
             assert_eq!(scope().start(&page).unwrap(), 5);
         }
-        let page = at_most(1).client_state(longest + "x");
+        let page = at_most(1).client_state([1; CLIENT_STATE_LIMIT_BYTES + 1]);
         assert_eq!(page.validate().unwrap_err().code(), "INVALID_ARGUMENT");
     }
 }

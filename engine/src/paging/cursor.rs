@@ -1,26 +1,56 @@
-//! [`Cursor`]: the wire form, base64url over JSON.
+//! [`Cursor`]: the wire form, base64url over a few binary fields.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 1 | version, 2 |
+//! | 4 | hash of the files |
+//! | 4 | hash of their generations |
+//! | 6 | hash of the call and its arguments |
+//! | 1 + n | n, and the offset in n bytes, little-endian, without leading zeros; n is 1 to 8 |
+//! | the rest | client state, at most [`CLIENT_STATE_LIMIT_BYTES`] |
+//!
+//! The hashes tell an honest caller that something else was asked or the file changed; they keep nobody
+//! out, for anybody can compute them. 44 bytes are 59 characters.
 
 use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::paging::options::CLIENT_STATE_LIMIT_BYTES;
 
-/// Longest cursor that is decoded, in bytes; client state of control characters takes six bytes for
-/// each in JSON, and base64 adds a third.
-const CURSOR_LIMIT_BYTES: usize = 20_000;
+/// Version of the wire form; 1 was base64url over JSON.
+const VERSION: u8 = 2;
 
-/// Version of the wire form.
-pub(super) const VERSION: u64 = 1;
+/// Bytes before the offset.
+const HEAD_BYTES: usize = 15;
 
-/// Where a truncated result continues. Opaque text: pass it on as it is. It is valid for the same
-/// call with the same arguments (the budget may differ), until the content of the file changes.
+/// Longest cursor, in characters: base64 has four for three bytes.
+const CURSOR_LIMIT_CHARS: usize = (HEAD_BYTES + 9 + CLIENT_STATE_LIMIT_BYTES).div_ceil(3) * 4;
+
+/// Where a truncated result continues, in at most 60 characters. Opaque text: pass it on as it is. It is
+/// valid for the same call with the same arguments (the budget may differ), until the content of the file
+/// changes.
 ///
 /// Any text can be made a cursor; the call that it is given to checks it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(String);
+
+/// What a cursor says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CursorState {
+    /// Hash of the files.
+    pub(super) files: [u8; 4],
+    /// Hash of their generations.
+    pub(super) generations: [u8; 4],
+    /// Hash of the call and its arguments.
+    pub(super) fingerprint: [u8; 6],
+    /// Where the result continues, from 1.
+    pub(super) offset: u64,
+    /// What the caller put into it.
+    pub(super) client_state: Vec<u8>,
+}
 
 impl Cursor {
     /// The text to pass on.
@@ -28,14 +58,13 @@ impl Cursor {
         &self.0
     }
 
-    /// The [`PageOptions::client_state`](crate::PageOptions::client_state) of the call that returned this cursor; `None` when it had
-    /// none. It is not authenticated: whoever sends a cursor can have changed it.
+    /// The [`PageOptions::client_state`](crate::PageOptions::client_state) of the call that returned this
+    /// cursor; empty when it had none. It is not authenticated: whoever sends a cursor can have changed it.
     ///
     /// # Errors
     /// [`Error::InvalidCursor`] when this is no cursor.
-    pub fn client_state(&self) -> Result<Option<String>> {
-        let state = self.decode()?;
-        Ok(state.get("note").and_then(Value::as_str).map(str::to_owned))
+    pub fn client_state(&self) -> Result<Vec<u8>> {
+        Ok(self.decode()?.client_state)
     }
 
     /// How much of the result was returned up to here: items of a list, or bytes of a text.
@@ -43,26 +72,52 @@ impl Cursor {
     /// # Errors
     /// [`Error::InvalidCursor`] when this is no cursor.
     pub fn offset(&self) -> Result<u64> {
-        let state = self.decode()?;
-        let offset = state.get("offset").and_then(Value::as_u64);
-        offset.ok_or_else(malformed)
+        Ok(self.decode()?.offset)
     }
 
-    pub(super) fn encode(state: &Value) -> Cursor {
-        Cursor(URL_SAFE_NO_PAD.encode(state.to_string()))
+    pub(super) fn encode(state: &CursorState) -> Cursor {
+        let offset = state.offset.to_le_bytes();
+        let len = offset.iter().rposition(|byte| *byte != 0);
+        let len = len.map_or(0, |last| last + 1);
+        let mut bytes = vec![VERSION];
+        bytes.extend(state.files);
+        bytes.extend(state.generations);
+        bytes.extend(state.fingerprint);
+        bytes.push(u8::try_from(len).unwrap_or(u8::MAX));
+        bytes.extend(offset.iter().take(len));
+        bytes.extend(&state.client_state);
+        Cursor(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    pub(super) fn decode(&self) -> Result<Map<String, Value>> {
-        if self.0.len() > CURSOR_LIMIT_BYTES {
-            return Err(malformed());
+    /// # Errors
+    /// [`Error::InvalidCursor`] for what [`Cursor::encode`] never returns.
+    pub(super) fn decode(&self) -> Result<CursorState> {
+        self.state().ok_or_else(|| foreign("it is malformed"))
+    }
+
+    fn state(&self) -> Option<CursorState> {
+        if self.0.len() > CURSOR_LIMIT_CHARS {
+            return None;
         }
-        let bytes = URL_SAFE_NO_PAD.decode(&self.0).map_err(|_| malformed())?;
-        match serde_json::from_slice(&bytes) {
-            Ok(Value::Object(state)) if state.get("v").and_then(Value::as_u64) == Some(VERSION) => {
-                Ok(state)
-            }
-            _ => Err(malformed()),
-        }
+        let bytes = URL_SAFE_NO_PAD.decode(&self.0).ok()?;
+        let (version, rest) = bytes.split_first()?;
+        let (files, rest) = rest.split_first_chunk()?;
+        let (generations, rest) = rest.split_first_chunk()?;
+        let (fingerprint, rest) = rest.split_first_chunk()?;
+        let (len, rest) = rest.split_first()?;
+        let (digits, client_state) = rest.split_at_checked(usize::from(*len))?;
+        let mut offset = [0; 8];
+        offset.get_mut(..digits.len())?.copy_from_slice(digits);
+        let is_shortest = digits.last().is_some_and(|last| *last != 0);
+        let is_valid =
+            *version == VERSION && is_shortest && client_state.len() <= CLIENT_STATE_LIMIT_BYTES;
+        is_valid.then(|| CursorState {
+            files: *files,
+            generations: *generations,
+            fingerprint: *fingerprint,
+            offset: u64::from_le_bytes(offset),
+            client_state: client_state.to_vec(),
+        })
     }
 }
 
@@ -82,10 +137,6 @@ impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-pub(super) fn malformed() -> Error {
-    foreign("it is malformed")
 }
 
 pub(super) fn foreign(reason: &'static str) -> Error {

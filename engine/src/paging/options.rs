@@ -7,7 +7,7 @@ use crate::paging::cursor::Cursor;
 pub const TOKENS_LIMIT: u32 = 1_000_000;
 
 /// Longest [`PageOptions::client_state`], in bytes.
-pub const CLIENT_STATE_LIMIT_BYTES: usize = 2048;
+pub const CLIENT_STATE_LIMIT_BYTES: usize = 20;
 
 /// How much of a result to return at once, and where to continue. The default is everything, from
 /// the beginning.
@@ -27,9 +27,9 @@ pub struct PageOptions {
     pub max_tokens: Option<u32>,
     /// Where to continue: the cursor of an earlier result of the same call with the same arguments.
     pub cursor: Option<Cursor>,
-    /// A text of the caller that the next cursor carries, at most [`CLIENT_STATE_LIMIT_BYTES`];
-    /// [`Cursor::client_state`] returns it.
-    pub client_state: Option<String>,
+    /// Bytes of the caller that the next cursor carries, at most [`CLIENT_STATE_LIMIT_BYTES`];
+    /// [`Cursor::client_state`] returns them.
+    pub client_state: Vec<u8>,
 }
 
 impl PageOptions {
@@ -47,22 +47,21 @@ impl PageOptions {
         self
     }
 
-    /// Puts a text of the caller into the next cursor.
+    /// Puts bytes of the caller into the next cursor.
     #[must_use]
-    pub fn client_state(mut self, client_state: impl Into<String>) -> PageOptions {
-        self.client_state = Some(client_state.into());
+    pub fn client_state(mut self, client_state: impl Into<Vec<u8>>) -> PageOptions {
+        self.client_state = client_state.into();
         self
     }
 
     /// # Errors
     /// [`Error::InvalidArgument`] when the budget or the length of the client state is out of range.
     pub(crate) fn validate(&self) -> Result<()> {
-        if let Some(state) = &self.client_state
-            && state.len() > CLIENT_STATE_LIMIT_BYTES
-        {
+        let state_bytes = self.client_state.len();
+        if state_bytes > CLIENT_STATE_LIMIT_BYTES {
             return Err(Error::InvalidArgument {
                 argument: "client_state",
-                reason: format!("{} bytes; at most {CLIENT_STATE_LIMIT_BYTES}", state.len()),
+                reason: format!("{state_bytes} bytes; at most {CLIENT_STATE_LIMIT_BYTES}"),
             });
         }
         match self.max_tokens {

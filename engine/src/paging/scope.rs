@@ -1,55 +1,47 @@
 //! [`CursorScope`]: the call that a result belongs to, the state of the files it was read from, and how
 //! much of it was returned. Nothing in a cursor is trusted: a client may send anything.
 
-use serde_json::{Value, json};
-
 use crate::error::{Error, Result};
-use crate::paging::cursor::{Cursor, VERSION, foreign, malformed};
+use crate::paging::cursor::{Cursor, CursorState, foreign};
 use crate::paging::options::PageOptions;
-use crate::types::hex;
 
 /// What a cursor is valid for: one call with its arguments, on one state of one or several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CursorScope {
-    /// The call: `search`, `list`, `text`, ...
-    call: &'static str,
-    /// Identity of the file, or of all files together.
-    index: String,
-    /// Generation of its content, or of all.
-    generation: u64,
-    /// Hash of all arguments except [`PageOptions`].
-    fingerprint: String,
+    /// Hash of the identities of the files, in their order.
+    files: [u8; 4],
+    /// Hash of the generations of their content.
+    generations: [u8; 4],
+    /// Hash of the call and all its arguments except [`PageOptions`].
+    fingerprint: [u8; 6],
 }
 
 impl CursorScope {
     /// For one or several files, each with identity and generation, and all arguments of the call
-    /// except [`PageOptions`].
+    /// (`search`, `list`, `text`, ...) except [`PageOptions`].
     pub(crate) fn new(
         call: &'static str,
         files: &[([u8; 16], u64)],
         arguments: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> CursorScope {
-        let (index, generation) = match files {
-            [(uuid, generation)] => (hex(uuid), *generation),
-            several => {
-                let (mut uuids, mut generations) = (blake3::Hasher::new(), blake3::Hasher::new());
-                for (uuid, generation) in several {
-                    uuids.update(uuid);
-                    generations.update(&generation.to_le_bytes());
-                }
-                (short_hash(&uuids), hash_53_bits(&generations))
-            }
-        };
+        let (mut uuids, mut generations) = (blake3::Hasher::new(), blake3::Hasher::new());
+        for (uuid, generation) in files {
+            uuids.update(uuid);
+            generations.update(&generation.to_le_bytes());
+        }
         let mut fingerprint = blake3::Hasher::new();
-        for argument in arguments {
+        let mut add = |argument: &[u8]| {
             // The length first: `a`, `b` and `ab`, `` are different arguments.
-            fingerprint.update(&(argument.as_ref().len() as u64).to_le_bytes());
-            fingerprint.update(argument.as_ref());
+            fingerprint.update(&(argument.len() as u64).to_le_bytes());
+            fingerprint.update(argument);
+        };
+        add(call.as_bytes());
+        for argument in arguments {
+            add(argument.as_ref());
         }
         CursorScope {
-            call,
-            index,
-            generation,
+            files: short_hash(&uuids),
+            generations: short_hash(&generations),
             fingerprint: short_hash(&fingerprint),
         }
     }
@@ -64,40 +56,29 @@ impl CursorScope {
             return Ok(0);
         };
         let state = cursor.decode()?;
-        let is = |key: &str, value: &str| state.get(key).and_then(Value::as_str) == Some(value);
-        if !is("type", self.call) {
-            return Err(foreign("it belongs to an answer of another kind"));
-        }
-        if !is("index", &self.index) {
+        if state.files != self.files {
             return Err(foreign("it belongs to another file"));
         }
-        if !is("q", &self.fingerprint) {
+        if state.fingerprint != self.fingerprint {
             return Err(foreign(
                 "it belongs to another question, or to other options",
             ));
         }
-        let generation = state.get("gen").and_then(Value::as_u64);
-        if generation.ok_or_else(malformed)? != self.generation {
+        if state.generations != self.generations {
             return Err(Error::StaleCursor);
         }
-        let offset = state.get("offset").and_then(Value::as_u64);
-        offset.filter(|offset| *offset > 0).ok_or_else(malformed)
+        Ok(state.offset)
     }
 
     /// The cursor of a result that was returned up to `offset`.
-    pub(super) fn cursor(&self, offset: u64, client_state: Option<&str>) -> Cursor {
-        let mut state = json!({
-            "v": VERSION,
-            "type": self.call,
-            "index": self.index,
-            "gen": self.generation,
-            "q": self.fingerprint,
-            "offset": offset,
-        });
-        if let (Some(text), Value::Object(state)) = (client_state, &mut state) {
-            state.insert("note".to_owned(), text.into());
-        }
-        Cursor::encode(&state)
+    pub(super) fn cursor(&self, offset: u64, client_state: &[u8]) -> Cursor {
+        Cursor::encode(&CursorState {
+            files: self.files,
+            generations: self.generations,
+            fingerprint: self.fingerprint,
+            offset,
+            client_state: client_state.to_vec(),
+        })
     }
 
     /// The error for an offset that no call returned.
@@ -106,17 +87,10 @@ impl CursorScope {
     }
 }
 
-/// The first 16 bytes of a hash, in hexadecimal digits.
-fn short_hash(hasher: &blake3::Hasher) -> String {
+/// The first bytes of a hash.
+fn short_hash<const N: usize>(hasher: &blake3::Hasher) -> [u8; N] {
     let hash = hasher.finalize();
-    hex(hash.as_bytes().first_chunk::<16>().unwrap_or(&[0; 16]))
-}
-
-/// 53 bits of a hash: a number that every JSON reader keeps exactly.
-fn hash_53_bits(hasher: &blake3::Hasher) -> u64 {
-    let hash = hasher.finalize();
-    let first = hash.as_bytes().first_chunk::<8>().unwrap_or(&[0; 8]);
-    u64::from_le_bytes(*first) >> 11
+    *hash.as_bytes().first_chunk().unwrap_or(&[0; N])
 }
 
 #[cfg(test)]
@@ -126,6 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::paging::options::CLIENT_STATE_LIMIT_BYTES;
 
     fn scope(generation: u64, argument: &str) -> CursorScope {
         CursorScope::new("search", &[([7; 16], generation)], [argument])
@@ -138,7 +113,7 @@ mod tests {
     #[test]
     fn a_cursor_is_valid_for_its_own_call_only() {
         let here = scope(3, "walrus");
-        let page = continued(here.cursor(12, None));
+        let page = continued(here.cursor(12, b""));
         assert_eq!(here.start(&page).unwrap(), 12);
         assert_eq!(here.start(&PageOptions::default()).unwrap(), 0);
         let code = |scope: CursorScope| scope.start(&page).unwrap_err().code();
@@ -154,7 +129,7 @@ mod tests {
     fn several_files_together_have_one_identity_and_generation() {
         let files = [([1; 16], 5), ([2; 16], 6)];
         let both = CursorScope::new("search", &files, ["walrus"]);
-        let page = continued(both.cursor(1, None));
+        let page = continued(both.cursor(1, b""));
         assert_eq!(both.start(&page).unwrap(), 1);
         let code = |files: [([u8; 16], u64); 2]| {
             let scope = CursorScope::new("search", &files, ["walrus"]);
@@ -174,16 +149,46 @@ mod tests {
 
     #[test]
     fn a_cursor_returns_its_offset_and_the_state_of_the_client() {
-        let cursor = scope(3, "walrus").cursor(12, Some("mode=title"));
-        assert_eq!(cursor.offset().unwrap(), 12);
-        assert_eq!(
-            cursor.client_state().unwrap().as_deref(),
-            Some("mode=title")
-        );
-        assert_eq!(Cursor::from(cursor.to_string()), cursor);
+        for offset in [1, 255, 256, u64::MAX] {
+            let cursor = scope(3, "walrus").cursor(offset, b"state");
+            assert_eq!(cursor.offset().unwrap(), offset);
+            assert_eq!(cursor.client_state().unwrap(), b"state");
+            assert_eq!(Cursor::from(cursor.to_string()), cursor);
+        }
         for text in ["", "!", "e30"] {
             let code = Cursor::from(text).client_state().unwrap_err().code();
             assert_eq!(code, "INVALID_CONTINUATION_TOKEN");
+        }
+    }
+
+    #[test]
+    fn the_longest_cursor_has_60_characters() {
+        let state = [7; CLIENT_STATE_LIMIT_BYTES];
+        let longest = scope(3, "walrus").cursor(u64::MAX, &state);
+        assert_eq!(longest.as_str().len(), 59);
+        assert_eq!(longest.client_state().unwrap(), state);
+        let usual = scope(3, "walrus").cursor(5, b"");
+        assert_eq!(usual.as_str().len(), 23);
+    }
+
+    #[test]
+    fn an_offset_has_one_form() {
+        let cursor = scope(3, "walrus").cursor(5, b"");
+        let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).unwrap();
+        let head = &bytes[..15];
+        for offset in [
+            &[][..],
+            &[0],
+            &[1, 0],
+            &[2, 5, 0],
+            &[2, 5],
+            &[9, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+        ] {
+            let forged = URL_SAFE_NO_PAD.encode([head, offset].concat());
+            let error = scope(3, "walrus")
+                .start(&continued(forged.into()))
+                .unwrap_err();
+            assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN", "{offset:?}");
         }
     }
 
@@ -192,13 +197,30 @@ mod tests {
         fn a_forged_cursor_is_refused(
             text in "\\PC{0,60}",
             state in proptest::collection::vec(any::<u8>(), 0..80),
-            offset in any::<u64>(),
         ) {
             let here = scope(3, "walrus");
-            let forged = json!({"v": 1, "type": "search", "index": here.index, "gen": 3, "q": "x", "offset": offset});
-            for token in [text, URL_SAFE_NO_PAD.encode(&state), URL_SAFE_NO_PAD.encode(forged.to_string())] {
+            let mut versioned = state.clone();
+            versioned.insert(0, 2);
+            for token in [text, URL_SAFE_NO_PAD.encode(&state), URL_SAFE_NO_PAD.encode(versioned)] {
                 let error = here.start(&continued(token.into())).unwrap_err();
                 prop_assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
+            }
+        }
+
+        #[test]
+        fn a_changed_cursor_is_refused_or_has_another_offset(
+            offset in 1..u64::MAX,
+            place in any::<proptest::sample::Index>(),
+            flip in 1..=u8::MAX,
+        ) {
+            let here = scope(3, "walrus");
+            let mut bytes = URL_SAFE_NO_PAD.decode(here.cursor(offset, b"").as_str()).unwrap();
+            let place = place.index(bytes.len());
+            bytes[place] ^= flip;
+            let changed = here.start(&continued(URL_SAFE_NO_PAD.encode(&bytes).into()));
+            match changed {
+                Err(error) => prop_assert!(error.code().starts_with("CONTINUATION_") || error.code().starts_with("INVALID_CONT")),
+                Ok(other) => prop_assert!(other != offset && place >= 15),
             }
         }
     }

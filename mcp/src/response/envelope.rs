@@ -117,10 +117,9 @@ impl ActionId {
     }
 }
 
-// The arguments to change in the next call.
+// The arguments to change in the next call. The token is in `continuation` alone.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct ActionParams {
-    continuation_token: Option<String>,
     pub(super) max_tokens: Option<u64>,
     pub(super) page_range: Option<String>,
 }
@@ -165,14 +164,11 @@ impl ResultPage<'_> {
     fn actions(&self) -> Vec<Action> {
         let most = u64::from(TOKENS_LIMIT);
         let mut actions = Vec::new();
-        if let Some(token) = self.token {
+        if self.token.is_some() {
             actions.push(Action {
                 id: ActionId::Continue,
                 description: format!("Get the next {}", self.items),
-                params: ActionParams {
-                    continuation_token: Some(token.to_owned()),
-                    ..ActionParams::default()
-                },
+                params: ActionParams::default(),
             });
             let doubled = self.max_tokens.max(self.tokens).saturating_mul(2);
             actions.push(Action {
@@ -190,7 +186,6 @@ impl ResultPage<'_> {
                     id: ActionId::GetAll,
                     description: "Get everything that is left at once".to_owned(),
                     params: ActionParams {
-                        continuation_token: Some(token.to_owned()),
                         max_tokens: Some(all),
                         page_range: None,
                     },

@@ -70,7 +70,7 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         _ => None,
     }),
     ("INVALID_CONTINUATION_TOKEN", |_| {
-        text("Call again without it")
+        text("Repeat all arguments of the first call with it, or call again without it")
     }),
     ("CONTINUATION_STALE", |_| text("Call again without it")),
     ("EMBEDDING_MODEL_UNAVAILABLE", |_| {

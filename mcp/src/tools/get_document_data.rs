@@ -376,6 +376,7 @@ mod tests {
         assert!(!section.text.contains("GET_ALL") && section.text.contains("CONTINUE"));
         let mut given = all["params"].clone();
         given["document_id"] = "long.md".into();
+        given["continuation_token"] = first.structured["continuation"]["token"].clone();
         let second = fixture.answer("get_document_data", given);
         assert_eq!(second.structured["status"]["message"], "NO_MORE_DATA");
         let content = |answer: &crate::response::ToolResponse| {

@@ -3,17 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kb_engine::{Class, Hit, Mode, Request, Response, Scope};
+use kb_engine::{Class, Cursor, Hit, Mode, Request, Response, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{IndexName, Limit, PassageTokens};
+use super::call::params::{ContinuationToken, IndexName, Limit, PassageTokens};
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
 use crate::indexes::Index;
 use crate::limits::{LIST_LIMIT, QUERY_LIMIT};
+use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
 /// What is searched: programs, and data, which any search includes.
@@ -42,6 +43,7 @@ pub(super) struct SearchCodeParams {
     context_after: Option<u32>,
     #[serde(default)]
     max_tokens: PassageTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -51,6 +53,7 @@ pub(super) struct SearchCodeResult<'a> {
     results: Vec<Passage<'a>>,
     staleness_warning: Option<StalenessWarning>,
     truncated: Option<bool>,
+    continuation: Option<Continuation>,
     warnings: Option<Warnings>,
 }
 
@@ -158,7 +161,7 @@ impl Tool for SearchCode {
         }
         let mut request = request(params);
         budget::fit(params.max_tokens.get(), |budget| {
-            request.page = cx.page(budget, None);
+            request.page = cx.page(budget, params.continuation_token.as_deref());
             let response = hits::ask(cx, &indexes, &request)?;
             Ok(Attempt {
                 can_shrink: response.hits.len() > 1,
@@ -202,6 +205,7 @@ fn respond(
     response: &Response,
 ) -> Result<ToolResponse, ToolError> {
     let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
+    let token = response.hits.next.as_ref().map(Cursor::as_str);
     let search_context = match params.index_name {
         Some(_) => None,
         None => Some(search_context(indexes)?),
@@ -222,19 +226,18 @@ fn respond(
     for (number, hit) in (1..).zip(&response.hits) {
         show(&mut text, indexes, number, hit);
     }
-    text.line(format!("{} results.", response.hits.len()));
-    if is_cut {
-        text.line("Cut at max_tokens: call again with a higher max_tokens for the rest.");
-    }
+    text.line(hits::count(response));
     let passages = response.hits.iter().map(|hit| passage(indexes, hit));
     let result = SearchCodeResult {
         search_context,
         results: passages.collect(),
         staleness_warning: stale,
         truncated: is_cut.then_some(true),
+        continuation: token.map(|token| Continuation::of(Some(token))),
         warnings: Warnings::of(warnings),
     };
-    Ok(ToolResponse::new(&result, text.end()))
+    let text = text.continued(hits::lead(is_cut), token);
+    Ok(ToolResponse::new(&result, text))
 }
 
 fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
@@ -392,6 +395,24 @@ mod tests {
         let answer = fixture.answer("search_code", given);
         let warning = answer.structured["warnings"][0].as_str().unwrap();
         assert!(warning.starts_with("symbol_type ignored"), "{warning}");
+    }
+
+    #[test]
+    fn a_token_continues_with_the_first_arguments() {
+        let fixture = Fixture::guides();
+        let given = json!({"query": "sails", "limit": 1, "language": ["rs", "python"]});
+        let first = fixture.answer("search_code", given);
+        let token = &first.structured["continuation"]["token"];
+        assert!(first.structured.get("truncated").is_none());
+        let next = json!({"query": "sails", "continuation_token": token});
+        let next = fixture.answer("search_code", next);
+        assert_eq!(next.structured["results"].as_array().unwrap().len(), 1);
+        assert_ne!(next.structured["results"], first.structured["results"]);
+        assert!(
+            next.structured.get("continuation").is_none(),
+            "{}",
+            next.text
+        );
     }
 
     #[test]

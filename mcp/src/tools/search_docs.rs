@@ -3,24 +3,23 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kb_engine::{Class, Hit, Request, Response, Scope};
+use kb_engine::{Class, Cursor, Hit, Request, Response, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::arguments::OtherSystem;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{IndexName, Limit, PassageTokens};
+use super::call::params::{ContinuationToken, IndexName, Limit, PassageTokens};
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
 use crate::indexes::Index;
 use crate::limits::{DOCUMENT_LIMIT, QUERY_LIMIT};
+use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
 /// What is searched: prose, and data, which any search includes.
 const CLASSES: [Class; 2] = [Class::Doc, Class::Data];
-
-/// Aliases of a system with other defaults: 5 results, of a score of at least 0.5.
-const OTHER_SYSTEM: &[&str] = &["projectId", "project_id", "topK", "minScore"];
 
 pub(super) struct SearchDocs;
 
@@ -29,17 +28,19 @@ pub(super) struct SearchDocsParams {
     /// What to look for: a question, a topic or keywords.
     #[schemars(length(max = QUERY_LIMIT))]
     query: String,
-    #[schemars(extend("default" = 10))]
-    top_k: Option<Limit>,
+    #[serde(default)]
+    top_k: Limit,
     /// Drop results scoring lower than this (scores are absolute, 0 to 1).
+    #[serde(default)]
     #[schemars(range(min = 0, max = 1), extend("default" = 0))]
-    min_score: Option<f64>,
+    min_score: f64,
     /// Only documents under this folder.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
     index_name: Option<IndexName>,
     #[serde(default)]
     max_tokens: PassageTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -53,6 +54,7 @@ pub(super) struct SearchDocsResult<'a> {
     search_time_ms: f64,
     /// True when max_tokens cut the list.
     truncated: Option<bool>,
+    continuation: Option<Continuation>,
     warnings: Option<Warnings>,
 }
 
@@ -97,6 +99,10 @@ impl Tool for SearchDocs {
         ("projectId", "index_name"),
         ("project_id", "index_name"),
     ];
+    const OTHER_SYSTEM: Option<OtherSystem> = Some(OtherSystem {
+        spellings: &["projectId", "project_id", "topK", "minScore"],
+        defaults: &[("top_k", 5.0), ("min_score", 0.5)],
+    });
 
     type Params = SearchDocsParams;
     type Output = SearchDocsResult<'static>;
@@ -109,10 +115,10 @@ impl Tool for SearchDocs {
                 "Index some with index_codebase, or with `kb index` on the command line",
             ));
         }
-        let mut request = request(cx, params);
+        let mut request = request(params);
         let mut took = Duration::ZERO;
         budget::fit(params.max_tokens.get(), |budget| {
-            request.page = cx.page(budget, None);
+            request.page = cx.page(budget, params.continuation_token.as_deref());
             let started = Instant::now();
             let response = hits::ask(cx, &indexes, &request)?;
             took += started.elapsed();
@@ -129,15 +135,10 @@ impl Tool for SearchDocs {
     }
 }
 
-fn request(cx: &Context<'_>, params: &SearchDocsParams) -> Request {
-    let (limit, min_score) = if cx.is_spelled(OTHER_SYSTEM) {
-        (5, 0.5)
-    } else {
-        (Limit::default().get(), 0.0)
-    };
+fn request(params: &SearchDocsParams) -> Request {
     let mut request = Request::new(&params.query);
-    request.k = params.top_k.map_or(limit, Limit::get);
-    request.min_score = params.min_score.unwrap_or(min_score) as f32;
+    request.k = params.top_k.get();
+    request.min_score = params.min_score as f32;
     request.scope = Scope::Chunks;
     request.filters.classes = CLASSES.to_vec();
     request.filters.folders = params.folder.clone().into_iter().collect();
@@ -168,6 +169,7 @@ fn respond(
     took: Duration,
 ) -> ToolResponse {
     let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
+    let token = response.hits.next.as_ref().map(Cursor::as_str);
     let mut text = Text::new();
     text.warnings(&warnings);
     for (number, hit) in (1..).zip(&response.hits) {
@@ -179,19 +181,17 @@ fn respond(
         ]);
         text.passage(&hit.text);
     }
-    text.line(format!("{} results.", response.hits.len()));
-    if is_cut {
-        text.line("Cut at max_tokens: call again with a higher max_tokens for the rest.");
-    }
+    text.line(hits::count(response));
     let passages = response.hits.iter().map(|hit| passage(indexes, hit));
     let result = SearchDocsResult {
         results: passages.collect(),
         total_results: response.hits.len(),
         search_time_ms: (took.as_secs_f64() * 1e5).round() / 100.0,
         truncated: is_cut.then_some(true),
+        continuation: token.map(|token| Continuation::of(Some(token))),
         warnings: Warnings::of(warnings),
     };
-    ToolResponse::new(&result, text.end())
+    ToolResponse::new(&result, text.continued(hits::lead(is_cut), token))
 }
 
 fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
@@ -298,10 +298,24 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_result_says_so() {
+    fn a_truncated_result_goes_on_with_its_token() {
         let fixture = Fixture::guides();
-        let answer = fixture.answer("search_docs", json!({"query": "sails", "max_tokens": 100}));
-        assert_eq!(answer.structured["truncated"], true);
-        assert!(answer.text.ends_with("higher max_tokens for the rest."));
+        let asked = json!({"query": "sails", "max_tokens": 100, "topK": 7, "minScore": 0.01});
+        let first = fixture.answer("search_docs", asked);
+        assert_eq!(first.structured["truncated"], true);
+        let token = &first.structured["continuation"]["token"];
+        assert!(first.text.ends_with(&format!(
+            "Cut at max_tokens: call again with continuation_token {}",
+            token.as_str().unwrap()
+        )));
+        let next = json!({"query": "sails", "continuation_token": token});
+        let next = fixture.answer("search_docs", next);
+        assert_ne!(next.structured["results"], first.structured["results"]);
+        let other = json!({"query": "ropes", "continuation_token": token});
+        let error = fixture.error("search_docs", other);
+        assert_eq!(error.code, "INVALID_CONTINUATION_TOKEN");
+        let other = json!({"query": "sails", "continuation_token": token});
+        let error = fixture.error("search", other);
+        assert_eq!(error.code, "INVALID_CONTINUATION_TOKEN");
     }
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::coerce::{coerce, invalid, too_long};
-use super::cursor;
+use super::cursor::{self, ArgumentTable};
 use crate::response::{Object, ToolError, cut};
 
 /// The argument that continues an earlier result.
@@ -17,6 +17,15 @@ const CONTINUATION: &str = "continuation_token";
 /// Unknown arguments that a warning names, and characters of each.
 const UNKNOWN_SHOWN: usize = 10;
 const UNKNOWN_LENGTH: usize = 60;
+
+/// A system that this tool stands in for. A call with one of its spellings has its defaults.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::tools) struct OtherSystem {
+    /// Aliases that only clients of that system use.
+    pub(in crate::tools) spellings: &'static [&'static str],
+    /// Published names, and the numbers that these have where the call leaves them out.
+    pub(in crate::tools) defaults: &'static [(&'static str, f64)],
+}
 
 /// What the arguments of a tool are read against.
 #[derive(Debug)]
@@ -27,10 +36,14 @@ pub(in crate::tools) struct Signature {
     required: Vec<String>,
     /// The alias, then the argument, as `object.field` for a field of one.
     aliases: &'static [(&'static str, &'static str)],
+    /// A system whose spellings bring other defaults.
+    other_system: Option<OtherSystem>,
     /// Texts that may also come as a list.
     joined_lists: &'static [&'static str],
     /// Whether an unknown argument is an error rather than a warning.
     is_strict: bool,
+    /// How continuation tokens remember the arguments.
+    table: ArgumentTable,
 }
 
 impl Signature {
@@ -38,17 +51,21 @@ impl Signature {
         tool: &'static str,
         schema: &Value,
         aliases: &'static [(&'static str, &'static str)],
+        other_system: Option<OtherSystem>,
         joined_lists: &'static [&'static str],
         is_strict: bool,
     ) -> Signature {
         let properties = schema.get("properties").and_then(Value::as_object);
         let required = schema.get("required").and_then(Value::as_array);
         let names = required.into_iter().flatten().filter_map(Value::as_str);
+        let properties = properties.cloned().unwrap_or_default();
         Signature {
             tool,
-            properties: properties.cloned().unwrap_or_default(),
+            table: ArgumentTable::new(tool, &properties),
+            properties,
             required: names.map(str::to_owned).collect(),
             aliases,
+            other_system,
             joined_lists,
             is_strict,
         }
@@ -73,6 +90,12 @@ impl Signature {
     fn is_required(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
+
+    /// How continuation tokens remember the arguments.
+    #[cfg(test)]
+    pub(super) fn table(&self) -> &ArgumentTable {
+        &self.table
+    }
 }
 
 /// The arguments of one call, checked.
@@ -91,8 +114,8 @@ pub(super) struct Read {
     pub(super) warnings: Vec<String>,
     /// The names as the caller spelled them.
     pub(super) spelled: BTreeSet<String>,
-    /// What a continuation token shall remember of this call; none where it would be too long.
-    pub(super) client_state: Option<String>,
+    /// What a continuation token shall remember of this call.
+    pub(super) client_state: Vec<u8>,
 }
 
 impl Arguments {
@@ -105,8 +128,10 @@ impl Arguments {
         };
         arguments.take(signature, given)?;
         if let Some(Value::String(token)) = arguments.values.get(CONTINUATION) {
-            let first = cursor::remembered_arguments(&Cursor::from(token.clone()), signature.tool)?;
-            arguments.fill_in(signature, first.unwrap_or_default())?;
+            let first = signature.table.remembered(&Cursor::from(token.clone()))?;
+            arguments.fill_in(signature, first)?;
+        } else {
+            arguments.fill_in_other_defaults(signature);
         }
         for required in &signature.required {
             if !arguments.values.contains_key(required) {
@@ -115,7 +140,7 @@ impl Arguments {
         }
         if signature.properties.contains_key(CONTINUATION) {
             let remembered = arguments.remembered(signature);
-            arguments.read.client_state = cursor::client_state(signature.tool, &remembered);
+            arguments.read.client_state = signature.table.client_state(&remembered);
         }
         Ok(arguments)
     }
@@ -223,6 +248,25 @@ impl Arguments {
             self.values.entry(name).or_insert(value);
         }
         Ok(())
+    }
+
+    /// Fills in the defaults of another system, where the call has its spellings.
+    fn fill_in_other_defaults(&mut self, signature: &Signature) {
+        let Some(other) = signature.other_system else {
+            return;
+        };
+        let spelled = &self.read.spelled;
+        if other.spellings.iter().any(|name| spelled.contains(*name)) {
+            for (name, default) in other.defaults {
+                // An integer in JSON has no point.
+                let value = if default.fract() == 0.0 {
+                    Value::from(*default as u64)
+                } else {
+                    Value::from(*default)
+                };
+                self.values.entry(*name).or_insert(value);
+            }
+        }
     }
 
     /// The arguments that a call with a continuation token need not repeat: those that differ from

@@ -37,7 +37,7 @@ pub(in crate::tools) struct Context<'c> {
     /// The names of arguments as the caller spelled them.
     pub(super) spelled: BTreeSet<String>,
     /// What a continuation token shall remember of this call.
-    pub(super) client_state: Option<String>,
+    pub(super) client_state: Vec<u8>,
 }
 
 impl<'c> Context<'c> {
@@ -79,7 +79,7 @@ impl<'c> Context<'c> {
             progress: &|_, _| {},
             warnings: Vec::new(),
             spelled: BTreeSet::new(),
-            client_state: None,
+            client_state: Vec::new(),
         }
     }
 }

@@ -126,6 +126,23 @@ pub(in crate::tools) fn names(indexes: &[Arc<Index>]) -> String {
     names.join(", ")
 }
 
+/// How many results there are, in a sentence.
+pub(in crate::tools) fn count(response: &Response) -> String {
+    match response.hits.len() {
+        1 => "1 result.".to_owned(),
+        many => format!("{many} results."),
+    }
+}
+
+/// What leads to the continuation token of a list; `is_cut`: whether it ends because of `max_tokens`.
+pub(in crate::tools) fn lead(is_cut: bool) -> &'static str {
+    if is_cut {
+        "Cut at max_tokens"
+    } else {
+        "There is more"
+    }
+}
+
 /// The first line of a result: `1. path:3-9  score 0.87  Title`.
 pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
     let title = match hit.title.as_str() {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::arguments::{Arguments, Signature};
+use super::arguments::{Arguments, OtherSystem, Signature};
 use super::context::{Call, Context};
 use super::schema;
 use crate::response::{Object, ToolError, ToolResponse, object};
@@ -21,6 +21,8 @@ pub(in crate::tools) trait Tool {
     const EFFECT: Effect = Effect::Reads;
     /// Other names that are taken for an argument: the alias, then the name (`object.field` for a field).
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
+    /// A system whose spellings bring other defaults.
+    const OTHER_SYSTEM: Option<OtherSystem> = None;
     /// Texts that may also come as a list of texts, which are joined by commas.
     const JOINED_LISTS: &'static [&'static str] = &[];
     /// Characters of a result that Claude Code passes on whole, where its default is too low.
@@ -116,6 +118,7 @@ fn define<T: Tool>() -> Definition {
             T::NAME,
             &input,
             T::ALIASES,
+            T::OTHER_SYSTEM,
             T::JOINED_LISTS,
             T::EFFECT != Effect::Reads,
         ),
