@@ -19,6 +19,13 @@ const ROW_BYTES: usize = DIM / 2;
 /// Tokens and rows.
 const ROWS: usize = 49_513;
 
+/// A word whose rows are at least this long counts whole: 0.8 times `ref` of `model.json`. Chosen on the
+/// development sets with the model.
+const WHOLE_WORD_LENGTH: f64 = 0.8 * 9.177_46;
+
+/// No word counts for less, so that a query of weak words alone is ranked, too.
+const LEAST_WORD_WEIGHT: f64 = 0.05;
+
 /// Id of the embedding model that is built in, which makes the vectors of new files.
 pub const BUILT_IN_MODEL: &str = "kb-static-2";
 
@@ -98,6 +105,39 @@ impl StaticModel {
             }
         });
         coverage
+    }
+
+    /// How much a word says, 0.05..1, by the lengths of the rows of its tokens: near 1 for names and things, .1
+    /// to .2 for "how", "using" and "which". 1 for a word that has no tokens. Costs the tokens of that word.
+    pub fn word_weight(&self, word: &str) -> f32 {
+        let (rows, _) = self.table.as_chunks::<ROW_BYTES>();
+        let (scales, _) = self.scales.as_chunks::<2>();
+        let mut pieces = Pieces::new();
+        let mut squares = None;
+        for_each_word(word, |word| {
+            if word.is_mark() {
+                return;
+            }
+            for &id in self.vocabulary.tokens(word, &mut pieces) {
+                let id = usize::from(id);
+                let (Some(row), Some(&scale)) = (rows.get(id), scales.get(id)) else {
+                    continue;
+                };
+                let scale = f64::from(f32_from_half(u16::from_le_bytes(scale)));
+                let length: i32 = row
+                    .iter()
+                    .map(|&pair| {
+                        let low = i32::from((pair << 4).cast_signed() >> 4);
+                        let high = i32::from(pair.cast_signed() >> 4);
+                        low * low + high * high
+                    })
+                    .sum();
+                *squares.get_or_insert(0.0) += scale * scale * f64::from(length);
+            }
+        });
+        squares.map_or(1.0, |squares: f64| {
+            (squares.sqrt() / WHOLE_WORD_LENGTH).clamp(LEAST_WORD_WEIGHT, 1.0) as f32
+        })
     }
 
     /// The range of the quantiser of the vector index: the 0.9999 quantile of all components.
@@ -392,6 +432,34 @@ mod tests {
         assert!(tokens > 2, "a word in pieces has several tokens");
         assert_eq!(built_in().coverage("qzxvkw password").known_share(), 0.5);
         assert_eq!(Coverage::default().known_share(), 0.0);
+    }
+
+    #[test]
+    fn names_weigh_more_than_question_words() {
+        let weight = |word| built_in().word_weight(word);
+        for word in ["how", "How", "using", "which", "where"] {
+            assert!(
+                (0.05..0.3).contains(&weight(word)),
+                "{word}: {}",
+                weight(word)
+            );
+        }
+        for word in ["robots", "serializer", "RetryMiddleware", "parse_header"] {
+            assert!(weight(word) > 0.7, "{word}: {}", weight(word));
+        }
+        // No token: nothing is known that speaks against it.
+        for word in ["\u{43f}\u{430}\u{440}", &"x".repeat(65), "_", ""] {
+            assert_eq!(weight(word), 1.0, "{word:?}");
+        }
+    }
+
+    #[test]
+    fn the_weight_of_a_word_is_the_length_of_its_rows() {
+        // A text of one token has the vector scale x row / length, so the length is not seen there: the
+        // sum of squares of a word in two pieces is that of its pieces.
+        let square = |word: &str| f64::from(built_in().word_weight(word)).powi(2);
+        let (whole, parts) = (square("how_which"), square("how") + square("which"));
+        assert!((whole - parts).abs() < 1e-6, "{whole} {parts}");
     }
 
     #[test]

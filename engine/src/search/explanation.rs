@@ -43,6 +43,9 @@ pub struct TermStatistics {
     pub chunks: u64,
     /// Its inverse document frequency, where each chunk counts as a document.
     pub idf: f32,
+    /// How much the word that it comes from says, by the embedding model, above 0 and at most 1. Its part of
+    /// the keyword score is multiplied with it.
+    pub weight: f32,
 }
 
 /// What one term of the query adds to the score of one hit.

@@ -1,7 +1,7 @@
 //! The stages of one search, in order.
 
 use crate::error::Result;
-use crate::index::keyword::{Analyser, Query};
+use crate::index::keyword::{Analyser, Query, QueryTerm};
 use crate::paging::{Budget, CursorScope};
 use crate::search::explanation::{Explanation, Step, TermScore, TermStatistics};
 use crate::search::fuse::passages::Passage;
@@ -143,7 +143,8 @@ fn signals(
     else {
         return Ok(signals);
     };
-    signals.query_idf = query.terms().iter().map(|term| term.idf).sum();
+    let terms = query.terms().iter();
+    signals.query_idf = terms.map(QueryTerm::weighted_idf).sum();
     let best = list.iter().map(|scored| scored.keyword).fold(0.0, f32::max);
     signals.keyword = Some(best);
     if best > 0.0 {
@@ -184,7 +185,7 @@ fn render(
     match &plan.keyword_query {
         Some(query) => {
             let weighted = query.terms().iter();
-            terms.extend(weighted.map(|term| (term.term.clone(), term.idf)));
+            terms.extend(weighted.map(|term| (term.term.clone(), term.weighted_idf())));
         }
         // Without a keyword score the terms of the query are still highlighted.
         None => analyser.analyse(&plan.parsed.plain, |term, _| {
@@ -264,6 +265,7 @@ fn explain(
                 term: term.term.clone(),
                 chunks: term.chunks,
                 idf: term.idf,
+                weight: term.weight,
             })
             .collect(),
         vector_weight: plan.vector(0).weight,

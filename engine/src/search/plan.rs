@@ -123,11 +123,13 @@ pub(crate) fn plan<'b>(
     }
     if request.mode != Mode::Semantic {
         let segments = sources.keyword_segments()?;
-        let query = KeywordQuery::new(
+        // Of the built-in model, whatever model the file has: they are about the query alone.
+        let query = KeywordQuery::weighted(
             analyser,
             &plan.parsed.plain,
             &segments,
             sources.statistics(),
+            |word| embed::built_in().word_weight(word),
         )?;
         plan.keyword_query = Some(query);
     }

@@ -12,10 +12,10 @@ pub struct RelevanceSignals {
     /// Largest keyword score of all candidates, 0..1. `None`: the mode has no keyword score, or the
     /// query no term.
     pub keyword: Option<f32>,
-    /// Sum of the idf of the distinct terms of the query that the chunk with the largest keyword
+    /// Sum of idf times weight of the distinct terms of the query that the chunk with the largest keyword
     /// score has; 0 without such a chunk.
     pub matched_idf: f32,
-    /// Sum of the idf of all distinct terms of the query.
+    /// Sum of idf times weight of all distinct terms of the query.
     pub query_idf: f32,
     /// Largest vector score of all candidates, 0..1. `None`: the mode has no vector score, or the
     /// model knows no word of the query.

@@ -270,6 +270,7 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
             .field("term", &*term.term)
             .field("chunks", term.chunks)
             .field("idf", score(term.idf))
+            .field("weight", score(term.weight))
     });
     let steps = explanation.steps.iter().map(|step| {
         Object::new()
@@ -347,10 +348,11 @@ fn explanation_lines(response: &Response, explanation: &Explanation) -> Vec<Stri
     ));
     lines.extend(explanation.terms.iter().map(|term| {
         format!(
-            "term {}: in {}, idf {:.3}",
+            "term {}: in {}, idf {:.3}, weight {:.2}",
             term.term,
             plural(term.chunks, "chunk"),
-            term.idf
+            term.idf,
+            term.weight
         )
     }));
     let steps: Vec<String> = explanation

@@ -1,7 +1,7 @@
 //! BM25: the constants, the formula, and scores whose sums do not depend on the order of addition.
 //!
 //! ```text
-//! score(row) = sum over the query's terms of  times * idf * frequency / (frequency + norm)
+//! score(row) = sum over the query's terms of  times * weight * idf * frequency / (frequency + norm)
 //! idf        = ln(1 + (chunks - df + 0.5) / (df + 0.5))
 //! norm       = k1 * (1 - b + b * length / mean length)
 //! ```
@@ -9,7 +9,8 @@
 //! The formula is that of Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25
 //! and Beyond", with the idf of Lucene (`BM25Similarity`), which is never negative. As in Lucene
 //! since version 8 the constant factor k1 + 1 is left out, so a term contributes at most its idf,
-//! and the sum of all idf bounds the score.
+//! and the sum of all idf bounds the score. The weight, at most 1, says how much a word of the query is about
+//! something; whoever makes the query knows it.
 //!
 //! Sums of floats depend on their order, and a pruned search adds in another order than an
 //! exhaustive one. So scores are whole numbers of *units*, a power of two chosen for each query:
@@ -100,7 +101,7 @@ impl Units {
 /// The weight of one term: turns frequency and length of a posting into units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bm25Weight {
-    /// Idf times occurrences in the query, in units.
+    /// Idf times weight times occurrences in the query, in units.
     weight: f32,
     /// The part of the norm that does not depend on the length.
     norm_constant: f32,
@@ -111,7 +112,7 @@ pub(crate) struct Bm25Weight {
 }
 
 impl Bm25Weight {
-    /// `weight` is the idf times the occurrences in the query. Scores use `mean_length`; the stored
+    /// `weight` is the idf times the weight and the occurrences in the query. Scores use `mean_length`; the stored
     /// impacts were computed with `written_mean_length`.
     pub(crate) fn new(
         weight: f32,

@@ -36,7 +36,7 @@ pub use query::deletes::total_length_of;
 pub use query::highlight::TermSet;
 #[cfg(feature = "testing")]
 pub use query::keyword_query::ScoredRow;
-pub use query::keyword_query::{Query, QuerySegment};
+pub use query::keyword_query::{Query, QuerySegment, QueryTerm};
 pub use query::phrase::{Form, Phrase, PhraseTerm};
 pub use query::phrase_matcher::PhraseMatcher;
 pub use record::{DICTIONARY, KeywordRecord, LENGTHS, MAX_ROWS, POSTINGS};

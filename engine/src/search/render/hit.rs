@@ -38,7 +38,7 @@ pub(crate) struct Renderer<'r> {
     analyser: &'r mut Analyser,
     /// The distinct terms of the query.
     terms: TermSet,
-    /// Weight of a highlight of each term: its idf.
+    /// Weight of a highlight of each term: its idf times the weight of its word.
     weights: Vec<f32>,
     /// Documents read so far, by file and id.
     documents: HashMap<(usize, DocumentId), DocumentRecord>,
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Renderer<'_> {
 }
 
 impl<'r> Renderer<'r> {
-    /// `terms`: the distinct terms of the query, each with its idf.
+    /// `terms`: the distinct terms of the query, each with its idf times its weight.
     pub(crate) fn new(
         sources: &'r Sources<'r>,
         request: &'r Request,

@@ -103,6 +103,17 @@ impl Analyser {
         }
     }
 
+    /// Calls `emit` with each word of `text` that has terms, as it is written, and each of its terms.
+    pub fn analyse_words(&mut self, text: &str, mut emit: impl FnMut(&str, &str)) {
+        self.forget_if_full();
+        let mut words = Segmenter::new(text);
+        while let Some(word) = words.next() {
+            if let Ok(written) = std::str::from_utf8(word.bytes) {
+                self.terms_of(&word, |term, _| emit(written, term));
+            }
+        }
+    }
+
     /// Calls `emit` with each term of one word and its byte range in the text.
     #[inline]
     pub(crate) fn terms_of(&mut self, word: &Word<'_>, mut emit: impl FnMut(&str, Range<usize>)) {

@@ -19,12 +19,26 @@ use crate::index::keyword::postings::reader::Reader;
 pub struct QueryTerm {
     /// The term, as the analyser returns it.
     pub term: String,
-    /// Occurrences in the query; the weight of the term is its idf times this.
+    /// Occurrences in the query.
     pub times: u32,
+    /// Mean weight of the words that the occurrences are of, above 0 and at most 1.
+    pub weight: f32,
     /// Rows that have it, over all segments, without deleted ones.
     pub chunks: u64,
     /// Its inverse document frequency; above 0, also for a term that no row has.
     pub idf: f32,
+}
+
+impl QueryTerm {
+    /// Weight times inverse document frequency: what one occurrence adds at most to a score.
+    pub fn weighted_idf(&self) -> f32 {
+        self.weight * self.idf
+    }
+
+    /// The most that the term adds to a score.
+    fn bound(&self) -> f32 {
+        self.weighted_idf() * self.times as f32
+    }
 }
 
 /// A row with its keyword score.
@@ -56,7 +70,7 @@ pub struct Query<'a> {
     units: Units,
     /// Mean length of a chunk over all segments.
     mean_length: f32,
-    /// Sum of idf times occurrences over all terms.
+    /// Sum of idf times weight times occurrences over all terms.
     idf_sum: f32,
 }
 
@@ -75,7 +89,21 @@ struct Segment<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Looks the terms of `text` up in all segments.
+    /// As [`Query::weighted`], where every word weighs 1.
+    ///
+    /// # Errors
+    /// As [`Query::weighted`].
+    pub fn new(
+        analyser: &mut Analyser,
+        text: &str,
+        segments: &[QuerySegment<'a>],
+        statistics: Statistics,
+    ) -> Result<Query<'a>> {
+        Query::weighted(analyser, text, segments, statistics, |_| 1.0)
+    }
+
+    /// Looks the terms of `text` up in all segments. `word_weight` returns the weight of a word as it is
+    /// written, above 0 and at most 1; all terms of the word, an identifier and its parts, have it.
     ///
     /// `statistics` are those of the live chunks of all segments. In segments with deleted rows,
     /// the live rows of each term are counted, which costs about a nanosecond for each posting, or
@@ -83,15 +111,16 @@ impl<'a> Query<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`] when a dictionary or the head of a list contradicts the format.
-    pub fn new(
+    pub fn weighted(
         analyser: &mut Analyser,
         text: &str,
         segments: &[QuerySegment<'a>],
         statistics: Statistics,
+        mut word_weight: impl FnMut(&str) -> f32,
     ) -> Result<Query<'a>> {
         let mut terms: Vec<QueryTerm> = Vec::new();
         let mut seen = rustc_hash::FxHashMap::default();
-        analyser.analyse(text, |term, _| {
+        analyser.analyse_words(text, |word, term| {
             let next = terms.len();
             let at = match seen.get(term) {
                 Some(at) => *at,
@@ -100,6 +129,7 @@ impl<'a> Query<'a> {
                     terms.push(QueryTerm {
                         term: term.to_owned(),
                         times: 0,
+                        weight: 0.0,
                         chunks: 0,
                         idf: 0.0,
                     });
@@ -108,8 +138,13 @@ impl<'a> Query<'a> {
             };
             if let Some(term) = terms.get_mut(at) {
                 term.times += 1;
+                // The sum for now.
+                term.weight += word_weight(word);
             }
         });
+        for term in &mut terms {
+            term.weight /= term.times as f32;
+        }
         let characters: Vec<(usize, char)> = terms
             .iter()
             .enumerate()
@@ -152,7 +187,7 @@ impl<'a> Query<'a> {
         let mut idf_sum = 0.0;
         for term in &mut terms {
             term.idf = statistics.idf(term.chunks);
-            idf_sum += f64::from(term.idf) * f64::from(term.times);
+            idf_sum += f64::from(term.bound());
         }
         Ok(Query {
             terms,
@@ -168,8 +203,8 @@ impl<'a> Query<'a> {
         &self.terms
     }
 
-    /// The highest score that a row could have: the sum of idf times occurrences over all terms,
-    /// also those that no row has. 0 when there are no terms.
+    /// The highest score that a row could have: the sum of idf times weight times occurrences over all
+    /// terms, also those that no row has. 0 when there are no terms.
     pub fn idf_sum(&self) -> f32 {
         self.idf_sum
     }
@@ -249,7 +284,8 @@ impl<'a> Query<'a> {
         Ok(parts)
     }
 
-    /// The largest sum of idf of distinct terms that one of ascending `rows` of a segment has.
+    /// The largest sum of [`QueryTerm::weighted_idf`] of distinct terms that one of ascending `rows` of a
+    /// segment has.
     ///
     /// # Errors
     /// As [`Query::top_k`].
@@ -257,7 +293,7 @@ impl<'a> Query<'a> {
         let segment = self.segment(segment)?;
         let mut sums = vec![0.0; rows.len()];
         for ((at, _), mut term) in segment.postings.iter().zip(self.open(segment)?) {
-            let idf = self.terms.get(*at).map_or(0.0, |term| term.idf);
+            let idf = self.weighted_idf(*at);
             for (row, sum) in rows.iter().zip(&mut sums) {
                 if term.score_row(*row)?.is_some() {
                     *sum += idf;
@@ -265,7 +301,7 @@ impl<'a> Query<'a> {
             }
         }
         for (at, of_term) in &segment.characters {
-            let idf = self.terms.get(*at).map_or(0.0, |term| term.idf);
+            let idf = self.weighted_idf(*at);
             for (row, sum) in rows.iter().zip(&mut sums) {
                 if of_term.binary_search_by_key(row, |(row, _)| *row).is_ok() {
                     *sum += idf;
@@ -273,6 +309,10 @@ impl<'a> Query<'a> {
             }
         }
         Ok(sums.into_iter().fold(0.0, f32::max))
+    }
+
+    fn weighted_idf(&self, at: usize) -> f32 {
+        self.terms.get(at).map_or(0.0, QueryTerm::weighted_idf)
     }
 
     fn segment(&self, segment: usize) -> Result<&Segment<'a>> {
@@ -350,10 +390,7 @@ impl<'a> Query<'a> {
 
     /// The weight of a term in a segment.
     fn weight(&self, at: usize, reader: &Reader<'_>) -> Bm25Weight {
-        let weight = self
-            .terms
-            .get(at)
-            .map_or(0.0, |term| term.idf * term.times as f32);
+        let weight = self.terms.get(at).map_or(0.0, QueryTerm::bound);
         Bm25Weight::new(
             weight,
             self.units,

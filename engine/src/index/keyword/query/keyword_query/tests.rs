@@ -9,7 +9,7 @@ impl Index {
     fn exhaustive(&self, query: &Query<'_>) -> Vec<i32> {
         let mut scores = vec![0; self.lengths.len()];
         for term in &query.terms {
-            let weight = term.idf * term.times as f32;
+            let weight = term.idf * term.weight * term.times as f32;
             let scorer = Bm25Weight::new(weight, query.units, query.mean_length, 1.0);
             for (row, frequency) in self.lists.get(&term.term).into_iter().flatten() {
                 let length = self.lengths[*row as usize] as f32;
@@ -325,8 +325,10 @@ proptest! {
         let text: Vec<String> = asked.iter().map(|i| word(*i)).collect();
         let mut statistics = index.statistics();
         statistics.total_length = statistics.total_length * mean_factor / 3;
-        let query = Query::new(
-            &mut Analyser::new(), &text.join(" "), &[live(index.reader())], statistics,
+        // Words of all weights.
+        let weight = |word: &str| [1.0, 0.05, 0.31][word.bytes().map(usize::from).sum::<usize>() % 3];
+        let query = Query::weighted(
+            &mut Analyser::new(), &text.join(" "), &[live(index.reader())], statistics, weight,
         ).unwrap();
         let filter = filter.map(|(step, first, last)| {
             (first..last.max(first)).step_by(step as usize).collect::<RoaringBitmap>()
@@ -368,4 +370,40 @@ proptest! {
             let _ = query.score_rows(0, &rows);
         }
     }
+}
+
+#[test]
+fn all_terms_of_a_word_have_its_weight() {
+    let index = Index::of(&prose(1, 30, 50));
+    let weight = |word: &str| match word {
+        "readFileSync" => 0.5,
+        "files" => 0.25,
+        _ => 1.0,
+    };
+    let query = Query::weighted(
+        &mut Analyser::new(),
+        "readFileSync tide files",
+        &[live(index.reader())],
+        index.statistics(),
+        weight,
+    )
+    .unwrap();
+    let told = |wanted: &str| {
+        let term = query
+            .terms()
+            .iter()
+            .find(|term| term.term == wanted)
+            .unwrap();
+        (term.times, term.weight)
+    };
+    assert_eq!(told("readfilesync"), (1, 0.5));
+    assert_eq!(told("sync"), (1, 0.5));
+    assert_eq!(told("tide"), (1, 1.0));
+    assert_eq!(told("file"), (2, 0.375));
+    let sum: f32 = query
+        .terms()
+        .iter()
+        .map(|term| term.idf * term.weight * term.times as f32)
+        .sum();
+    assert!((query.idf_sum() - sum).abs() < 1e-4);
 }
