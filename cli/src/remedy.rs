@@ -147,6 +147,11 @@ fn for_argument(error: &Error, command: &Command<'_>) -> Option<String> {
 
 /// The command with the nearest name, and the others, if there are any.
 fn use_nearest(error: &Error, command: &Command<'_>) -> Option<String> {
+    if let Error::DocumentNotFound { skipped, .. } = error
+        && !skipped.is_empty()
+    {
+        return Some("`kb ls --skipped` lists all files that were not read".to_owned());
+    }
     let (Error::DocumentNotFound { nearest, .. } | Error::FolderNotFound { nearest, .. }) = error
     else {
         return None;
@@ -238,6 +243,7 @@ mod tests {
         let remedy = |nearest: &[&str]| {
             let error = Error::DocumentNotFound {
                 name: "gide.md".to_owned(),
+                skipped: Vec::new(),
                 nearest: nearest.iter().map(|name| (*name).to_owned()).collect(),
             };
             remedy(&error, "kb get", Path::new("a.kb")).unwrap()

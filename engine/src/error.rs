@@ -114,10 +114,12 @@ pub enum Error {
         reason: String,
     },
     /// No document of that name.
-    #[error("no document {name:?}")]
+    #[error("no document {name:?}{}", not_read(skipped))]
     DocumentNotFound {
         /// The name as given.
         name: String,
+        /// Files of that name that are in the indexed folders and were skipped, `path: reason`, at most five.
+        skipped: Vec<String>,
         /// Paths that look like it, best first, at most five.
         nearest: Vec<String>,
     },
@@ -377,6 +379,23 @@ impl Error {
             path,
             source,
         }
+    }
+}
+
+/// What is said of files that are there and are no documents.
+fn not_read(skipped: &[String]) -> String {
+    match skipped {
+        [] => String::new(),
+        [one] => match one.split_once(": ") {
+            Some((path, reason)) => {
+                format!("; {path} is in the indexed folder but was not read: {reason}")
+            }
+            None => format!("; {one} was not read"),
+        },
+        several => format!(
+            "; files of that name are in the indexed folders but were not read: {}",
+            several.join(", ")
+        ),
     }
 }
 

@@ -77,7 +77,7 @@ pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use content::{
     ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
-    Folders, Info, Outline, Recall, RootInfo, Section, Sizes, State, VectorPass,
+    Folders, Info, Outline, Recall, RootInfo, Section, Sizes, SkippedFile, State, VectorPass,
     WHOLE_TEXT_LIMIT_BYTES,
 };
 pub use embed::BUILT_IN_MODEL;
@@ -93,6 +93,8 @@ pub use ingest::options::IndexOptions;
 pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 #[cfg(feature = "ingest")]
 pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for_writer};
+#[cfg(feature = "ingest")]
+pub use ingest::secrets::secret_reason;
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
 #[cfg(feature = "ingest")]

@@ -140,3 +140,94 @@ fn get_gives_one_section_by_number_or_title() {
     let both = ["get", "guide.md", "--section", "1", "--lines", "1-2"];
     folder.kb(both).expect(2);
 }
+
+/// A corpus with files of its folder that are left out.
+fn with_left_out() -> Folder {
+    let folder = Folder::with_corpus();
+    folder.write("harbour/docs/report.pdf", "%PDF-1.7\n1 0 obj\n");
+    folder.write("harbour/deploy.key", "-----BEGIN PRIVATE KEY-----\nMIIE\n");
+    folder.write("harbour/long.txt", "storm warning\n".repeat(1000));
+    folder
+        .kb(["index", "harbour", "--max-file-size", "10K"])
+        .expect(0);
+    folder
+}
+
+#[test]
+fn ls_skipped_lists_files_that_were_not_read() {
+    let folder = with_left_out();
+    let told = folder.kb(["ls", "--skipped"]).expect(0);
+    let lines: Vec<&str> = told.stdout.lines().collect();
+    assert!(
+        lines.contains(&"docs/report.pdf  binary file (PDF)"),
+        "{told:#?}"
+    );
+    assert!(
+        lines.contains(&"long.txt  larger than 10240 bytes"),
+        "{told:#?}"
+    );
+    assert!(
+        lines.contains(&"deploy.key  may hold a key or credentials (a private key)"),
+        "{told:#?}"
+    );
+    assert!(told.stdout.contains("logo.png  binary file"), "{told:#?}");
+    let below = folder.kb(["ls", "docs", "--skipped", "--json"]).expect(0);
+    let below = below.json_lines();
+    assert_eq!(below.len(), 1);
+    assert_eq!(below[0]["skipped"], "docs/report.pdf");
+    assert_eq!(below[0]["reason"], "binary file (PDF)");
+    assert_eq!(below[0]["size_bytes"], 17);
+    let info = folder.kb(["info", "--json"]).expect(0).json_lines();
+    assert_eq!(info[0]["skipped"]["binary file (PDF)"], 1);
+    let told = folder.kb(["info"]).expect(0);
+    assert!(told.stdout.contains("skipped     4 files: "), "{told:#?}");
+    // Sealed, it knows nothing of its folder.
+    folder.kb(["seal", "harbour.kb"]).expect(0);
+    folder.kb(["ls", "--skipped"]).expect(1);
+}
+
+#[test]
+fn a_skipped_file_is_told_from_an_unknown_one() {
+    let folder = with_left_out();
+    let told = folder.kb(["get", "report.pdf"]).expect(2);
+    let expected = "docs/report.pdf is in the indexed folder but was not read: binary file (PDF)";
+    assert!(told.stderr.contains(expected), "{told:#?}");
+    assert!(told.hint().contains("kb ls --skipped"), "{told:#?}");
+}
+
+#[test]
+fn keys_are_read_on_request_only() {
+    let folder = with_left_out();
+    folder.kb(["get", "deploy.key"]).expect(2);
+    folder
+        .kb(["index", "harbour", "--include-secrets"])
+        .expect(0);
+    folder.kb(["get", "deploy.key"]).expect(0);
+    folder.kb(["index", "harbour"]).expect(0);
+    folder.kb(["get", "deploy.key"]).expect(0);
+    folder.write("id_rsa", "x\n");
+    let told = folder.kb(["add", "id_rsa"]).expect(2);
+    assert!(
+        told.stderr.contains("may hold a key or credentials"),
+        "{told:#?}"
+    );
+    assert!(told.hint().contains("--include-secrets"), "{told:#?}");
+    folder.kb(["add", "id_rsa", "--include-secrets"]).expect(0);
+}
+
+#[test]
+fn search_warns_of_results_whose_files_changed() {
+    let folder = Folder::indexed();
+    let told = folder.kb(["search", "polish the lens"]).expect(0);
+    assert_eq!(told.stderr, "");
+    folder.write("harbour/docs/guide.md", "# Guide\n\nNothing of lenses.\n");
+    let told = folder.kb(["search", "polish the lens"]).expect(0);
+    assert!(told.stderr.contains("docs/guide.md (changed)"), "{told:#?}");
+    std::fs::remove_file(folder.join("harbour/docs/guide.md")).unwrap();
+    let told = folder.kb(["search", "polish the lens", "--json"]).expect(0);
+    let first = &told.json_lines()[0];
+    assert_eq!(
+        (&first["document"], &first["stale"]),
+        (&"docs/guide.md".into(), &"deleted".into())
+    );
+}

@@ -143,7 +143,8 @@ fn content_decides_what_an_upload_is_whatever_its_type_says() {
         "upload_document",
         json!({"fileName": "a.png", "content": "not base64", "mimeType": "image/png"}),
     );
-    assert!(text.starts_with("INVALID_BASE64: "), "{text}");
+    let expected = "UNSUPPORTED_MIME_TYPE: mimeType says image/png, but the content is plain text";
+    assert!(text.starts_with(expected), "{text}");
     let text = client.error(
         "upload_document",
         json!({"fileName": "a.md", "content": "*", "encoding": "base64"}),

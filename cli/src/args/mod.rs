@@ -162,6 +162,12 @@ pub(crate) struct LsArguments {
     #[arg(short, long)]
     pub(crate) long: bool,
 
+    /// List the files of the indexed folders that were not read, each with the reason
+    ///
+    /// At any depth. Hidden files and those under an ignore rule are not recorded; a sealed file records none.
+    #[arg(long, conflicts_with_all = ["recursive", "long"])]
+    pub(crate) skipped: bool,
+
     #[command(flatten)]
     pub(crate) file: FileFlag,
 

@@ -43,11 +43,23 @@ pub(crate) struct SizeLimit {
     pub(crate) max_file_size: u64,
 }
 
+/// Whether keys and credentials are read.
+#[derive(Debug, Args)]
+pub(crate) struct SecretsFlag {
+    /// Also read files that may hold a key or credentials
+    ///
+    /// Without this flag they are skipped with a reason: by name (id_rsa, .env, credentials.json, *.p12 and
+    /// others), or by content (a file that begins with a private key). Such a document stays in the .kb file
+    /// until it is removed.
+    #[arg(long)]
+    pub(crate) include_secrets: bool,
+}
+
 /// Create a .kb file from folders and files, or bring it up to date
 ///
 /// Reads documents and source code below every PATH on all cores. Files matched by .gitignore or
-/// .kbignore, hidden files, binary files and .kb files are skipped; a hidden file that is itself a PATH
-/// is read. The new state is written in one step: readers see the old state until then, and
+/// .kbignore, hidden files, binary files, .kb files, keys and credentials are skipped; a hidden file that
+/// is itself a PATH is read. The new state is written in one step: readers see the old state until then, and
 /// interrupting the command leaves the old state.
 ///
 /// Running it again reads and writes only what changed. Other PATHs are added to those that the file
@@ -97,6 +109,9 @@ pub(crate) struct IndexArguments {
 
     #[command(flatten)]
     pub(crate) limit: SizeLimit,
+
+    #[command(flatten)]
+    pub(crate) secrets: SecretsFlag,
 
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
@@ -152,6 +167,9 @@ pub(crate) struct WatchArguments {
     #[command(flatten)]
     pub(crate) limit: SizeLimit,
 
+    #[command(flatten)]
+    pub(crate) secrets: SecretsFlag,
+
     /// Print warnings and errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -201,6 +219,10 @@ pub(crate) struct AddArguments {
     /// Replace the document at this path, and keep its handle and tags
     #[arg(long)]
     pub(crate) replace: bool,
+
+    /// Add a file that may hold a key or credentials, which is refused without this flag
+    #[arg(long)]
+    pub(crate) include_secrets: bool,
 
     #[command(flatten)]
     pub(crate) wait: WaitFlag,

@@ -8,12 +8,16 @@ use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::resolve;
+use crate::store::skipped;
 
 /// Bytes that the numbers and field names of an entry or document count as in a token budget.
 const ENTRY_OVERHEAD_BYTES: u64 = 120;
 
 /// Bytes that the number and field names of one path of [`Folders`] count as.
 const PATH_OVERHEAD_BYTES: u64 = 24;
+
+/// Bytes that the numbers and field names of a skipped file count as in a token budget.
+const SKIPPED_OVERHEAD_BYTES: u64 = 60;
 
 /// One entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +38,20 @@ pub enum Entry {
     },
     /// A document.
     Document(DocumentInfo),
+}
+
+/// A file of an indexed folder that is no document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkippedFile {
+    /// The path that its document would have; that of a folder that could not be read.
+    pub path: String,
+    /// Why, in a few words: `binary file (PDF)`.
+    pub reason: String,
+    /// Its size in bytes; 0 when unknown.
+    pub size_bytes: u64,
+    /// When it was changed, milliseconds since 1970; 0 when unknown.
+    pub modified_ms: i64,
 }
 
 /// The folders of a file.
@@ -164,6 +182,50 @@ fn not_found(commit: CommitView<'_>, prefix: &str) -> Result<Error> {
         name: folder.to_owned(),
         nearest: resolve::nearest_folders(commit.snapshot, commit.catalog, folder)?,
     })
+}
+
+/// See [`crate::Kb::skipped`].
+pub(crate) fn skipped(
+    commit: CommitView<'_>,
+    folder: Option<&str>,
+    page: &PageOptions,
+) -> Result<Paged<SkippedFile>> {
+    page.validate()?;
+    let prefix = prefix_of(folder);
+    let scope = PagedCall::Skipped { prefix: &prefix }.scope(commit);
+    let mut files = Vec::new();
+    skipped::each_from(commit.snapshot, &prefix, |path, record| {
+        if !path.starts_with(&prefix) {
+            return Ok(ControlFlow::Break(()));
+        }
+        files.push(SkippedFile {
+            path: path.to_owned(),
+            reason: record.reason,
+            size_bytes: record.size_bytes,
+            modified_ms: record.modified_ms,
+        });
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let start = scope.start(page)?;
+    let rest = skip(files, start).map(Ok);
+    fill(&scope, Budget::of_list(page), start, rest, |file| {
+        (file.path.len() + file.reason.len()) as u64 + SKIPPED_OVERHEAD_BYTES
+    })
+}
+
+/// See [`crate::Kb::skipped_reasons`].
+pub(crate) fn skipped_reasons(commit: CommitView<'_>) -> Result<Vec<(String, u64)>> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    skipped::each_from(commit.snapshot, "", |_, record| {
+        // Numbers in a reason are those of one file.
+        let reason = record.reason.split(':').next().unwrap_or_default();
+        let reason = reason.trim_start_matches(|c: char| c.is_ascii_digit());
+        *counts.entry(reason.trim_start().to_owned()).or_default() += 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Ok(counts)
 }
 
 /// See [`crate::Kb::folders`].

@@ -15,6 +15,8 @@ pub(super) enum PagedCall<'a> {
     List { folder: Option<&'a str> },
     /// Documents whose paths begin with `prefix`.
     Documents { prefix: &'a str, is_recursive: bool },
+    /// Skipped files whose paths begin with `prefix`.
+    Skipped { prefix: &'a str },
     /// Chunks of a document, or those that touch a span of its text.
     Chunks { path: &'a str, span: Option<Span> },
     /// Text of a document, or some lines of it.
@@ -42,6 +44,7 @@ impl PagedCall<'_> {
                 let depth = if is_recursive { "below" } else { "in" };
                 ("documents", prefix, Some(depth.to_owned()))
             }
+            PagedCall::Skipped { prefix } => ("skipped", prefix, None),
             PagedCall::Chunks { path, span } => {
                 let span = span.map(|span| range(span.start, span.end));
                 ("chunks", path, Some(span.unwrap_or_default()))

@@ -15,6 +15,7 @@ pub mod prepare;
 pub mod report;
 pub mod roots;
 pub mod run;
+pub mod secrets;
 pub mod segment;
 mod source;
 pub mod walk;

@@ -32,6 +32,10 @@ pub struct IndexOptions {
     /// it is compared, as late as it is looked at, and what is read of it is opened through no link, also
     /// a file that is named. None: any path.
     pub within: Option<Vec<PathBuf>>,
+    /// Also index files that are made to hold keys or credentials: by name (`id_rsa`, `.env`, `*.p12`) or by
+    /// content (a file that begins with a private key). Without it new ones are skipped with a reason; one
+    /// that is a document of the file stays one.
+    pub include_secrets: bool,
     /// Read every file and rebuild the whole .kb.
     pub rebuild: bool,
     /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
@@ -52,6 +56,7 @@ impl Default for IndexOptions {
             prune: false,
             root: None,
             within: None,
+            include_secrets: false,
             rebuild: false,
             large_merges: true,
             vectors: None,
@@ -104,6 +109,13 @@ impl IndexOptions {
     #[must_use]
     pub fn within(mut self, within: Option<Vec<PathBuf>>) -> IndexOptions {
         self.within = within;
+        self
+    }
+
+    /// Sets [`IndexOptions::include_secrets`].
+    #[must_use]
+    pub fn include_secrets(mut self, include_secrets: bool) -> IndexOptions {
+        self.include_secrets = include_secrets;
         self
     }
 

@@ -9,7 +9,7 @@ use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
 use crate::content::{
     self, ChunkText, DocumentInfo, DocumentPages, DocumentSections, DocumentText, Entry, Folders,
-    Info, Outline, RootInfo, Sizes, State, VectorPass,
+    Info, Outline, RootInfo, Sizes, SkippedFile, State, VectorPass,
 };
 use crate::error::{Error, Result};
 use crate::kb::open_file::{OpenFile, read_all};
@@ -356,6 +356,26 @@ impl Kb {
     ) -> Result<Paged<DocumentInfo>> {
         self.file
             .read(|commit| content::documents(commit, folder, is_recursive, page))
+    }
+
+    /// The files in `folder` (`None`: all) and below it that are in the indexed folders and were not read into
+    /// documents, each with the reason, in the order of path bytes. Files that are hidden or under an ignore
+    /// rule are not recorded, and a sealed file has none. Cost grows with the skipped files below the folder.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCursor`], [`Error::StaleCursor`], [`Error::Damaged`].
+    pub fn skipped(&self, folder: Option<&str>, page: &PageOptions) -> Result<Paged<SkippedFile>> {
+        self.file
+            .read(|commit| content::skipped(commit, folder, page))
+    }
+
+    /// How many files were skipped for each reason, most first, without what is special to one file. Cost
+    /// grows with the number of skipped files.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
+    pub fn skipped_reasons(&self) -> Result<Vec<(String, u64)>> {
+        self.file.read(content::skipped_reasons)
     }
 
     /// The first `limit` documents whose paths come after `after` (`None`: from the first), in the

@@ -1,10 +1,15 @@
 //! Both handles: what one writes, the other reads.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
+use crate::check::VerifyOptions;
 use crate::error::{Error, Result};
+use crate::ingest::options::IndexOptions;
+use crate::ingest::report::Report;
 use crate::kb::*;
-use crate::progress::Stage;
+use crate::paging::PageOptions;
+use crate::progress::{Progress, Stage};
 use crate::search::{Filters, Mode, QUERY_LIMIT_BYTES, Request};
 use crate::types::{Class, Lines};
 
@@ -266,4 +271,163 @@ fn a_search_ends_when_its_hook_breaks() {
     });
     assert_eq!(finished.unwrap(), kb.search(&request).unwrap());
     assert!(calls > 0);
+}
+
+/// A folder with files of all kinds that are left out, and where its .kb is.
+fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("src");
+    std::fs::create_dir_all(source.join("docs")).unwrap();
+    let png = [&b"\x89PNG\r\n\x1a\n"[..], &[0; 64]].concat();
+    let key = b"-----BEGIN PRIVATE KEY-----\nMIIE\n";
+    for (name, bytes) in [
+        ("a.md", b"# A\n\ntext\n".to_vec()),
+        ("big.txt", b"words and words\n".repeat(100)),
+        ("docs/report.pdf", b"%PDF-1.7\n1 0 obj\n".to_vec()),
+        ("docs/zeros", vec![0; 100]),
+        ("id_rsa", b"key\n".to_vec()),
+        ("image.png", png),
+        ("server.pem", key.to_vec()),
+    ] {
+        std::fs::write(source.join(name), bytes).unwrap();
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("a.md", source.join("link.md")).unwrap();
+    let path = folder.path().join("all.kb");
+    (folder, source, path)
+}
+
+fn index(path: &Path, source: &Path, options: &IndexOptions) -> Report {
+    let mut writer = KbWriter::open_or_create(path).unwrap();
+    let paths = [source.to_path_buf()];
+    writer
+        .index(&paths, options, &mut Progress::ignore)
+        .unwrap()
+}
+
+fn skipped(kb: &Kb, folder: Option<&str>) -> Vec<(String, String)> {
+    let files = kb.skipped(folder, &PageOptions::default()).unwrap();
+    let files = files.into_iter();
+    files.map(|file| (file.path, file.reason)).collect()
+}
+
+/// As pairs, for comparison.
+fn pairs(files: &[(String, String)]) -> Vec<(&str, &str)> {
+    let files = files.iter();
+    files.map(|(path, reason)| (&**path, &**reason)).collect()
+}
+
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("big.txt", "larger than 1000 bytes"),
+    ("docs/report.pdf", "binary file (PDF)"),
+    ("docs/zeros", "binary file, or text in an unknown encoding"),
+    ("id_rsa", "may hold a key or credentials (by its name)"),
+    ("image.png", "binary file (PNG image)"),
+    #[cfg(unix)]
+    ("link.md", "symbolic link"),
+    (
+        "server.pem",
+        "may hold a key or credentials (a private key)",
+    ),
+];
+
+#[test]
+fn every_skipped_file_is_recorded_with_its_reason() {
+    let (_folder, source, path) = mixed();
+    let options = IndexOptions::new().max_file_bytes(1000);
+    for options in [options.clone(), options.clone().rebuild(true)] {
+        let report = index(&path, &source, &options);
+        let reported = report.skipped.iter();
+        let reported: Vec<(&str, &str)> =
+            reported.map(|file| (&*file.path, &*file.reason)).collect();
+        assert_eq!(reported, LEFT_OUT);
+        let kb = Kb::open(&path).unwrap();
+        assert_eq!(pairs(&skipped(&kb, None)), LEFT_OUT);
+        assert_eq!(pairs(&skipped(&kb, Some("docs"))), LEFT_OUT[1..3]);
+        let reasons = kb.skipped_reasons().unwrap();
+        assert_eq!(reasons.len(), LEFT_OUT.len());
+        let deep = VerifyOptions::new().deep(true);
+        let verified = kb.verify(&deep, &mut Progress::ignore).unwrap();
+        assert!(verified.problems.is_empty(), "{:?}", verified.problems);
+    }
+    // A run without changes writes nothing.
+    let kb = Kb::open(&path).unwrap();
+    let commit = kb.state().unwrap().commit;
+    let report = index(&path, &source, &options);
+    assert_eq!(
+        (report.skipped.len(), report.unchanged),
+        (LEFT_OUT.len(), 1)
+    );
+    assert_eq!(kb.state().unwrap().commit, commit);
+}
+
+#[test]
+fn records_of_skipped_files_follow_the_folder() {
+    let (_folder, source, path) = mixed();
+    let options = IndexOptions::new().max_file_bytes(1000);
+    index(&path, &source, &options);
+    std::fs::remove_file(source.join("image.png")).unwrap();
+    std::fs::write(source.join("docs/zeros"), "no zeros\n").unwrap();
+    #[cfg(unix)]
+    {
+        std::fs::remove_file(source.join("link.md")).unwrap();
+        std::fs::write(source.join("link.md"), "no link\n").unwrap();
+    }
+    let kb = Kb::open(&path).unwrap();
+    // Another limit.
+    index(&path, &source, &IndexOptions::new());
+    let left: Vec<String> = skipped(&kb, None)
+        .into_iter()
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(left, ["docs/report.pdf", "id_rsa", "server.pem"]);
+    index(&path, &source, &options);
+    assert_eq!(skipped(&kb, None)[0].0, "big.txt");
+    assert!(kb.document_at("big.txt").unwrap().is_none());
+    // Of a part of the folder, only that part is looked at.
+    std::fs::remove_file(source.join("docs/report.pdf")).unwrap();
+    std::fs::remove_file(source.join("id_rsa")).unwrap();
+    index(&path, &source.join("docs"), &options);
+    let left: Vec<String> = skipped(&kb, None)
+        .into_iter()
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(left, ["big.txt", "id_rsa", "server.pem"]);
+}
+
+#[test]
+fn secrets_are_indexed_on_request_and_stay() {
+    let (_folder, source, path) = mixed();
+    let options = IndexOptions::new();
+    index(&path, &source, &options);
+    let report = index(&path, &source, &options.clone().include_secrets(true));
+    assert_eq!(report.added, ["id_rsa", "server.pem"]);
+    let kb = Kb::open(&path).unwrap();
+    let is_there = |name: &str| kb.document_at(name).unwrap().is_some();
+    std::fs::write(source.join("id_rsa"), "another key\n").unwrap();
+    let report = index(&path, &source, &options);
+    assert_eq!(report.updated, ["id_rsa"]);
+    assert!(is_there("id_rsa") && is_there("server.pem"));
+    let report = index(&path, &source, &options.clone().rebuild(true));
+    assert!(report.skipped.iter().any(|file| file.path == "id_rsa"));
+    assert!(!is_there("id_rsa") && !is_there("server.pem"));
+}
+
+#[test]
+fn a_skipped_file_is_no_unknown_document() {
+    let (_folder, source, path) = mixed();
+    index(&path, &source, &IndexOptions::new());
+    let kb = Kb::open(&path).unwrap();
+    for name in [
+        "docs/report.pdf",
+        "report.pdf",
+        "kb://all/doc/docs/report.pdf",
+    ] {
+        let error = kb.document(name).unwrap_err().to_string();
+        let expected =
+            "; docs/report.pdf is in the indexed folder but was not read: binary file (PDF)";
+        assert!(error.ends_with(expected), "{error}");
+    }
+    let error = kb.document("none.pdf").unwrap_err().to_string();
+    assert_eq!(error, "no document \"none.pdf\"");
 }

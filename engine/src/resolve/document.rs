@@ -10,7 +10,7 @@ use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
 use crate::percent;
 use crate::resolve::nearest::{MAX_SUGGESTIONS, Nearest};
-use crate::store::handles;
+use crate::store::{handles, skipped};
 use crate::types::DocumentId;
 
 /// Longest name that is looked up, in bytes: a percent-encoded address has three bytes for each of the
@@ -37,6 +37,7 @@ pub fn document(
     if name.len() > NAME_LIMIT_BYTES {
         return Err(Error::DocumentNotFound {
             name: name.to_owned(),
+            skipped: Vec::new(),
             nearest: Vec::new(),
         });
     }
@@ -46,6 +47,7 @@ pub fn document(
         Some(address) => {
             decoded = path_of_address(address, file).ok_or_else(|| Error::DocumentNotFound {
                 name: name.to_owned(),
+                skipped: Vec::new(),
                 nearest: Vec::new(),
             })?;
             decoded.as_str()
@@ -73,6 +75,7 @@ pub fn document(
         [(_, id)] => Ok(*id),
         [] => Err(Error::DocumentNotFound {
             name: name.to_owned(),
+            skipped: skipped_files(snapshot, wanted)?,
             nearest: nearest.finish(),
         }),
         many => Err(Error::AmbiguousDocument {
@@ -84,6 +87,22 @@ pub fn document(
                 .collect(),
         }),
     }
+}
+
+/// The files of that path, or with that end of their paths, that were skipped: `path: reason`.
+fn skipped_files(snapshot: &Snapshot<'_>, wanted: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    skipped::each_from(snapshot, "", |path, record| {
+        if ends_with_path(path, wanted) {
+            found.push(format!("{path}: {}", record.reason));
+        }
+        Ok(if found.len() < MAX_SUGGESTIONS {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
+    })?;
+    Ok(found)
 }
 
 /// The path in `<name>/doc/<path>`, decoded; `None` when it names another file or nothing.

@@ -1,5 +1,5 @@
-//! Files of roots that were read and left out: table `skipped`. As long as such a file stays as it
-//! is, it is not read again.
+//! Files of roots that were left out, each with the reason: table `skipped`. One that was read is not read
+//! again as long as it stays as it is.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::store::tables;
 
 const SKIPPED_VERSION: u8 = 1;
 
-/// A file that was read and left out.
+/// A file that was left out, or a folder that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct SkippedRecord {
     /// Number of its root.
@@ -26,7 +26,7 @@ pub struct SkippedRecord {
     pub modified_ms: i64,
     /// Why it was left out, in a few words.
     pub reason: String,
-    /// blake3 of its bytes; zeros when it could not be read.
+    /// blake3 of its bytes; zeros when it was not read.
     pub hash: [u8; 32],
 }
 

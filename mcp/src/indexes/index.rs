@@ -11,7 +11,7 @@ use kb_engine::{DocumentInfo, Error, Hit, Kb, KbWriter, Result, SourceState};
 
 use super::freshness::{self, Freshness, Stale};
 use super::jobs::Jobs;
-use crate::response::ToolError;
+use crate::response::{ToolError, time};
 
 /// How long a write waits for another writer.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -184,16 +184,18 @@ impl Index {
         work(&mut writer).map_err(Into::into)
     }
 
-    /// The name of another program that writes the file now: `kb index`, or `another program`.
-    pub(crate) fn other_writer(&self) -> Option<String> {
+    /// Another program that writes the file now, `kb 0.1.0` or `another program`, and since when. Its process
+    /// and machine are not for clients.
+    pub(crate) fn other_writer(&self) -> Option<(String, String)> {
         let writer = self.kb.writer().ok().flatten()?;
         if writer.process_id == std::process::id() {
             return None;
         }
-        Some(match writer.program.as_str() {
-            "" => "another program".to_owned(),
-            name => name.to_owned(),
-        })
+        let name = match writer.program.as_str() {
+            "" => "another program",
+            name => name,
+        };
+        Some((name.to_owned(), time::rfc3339(writer.since_ms)))
     }
 
     /// As [`Index::write_within`], for work that checks `cancel` itself; it does not begin once that is set.

@@ -198,11 +198,19 @@ impl Indexes {
         }
         let mut found: Vec<(Arc<Index>, DocumentInfo)> = Vec::new();
         let mut nearest: Vec<String> = Vec::new();
+        let mut left_out: Vec<String> = Vec::new();
         let mut failed: Option<ToolError> = None;
         for index in self.list() {
             match index.kb().document(&name) {
                 Ok(document) => found.push((index, document)),
-                Err(Error::DocumentNotFound { nearest: some, .. }) => nearest.extend(some),
+                Err(Error::DocumentNotFound {
+                    skipped,
+                    nearest: some,
+                    ..
+                }) => {
+                    nearest.extend(some);
+                    left_out.extend(skipped);
+                }
                 // Reported only if no other index has the document.
                 Err(error) if is_of_file(&error) => {
                     failed.get_or_insert(index.failure(error));
@@ -217,7 +225,13 @@ impl Indexes {
             0 => {
                 nearest.truncate(5);
                 let name = name.clone();
-                Err(Error::DocumentNotFound { name, nearest }.into())
+                let skipped = left_out;
+                let error = Error::DocumentNotFound {
+                    name,
+                    skipped,
+                    nearest,
+                };
+                Err(error.into())
             }
             1 => found
                 .pop()

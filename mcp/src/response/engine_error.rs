@@ -75,7 +75,17 @@ fn sentence(error: &Error) -> String {
         }
         Error::WriterFailed => "an earlier write failed".to_owned(),
         Error::InvalidArgument { reason, .. } => cut(reason, REASON_LIMIT).into_owned(),
-        Error::DocumentNotFound { name, .. } => format!("no document {:?}", short(name)),
+        Error::DocumentNotFound { name, skipped, .. } => {
+            let sentence = format!("no document {:?}", short(name));
+            match skipped.first().and_then(|one| one.split_once(": ")) {
+                None => sentence,
+                Some((path, reason)) => {
+                    format!(
+                        "{sentence}; {path} is in the indexed folder but was not read: {reason}"
+                    )
+                }
+            }
+        }
         Error::AmbiguousDocument { name, .. } => {
             format!("{:?} matches several documents", short(name))
         }
@@ -122,6 +132,11 @@ fn sentence(error: &Error) -> String {
 /// Adds the facts that programs read.
 fn with_facts(tool_error: ToolError, error: Error) -> ToolError {
     match error {
+        Error::DocumentNotFound {
+            skipped, nearest, ..
+        } if !skipped.is_empty() => tool_error
+            .with_fact("skipped", skipped)
+            .with_fact("nearest", nearest),
         Error::DocumentNotFound { nearest, .. }
         | Error::SectionNotFound { nearest, .. }
         | Error::AmbiguousSection {
@@ -248,6 +263,7 @@ mod tests {
             },
             Error::DocumentNotFound {
                 name: name(),
+                skipped: Vec::new(),
                 nearest: Vec::new(),
             },
             Error::AmbiguousDocument {
@@ -360,6 +376,7 @@ mod tests {
         for error in [
             Error::DocumentNotFound {
                 name: long(),
+                skipped: Vec::new(),
                 nearest: Vec::new(),
             },
             Error::SectionNotFound {
@@ -435,6 +452,7 @@ mod tests {
         let nearest = vec!["a.md".to_owned(), "b.md".to_owned()];
         let error = ToolError::from(Error::DocumentNotFound {
             name: "c".to_owned(),
+            skipped: Vec::new(),
             nearest,
         });
         assert_eq!(

@@ -33,6 +33,9 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     }),
     ("INVALID_ARGUMENT", no_remedy),
     ("DOCUMENT_NOT_FOUND", |error| match error {
+        Error::DocumentNotFound { skipped, .. } if !skipped.is_empty() => {
+            text("list_documents with skipped=true lists all files that were not read")
+        }
         Error::DocumentNotFound { nearest, .. } => Some(use_nearest(
             nearest,
             "list_documents and search name the documents there are",

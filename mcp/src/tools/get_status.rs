@@ -1,5 +1,6 @@
 //! `get_status`: whether documents are fully indexed.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use kb_engine::DocumentInfo;
@@ -8,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::call::context::Context;
 use super::call::params::{DocumentName, IndexName};
+use super::call::stale;
 use super::call::tool::Tool;
 use crate::indexes::{Index, Job, JobState, each};
-use crate::response::{Text, ToolError, ToolResponse, Warnings, uri};
+use crate::response::{Text, ToolError, ToolResponse, Warnings, time, uri};
 
 /// Most names of finished documents in a result.
 const COMPLETED_LIMIT: usize = 50;
@@ -38,7 +40,90 @@ pub(super) struct Status {
     /// Most recently finished documents.
     completed: Option<Vec<String>>,
     completed_count: Option<u64>,
+    /// Each index on its own.
+    indexes: Option<Vec<IndexStatus>>,
     warnings: Option<Warnings>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct IndexStatus {
+    index_name: String,
+    /// processing while this server or another program writes it.
+    status: State,
+    documents: u64,
+    /// Files that were not read; list_documents with skipped=true names them.
+    skipped: u64,
+    /// ISO 8601.
+    updated: String,
+    /// Documents whose files changed or were deleted since; absent if not known.
+    stale_count: Option<u64>,
+    /// The first of them.
+    stale: Option<Vec<String>>,
+    /// Files that are not indexed yet; absent if not known.
+    new_files: Option<u64>,
+    /// Another program that writes it now.
+    writer: Option<String>,
+    /// Since when it writes. ISO 8601.
+    writing_since: Option<String>,
+}
+
+impl IndexStatus {
+    fn of(index: &Index, state: &kb_engine::State) -> Result<IndexStatus, ToolError> {
+        let skipped = index.kb().skipped_reasons();
+        let skipped = skipped.map_err(|error| index.failure(error))?;
+        let changes = index.staleness().changes;
+        let writer = index.other_writer();
+        let is_busy = writer.is_some() || index.jobs().list().iter().any(is_running);
+        let (writer, since) = writer.unzip();
+        Ok(IndexStatus {
+            index_name: index.name().to_owned(),
+            status: if is_busy {
+                State::Processing
+            } else {
+                State::Ready
+            },
+            documents: state.documents,
+            skipped: skipped.iter().map(|(_, files)| files).sum(),
+            updated: time::rfc3339(state.updated_ms),
+            stale_count: changes
+                .as_ref()
+                .map(|changes| changes.updated + changes.removed),
+            new_files: changes.as_ref().map(|changes| changes.added),
+            stale: changes
+                .map(|changes| changes.names)
+                .filter(|names| !names.is_empty()),
+            writer,
+            writing_since: since,
+        })
+    }
+
+    /// The same as text.
+    fn show(&self, text: &mut Text) {
+        let state = match self.status {
+            State::Processing => "processing",
+            _ => "ready",
+        };
+        text.line(format!("index {}: {state}", self.index_name));
+        let number = |number: Option<u64>| number.map_or_else(String::new, |it| it.to_string());
+        text.facts(&[
+            ("documents", Some(&self.documents)),
+            ("skipped files", Some(&self.skipped)),
+            ("updated", Some(&self.updated)),
+            ("stale documents", Some(&number(self.stale_count))),
+            ("new files", Some(&number(self.new_files))),
+            (
+                "written by",
+                self.writer.as_ref().map(|it| it as &dyn Display),
+            ),
+            (
+                "since",
+                self.writing_since.as_ref().map(|it| it as &dyn Display),
+            ),
+        ]);
+        for name in self.stale.iter().flatten() {
+            text.line(format!("stale: {name}"));
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
@@ -61,6 +146,7 @@ impl Status {
             processing: None,
             completed: None,
             completed_count: None,
+            indexes: None,
             warnings: None,
         }
     }
@@ -70,7 +156,8 @@ impl Tool for GetStatus {
     const NAME: &'static str = "get_status";
     const TITLE: &'static str = "Ingestion status";
     const DESCRIPTION: &'static str = "Whether documents are fully indexed. With document_id: that \
-        document. Without: what is processing and what is done.";
+        document. Without: what is processing and done, and of each index how many files were skipped or \
+        changed since, and which other program writes it now.";
 
     type Params = GetStatusParams;
     type Output = Status;
@@ -79,14 +166,17 @@ impl Tool for GetStatus {
         let (indexes, making) = scope(cx, params.index_name.as_deref())?;
         let mut warnings = cx.warnings.clone();
         let mut status = match &params.document_id {
-            Some(name) => of_document(cx, params, &indexes, name)?,
+            Some(name) => of_document(cx, params, &indexes, name, &mut warnings)?,
             None => of_all(&indexes, making, &mut warnings)?,
         };
         let mut text = Text::new();
         text.warnings(&warnings);
         let fields = ToolResponse::new(&status, String::new()).structured;
-        for (name, value) in &fields {
+        for (name, value) in fields.iter().filter(|(name, _)| *name != "indexes") {
             text.field(name, value);
+        }
+        for index in status.indexes.iter().flatten() {
+            index.show(&mut text);
         }
         status.warnings = Warnings::of(warnings);
         Ok(ToolResponse::new(&status, text.end()))
@@ -121,6 +211,7 @@ fn of_document(
     params: &GetStatusParams,
     indexes: &[Arc<Index>],
     name: &str,
+    warnings: &mut Vec<String>,
 ) -> Result<Status, ToolError> {
     // The jobs of a document are found by its path in its index.
     let uri = uri::parse(name);
@@ -143,7 +234,9 @@ fn of_document(
             ..Status::new(State::Failed, "DOCUMENT_FAILED")
         },
         None => {
-            cx.indexes.document(params.index_name.as_deref(), name)?;
+            let name_of_index = params.index_name.as_deref();
+            let (index, document) = cx.indexes.document(name_of_index, name)?;
+            warnings.extend(stale::of_document(&index, &document));
             Status {
                 progress: Some(100),
                 ..Status::new(State::Ready, "DOCUMENT_READY")
@@ -182,9 +275,11 @@ fn of_all(
         }
     }
     let (mut completed, mut count) = (Vec::new(), 0u64);
+    let mut of_indexes = Vec::new();
     let states = each(indexes, warnings, |index| index.kb().state())?;
     for (index, state) in states {
         count = count.saturating_add(state.documents);
+        of_indexes.push(IndexStatus::of(&index, &state)?);
         let wanted = COMPLETED_LIMIT.saturating_sub(completed.len());
         let documents = index.kb().documents_after(None, wanted);
         let documents = documents.map_err(|error| index.failure(error))?;
@@ -192,7 +287,8 @@ fn of_all(
     }
     processing.truncate(COMPLETED_LIMIT);
     failed.truncate(COMPLETED_LIMIT);
-    let (state, message) = if processing.is_empty() {
+    let is_busy = of_indexes.iter().any(|index| index.writer.is_some());
+    let (state, message) = if processing.is_empty() && !is_busy {
         (State::Ready, "READY")
     } else {
         (State::Processing, "PROCESSING")
@@ -202,6 +298,7 @@ fn of_all(
         processing: Some(processing),
         completed: Some(completed),
         completed_count: Some(count),
+        indexes: Some(of_indexes),
         ..Status::new(state, message)
     })
 }
@@ -225,6 +322,45 @@ mod tests {
         assert_eq!(answer.structured["status"], "ready");
         assert_eq!(answer.structured["completed_count"], 9);
         assert_eq!(answer.structured["completed"].as_array().unwrap().len(), 9);
+    }
+
+    #[test]
+    fn each_index_has_a_status_of_its_own() {
+        let fixture = Fixture::of(&[("one", &[("a.md", "walrus")]), ("two", &[])], true);
+        let folder = fixture.path().join("src");
+        std::fs::create_dir(&folder).unwrap();
+        for name in ["a.md", "b.md"] {
+            std::fs::write(folder.join(name), "seal").unwrap();
+        }
+        let given = json!({"path": folder.to_str().unwrap(), "index_name": "two"});
+        fixture.answer("index_codebase", given);
+        std::fs::write(folder.join("a.md"), "another seal").unwrap();
+        std::fs::write(folder.join("c.md"), "new").unwrap();
+        let fixture = fixture
+            .over(&[
+                ("one", fixture.path().join("one.kb")),
+                ("two", fixture.path().join("two.kb")),
+            ])
+            .unwrap();
+        let all = fixture.answer("get_status", json!({})).structured;
+        let one = &all["indexes"][0];
+        assert_eq!(one["status"], "ready");
+        assert_eq!((&one["documents"], &one["skipped"]), (&json!(1), &json!(0)));
+        assert!(one.get("stale_count").is_none(), "{one}");
+        let two = &all["indexes"][1];
+        assert_eq!(
+            (&two["stale_count"], &two["new_files"]),
+            (&json!(1), &json!(1))
+        );
+        assert_eq!(two["stale"], json!(["a.md"]));
+        let given = json!({"document_id": "a.md", "index_name": "two"});
+        let status = fixture.answer("get_status", given).structured;
+        assert!(
+            status["warnings"][0]
+                .as_str()
+                .unwrap()
+                .contains("STALE: the file of a.md changed")
+        );
     }
 
     #[test]

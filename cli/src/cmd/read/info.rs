@@ -1,6 +1,6 @@
 //! `kb info`: what a file holds, from where, and what its bytes are for.
 
-use kb_engine::{Info, Recall, RootInfo, Sizes};
+use kb_engine::{Info, Recall, RootInfo, Sizes, WriterInfo};
 use serde_json::Value;
 
 use crate::args::InfoArguments;
@@ -22,9 +22,13 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit
     } else {
         None
     };
+    let skipped = opened.ask(opened.kb.skipped_reasons())?;
+    let writer = opened.ask(opened.kb.writer())?;
     let file = opened.file.display().to_string();
     if arguments.json.json {
-        let object = info_object(&file, &info);
+        let object = info_object(&file, &info)
+            .object("skipped", counts_object(&skipped))
+            .object("writer", writer_object(writer.as_ref()));
         output.json(match &sizes {
             Some(sizes) => object.object("sizes", sizes_object(sizes)),
             None => object,
@@ -37,7 +41,15 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit
         "{name}  {}",
         style.strong(&bytes(info.file_bytes))
     ))?;
-    for (label, value) in facts(&info) {
+    let more = [
+        ("skipped", skipped_line(&skipped)),
+        (
+            "writer",
+            writer.as_ref().map(writer_line).unwrap_or_default(),
+        ),
+    ];
+    let more = more.into_iter().filter(|(_, value)| !value.is_empty());
+    for (label, value) in facts(&info).into_iter().chain(more) {
         output.line(&format!("  {label:<10}  {}", output.name(&value)))?;
     }
     if let Some(sizes) = &sizes {
@@ -85,6 +97,50 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
     ]);
     facts.retain(|(_, value)| !value.is_empty());
     facts
+}
+
+/// `12 files: 8 binary file (PNG image), 4 symbolic link; kb ls --skipped lists them`.
+fn skipped_line(skipped: &[(String, u64)]) -> String {
+    let total: u64 = skipped.iter().map(|(_, files)| files).sum();
+    if total == 0 {
+        return String::new();
+    }
+    format!(
+        "{}: {}; `kb ls --skipped` lists them",
+        plural(total, "file"),
+        top_values(skipped)
+    )
+}
+
+/// The program that writes the file now.
+fn writer_line(writer: &WriterInfo) -> String {
+    let program = if writer.program.is_empty() {
+        "another program"
+    } else {
+        &writer.program
+    };
+    let host = if writer.host.is_empty() {
+        String::new()
+    } else {
+        format!(" on {}", writer.host)
+    };
+    format!(
+        "{program}, process {}{host}, since {}",
+        writer.process_id,
+        time(writer.since_ms)
+    )
+}
+
+/// Empty when nobody writes the file.
+fn writer_object(writer: Option<&WriterInfo>) -> Object {
+    match writer {
+        None => Object::new(),
+        Some(writer) => Object::new()
+            .field("program", &*writer.program)
+            .field("host", &*writer.host)
+            .field("process_id", writer.process_id)
+            .field("since_ms", writer.since_ms),
+    }
 }
 
 /// How vectors are stored, and what a search in them finds.
@@ -182,14 +238,15 @@ fn sizes_table(sizes: &Sizes) -> String {
     table
 }
 
+fn counts_object(values: &[(String, u64)]) -> Object {
+    let values = values.iter();
+    values.fold(Object::new(), |object, (value, count)| {
+        object.field(value, *count)
+    })
+}
+
 fn info_object(file: &str, info: &Info) -> Object {
-    let counts = |values: &[(String, u64)]| {
-        values
-            .iter()
-            .fold(Object::new(), |object, (value, documents)| {
-                object.field(value, *documents)
-            })
-    };
+    let counts = counts_object;
     let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::from);
     let roots = info.roots.iter().map(|root| {
         Object::new()

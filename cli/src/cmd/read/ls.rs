@@ -20,6 +20,9 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
     let folder = folder.map(|folder| folder.strip_prefix("./").unwrap_or(folder));
     let folder = folder.filter(|folder| !folder.is_empty() && *folder != ".");
     let page = arguments.page.page();
+    if arguments.skipped {
+        return list_skipped(&opened, folder, arguments, output);
+    }
     let rest = if arguments.recursive {
         let documents = opened.ask(opened.kb.documents(folder, true, &page))?;
         for document in &documents {
@@ -45,6 +48,38 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
         output.note(&format!("{} holds no documents", opened.file.display()));
         return Ok(Exit::Nothing);
     };
+    note_rest(&arguments.page, arguments.json.json, &rest, output)?;
+    Ok(Exit::Found)
+}
+
+/// The files that were not read, one a line with the reason behind it.
+fn list_skipped(
+    opened: &Opened,
+    folder: Option<&str>,
+    arguments: &LsArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let files = opened.ask(opened.kb.skipped(folder, &arguments.page.page()))?;
+    for file in &files {
+        if arguments.json.json {
+            output.json(
+                Object::new()
+                    .field("skipped", &*file.path)
+                    .field("reason", &*file.reason)
+                    .field("size_bytes", file.size_bytes)
+                    .field("modified_ms", file.modified_ms),
+            )?;
+        } else {
+            let path = output.name(&file.path).into_owned();
+            let reason = output.stdout_style().faint(&output.name(&file.reason));
+            output.line(&format!("{path}  {reason}"))?;
+        }
+    }
+    if files.is_empty() {
+        output.note(&format!("{} has no skipped files", opened.file.display()));
+        return Ok(Exit::Nothing);
+    }
+    let rest = Rest::from(&files);
     note_rest(&arguments.page, arguments.json.json, &rest, output)?;
     Ok(Exit::Found)
 }

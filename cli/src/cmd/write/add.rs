@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use kb_engine::{Document, DocumentInfo, Error, Kb, KbWriter, SourceInfo, document_of};
+use kb_engine::{
+    Document, DocumentInfo, Error, Kb, KbWriter, SourceInfo, document_of, secret_reason,
+};
 
 use crate::args::AddArguments;
 use crate::cmd::opened::document_object;
@@ -18,6 +20,9 @@ use crate::target::writing_hint;
 use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
 
 const STANDARD_INPUT: &str = "-";
+
+/// The argument of the error for a document that may hold a secret.
+const SECRET: &str = "document";
 
 /// Bytes that one document may have, the same as for files of a folder unless told otherwise.
 const LIMIT_BYTES: u64 = 16 << 20;
@@ -99,11 +104,18 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document
             limit: LIMIT_BYTES,
         });
     }
+    let name = source.file_name().unwrap_or_default().to_string_lossy();
+    let reason = secret_reason(&name, &content).or_else(|| secret_reason(path, &content));
+    if let Some(reason) = reason.filter(|_| !arguments.include_secrets) {
+        return Err(Error::InvalidArgument {
+            argument: SECRET,
+            reason: format!("{path:?} {reason}"),
+        });
+    }
     let mut original = SourceInfo::of(&content);
     if let Some(since) = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()) {
         original.modified_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
     }
-    let name = source.file_name().unwrap_or_default().to_string_lossy();
     let read_as = match Path::new(path).extension() {
         None if !is_input => &*name,
         _ => path,
@@ -130,6 +142,9 @@ fn explain(error: Error, arguments: &AddArguments, file: &Path) -> Failure {
                 }
             }
             Some(format!("`{command} --replace` puts this in its place"))
+        }
+        Error::InvalidArgument { argument, .. } if *argument == SECRET => {
+            Some("--include-secrets adds it all the same".to_owned())
         }
         Error::Io { path, .. } if path.is_dir() => {
             Some(format!("`kb index {source} -o FILE.kb` reads a folder"))

@@ -78,6 +78,7 @@ fn options(arguments: &IndexArguments) -> IndexOptions {
     IndexOptions::new()
         .threads(arguments.threads)
         .max_file_bytes(arguments.limit.max_file_size)
+        .include_secrets(arguments.secrets.include_secrets)
         .force_hash(arguments.force_hash)
         .prune(arguments.prune)
         .root(arguments.root.clone())

@@ -30,7 +30,9 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
     let interrupts = sender.clone();
     let cancel = on_interrupt(move || drop(interrupts.send(Signal::Interrupt)))?;
     let watch = Watch::new(paths, &target.file, sender, signals).map_err(unwatchable)?;
-    let options = IndexOptions::new().max_file_bytes(arguments.limit.max_file_size);
+    let options = IndexOptions::new()
+        .max_file_bytes(arguments.limit.max_file_size)
+        .include_secrets(arguments.secrets.include_secrets);
     let shows_bar = output.stderr_is_terminal() && !arguments.quiet;
     let file = target.file.clone();
     let listener = ConsoleListener {

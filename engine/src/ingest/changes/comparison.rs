@@ -5,7 +5,7 @@
 //! the file, and the files that it remembers as left out. What is as it was leaves nothing behind but
 //! its count, so memory does not grow with the number of documents.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
 use crate::ingest::changes::coverage::{Coverage, PathRange, ancestors};
@@ -13,7 +13,8 @@ use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::Skipped;
 use crate::ingest::roots::root::Root;
-use crate::ingest::walk::{SourceFile, Walk, WalkItem, WalkOptions};
+use crate::ingest::secrets;
+use crate::ingest::walk::{LeftOut, SourceFile, Walk, WalkItem, WalkOptions};
 use crate::progress::Reporter;
 use crate::store::skipped::SkippedRecord;
 use crate::types::DocumentId;
@@ -21,6 +22,9 @@ use crate::types::DocumentId;
 /// A file that was changed so shortly before it was read may have been changed again within the same
 /// tick of the file system's clock (2 s on FAT): its content is compared, whatever its time says.
 const TICK_MS: i64 = 2000;
+
+/// In place of the hash of a file that was not read.
+const UNREAD: [u8; 32] = [0; 32];
 
 /// A file that must be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +78,8 @@ pub enum Change {
     Remove(String, DocumentId),
     /// A file that the .kb remembers as left out is gone.
     Forget(String),
+    /// A file is left out without being read, which the .kb does not remember.
+    Note(String, Box<SkippedRecord>),
     /// A document that no file of these roots is, in a file that is rebuilt.
     Preserve(IndexedDocument),
 }
@@ -91,6 +97,9 @@ impl Change {
                 size_of::<Candidate>() + 2 * candidate.file.document_path.len() + skipped
             }
             Change::Remove(path, _) | Change::Forget(path) => path.len(),
+            Change::Note(path, record) => {
+                path.len() + size_of::<SkippedRecord>() + record.reason.len()
+            }
             Change::Preserve(document) => document.path.len(),
         };
         size_of::<Change>() + texts
@@ -148,14 +157,24 @@ pub struct Comparison<'s, W = Walk<'s>> {
     /// Whether every file that is looked at is read.
     reads_all: bool,
     prune: bool,
+    include_secrets: bool,
     walk: W,
     documents: Rows<'s, IndexedDocument>,
     left_out: Rows<'s, (String, SkippedRecord)>,
     coverage: Coverage,
     /// Document paths that could not be looked at.
     unread: BTreeSet<String>,
-    /// What the walk left out.
+    /// What the walk left out, with what it said otherwise.
     walk_skipped: Vec<Skipped>,
+    /// What the walk left out, by path.
+    left_out_now: BTreeMap<String, LeftOut>,
+    /// What the file remembers as left out without being read, where no file was found: to be compared with
+    /// what the walk left out when it is at its end, since that comes in no order.
+    unread_records: BTreeMap<String, SkippedRecord>,
+    /// Documents that are kept though nothing is known of their files.
+    kept: BTreeSet<String>,
+    /// The changes that follow the last path, once they are known.
+    last_changes: Option<std::vec::IntoIter<Change>>,
     tally: Tally,
     /// The next of each list.
     file: Option<SourceFile>,
@@ -206,12 +225,17 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             force_hash: options.force_hash,
             reads_all: options.rebuild,
             prune: options.prune,
+            include_secrets: options.include_secrets,
             walk,
             documents: Rows::new(sides.base, ranges),
             left_out: Rows::new(sides.base, left_out),
             coverage,
             unread: BTreeSet::new(),
             walk_skipped: Vec::new(),
+            left_out_now: BTreeMap::new(),
+            unread_records: BTreeMap::new(),
+            kept: BTreeSet::new(),
+            last_changes: None,
             tally: Tally::default(),
             file: None,
             document: None,
@@ -228,6 +252,11 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         for found in self.walk.by_ref() {
             match found? {
                 WalkItem::Skipped(skipped) => self.walk_skipped.push(skipped),
+                WalkItem::LeftOut(left_out) => {
+                    let skipped = Skipped::new(&*left_out.path, &*left_out.reason);
+                    self.walk_skipped.push(skipped);
+                    self.left_out_now.insert(left_out.path.clone(), left_out);
+                }
                 WalkItem::Unread(path) => {
                     self.coverage.note_unread(&path);
                     self.unread.insert(path);
@@ -271,7 +300,8 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         Ok(record)
     }
 
-    /// The next change in the order of paths; `None` at the end.
+    /// The next change in the order of paths, then those of files that are left out unread; `None` at the
+    /// end.
     ///
     /// # Errors
     /// Those of the walk; as [`Base::read`].
@@ -285,18 +315,52 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             let record = self.record.as_ref().map(|(path, _)| path.as_str());
             let paths = [file, document, record];
             let Some(path) = paths.into_iter().flatten().min() else {
-                return Ok(None);
+                return Ok(self.last_change());
             };
             let [has_file, has_document, has_record] = paths.map(|other| other == Some(path));
             let change = match (has_file, has_document) {
                 (true, _) => self.compare_file(has_document, has_record)?,
                 (false, true) => self.document_without_file()?,
-                (false, false) => self.take_record()?.map(|(path, _)| Change::Forget(path)),
+                (false, false) => self.record_without_file()?,
             };
             if change.is_some() {
                 return Ok(change);
             }
         }
+    }
+
+    fn record_without_file(&mut self) -> Result<Option<Change>> {
+        let Some((path, record)) = self.take_record()? else {
+            return Ok(None);
+        };
+        if record.hash == UNREAD {
+            self.unread_records.insert(path, record);
+            return Ok(None);
+        }
+        // It may still be there.
+        if self.is_unread(&path) {
+            return Ok(None);
+        }
+        Ok(Some(Change::Forget(path)))
+    }
+
+    /// The next of the changes of files that are left out unread.
+    fn last_change(&mut self) -> Option<Change> {
+        if self.last_changes.is_none() {
+            let mut changes = Vec::new();
+            let mut known = std::mem::take(&mut self.unread_records);
+            for (path, left_out) in std::mem::take(&mut self.left_out_now) {
+                let record = known.remove(&path);
+                // A document of that path is kept, and a whole root has no name.
+                if !self.kept.contains(&path) && !path.is_empty() {
+                    changes.extend(note(left_out, record.as_ref()));
+                }
+            }
+            let gone = known.into_keys().filter(|path| !self.is_unread(path));
+            changes.extend(gone.map(Change::Forget));
+            self.last_changes = Some(changes.into_iter());
+        }
+        self.last_changes.as_mut()?.next()
     }
 
     /// Compares the next file with what the .kb has under its path.
@@ -314,6 +378,27 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             .is_some_and(|stored| self.coverage.covers(stored.root, &stored.path));
         if is_covered && let Some(stored) = &stored {
             self.coverage.note_document(stored.root, &stored.path);
+        }
+        // What was indexed as the user wished stays; a file that is rebuilt begins anew.
+        let is_new = stored.is_none() || (self.sides.is_rebuild && is_covered);
+        if is_new
+            && !self.include_secrets
+            && let Some(reason) = secrets::by_name(&file.document_path)
+        {
+            let record = if has_record {
+                self.take_record()?.map(|(_, record)| record)
+            } else {
+                None
+            };
+            self.skip(file.document_path.clone(), reason.clone());
+            let left_out = LeftOut {
+                path: file.document_path,
+                reason,
+                root: file.root,
+                size_bytes: file.size_bytes,
+                modified_ms: file.modified_ms,
+            };
+            return Ok(note(left_out, record.as_ref()));
         }
         if self.sides.is_rebuild {
             return Ok(Some(match stored {
@@ -347,11 +432,20 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             None
         };
         let indexed_ms = self.coverage.indexed_ms(file.root);
-        let is_certain = !self.force_hash && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
+        // Leave to read a file may come without a new time.
+        let was_read = record.as_ref().is_none_or(|record| record.hash != UNREAD);
+        let is_certain =
+            !self.force_hash && was_read && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
         let now = (file.size_bytes, file.modified_ms);
         let same_metadata = match (&stored, &record) {
             _ if is_left => false,
             (Some(stored), _) => now == (stored.size_bytes, stored.modified_ms),
+            // Left out by another wish.
+            (None, Some(record))
+                if self.include_secrets && record.reason.starts_with(secrets::REASON_START) =>
+            {
+                false
+            }
             (None, Some(record)) => {
                 self.sides.is_same_program && now == (record.size_bytes, record.modified_ms)
             }
@@ -384,6 +478,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         self.coverage.note_document(document.root, &document.path);
         if self.is_unread(&document.path) {
             self.tally.unchanged += 1;
+            self.kept.insert(document.path.clone());
             self.tally.unread.get_or_insert(document.path);
             return Ok(None);
         }
@@ -416,6 +511,24 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         self.tally.skipped = skipped;
         Ok(self.tally)
     }
+}
+
+/// The change for a file that is left out unread, unless the .kb remembers it so.
+fn note(left_out: LeftOut, known: Option<&SkippedRecord>) -> Option<Change> {
+    let is_known = known.is_some_and(|record| {
+        record.root == left_out.root && record.reason == left_out.reason && record.hash == UNREAD
+    });
+    if is_known {
+        return None;
+    }
+    let record = SkippedRecord {
+        root: left_out.root,
+        size_bytes: left_out.size_bytes,
+        modified_ms: left_out.modified_ms,
+        reason: left_out.reason,
+        hash: UNREAD,
+    };
+    Some(Change::Note(left_out.path, Box::new(record)))
 }
 
 fn read(

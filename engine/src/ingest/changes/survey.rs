@@ -26,7 +26,7 @@ pub struct Survey {
     pub files: u64,
     /// Bytes of these.
     pub bytes: u64,
-    /// Documents and remembered files that are gone.
+    /// Documents and remembered files that are gone, and files to be remembered as left out.
     pub gone: u64,
     /// The differences; `None`: more than are buffered.
     buffered: Option<Vec<Change>>,

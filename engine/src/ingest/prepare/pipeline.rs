@@ -11,10 +11,15 @@ use crate::ingest::prepare::ordered::{Job, Work, in_order};
 use crate::ingest::prepare::preparer::{Chunking, Prepared, Preparer, Source};
 use crate::ingest::prepare::preserved::PreservedDocument;
 use crate::ingest::report::Skipped;
+use crate::ingest::secrets;
 use crate::ingest::source::open::OpenError;
 use crate::ingest::walk::SourceFile;
 use crate::progress::Reporter;
+use crate::store::skipped::SkippedRecord;
 use crate::types::DocumentId;
+
+/// In place of the hash of a file whose bytes were read and are not at hand.
+const NOT_HASHED: [u8; 32] = [0xff; 32];
 
 /// What is prepared, or passes by in its place in the order.
 #[derive(Debug)]
@@ -27,6 +32,8 @@ pub enum Input {
     Remove(String, DocumentId),
     /// A file that was left out is gone.
     Forget(String),
+    /// A file is left out unread.
+    Note(String, Box<SkippedRecord>),
 }
 
 impl Input {
@@ -38,7 +45,7 @@ impl Input {
                 let parts = preserved.parts.as_ref();
                 parts.map_or(0, |(document, ..)| document.text.len() as u64)
             }
-            Input::Remove(..) | Input::Forget(_) => 0,
+            Input::Remove(..) | Input::Forget(_) | Input::Note(..) => 0,
         }
     }
 }
@@ -91,7 +98,9 @@ impl Preparation<'_> {
             || {
                 reporter.tick()?;
                 Ok(inputs()?.map(|input| match input {
-                    Input::Remove(..) | Input::Forget(_) => Job::Done(input, Outcome::Removed),
+                    Input::Remove(..) | Input::Forget(_) | Input::Note(..) => {
+                        Job::Done(input, Outcome::Removed)
+                    }
                     _ => {
                         let bytes = input.size_bytes();
                         Job::Work(input, bytes)
@@ -127,7 +136,7 @@ impl<'p> Work<Input, Outcome> for Prepare<'p> {
                     Err(error) => unread(preserved.path.clone(), error.to_string()),
                 }
             }
-            Input::Remove(..) | Input::Forget(_) => Outcome::Removed,
+            Input::Remove(..) | Input::Forget(_) | Input::Note(..) => Outcome::Removed,
         }
     }
 
@@ -145,11 +154,11 @@ impl<'p> Work<Input, Outcome> for Prepare<'p> {
         let reason = "extraction failed inside; please report this file".to_owned();
         match input {
             Input::File(candidate) if candidate.stored.is_none() => {
-                skipped(&candidate.file, reason, [0; 32])
+                skipped(&candidate.file, reason, NOT_HASHED)
             }
             Input::File(candidate) => unread(candidate.file.document_path.clone(), reason),
             Input::Document(preserved) => unread(preserved.path.clone(), reason),
-            Input::Remove(..) | Input::Forget(_) => Outcome::Removed,
+            Input::Remove(..) | Input::Forget(_) | Input::Note(..) => Outcome::Removed,
         }
     }
 }
@@ -170,6 +179,13 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     let hash = *blake3::hash(&bytes).as_bytes();
     if !options.rebuild && candidate.stored.is_some_and(|stored| stored.hash == hash) {
         return Outcome::Same;
+    }
+    let is_new = candidate.stored.is_none() || options.rebuild;
+    if is_new
+        && !options.include_secrets
+        && let Some(reason) = secrets::by_content(&file.document_path, &bytes)
+    {
+        return skipped(file, reason, hash);
     }
     let document = match extract::extract(&file.document_path, &bytes) {
         Ok(document) => document,

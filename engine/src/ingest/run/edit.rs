@@ -235,6 +235,7 @@ fn check_outline(document: &Document) -> Result<()> {
 fn not_found(name: &str) -> Error {
     Error::DocumentNotFound {
         name: name.to_owned(),
+        skipped: Vec::new(),
         nearest: Vec::new(),
     }
 }

@@ -62,6 +62,13 @@ pub(super) struct DiskFolder {
 #[derive(Debug)]
 pub(super) enum Note {
     /// It is left out.
+    LeftOut {
+        path: String,
+        reason: String,
+        size_bytes: u64,
+        modified_ms: i64,
+    },
+    /// Something about it was not done, such as a rule of an ignore file.
     Skipped { path: String, reason: String },
     /// It is there and could not be looked at.
     Unread { path: String },
@@ -422,9 +429,14 @@ impl Reader<'_> {
                 };
                 return self.push(number, name, range, nothing);
             }
-            Kind::Link => return self.skip(&document_name(name), "symbolic link".to_owned()),
+            Kind::Link => {
+                return self.leave_out(&document_name(name), "symbolic link".to_owned(), look);
+            }
             Kind::File => {}
-            _ => return self.skip(&document_name(name), "not a regular file".to_owned()),
+            _ => {
+                let reason = "not a regular file".to_owned();
+                return self.leave_out(&document_name(name), reason, look);
+            }
         }
         // A file where a folder was asked for is none of the parts.
         if folder.wanted.is_some() && !is_part {
@@ -438,7 +450,8 @@ impl Reader<'_> {
             },
         };
         if look.kind != Kind::File {
-            return self.skip(&document_name(name), "not a regular file".to_owned());
+            let reason = "not a regular file".to_owned();
+            return self.leave_out(&document_name(name), reason, None);
         }
         if is_part {
             let missing = self.context.missing.lock();
@@ -446,7 +459,7 @@ impl Reader<'_> {
             missing.remove(&folder.relative.join(name));
         }
         if let Some(reason) = size_limit_reason(look.size_bytes, self.context.max_file_bytes) {
-            return self.skip(&document_name(name), reason);
+            return self.leave_out(&document_name(name), reason, Some(look));
         }
         self.push(number, name, range, look);
     }
@@ -476,13 +489,25 @@ impl Reader<'_> {
         self.notes.push(Note::Skipped { path, reason });
     }
 
+    fn leave_out(&mut self, path: &str, reason: String, look: Option<Look>) {
+        self.notes.push(Note::LeftOut {
+            path: path.to_owned(),
+            reason,
+            size_bytes: look.map_or(0, |look| look.size_bytes),
+            modified_ms: look.map_or(0, |look| look.modified_ms),
+        });
+    }
+
     /// What is gone since its folder was read is left out, and nothing is there any more.
     fn cannot_read(&mut self, path: &str, error: &std::io::Error) {
-        if error.kind() != std::io::ErrorKind::NotFound {
-            let path = path.to_owned();
-            self.notes.push(Note::Unread { path });
+        let reason = format!("cannot be read: {error}");
+        if error.kind() == std::io::ErrorKind::NotFound {
+            return self.skip(path, reason);
         }
-        self.skip(path, format!("cannot be read: {error}"));
+        self.notes.push(Note::Unread {
+            path: path.to_owned(),
+        });
+        self.leave_out(path, reason, None);
     }
 }
 

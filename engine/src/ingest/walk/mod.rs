@@ -21,5 +21,5 @@ mod source_file;
 mod tree;
 mod walker;
 
-pub use source_file::{SourceFile, WalkItem};
+pub use source_file::{LeftOut, SourceFile, WalkItem};
 pub use walker::{Walk, WalkOptions};

@@ -62,13 +62,30 @@ impl SourceFile {
     }
 }
 
+/// A file or folder of a root that is left out before it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The document path that it would have.
+    pub path: String,
+    /// Why, in a few words.
+    pub reason: String,
+    /// Number of its root.
+    pub root: u32,
+    /// Bytes, as the folder listed them; 0 when unknown.
+    pub size_bytes: u64,
+    /// When it was changed, in milliseconds since 1970; 0 when unknown.
+    pub modified_ms: i64,
+}
+
 /// What a walk comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WalkItem {
     /// A file to index. Document paths of files ascend; none comes twice.
     File(SourceFile),
-    /// Something that is left out with a reason. Files under an ignore rule, hidden ones and `.kb`
-    /// files are not reported.
+    /// A file or folder that is left out before it is read. Files under an ignore rule, hidden ones and
+    /// `.kb` files are not reported. In no order.
+    LeftOut(LeftOut),
+    /// Another remark: about an ignore file, or a path that two files have.
     Skipped(Skipped),
     /// Document path of a file or folder that is there and could not be looked at: nothing is known
     /// of what lies at or below it. Comes before the files that follow it.
@@ -77,5 +94,5 @@ pub enum WalkItem {
 
 /// Why a file of that size is left out.
 pub(super) fn size_limit_reason(size_bytes: u64, limit: u64) -> Option<String> {
-    (size_bytes > limit).then(|| format!("{size_bytes} bytes, more than the limit of {limit}"))
+    (size_bytes > limit).then(|| format!("larger than {limit} bytes"))
 }

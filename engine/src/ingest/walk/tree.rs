@@ -28,6 +28,12 @@ pub(super) enum Step {
         size_bytes: u64,
         modified_ms: i64,
     },
+    LeftOut {
+        path: String,
+        reason: String,
+        size_bytes: u64,
+        modified_ms: i64,
+    },
     Skipped {
         path: String,
         reason: String,
@@ -127,6 +133,17 @@ fn told(folder: &str, note: Note) -> Step {
         path => [folder, path].concat(),
     };
     match note {
+        Note::LeftOut {
+            path,
+            reason,
+            size_bytes,
+            modified_ms,
+        } => Step::LeftOut {
+            path: whole(&path),
+            reason,
+            size_bytes,
+            modified_ms,
+        },
         Note::Skipped { path, reason } => Step::Skipped {
             path: whole(&path),
             reason,

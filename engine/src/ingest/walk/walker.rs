@@ -17,7 +17,9 @@ use crate::ingest::walk::above;
 use crate::ingest::walk::listing::{Context, DiskFolder};
 use crate::ingest::walk::prefetch::Prefetcher;
 use crate::ingest::walk::selection::Selection;
-use crate::ingest::walk::source_file::{Location, SourceFile, WalkItem, size_limit_reason};
+use crate::ingest::walk::source_file::{
+    LeftOut, Location, SourceFile, WalkItem, size_limit_reason,
+};
 use crate::ingest::walk::tree::{Step, TreeWalk};
 use crate::progress::Reporter;
 
@@ -183,7 +185,8 @@ impl<'r> Walk<'r> {
                 Err(error) => {
                     self.pending
                         .push_back(WalkItem::Unread(document_path.clone()));
-                    self.skip(document_path, format!("cannot be read: {error}"));
+                    let reason = format!("cannot be read: {error}");
+                    self.leave_out(root, document_path, reason, None);
                     continue;
                 }
             };
@@ -204,9 +207,17 @@ impl<'r> Walk<'r> {
                         None => Location::Named(path),
                     },
                 }),
-                (Kind::File, Some(reason)) => self.skip(document_path, reason),
-                (Kind::Link, _) => self.skip(document_path, OpenError::Link.to_string()),
-                _ => self.skip(document_path, OpenError::NotRegular.to_string()),
+                (Kind::File, Some(reason)) => {
+                    self.leave_out(root, document_path, reason, Some(look));
+                }
+                (Kind::Link, _) => {
+                    let reason = OpenError::Link.to_string();
+                    self.leave_out(root, document_path, reason, Some(look));
+                }
+                _ => {
+                    let reason = OpenError::NotRegular.to_string();
+                    self.leave_out(root, document_path, reason, Some(look));
+                }
             }
         }
         Ok(files)
@@ -215,6 +226,16 @@ impl<'r> Walk<'r> {
     fn skip(&mut self, path: String, reason: String) {
         self.pending
             .push_back(WalkItem::Skipped(Skipped { path, reason }));
+    }
+
+    fn leave_out(&mut self, root: &Root, path: String, reason: String, look: Option<open::Look>) {
+        self.pending.push_back(WalkItem::LeftOut(LeftOut {
+            path,
+            reason,
+            root: root.id,
+            size_bytes: look.map_or(0, |look| look.size_bytes),
+            modified_ms: look.map_or(0, |look| look.modified_ms),
+        }));
     }
 
     fn next_item(&mut self) -> Result<Option<WalkItem>> {
@@ -337,6 +358,18 @@ impl<'r> Walk<'r> {
                         location: Location::Below(Arc::clone(tree.folder()), relative),
                     });
                 }
+                Step::LeftOut {
+                    path,
+                    reason,
+                    size_bytes,
+                    modified_ms,
+                } => self.pending.push_back(WalkItem::LeftOut(LeftOut {
+                    path,
+                    reason,
+                    root: root.id,
+                    size_bytes,
+                    modified_ms,
+                })),
                 Step::Skipped { path, reason } => self.skip(path, reason),
                 Step::Unread { path } => self.pending.push_back(WalkItem::Unread(path)),
             }

@@ -1,6 +1,6 @@
 //! `list_documents`: the documents in a folder.
 
-use kb_engine::{Cursor, DocumentInfo, Paged, file_types};
+use kb_engine::{Cursor, DocumentInfo, Paged, SkippedFile, file_types};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub(crate) struct ListDocumentsParams {
     /// Include subfolders.
     #[serde(default)]
     recursive: bool,
+    /// Instead list files that are there but were not read, with the reason, at any depth.
+    #[serde(default)]
+    skipped: bool,
     index_name: Option<IndexName>,
     #[serde(default)]
     max_tokens: MaxTokens,
@@ -49,6 +52,8 @@ struct Document<'a> {
     size: u64,
     #[schemars(default)]
     r#type: &'a str,
+    /// Why it was not read.
+    reason: Option<&'a str>,
 }
 
 impl Tool for ListDocuments {
@@ -64,6 +69,17 @@ impl Tool for ListDocuments {
     fn run(cx: &Context<'_>, params: &ListDocumentsParams) -> Result<ToolResponse, ToolError> {
         let index = resolve::one(cx, params.index_name.as_deref())?;
         let folder = params.folder.as_deref();
+        if params.skipped {
+            return budget::fit(params.max_tokens.get(), |budget| {
+                let page = cx.page(budget, params.continuation_token.as_deref());
+                let files = index.kb().skipped(folder, &page)?;
+                Ok(Attempt {
+                    can_shrink: files.len() > 1,
+                    tokens: files.tokens,
+                    response: respond_skipped(cx, params, &files),
+                })
+            });
+        }
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
             let documents = index.kb().documents(folder, params.recursive, &page)?;
@@ -116,15 +132,70 @@ fn respond(
     ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
+/// The same for files that were not read.
+fn respond_skipped(
+    cx: &Context<'_>,
+    params: &ListDocumentsParams,
+    files: &Paged<SkippedFile>,
+) -> ToolResponse {
+    let mut text = Text::new();
+    text.warnings(&cx.warnings);
+    for file in files.iter() {
+        text.line(format!("{}  {}", file.path, file.reason));
+        text.facts(&[
+            ("modified", Some(&time::day(file.modified_ms))),
+            ("bytes", Some(&file.size_bytes)),
+        ]);
+    }
+    if files.is_empty() {
+        text.line(
+            "No skipped files. Files that are hidden or under an ignore rule are not recorded.",
+        );
+    }
+    let page = ResultPage {
+        tokens: files.tokens,
+        max_tokens: params.max_tokens.get().into(),
+        token: files.next.as_ref().map(Cursor::as_str),
+        is_continued: params.continuation_token.is_some(),
+        complete: "SUCCESS",
+        items: "files",
+        ..ResultPage::default()
+    };
+    let data = Documents {
+        documents: files.iter().map(skipped_entry).collect(),
+        token_count: page.tokens,
+    };
+    let envelope = page.envelope(data, cx.warnings.clone());
+    ToolResponse::new(&envelope, text.envelope(&envelope))
+}
+
+fn skipped_entry(file: &SkippedFile) -> Document<'_> {
+    Document {
+        name: file_name(&file.path),
+        document_id: &file.path,
+        modified: time::day(file.modified_ms),
+        doc_handle: "",
+        title: None,
+        size: file.size_bytes,
+        r#type: "",
+        reason: Some(&file.reason),
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 fn entry(document: &DocumentInfo) -> Document<'_> {
     Document {
-        name: document.path.rsplit('/').next().unwrap_or(&document.path),
+        name: file_name(&document.path),
         document_id: &document.path,
         modified: day(document),
         doc_handle: &document.handle,
         title: non_empty(&document.title),
         size: document.size_bytes,
         r#type: file_types::short(&document.file_type),
+        reason: None,
     }
 }
 
@@ -161,6 +232,43 @@ mod tests {
             error.text(),
             "FOLDER_NOT_FOUND: no folder \"guide\". The nearest are guides."
         );
+    }
+
+    #[test]
+    fn files_that_were_not_read_have_reasons() {
+        let fixture = Fixture::new("first", &[]);
+        let folder = fixture.path().join("one");
+        std::fs::create_dir_all(folder.join("docs")).unwrap();
+        std::fs::write(folder.join("a.md"), "# A\n").unwrap();
+        std::fs::write(folder.join("docs/report.pdf"), "%PDF-1.7\n1 0 obj\n").unwrap();
+        std::fs::write(folder.join("id_rsa"), "x\n").unwrap();
+        fixture.answer(
+            "index_codebase",
+            json!({"path": folder.to_str().unwrap(), "index_name": "first"}),
+        );
+        let list = |given| fixture.answer("list_documents", given);
+        let all = list(json!({"skipped": true}));
+        assert_eq!(ids(&all), ["docs/report.pdf", "id_rsa"]);
+        let first = &all.structured["data"]["documents"][0];
+        assert_eq!(first["reason"], "binary file (PDF)");
+        assert_eq!(
+            ids(&list(json!({"skipped": true, "folder": "docs"}))),
+            ["docs/report.pdf"]
+        );
+        let page = list(json!({"skipped": true, "max_tokens": 20}));
+        assert_eq!(ids(&page), ["docs/report.pdf"]);
+        let token = page.structured["continuation"]["token"].clone();
+        let next = list(json!({"skipped": true, "max_tokens": 20, "continuation_token": token}));
+        assert_eq!(ids(&next), ["id_rsa"]);
+        assert_eq!(ids(&list(json!({}))), ["a.md"]);
+        let error = fixture.error("get_document", json!({"doc_handle": "report.pdf"}));
+        assert_eq!(
+            error.text(),
+            "DOCUMENT_NOT_FOUND: no document \"report.pdf\"; docs/report.pdf is in the indexed folder but was \
+             not read: binary file (PDF). list_documents with skipped=true lists all files that were not read."
+        );
+        let status = fixture.answer("get_status", json!({}));
+        assert_eq!(status.structured["indexes"][0]["skipped"], 2);
     }
 
     #[test]

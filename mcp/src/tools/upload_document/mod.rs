@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use content::Encoding;
-use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_types};
+use kb_engine::{
+    Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_types, secret_reason,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -171,6 +173,12 @@ impl Upload {
         let bytes = content::bytes_of(&params.content, params.encoding, mime)?;
         let path = params.file_name.as_str();
         check_path(path)?;
+        if let Some(reason) = secret_reason(path, &bytes) {
+            let reason = format!("{path}: {reason}; it is not stored where others can read it");
+            return Err(invalid("content", &reason).with_hint(
+                "Leave keys and credentials out; whoever runs the server can add such a file on the command line",
+            ));
+        }
         // Without a known ending, the media type says how the file is read.
         let ending = match file_types::from_name(path) {
             Some(_) => None,
@@ -310,7 +318,7 @@ fn complete(
 
 /// The result of an upload that goes on.
 fn processing(index: &Index, file_name: &str, mut warnings: Vec<String>) -> ToolResponse {
-    if let Some(writer) = index.other_writer() {
+    if let Some((writer, _)) = index.other_writer() {
         warnings.push(format!(
             "{writer} writes {} now; the upload is stored when that is done, within {} minutes",
             index.name(),

@@ -126,6 +126,27 @@ fn a_server_that_ends_names_uploads_that_are_lost() {
 }
 
 #[test]
+fn keys_and_credentials_are_refused() {
+    let fixture = Fixture::new("team", &[]);
+    let key = "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n";
+    for (name, content) in [
+        ("notes.txt", key),
+        ("deploy/.env", "TOKEN=1\n"),
+        ("id_rsa", "x"),
+    ] {
+        let given = json!({"fileName": name, "content": content});
+        let error = fixture.error("upload_document", given);
+        assert_eq!(error.code, "INVALID_ARGUMENT", "{name}");
+        assert!(
+            error.text().contains("may hold a key or credentials"),
+            "{name}"
+        );
+    }
+    let given = json!({"fileName": "a.md", "content": format!("# Keys\n\n```\n{key}```\n")});
+    fixture.answer("upload_document", given);
+}
+
+#[test]
 fn short_base64_is_stored_as_text_with_a_warning() {
     let fixture = Fixture::new("team", &[]);
     let upload = |given| fixture.answer("upload_document", given);

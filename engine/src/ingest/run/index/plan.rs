@@ -145,6 +145,7 @@ pub(super) fn input(change: Change) -> Option<Input> {
         Change::Read(candidate) => Some(Input::File(candidate)),
         Change::Remove(path, id) => Some(Input::Remove(path, id)),
         Change::Forget(path) => Some(Input::Forget(path)),
+        Change::Note(path, record) => Some(Input::Note(path, record)),
         Change::Preserve(_) => None,
     }
 }

@@ -261,7 +261,15 @@ fn write_outcome(
             Input::File(candidate) => put_skipped(transaction, candidate, skipped, hash),
             _ => Ok(()),
         },
-        (Outcome::Unread(_) | Outcome::Same | Outcome::Unchanged | Outcome::Removed, _) => Ok(()),
+        (Outcome::Unread(skipped), None) => match input {
+            Input::File(candidate) => put_skipped(transaction, candidate, skipped, [0; 32]),
+            _ => Ok(()),
+        },
+        (Outcome::Removed, _) => match input {
+            Input::Note(path, record) => skipped::put(transaction, path, record),
+            _ => Ok(()),
+        },
+        (Outcome::Same | Outcome::Unchanged, _) => Ok(()),
     }
 }
 
@@ -289,7 +297,7 @@ impl Before<'_> {
                 }
                 None => Ok(None),
             },
-            Input::Remove(..) | Input::Forget(_) => Ok(None),
+            Input::Remove(..) | Input::Forget(_) | Input::Note(..) => Ok(None),
         }
     }
 

@@ -46,7 +46,7 @@ impl<'r> RunRecorder<'r> {
         match input {
             Input::File(candidate) => return self.file(candidate, outcome),
             Input::Remove(path, _) => self.report.removed.push(path.clone()),
-            Input::Forget(_) | Input::Document(_) => {}
+            Input::Forget(_) | Input::Note(..) | Input::Document(_) => {}
         }
         Ok(())
     }

@@ -174,6 +174,7 @@ fn apply(
             Input::File(candidate) => write(&mut batch, &mut transaction, &candidate, outcome),
             Input::Remove(_, id) => batch.remove(&mut transaction, id),
             Input::Forget(path) => skipped::remove(&mut transaction, &path),
+            Input::Note(path, record) => skipped::put(&mut transaction, &path, &record),
             Input::Document(_) => Ok(()),
         }
     })?;
@@ -203,6 +204,7 @@ fn write(
             batch.replace(transaction, stored.id, &prepared, None)
         }
         (Outcome::Same, Some(stored)) => batch.touch(transaction, stored.id, file.modified_ms),
+        (Outcome::Unread(skipped), None) => put_skipped(transaction, candidate, skipped, [0; 32]),
         // What cannot be read now stays as it was read last.
         (Outcome::Same | Outcome::Unchanged | Outcome::Unread(_) | Outcome::Removed, _) => Ok(()),
         (Outcome::Skipped(skipped, hash), stored) => {
