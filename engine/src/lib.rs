@@ -105,7 +105,7 @@ pub use paging::{
 };
 pub use progress::{Hook, Progress, Stage};
 pub use search::{
-    CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Explanation, Filters, Hit, K_LIMIT, Mode,
+    Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Explanation, Filters, Hit, K_LIMIT, Mode,
     QUERY_LIMIT_BYTES, Relevance, RelevanceSignals, Request, Response, Scope, Sort, Step,
     TermScore, TermStatistics,
 };

@@ -177,6 +177,8 @@ fn score_parts(hit: &Hit, layout: &Layout) -> String {
     let mut parts = vec![format!("score {:.4}", hit.score)];
     parts.extend(hit.keyword_score.map(|score| format!("keyword {score:.4}")));
     parts.extend(hit.vector_score.map(|score| format!("vector {score:.4}")));
+    let bonuses = hit.bonuses.iter();
+    parts.extend(bonuses.map(|bonus| format!("{} +{:.4}", bonus.name, bonus.score)));
     let mut text = format!("  {}\n", style.faint(&parts.join("  ")));
     let terms: Vec<String> = hit
         .terms
@@ -339,7 +341,7 @@ fn width(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use kb_engine::{ChunkId, Lines, SegmentId, Span, TermScore};
+    use kb_engine::{Bonus, ChunkId, Lines, SegmentId, Span, TermScore};
 
     use super::*;
 
@@ -536,8 +538,10 @@ mod tests {
 
     #[test]
     fn explaining_shows_the_parts_that_there_are() {
+        let mut hit = hit("x", &[]);
+        hit.bonuses = vec![Bonus::new("adjacency", 0.1123)];
         let shown = render(
-            &hit("x", &[]),
+            &hit,
             None,
             &Layout {
                 explain: true,
@@ -545,7 +549,9 @@ mod tests {
             },
         );
         assert!(
-            shown.contains("  score 0.6123  keyword 0.5000\n  lock 0.5000 (x2)\n"),
+            shown.contains(
+                "  score 0.6123  keyword 0.5000  adjacency +0.1123\n  lock 0.5000 (x2)\n"
+            ),
             "{shown}"
         );
     }

@@ -71,11 +71,28 @@ impl TermScore {
     }
 }
 
+/// What the text of one hit adds to its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Bonus {
+    /// `adjacency`: neighbouring terms of the query are neighbours in the text.
+    pub name: &'static str,
+    /// Its part of [`Hit::score`](crate::Hit::score), 0..1.
+    pub score: f32,
+}
+
+impl Bonus {
+    /// A bonus by its name; see the fields.
+    pub fn new(name: &'static str, score: f32) -> Bonus {
+        Bonus { name, score }
+    }
+}
+
 /// One timed step of a search. Steps differ between modes, and repeat where a search went deeper.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// `plan`, `keyword`, `vector`, `fuse`, `documents` or `text`.
+    /// `plan`, `keyword`, `vector`, `fuse`, `rerank`, `documents` or `text`.
     pub name: &'static str,
     /// Duration in microseconds.
     pub micros: u64,

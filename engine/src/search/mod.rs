@@ -5,7 +5,7 @@
 //! | request | `request`, `filters`, `options` | what a caller wants -> a checked [`Request`] |
 //! | plan | `plan`, `query`, `filter` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
 //! | retrieve | `retrieve` | plan -> the best chunks of both indexes, in layers |
-//! | fuse | `fuse` | chunks with two scores -> one order, joined to passages |
+//! | fuse | `fuse`, `rerank` | chunks with two scores -> one order, in which texts have a say, joined to passages |
 //! | render | `render` | passages -> hits with text, highlights and snippet |
 //!
 //! `pipeline` runs the stages on `sources`; [`relevance`] judges the best candidates; `response` and
@@ -25,12 +25,13 @@ mod query;
 pub mod relevance;
 mod render;
 mod request;
+mod rerank;
 mod response;
 mod retrieve;
 mod sources;
 mod timer;
 
-pub use explanation::{Explanation, Step, TermScore, TermStatistics};
+pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 pub use filters::Filters;
 #[cfg(feature = "testing")]
 pub use fuse::score::VECTOR_WEIGHT;

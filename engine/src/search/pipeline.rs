@@ -3,12 +3,14 @@
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query, QueryTerm};
 use crate::paging::{Budget, CursorScope};
-use crate::search::explanation::{Explanation, Step, TermScore, TermStatistics};
+use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 use crate::search::fuse::passages::Passage;
+use crate::search::fuse::score::Scored;
 use crate::search::plan::{self, Plan};
 use crate::search::relevance::{self, Relevance, RelevanceSignals};
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::request::Request;
+use crate::search::rerank::{ChunkTexts, Reranker};
 use crate::search::response::{Hit, Response};
 use crate::search::retrieve::browse;
 use crate::search::retrieve::candidates::Candidates;
@@ -41,6 +43,7 @@ pub(crate) fn search(
     // One more than `k` shows whether there is a next page.
     let wanted = request.k.saturating_add(1);
     let (found, signals, relevance);
+    let mut reranker = Reranker::new(&plan, &sources, analyser);
     if plan.browses_documents() {
         let end = start_at.saturating_add(wanted);
         let passages = browse::passages(&plan, request, &sources, &mut filter, end)?;
@@ -57,7 +60,15 @@ pub(crate) fn search(
         };
     } else {
         let window = (start_at, wanted);
-        found = layers::find(&plan, request, &sources, &mut filter, window, &mut timer)?;
+        found = layers::find(
+            &plan,
+            request,
+            &sources,
+            &mut filter,
+            window,
+            &mut reranker,
+            &mut timer,
+        )?;
         signals = self::signals(&plan, &found.first, &sources)?;
         relevance = relevance::judge(&signals);
     }
@@ -73,7 +84,7 @@ pub(crate) fn search(
         &plan,
         found.passages.get(start_at..).unwrap_or_default(),
         &mut budget,
-        analyser,
+        reranker.into_parts(),
         &mut warnings,
     )?;
     timer.step("text");
@@ -172,13 +183,13 @@ const MOST_TIED: usize = 10;
 const WORK_LIMIT_BYTES: u64 = 512 << 20;
 
 /// The first `k` passages as hits, as many as the budget has room for.
-fn render(
-    sources: &Sources<'_>,
-    request: &Request,
+fn render<'r>(
+    sources: &'r Sources<'r>,
+    request: &'r Request,
     plan: &Plan<'_>,
     found: &[Passage],
     budget: &mut Budget,
-    analyser: &mut Analyser,
+    (analyser, texts): (&'r mut Analyser, ChunkTexts<'r>),
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Hit>> {
     let mut terms: Vec<(String, f32)> = Vec::new();
@@ -192,7 +203,7 @@ fn render(
             terms.push((term.to_owned(), 1.0))
         }),
     }
-    let mut renderer = Renderer::new(sources, request, plan.mode, analyser, &terms);
+    let mut renderer = Renderer::new(sources, request, plan.mode, (analyser, texts), &terms);
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;
     for passage in found.iter().take(request.k) {
@@ -201,7 +212,10 @@ fn render(
             (Some(query), true) => term_scores(query, passage.best.address)?,
             _ => Vec::new(),
         };
-        let hit = renderer.hit(passage, terms)?;
+        let mut hit = renderer.hit(passage, terms)?;
+        if request.explain {
+            hit.bonuses = bonuses(sources, plan, &passage.best);
+        }
         if !budget.take_holding(hit.cost_bytes(), hit.held_bytes()) {
             break;
         }
@@ -241,6 +255,16 @@ fn term_scores(query: &Query<'_>, address: ChunkAddress) -> Result<Vec<TermScore
         })
     });
     Ok(scored.collect())
+}
+
+/// What the text of a hit adds to its score.
+fn bonuses(sources: &Sources<'_>, plan: &Plan<'_>, best: &Scored) -> Vec<Bonus> {
+    let vector = plan.vector(sources.file_of(best.address.segment));
+    let bonuses = best.evidence.bonuses(1.0 - vector.weight).into_iter();
+    bonuses
+        .filter(|(_, score)| *score > 0.0)
+        .map(|(name, score)| Bonus::new(name, score))
+        .collect()
 }
 
 fn explain(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::paging::Paged;
-use crate::search::explanation::{Explanation, TermScore};
+use crate::search::explanation::{Bonus, Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
 use crate::types::{ChunkId, Class, Lines, SegmentId, SourceState, Span};
@@ -98,6 +98,10 @@ pub struct Hit {
     /// Number of candidate chunks that the hit stands for: those of the passage, or with
     /// [`Scope::Documents`](crate::Scope::Documents) those of the document.
     pub matches: u32,
+    /// What the text adds to the score; empty unless [`explain`](crate::Request::explain) is set. Where the
+    /// embedding model knows every word, `score` is `(1 - vector_weight) x keyword_score + vector_weight x
+    /// vector_score` and these, at most 1.
+    pub bonuses: Vec<Bonus>,
     /// The keyword score by term; empty unless [`explain`](crate::Request::explain) is set.
     pub terms: Vec<TermScore>,
 }
@@ -143,6 +147,7 @@ impl Hit {
             chunk_index: 0,
             chunks: 0,
             matches: 0,
+            bonuses: Vec::new(),
             terms: Vec::new(),
         }
     }

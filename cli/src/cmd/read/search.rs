@@ -261,7 +261,14 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
             .field("frequency", term.frequency)
             .field("score", score(term.score))
     });
-    object.objects("terms", terms.collect())
+    let bonuses = hit.bonuses.iter().map(|bonus| {
+        Object::new()
+            .field("bonus", bonus.name)
+            .field("score", score(bonus.score))
+    });
+    object
+        .objects("bonuses", bonuses.collect())
+        .objects("terms", terms.collect())
 }
 
 fn explanation_object(response: &Response, explanation: &Explanation) -> Object {

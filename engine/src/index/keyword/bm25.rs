@@ -70,6 +70,11 @@ pub(crate) fn impact(frequency: u32, length: u32, mean_length: f32) -> f32 {
     (1.0 - B + B * (length as f32 / mean_length)) / frequency as f32
 }
 
+/// The norm of the formula for a text of `length` terms.
+pub fn norm(length: f32, mean_length: f32) -> f32 {
+    K1 * (1.0 - B + B * (length / mean_length))
+}
+
 /// Units of one query: how many of them make a score of 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Units(f32);

@@ -25,7 +25,7 @@ mod record;
 
 pub use analysis::document_terms::{DocumentTerms, DocumentTermsBuilder};
 pub use analysis::tokenizer::{ANALYSER_ID, Analyser};
-pub use bm25::{PATH_WEIGHT, Statistics, TITLE_WEIGHT};
+pub use bm25::{PATH_WEIGHT, Statistics, TITLE_WEIGHT, norm};
 pub use postings::check::check;
 #[cfg(feature = "testing")]
 pub use postings::cursor::Cursor;

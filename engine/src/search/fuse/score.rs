@@ -1,5 +1,6 @@
 //! Fuses keyword and vector score into one.
 
+use crate::search::fuse::evidence::Evidence;
 use crate::search::sources::ChunkAddress;
 
 /// Weight of the vector score in the fused score when the model knows every word of the query. Chosen on
@@ -23,7 +24,9 @@ pub(crate) struct Scored {
     pub(crate) keyword: f32,
     /// Vector score.
     pub(crate) vector: f32,
-    /// The fused score.
+    /// What its text shows; nothing for a chunk whose text was not read.
+    pub(crate) evidence: Evidence,
+    /// The fused score and the bonus of the evidence.
     pub(crate) score: f32,
 }
 

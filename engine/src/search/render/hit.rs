@@ -12,9 +12,9 @@ use crate::search::render::context::{self, Pieces, Side};
 use crate::search::render::snippet::{Highlight, snippet};
 use crate::search::render::trim::{cut, first_words, last_words};
 use crate::search::request::Request;
+use crate::search::rerank::ChunkTexts;
 use crate::search::response::Hit;
-use crate::search::sources::Sources;
-use crate::store::blocks::BlockReader;
+use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
@@ -42,8 +42,8 @@ pub(crate) struct Renderer<'r> {
     weights: Vec<f32>,
     /// Documents read so far, by file and id.
     documents: HashMap<(usize, DocumentId), DocumentRecord>,
-    /// A reader of text for each segment used so far.
-    blocks: HashMap<usize, BlockReader<'r>>,
+    /// Reads the texts, and has those that were read before.
+    texts: ChunkTexts<'r>,
     /// Bytes of outlines read so far.
     outline_bytes: u64,
     /// Hits that were cut to [`HIT_TEXT_LIMIT_BYTES`].
@@ -64,7 +64,7 @@ impl<'r> Renderer<'r> {
         sources: &'r Sources<'r>,
         request: &'r Request,
         mode: Mode,
-        analyser: &'r mut Analyser,
+        (analyser, texts): (&'r mut Analyser, ChunkTexts<'r>),
         terms: &[(String, f32)],
     ) -> Renderer<'r> {
         Renderer {
@@ -75,7 +75,7 @@ impl<'r> Renderer<'r> {
             terms: TermSet::new(terms.iter().map(|(term, _)| term.as_str())),
             weights: terms.iter().map(|(_, weight)| *weight).collect(),
             documents: HashMap::new(),
-            blocks: HashMap::new(),
+            texts,
             outline_bytes: 0,
             cut_hits: 0,
         }
@@ -83,8 +83,8 @@ impl<'r> Renderer<'r> {
 
     /// Bytes of text and outlines that were decoded so far.
     pub(crate) fn work_bytes(&self) -> u64 {
-        let text = self.blocks.values().map(BlockReader::decoded_bytes);
-        self.outline_bytes.saturating_add(text.sum())
+        let text = self.texts.decoded_bytes();
+        self.outline_bytes.saturating_add(text)
     }
 
     /// How many hits had more text than [`HIT_TEXT_LIMIT_BYTES`].
@@ -107,7 +107,8 @@ impl<'r> Renderer<'r> {
             return Err(Error::damaged("a passage and its text differ in length"));
         }
         let (before, after) = self.context_lines(&stored, address.segment, &passage.rows)?;
-        let highlights = self.highlights(&whole);
+        let is_chunk = passage.rows.len() == 1;
+        let highlights = self.highlights(&whole, is_chunk.then_some(address));
         let snippet = snippet(&whole, &highlights);
         let request = self.request;
         let mode = self.mode;
@@ -156,6 +157,7 @@ impl<'r> Renderer<'r> {
             chunk_index: address.row.saturating_sub(document.first_row),
             chunks: passage.rows.end.saturating_sub(passage.rows.start),
             matches: passage.matches,
+            bonuses: Vec::new(),
             terms,
         };
         // With a line map (HTML) lines of the text are not lines of the original.
@@ -219,20 +221,7 @@ impl<'r> Renderer<'r> {
 
     /// Text of consecutive rows.
     fn text(&mut self, segment: usize, rows: Range<u32>) -> Result<String> {
-        let mut text = String::new();
-        if rows.is_empty() {
-            return Ok(text);
-        }
-        if !self.blocks.contains_key(&segment) {
-            let reader = self.sources.segment(segment)?.blocks()?;
-            self.blocks.insert(segment, reader);
-        }
-        let count = rows.end - rows.start;
-        match self.blocks.get_mut(&segment) {
-            Some(reader) => reader.append(rows.start, count, &mut text)?,
-            None => return Err(Error::damaged("a segment without text")),
-        }
-        Ok(text)
+        self.texts.rows(segment, rows)
     }
 
     /// The requested lines before and after a passage, as far as its document has them.
@@ -320,8 +309,8 @@ impl<'r> Renderer<'r> {
     }
 
     /// Matches of query terms, ascending, without overlaps. Of an identifier only the part that matches is
-    /// highlighted.
-    fn highlights(&mut self, text: &str) -> Vec<Highlight> {
+    /// highlighted. `chunk`: the text is that of a single chunk, which may have been searched before.
+    fn highlights(&mut self, text: &str, chunk: Option<ChunkAddress>) -> Vec<Highlight> {
         let mut highlights: Vec<Highlight> = Vec::new();
         if self.terms.is_empty() {
             return highlights;
@@ -337,7 +326,12 @@ impl<'r> Renderer<'r> {
                 });
             }
         };
-        self.analyser.highlights(text, &self.terms, &mut highlight);
+        match chunk.and_then(|chunk| self.texts.occurrences(chunk)) {
+            Some(found) => found
+                .iter()
+                .for_each(|(term, range)| highlight(*term, range.clone())),
+            None => self.analyser.highlights(text, &self.terms, &mut highlight),
+        }
         self.terms.characters_in(text, &mut highlight);
         // An identifier and its parts match the same bytes: the widest range wins.
         highlights.sort_by_key(|highlight| {

@@ -7,6 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::search::filter::rows::DOCUMENTS_PER_TICK;
+use crate::search::fuse::evidence::Evidence;
 use crate::search::fuse::passages::{self, Passage};
 use crate::search::fuse::score::Scored;
 use crate::search::options::Sort;
@@ -175,6 +176,7 @@ fn scored(address: ChunkAddress, score: f32) -> Scored {
         address,
         keyword: 0.0,
         vector: 0.0,
+        evidence: Evidence::default(),
         score,
     }
 }

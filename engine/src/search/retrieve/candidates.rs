@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::catalog::BoundSegment;
 use crate::error::Result;
 use crate::index::vector::{KnnSegment, ScanStats, knn_with_stats};
+use crate::search::fuse::evidence::Evidence;
 use crate::search::fuse::score::{Scored, fused};
 use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
@@ -115,6 +116,7 @@ fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
             address: *address,
             keyword,
             vector,
+            evidence: Evidence::default(),
             score: keyword.max(vector),
         }
     });
@@ -168,6 +170,7 @@ fn rescore_union(
                 address: *address,
                 keyword,
                 vector,
+                evidence: Evidence::default(),
                 score: fused(keyword, vector, of_file.weight),
             });
         }

@@ -16,6 +16,7 @@ use crate::search::options::Scope;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::Request;
+use crate::search::rerank::Reranker;
 use crate::search::retrieve::candidates::{self, Candidates};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
@@ -47,6 +48,7 @@ pub(crate) fn find(
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     (start, wanted): (usize, usize),
+    reranker: &mut Reranker<'_>,
     timer: &mut StepTimer,
 ) -> Result<Ranked> {
     let mut found = Ranked::default();
@@ -62,7 +64,13 @@ pub(crate) fn find(
         found.may_go_on = bound > 0.0 && bound >= request.min_score && !filter.is_spent();
         let list = std::mem::take(&mut candidates.list);
         let new = list.iter().filter(|scored| !seen.contains(&scored.address));
-        let ranked = fused(new.copied().collect(), request, sources)?;
+        let mut ranked = fused(new.copied().collect(), sources)?;
+        if layer == 0 {
+            timer.step("fuse");
+            ranked = reranker.rerank(plan, ranked)?;
+            timer.step("rerank");
+        }
+        ranked.retain(|scored| scored.score >= request.min_score);
         seen.extend(list.iter().map(|scored| scored.address));
         let left = start
             .saturating_add(wanted)
@@ -93,10 +101,10 @@ pub(crate) fn find(
 }
 
 /// The candidates with a score, best first.
-fn fused(list: Vec<Scored>, request: &Request, sources: &Sources<'_>) -> Result<Vec<Scored>> {
+fn fused(list: Vec<Scored>, sources: &Sources<'_>) -> Result<Vec<Scored>> {
     let hits = list
         .into_iter()
-        .filter(|scored| scored.score > 0.0 && scored.score >= request.min_score)
+        .filter(|scored| scored.score > 0.0)
         .collect();
     top_k::top_k(
         hits,

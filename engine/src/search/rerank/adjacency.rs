@@ -1,0 +1,193 @@
+//! Adjacency: terms that are neighbours in the query and in the text of a chunk.
+
+use std::ops::Range;
+
+use crate::index::keyword::{Analyser, Query, QueryTerm};
+use crate::search::rerank::texts::Occurrence;
+
+/// Terms with at most this weight are passed over, in the query and in the text: "parsing of the header" has
+/// the pair parsing, header.
+const CONTENT_WEIGHT: f32 = 0.5;
+
+/// Pairs of a query that count; a longer query says enough by these.
+const PAIRS_LIMIT: usize = 64;
+
+/// Most bytes between two neighbours.
+const GAP_LIMIT_BYTES: usize = 16;
+
+/// Two neighbouring terms of a query.
+#[derive(Debug)]
+struct Pair {
+    /// Numbers of the terms in the query.
+    terms: (usize, usize),
+    /// Its share of the idf of all pairs, where the idf of a pair is the sum of that of its terms.
+    share: f32,
+}
+
+/// The pairs of neighbouring terms of a query.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    pairs: Vec<Pair>,
+    /// Occurrences of each pair in the text at hand.
+    counts: Vec<u32>,
+}
+
+impl Pairs {
+    /// The pairs of a query, whose text is `text`; `None` without any.
+    pub(super) fn new(text: &str, query: &Query<'_>, analyser: &mut Analyser) -> Option<Pairs> {
+        let terms = query.terms();
+        let mut content: Vec<(usize, Range<usize>)> = Vec::new();
+        analyser.analyse(text, |term, range| {
+            // The parts of an identifier, which come after it, take its place.
+            if content.last().is_some_and(|(_, last)| {
+                last.start <= range.start && range.end <= last.end && *last != range
+            }) {
+                content.pop();
+            }
+            if let Some(number) = terms.iter().position(|known| known.term == term) {
+                content.push((number, range));
+            }
+        });
+        let is_content = |term: &QueryTerm| term.weight > CONTENT_WEIGHT;
+        content.retain(|(number, _)| terms.get(*number).is_some_and(is_content));
+        let mut pairs: Vec<Pair> = Vec::new();
+        for ((first, a), (second, b)) in content.iter().zip(content.iter().skip(1)) {
+            let is_known = pairs.iter().any(|pair| pair.is_of(*first, *second));
+            // Bigrams of one run of characters overlap: each has its neighbour in it already.
+            if first == second || is_known || b.start < a.end || pairs.len() >= PAIRS_LIMIT {
+                continue;
+            }
+            let idf = |number: usize| terms.get(number).map_or(0.0, |term| term.idf);
+            pairs.push(Pair {
+                terms: (*first, *second),
+                share: idf(*first) + idf(*second),
+            });
+        }
+        let sum: f32 = pairs.iter().map(|pair| pair.share).sum();
+        for pair in &mut pairs {
+            pair.share /= sum;
+        }
+        (!pairs.is_empty()).then(|| Pairs {
+            counts: vec![0; pairs.len()],
+            pairs,
+        })
+    }
+
+    /// The BM25 score of the pairs in a text as a share of the most that they can reach, 0..1. A pair counts in
+    /// either order. `occurrences` are those of the terms of the query, in the order of the text; `norm` is
+    /// that of the chunk.
+    pub(super) fn score(&mut self, text: &str, occurrences: &[Occurrence], norm: f32) -> f32 {
+        let Pairs { pairs, counts } = self;
+        counts.fill(0);
+        // Where occurrences are that the next one may be beside: one, but for identifiers and their parts.
+        let mut near = 0;
+        for (here, (number, range)) in occurrences.iter().enumerate() {
+            let before = occurrences.get(..here).unwrap_or_default();
+            let is_far = |(_, before): &Occurrence| {
+                before.end <= range.start && !has_no_word(text, before.end..range.start)
+            };
+            near += before.iter().skip(near).take_while(|at| is_far(at)).count();
+            for (other, there) in before.iter().skip(near) {
+                if there.end <= range.start && has_no_word(text, there.end..range.start) {
+                    for (pair, count) in pairs.iter().zip(counts.iter_mut()) {
+                        *count += u32::from(pair.is_of(*other, *number));
+                    }
+                }
+            }
+        }
+        let pairs = pairs.iter().zip(counts.iter());
+        pairs
+            .map(|(pair, count)| pair.share * *count as f32 / (*count as f32 + norm))
+            .sum()
+    }
+}
+
+impl Pair {
+    /// Whether it is the pair of two terms, in either order.
+    fn is_of(&self, a: usize, b: usize) -> bool {
+        self.terms == (a, b) || self.terms == (b, a)
+    }
+}
+
+/// Whether a gap of a text is short and has no word.
+fn has_no_word(text: &str, gap: Range<usize>) -> bool {
+    gap.len() <= GAP_LIMIT_BYTES
+        && !text
+            .get(gap)
+            .unwrap_or_default()
+            .contains(char::is_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::keyword::{Statistics, TermSet};
+
+    /// A query of no segment: pairs need idf and weights alone. The terms are for the occurrences.
+    fn query(text: &str) -> (Option<Pairs>, TermSet) {
+        let mut analyser = Analyser::new();
+        let statistics = Statistics {
+            chunks: 100,
+            total_length: 1000,
+        };
+        let weight = |word: &str| if word.len() <= 3 { 0.2 } else { 1.0 };
+        let query = Query::weighted(&mut analyser, text, &[], statistics, weight).unwrap();
+        let terms = TermSet::new(query.terms().iter().map(|term| term.term.as_str()));
+        (Pairs::new(text, &query, &mut analyser), terms)
+    }
+
+    fn pairs(text: &str) -> Option<Pairs> {
+        query(text).0
+    }
+
+    fn score(asked: &str, text: &str) -> f32 {
+        let (pairs, terms) = query(asked);
+        let mut occurrences = Vec::new();
+        Analyser::new().highlights(text, &terms, |number, range| {
+            occurrences.push((number, range))
+        });
+        pairs.unwrap().score(text, &occurrences, 1.2)
+    }
+
+    #[test]
+    fn neighbours_pass_over_weak_words() {
+        assert_eq!(pairs("how are headers parsed").unwrap().pairs.len(), 1);
+        assert_eq!(pairs("robots.txt parser class").unwrap().pairs.len(), 2);
+        assert_eq!(pairs("parseHeaderLine").unwrap().pairs.len(), 2);
+        assert!(pairs("headers").is_none());
+        assert!(pairs("headers headers").is_none());
+        assert!(pairs("how headers are").is_none());
+        assert!(pairs("").is_none());
+    }
+
+    #[test]
+    fn words_beside_each_other_score_more_than_apart() {
+        let query = "retry middleware";
+        let beside = score(query, "The retry middleware sleeps.");
+        assert!(beside > 0.4, "{beside}");
+        assert_eq!(score(query, "The middleware: retry once."), beside);
+        assert_eq!(score(query, "class RetryMiddleware:"), beside);
+        assert_eq!(score(query, "retry_middleware = 3"), beside);
+        assert!(score(query, "retry middleware, retry middleware") > beside);
+        for apart in [
+            "The retry of a middleware.",
+            "retry\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\nmiddleware",
+            "middleware",
+            "",
+        ] {
+            assert_eq!(score(query, apart), 0.0, "{apart:?}");
+        }
+    }
+
+    #[test]
+    fn a_score_is_a_share_of_all_pairs() {
+        let query = "retry middleware settings";
+        let (one, both) = (
+            score(query, "retry middleware"),
+            score(query, "retry middleware settings"),
+        );
+        assert!((both - 2.0 * one).abs() < 1e-6, "{one} {both}");
+        let many = "retry middleware settings ".repeat(100_000);
+        assert!((0.9..1.0).contains(&score(query, &many)));
+    }
+}

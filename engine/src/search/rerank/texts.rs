@@ -1,0 +1,117 @@
+//! Texts of chunks, each decoded and searched for the terms of the query once for a request.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Result};
+use crate::search::sources::{ChunkAddress, Sources};
+use crate::store::blocks::BlockReader;
+
+/// Longer texts are not kept: only a document that was added as one chunk has one.
+const KEPT_LIMIT_BYTES: usize = 64 << 10;
+
+/// A term of the query in a text: its number, and the range of bytes.
+pub(crate) type Occurrence = (usize, Range<usize>);
+
+/// A chunk that was read.
+#[derive(Default)]
+struct KeptChunk {
+    text: String,
+    /// What [`Analyser::highlights`](crate::index::keyword::Analyser::highlights) finds in it.
+    occurrences: Vec<Occurrence>,
+}
+
+/// Reads the texts of chunks and keeps those of single ones.
+pub(crate) struct ChunkTexts<'r> {
+    sources: &'r Sources<'r>,
+    /// A reader of text for each segment used so far.
+    blocks: FxHashMap<usize, BlockReader<'r>>,
+    /// What was put there by [`ChunkTexts::chunk`].
+    kept: FxHashMap<ChunkAddress, KeptChunk>,
+}
+
+impl std::fmt::Debug for ChunkTexts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChunkTexts")
+            .field("kept", &self.kept.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'r> ChunkTexts<'r> {
+    pub(crate) fn new(sources: &'r Sources<'r>) -> ChunkTexts<'r> {
+        ChunkTexts {
+            sources,
+            blocks: FxHashMap::default(),
+            kept: FxHashMap::default(),
+        }
+    }
+
+    /// Bytes of text decoded so far.
+    pub(crate) fn decoded_bytes(&self) -> u64 {
+        self.blocks.values().map(BlockReader::decoded_bytes).sum()
+    }
+
+    /// Calls `use_chunk` with the text of a chunk, at most its first [`KEPT_LIMIT_BYTES`], and the occurrences
+    /// that `find` adds for it; keeps both, unless the text is longer.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn chunk<T>(
+        &mut self,
+        address: ChunkAddress,
+        find: impl FnOnce(&str, &mut Vec<Occurrence>),
+        use_chunk: impl FnOnce(&str, &[Occurrence]) -> T,
+    ) -> Result<T> {
+        let mut chunk = KeptChunk::default();
+        self.read(address.segment, address.row, 1, &mut chunk.text)?;
+        let end = chunk.text.floor_char_boundary(KEPT_LIMIT_BYTES);
+        let text = chunk.text.get(..end).unwrap_or_default();
+        find(text, &mut chunk.occurrences);
+        let used = use_chunk(text, &chunk.occurrences);
+        if end == chunk.text.len() {
+            self.kept.insert(address, chunk);
+        }
+        Ok(used)
+    }
+
+    /// The occurrences in a chunk whose text was kept.
+    pub(crate) fn occurrences(&self, address: ChunkAddress) -> Option<&[Occurrence]> {
+        let kept = self.kept.get(&address)?;
+        Some(&kept.occurrences)
+    }
+
+    /// The text of consecutive rows of one document.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn rows(&mut self, segment: usize, rows: Range<u32>) -> Result<String> {
+        let mut text = String::new();
+        for row in rows.clone() {
+            match self.kept.get(&ChunkAddress { segment, row }) {
+                Some(kept) => text.push_str(&kept.text),
+                None => {
+                    text.clear();
+                    self.read(segment, rows.start, rows.len() as u32, &mut text)?;
+                    break;
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    fn read(&mut self, segment: usize, first: u32, count: u32, text: &mut String) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        if !self.blocks.contains_key(&segment) {
+            let reader = self.sources.segment(segment)?.blocks()?;
+            self.blocks.insert(segment, reader);
+        }
+        match self.blocks.get_mut(&segment) {
+            Some(reader) => reader.append(first, count, text),
+            None => Err(Error::damaged("a segment without text")),
+        }
+    }
+}
