@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Body, Bytes};
-use hyper::header::HeaderName;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::header::{CONTENT_TYPE, HeaderName};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
@@ -240,10 +240,21 @@ impl Middleware {
         let guard = RequestGuard::new((body.permit, permit));
         parts.extensions.insert(guard);
         let length = body.bytes.len();
+        let (method, claims_json) = (parts.method.clone(), claims_json(&parts.headers));
         let request = Request::from_parts(parts, Full::new(body.bytes));
         let service = self.service.clone();
         let responding = OWNER.scope(owner, async move { service.handle(request).await });
-        let response = self.offload.first_poll(length, responding).await?;
+        let mut response = self.offload.first_poll(length, responding).await?;
+        match response.status() {
+            StatusCode::UNSUPPORTED_MEDIA_TYPE if claims_json => {
+                return Ok(body.malformed.into_response());
+            }
+            // The session is closed by then. Clients of the official SDKs warn at 202.
+            StatusCode::ACCEPTED if method == Method::DELETE => {
+                *response.status_mut() = StatusCode::OK;
+            }
+            _ => {}
+        }
         let (parts, body) = response.into_parts();
         let body = self
             .count_response(body, owner, unflushed, stream_permit)
@@ -302,6 +313,13 @@ impl Middleware {
             connections.close_all_of(Some(owner));
         });
     }
+}
+
+/// Whether a request says that its body is JSON.
+fn claims_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
 /// Bytes in KiB, rounded up.

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
-use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
+use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
+use serde::de::IgnoredAny;
 use tokio::task::JoinError;
 
 use super::allow_list::Forbidden;
 use super::body::response::ResponseBody;
+use crate::transport::message_shape::MessageShape;
 
 /// Status and text of a refused request.
 #[derive(Debug)]
@@ -53,6 +56,44 @@ impl Rejection {
             }
             _ => {}
         }
+        response
+    }
+}
+
+/// The error for a body that rmcp cannot read as a message, found before rmcp consumes it. rmcp answers
+/// such a body with 415 and a text, where JSON-RPC 2.0 (section 5.1) has codes.
+#[derive(Debug)]
+pub(super) struct Malformed {
+    /// Whether the body is JSON at all.
+    is_json: bool,
+    /// The id of the request; `None` if it has none that can be read.
+    id: Option<RequestId>,
+}
+
+impl Malformed {
+    pub(super) fn of(body: &[u8], shape: &MessageShape<'_>) -> Malformed {
+        let is_json = serde_json::from_slice::<IgnoredAny>(body).is_ok();
+        let id = shape.id.filter(|_| is_json);
+        Malformed {
+            is_json,
+            id: id.and_then(|id| serde_json::from_slice(id).ok()),
+        }
+    }
+
+    /// 400 with the error as JSON-RPC: -32700 for what is not JSON, else -32600.
+    pub(super) fn into_response(self) -> Response<ResponseBody> {
+        let error = if self.is_json {
+            ErrorData::invalid_request("not a request of the protocol", None)
+        } else {
+            ErrorData::parse_error("the body is not JSON", None)
+        };
+        let error = ServerJsonRpcMessage::error(error, self.id);
+        // A message of this server has nothing that cannot be written.
+        let bytes = serde_json::to_vec(&error).unwrap_or_default();
+        let mut response = Response::new(Full::new(Bytes::from(bytes)).boxed());
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
         response
     }
 }

@@ -10,7 +10,7 @@ use hyper::header::CONTENT_LENGTH;
 use hyper::{HeaderMap, StatusCode};
 
 use super::offload::Offload;
-use crate::transport::http::rejection::Rejection;
+use crate::transport::http::rejection::{Malformed, Rejection};
 use crate::transport::message_shape::{LimitExceeded, MessageShape, UPLOAD_LIMIT};
 use crate::transport::quota::{Owner, Quota, QuotaPermit};
 
@@ -48,6 +48,8 @@ pub(crate) struct RequestBody {
     pub(crate) permit: QuotaPermit,
     /// Whether its response may be a stream that stays open.
     pub(crate) may_be_stream: bool,
+    /// What to answer if it is no message of the protocol.
+    pub(crate) malformed: Malformed,
 }
 
 impl BodyBudget {
@@ -85,10 +87,11 @@ impl BodyBudget {
         let scan = move || {
             let shape = MessageShape::scan(&message);
             shape.check()?;
-            Ok((shape.parsed_bytes(), shape.may_be_stream()))
+            let malformed = Malformed::of(&message, &shape);
+            Ok((shape.parsed_bytes(), shape.may_be_stream(), malformed))
         };
         let scanned = self.offload.run(bytes.len(), scan).await?;
-        let (parsed_bytes, may_be_stream) = scanned.map_err(too_large)?;
+        let (parsed_bytes, may_be_stream, malformed) = scanned.map_err(too_large)?;
         let kib = charged_kib(bytes.len(), parsed_bytes).saturating_sub(permit.amount());
         if !permit.try_grow(kib) {
             return Err(Rejection::busy("too much is sent at once"));
@@ -97,6 +100,7 @@ impl BodyBudget {
             bytes,
             permit,
             may_be_stream,
+            malformed,
         })
     }
 

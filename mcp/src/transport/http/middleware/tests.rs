@@ -252,3 +252,57 @@ fn what_a_token_began_ends_when_it_is_revoked() {
         assert_eq!(response.status(), 200);
     });
 }
+
+#[test]
+fn a_body_that_is_no_message_is_a_json_rpc_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let middleware = middleware(folder.path(), &[], false);
+    let unread = "[".repeat(200);
+    block_on(async {
+        for (body, code, id) in [
+            ("", -32700, json!(null)),
+            ("{", -32700, json!(null)),
+            ("no json", -32700, json!(null)),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"method":"ping""#,
+                -32700,
+                json!(null),
+            ),
+            (&unread, -32700, json!(null)),
+            (r#"{"jsonrpc":"2.0","id":7}"#, -32600, json!(7)),
+            (
+                r#"{"id":"a","jsonrpc":"1.0","method":"ping"}"#,
+                -32600,
+                json!("a"),
+            ),
+            ("[]", -32600, json!(null)),
+            ("17", -32600, json!(null)),
+        ] {
+            let response = send(&middleware, request(&Method::POST, &[], body)).await;
+            assert_eq!(response.status(), 400, "{body}");
+            assert_eq!(header(&response, "content-type"), Some("application/json"));
+            let error: serde_json::Value = serde_json::from_str(&text(response).await).unwrap();
+            assert_eq!(error["jsonrpc"], "2.0", "{body}");
+            assert_eq!((&error["error"]["code"], &error["id"]), (&json!(code), &id));
+        }
+        // What is not sent as JSON is no wrong JSON.
+        let plain = request(&Method::POST, &[("content-type", "text/plain")], "{");
+        assert_eq!(send(&middleware, plain).await.status(), 415);
+    });
+}
+
+#[test]
+fn a_session_that_is_deleted_is_gone_with_status_200() {
+    let folder = tempfile::tempdir().unwrap();
+    let middleware = middleware(folder.path(), &[], false);
+    block_on(async {
+        let response = send(&middleware, request(&Method::POST, &[], &initialize())).await;
+        let session = header(&response, "mcp-session-id").unwrap().to_owned();
+        text(response).await;
+        let of = [("mcp-session-id", session.as_str())];
+        for (expected, told) in [(200, "it was there"), (404, "it is gone")] {
+            let response = send(&middleware, request(&Method::DELETE, &of, "")).await;
+            assert_eq!(response.status(), expected, "{told}");
+        }
+    });
+}
