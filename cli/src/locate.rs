@@ -8,8 +8,8 @@ use crate::output::format::shell_word;
 
 /// The .kb file for this process: `given`, else `KB_FILE`, else found from the current folder.
 pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {
-    let folder = std::env::current_dir()
-        .map_err(|error| Failure::io("find out the current folder", &error))?;
+    let folder =
+        std::env::current_dir().map_err(|error| Failure::io("find the current folder", &error))?;
     #[cfg(feature = "testing")]
     let ceiling = crate::faults::ceiling();
     #[cfg(not(feature = "testing"))]
@@ -55,7 +55,7 @@ fn locate_from(
     let looked: Vec<String> = folders().map(|above| above.display().to_string()).collect();
     Err(Failure::usage(
         format!(
-            "no .kb file: KB_FILE is not set, and none lies in {}",
+            "no .kb file: KB_FILE is not set, and there is none in {}",
             looked.join(", ")
         ),
         Some("`kb index .` makes one from this folder; -f FILE.kb names one elsewhere".to_owned()),

@@ -157,7 +157,10 @@ fn use_nearest(error: &Error, command: &Command<'_>) -> Option<String> {
         return None;
     };
     Some(match nearest.as_slice() {
-        [] => "`kb ls` lists what is there".to_owned(),
+        [] => format!(
+            "`kb ls -f {}` lists what is there",
+            shell_word(command.file)
+        ),
         [name] => with_name(command, name),
         [name, ..] => format!(
             "{}; the nearest: {}",
@@ -205,7 +208,12 @@ fn use_whole_range(error: &Error, command: &Command<'_>) -> Option<String> {
         _ => return None,
     };
     let path = shell_word(path);
-    Some(format!("`{} {path} {flag} 1-{last}`", command.verb))
+    let whole = if *last == 1 {
+        "1".to_owned()
+    } else {
+        format!("1-{last}")
+    };
+    Some(format!("`{} {path} {flag} {whole}`", command.verb))
 }
 
 #[cfg(test)]
@@ -250,6 +258,6 @@ mod tests {
         };
         assert_eq!(remedy(&["the guide.md"]), "`kb get 'the guide.md'`");
         assert_eq!(remedy(&["a", "b"]), "`kb get a`; the nearest: a, b");
-        assert_eq!(remedy(&[]), "`kb ls` lists what is there");
+        assert_eq!(remedy(&[]), "`kb ls -f a.kb` lists what is there");
     }
 }

@@ -103,7 +103,7 @@ impl<'a> Target<'a> {
         let command = command("kb index", std::slice::from_ref(folder), &self.file);
         let root = shell_word(&similar.root);
         format!(
-            "if it is the same folder: `{command} --root {root}`; what is new root now goes then"
+            "if it is the same folder, `{command} --root {root}` says so and removes the new root again"
         )
     }
 

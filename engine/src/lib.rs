@@ -104,6 +104,7 @@ pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
 };
 pub use progress::{Hook, Progress, Stage};
+pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Explanation, Filters, Hit, K_LIMIT, Mode,
     QUERY_LIMIT_BYTES, Relevance, RelevanceSignals, Request, Response, Scope, Sort, Step,

@@ -291,7 +291,7 @@ fn numbers_out_of_range_are_refused() {
         folder.kb(["get", "notes.txt", "--pages", range]).expect(2);
     }
     let past = folder.kb(["get", "notes.txt", "--pages", "1,2"]).expect(2);
-    assert_eq!(past.hint(), "`kb get notes.txt --pages 1-1`");
+    assert_eq!(past.hint(), "`kb get notes.txt --pages 1`");
 }
 
 #[test]

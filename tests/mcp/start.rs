@@ -71,12 +71,12 @@ fn several_files_are_told_apart_by_name_and_searched_together() {
     assert_eq!(first["uri"], "kb://ship/doc/tools.md");
     let text = client.error("list_documents", json!({}));
     assert!(
-        text.starts_with("INDEX_AMBIGUOUS: ") && text.contains("harbour, ship"),
+        text.starts_with("INDEX_AMBIGUOUS: ") && text.contains("harbour or ship"),
         "{text}"
     );
     let text = client.error("list_documents", json!({"index_name": "none"}));
     assert!(
-        text.starts_with("INDEX_NOT_FOUND: ") && text.contains("harbour, ship"),
+        text.starts_with("INDEX_NOT_FOUND: ") && text.contains("harbour and ship"),
         "{text}"
     );
     let stats = client.tool("index_stats", json!({}));

@@ -29,7 +29,7 @@ impl CommitView<'_> {
     /// [`Error::DocumentNotFound`](crate::Error::DocumentNotFound),
     /// [`Error::AmbiguousDocument`](crate::Error::AmbiguousDocument).
     pub(crate) fn resolve(&self, name: &str) -> Result<(DocumentId, DocumentRecord)> {
-        let id = resolve::document(self.snapshot, self.catalog, self.path, name)?;
+        let (id, _) = resolve::document(self.snapshot, self.catalog, self.path, name)?;
         Ok((id, self.catalog.documents.get(self.snapshot, id)?))
     }
 }

@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::container::MAX_KEY_BYTES;
 use crate::content::CommitView;
 use crate::error::Result;
+use crate::resolve::{self, NameMatch};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::types::Class;
@@ -21,7 +22,7 @@ pub struct DocumentInfo {
     pub title: String,
     /// Short name to pass on: from the title, then a suffix that stays when the title changes.
     pub handle: String,
-    /// Tags that users gave it, ascending.
+    /// Its tags, ascending: those that people gave it, and those that its front matter states.
     pub tags: Vec<String>,
     /// When it was added to the file, milliseconds since 1970.
     pub added_ms: i64,
@@ -76,6 +77,16 @@ impl DocumentInfo {
 pub(crate) fn document(commit: CommitView<'_>, name: &str) -> Result<DocumentInfo> {
     let (_, record) = commit.resolve(name)?;
     DocumentInfo::from_record(record)
+}
+
+/// See [`crate::Kb::document_match`].
+pub(crate) fn document_match(
+    commit: CommitView<'_>,
+    name: &str,
+) -> Result<(DocumentInfo, NameMatch)> {
+    let (id, how) = resolve::document(commit.snapshot, commit.catalog, commit.path, name)?;
+    let record = commit.catalog.documents.get(commit.snapshot, id)?;
+    Ok((DocumentInfo::from_record(record)?, how))
 }
 
 /// See [`crate::Kb::document_at`].

@@ -27,7 +27,7 @@ pub(crate) use commit_view::CommitView;
 pub use diagnostics::VectorPass;
 pub(crate) use diagnostics::{read_vector_rows, scan_vector_rows};
 pub use document::DocumentInfo;
-pub(crate) use document::{complete_path, document, document_at, documents_after};
+pub(crate) use document::{complete_path, document, document_at, document_match, documents_after};
 pub use folders::{Entry, Folders, SkippedFile};
 pub(crate) use folders::{documents, folders, list, skipped, skipped_reasons};
 pub use info::{Info, Recall, RootInfo, State};

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::paging::{PageOptions, Paged};
 use crate::progress::{Hook, Reporter, Stage};
+use crate::resolve::NameMatch;
 use crate::search::{self, Request, Response};
 use crate::types::{ChunkSpan, Class, Lines};
 
@@ -208,6 +209,15 @@ impl Kb {
     /// candidates.
     pub fn document(&self, name: &str) -> Result<DocumentInfo> {
         self.file.read(|commit| content::document(commit, name))
+    }
+
+    /// As [`Kb::document`], and how the name means it: to choose among documents of several files.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    pub fn document_match(&self, name: &str) -> Result<(DocumentInfo, NameMatch)> {
+        self.file
+            .read(|commit| content::document_match(commit, name))
     }
 
     /// The document of exactly that path; `None` when there is none. Reads no other path.

@@ -20,6 +20,17 @@ const NAME_LIMIT_BYTES: usize = 4 * MAX_KEY_BYTES;
 /// How the address of a document begins: `kb://<name of the file>/doc/<path>`.
 const SCHEME: &str = "kb://";
 
+/// How a name means a document, the best first: of several files, the one that it means best has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NameMatch {
+    /// It is the path, or the address.
+    Path,
+    /// It is a handle.
+    Handle,
+    /// It is the end of the path, and of no other.
+    PathEnd,
+}
+
 /// Finds a document by its path, its handle (`release-notes-k3f9qa`; the suffix decides), its address
 /// (`kb://notes/doc/a/b.md`, percent-encoded, with the name of the file at `file`), or by the end of
 /// its path (`lib.rs`, `src/lib.rs`) when only one document has it. Reads all paths only for the
@@ -33,7 +44,7 @@ pub fn document(
     catalog: &Catalog,
     file: Option<&Path>,
     name: &str,
-) -> Result<DocumentId> {
+) -> Result<(DocumentId, NameMatch)> {
     if name.len() > NAME_LIMIT_BYTES {
         return Err(Error::DocumentNotFound {
             name: name.to_owned(),
@@ -55,12 +66,12 @@ pub fn document(
         None => name.trim_start_matches("./"),
     };
     if let Some(id) = catalog.documents.by_path(snapshot, wanted)? {
-        return Ok(id);
+        return Ok((id, NameMatch::Path));
     }
     if let Some(suffix) = handles::suffix_of(wanted)
         && let Some(id) = catalog.documents.by_suffix(snapshot, suffix)?
     {
-        return Ok(id);
+        return Ok((id, NameMatch::Handle));
     }
     let mut found: Vec<(String, DocumentId)> = Vec::new();
     let mut nearest = Nearest::new(wanted);
@@ -72,7 +83,7 @@ pub fn document(
         Ok(ControlFlow::Continue(()))
     })?;
     match found.as_slice() {
-        [(_, id)] => Ok(*id),
+        [(_, id)] => Ok((*id, NameMatch::PathEnd)),
         [] => Err(Error::DocumentNotFound {
             name: name.to_owned(),
             skipped: skipped_files(snapshot, wanted)?,

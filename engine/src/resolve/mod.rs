@@ -5,6 +5,6 @@ mod document;
 mod folders;
 mod nearest;
 
-pub use document::document;
+pub use document::{NameMatch, document};
 pub use folders::nearest_folders;
 pub use nearest::Nearest;

@@ -14,8 +14,8 @@ This server answers from knowledge bases (.kb files) that hold documents and sou
 
 Start with search_docs for questions about documentation and other prose, search_code for source code, \
 or search for anything, whole documents (scope=documents) or a document by its title (mode=title). \
-list_indexes names the knowledge bases, list_folders and list_documents what is in them. Pass index_name \
-when several are open.
+list_indexes names the knowledge bases, list_folders and list_documents what is in them. When several \
+are open, searches cover all: pass index_name for one, `.` for that of the folder this server works in.
 
 Then read only what you need: get_document_outline for the headings of a document, get_document_data \
 with section for one of them, get_pages for its pages, get_document for all of a short one. \

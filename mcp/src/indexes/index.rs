@@ -83,6 +83,8 @@ pub(crate) struct Index {
     writing: Mutex<()>,
     freshness: Freshness,
     jobs: Arc<Jobs>,
+    /// Whether other indexes are open, so that a path needs the name of this one beside it.
+    is_one_of_several: AtomicBool,
 }
 
 impl Index {
@@ -94,6 +96,7 @@ impl Index {
             writing: Mutex::new(()),
             freshness: Freshness::default(),
             jobs: Arc::default(),
+            is_one_of_several: AtomicBool::new(false),
         };
         index.freshness.start(path);
         Ok(index)
@@ -117,10 +120,30 @@ impl Index {
         &self.jobs
     }
 
-    /// An error of reading it, which names the index if it is about the file.
+    /// Other indexes are open from now on.
+    pub(super) fn set_one_of_several(&self) {
+        self.is_one_of_several.store(true, Ordering::Relaxed);
+    }
+
+    /// An error of reading it, which names the index if it is about the file, or about a document where
+    /// several indexes are open.
     pub(crate) fn failure(&self, error: Error) -> ToolError {
         if !is_of_file(&error) {
-            return error.into();
+            let names_document = matches!(
+                error,
+                Error::SectionNotFound { .. }
+                    | Error::AmbiguousSection { .. }
+                    | Error::InvalidRange { .. }
+                    | Error::InvalidPages { .. }
+                    | Error::FolderNotFound { .. }
+            );
+            let mut error = ToolError::from(error);
+            if names_document && self.is_one_of_several.load(Ordering::Relaxed) {
+                error
+                    .sentence
+                    .push_str(&format!(" (index_name {})", self.name));
+            }
+            return error;
         }
         let mut error = match error {
             Error::PathNotFound { .. } => ToolError::new(

@@ -1,6 +1,7 @@
 //! The open .kb files: `registry` has them all, `index` is one of them, with its running `jobs` and its
-//! `freshness`; `paths` knows which folders may be indexed.
+//! `freshness`; `documents` finds one in all of them, `paths` knows which folders may be indexed.
 
+mod documents;
 mod freshness;
 mod index;
 mod jobs;
@@ -10,4 +11,4 @@ mod registry;
 pub(crate) use freshness::{Changes, Stale};
 pub(crate) use index::{Index, each, is_of_file, look_at_sources, skipped};
 pub(crate) use jobs::{Job, JobState, RunningJob};
-pub(crate) use registry::{Indexes, Reserved, updated_ms};
+pub(crate) use registry::{Indexes, Reserved, WORKING_DIRECTORY, updated_ms};

@@ -6,19 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kb_engine::{DocumentInfo, Error, KbWriter};
+use kb_engine::{DocumentInfo, KbWriter};
 
-use super::index::{Index, is_of_file};
+use super::index::Index;
 use super::jobs::Jobs;
 use super::paths::Roots;
 use crate::options::{NAME_LIMIT, Opened, Options, StartError};
-use crate::response::{ToolError, short};
+use crate::response::{ToolError, short, wording};
 
 /// Most files that one server opens: as many as one search covers.
 pub(crate) const INDEXES_LIMIT: usize = kb_engine::FILES_LIMIT;
 
 /// How often it is looked whether uploads are stored.
 const UPLOADS_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The name of the index of the folder that the server works in.
+pub(crate) const WORKING_DIRECTORY: &str = ".";
 
 /// Called after each commit of this process.
 type Listener = Box<dyn Fn() + Send + Sync>;
@@ -61,6 +64,7 @@ impl Indexes {
             }
             all.push(Arc::new(Index::open(name, path).map_err(failed)?));
         }
+        mark_several(&all);
         let indexes = Arc::new(Indexes {
             all: RwLock::new(all),
             reserved: Mutex::default(),
@@ -128,8 +132,11 @@ impl Indexes {
         }
     }
 
-    /// The index of that name or UUID.
+    /// The index of that name or UUID; `.` is that of the working directory, as no index is called so.
     pub(crate) fn named(&self, name: &str) -> Result<Arc<Index>, ToolError> {
+        if name == WORKING_DIRECTORY {
+            return self.of_working_directory();
+        }
         let all = self.list();
         // No name is that long, and comparing costs its length for each index.
         let is_plausible = name.len() <= 4 * NAME_LIMIT;
@@ -141,7 +148,10 @@ impl Indexes {
                 "INDEX_NOT_FOUND",
                 format!("no index is called {:?}", short(name)),
             )
-            .with_hint(format!("The open ones are {}", names(&all)))
+            .with_hint(match all.as_slice() {
+                [only] => format!("Only {} is open", only.name()),
+                _ => format!("Open are {}", names(&all)),
+            })
         })
     }
 
@@ -155,94 +165,36 @@ impl Indexes {
             [only] => Ok(Arc::clone(only)),
             _ => Err(
                 ToolError::new("INDEX_AMBIGUOUS", format!("{} indexes are open", all.len()))
-                    .with_hint(format!("Pass index_name, one of {}", names(&all))),
+                    .with_hint(pass_one_of(&all)),
             ),
         }
     }
 
-    /// The indexes of a search: the one it names; else the one with a source that contains the working
-    /// directory, or all.
+    /// The indexes of a search: the one it names, else all.
     pub(crate) fn pick_all(&self, name: Option<&str>) -> Result<Vec<Arc<Index>>, ToolError> {
-        if let Some(name) = name {
-            return Ok(vec![self.named(name)?]);
+        match name {
+            Some(name) => Ok(vec![self.named(name)?]),
+            None => Ok(self.list()),
         }
-        let mut all = self.list();
-        if all.len() > 1
-            && let Ok(here) = std::env::current_dir()
-        {
-            let mut holding = all.iter().filter(|index| index.holds(&here));
-            if let (Some(one), None) = (holding.next(), holding.next()) {
-                let one = Arc::clone(one);
-                all = vec![one];
-            }
-        }
-        Ok(all)
     }
 
-    /// The document of that name, which may be a `kb://` URI, and its index. Without the name of an
-    /// index, all are searched.
-    pub(crate) fn document(
-        &self,
-        index: Option<&str>,
-        name: &str,
-    ) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
-        let (index, name) = match crate::response::uri::parse(name) {
-            Some(uri) => (Some(uri.index), uri.path),
-            None => (index.map(str::to_owned), name.to_owned()),
-        };
-        if let Some(index) = index {
-            let index = self.named(&index)?;
-            let document = index.kb().document(&name);
-            let document = document.map_err(|error| index.failure(error))?;
-            return Ok((index, document));
-        }
-        let mut found: Vec<(Arc<Index>, DocumentInfo)> = Vec::new();
-        let mut nearest: Vec<String> = Vec::new();
-        let mut left_out: Vec<String> = Vec::new();
-        let mut failed: Option<ToolError> = None;
-        for index in self.list() {
-            match index.kb().document(&name) {
-                Ok(document) => found.push((index, document)),
-                Err(Error::DocumentNotFound {
-                    skipped,
-                    nearest: some,
-                    ..
-                }) => {
-                    nearest.extend(some);
-                    left_out.extend(skipped);
-                }
-                // Reported only if no other index has the document.
-                Err(error) if is_of_file(&error) => {
-                    failed.get_or_insert(index.failure(error));
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        if let (true, Some(failed)) = (found.is_empty(), failed) {
-            return Err(failed);
-        }
-        match found.len() {
-            0 => {
-                nearest.truncate(5);
-                let name = name.clone();
-                let skipped = left_out;
-                let error = Error::DocumentNotFound {
-                    name,
-                    skipped,
-                    nearest,
+    /// The index that was made from the working directory of the server, or from a folder that contains
+    /// it: an agent works there too, as it started the server.
+    fn of_working_directory(&self) -> Result<Arc<Index>, ToolError> {
+        let all = self.list();
+        let here = std::env::current_dir().ok();
+        let holds = |index: &&Arc<Index>| here.as_ref().is_some_and(|here| index.holds(here));
+        let mut holding = all.iter().filter(holds);
+        match (holding.next(), holding.next()) {
+            (Some(one), None) => Ok(Arc::clone(one)),
+            (one, _) => {
+                let which = if one.is_some() {
+                    "several indexes were"
+                } else {
+                    "no index was"
                 };
-                Err(error.into())
-            }
-            1 => found
-                .pop()
-                .ok_or_else(|| ToolError::new("INTERNAL", "lost a document")),
-            several => {
-                let names: Vec<&str> = found.iter().map(|(index, _)| index.name()).collect();
-                Err(ToolError::new(
-                    "INDEX_AMBIGUOUS",
-                    format!("{several} indexes have a document {:?}", short(&name)),
-                )
-                .with_hint(format!("Pass index_name, one of {}", names.join(", "))))
+                let sentence = format!("{which} made from the folder that the server works in");
+                Err(ToolError::new("INDEX_NOT_FOUND", sentence).with_hint(pass_one_of(&all)))
             }
         }
     }
@@ -256,13 +208,14 @@ impl Indexes {
         let mut reserved = self.reserved();
         let is_open = all.iter().any(|index| index.name() == name);
         if is_open || reserved.iter().any(|other| other == name) {
-            let why = if is_open { "open" } else { "being made" };
+            let why = if is_open {
+                "already open"
+            } else {
+                "being made already"
+            };
             return Err(ToolError::new(
                 "INDEX_NAME_TAKEN",
-                format!(
-                    "index_name: an index called {:?} is {why} already",
-                    short(name)
-                ),
+                format!("index_name: an index called {:?} is {why}", short(name)),
             )
             .with_hint("Pass another index_name, or wait until get_status says that it is ready"));
         }
@@ -369,6 +322,7 @@ impl Reserved {
         let all = &self.indexes.all;
         let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
         all.push(Arc::clone(&index));
+        mark_several(&all);
         drop(all);
         self.indexes.notify_opened(&index);
         Ok(Some(index))
@@ -389,7 +343,21 @@ pub(crate) fn updated_ms(document: &DocumentInfo) -> i64 {
     }
 }
 
-fn names(all: &[Arc<Index>]) -> String {
+/// Tells each that it is not alone, if so.
+fn mark_several(all: &[Arc<Index>]) {
+    if all.len() > 1 {
+        all.iter().for_each(|index| index.set_one_of_several());
+    }
+}
+
+/// Their names, as a list.
+pub(super) fn names(all: &[Arc<Index>]) -> String {
     let names: Vec<&str> = all.iter().map(|index| index.name()).collect();
-    names.join(", ")
+    wording::all_of(&names)
+}
+
+/// The hint to choose one of them.
+pub(super) fn pass_one_of(all: &[Arc<Index>]) -> String {
+    let names: Vec<&str> = all.iter().map(|index| index.name()).collect();
+    format!("Pass index_name: {}", wording::one_of(&names))
 }

@@ -8,6 +8,7 @@ use kb_engine::Error;
 use super::remedy::remedy;
 use super::tool_error::ToolError;
 use super::truncate::{cut, short};
+use super::wording::count;
 
 /// Longest reason, in characters: it may repeat what a client sent.
 const REASON_LIMIT: usize = 400;
@@ -68,7 +69,7 @@ fn sentence(error: &Error) -> String {
         }
         Error::NotReplaceable { reason, .. } => format!("the file cannot be replaced: {reason}"),
         Error::OutputExists { .. } => {
-            "another knowledge base is where the new one shall be".to_owned()
+            "another knowledge base is at the path of the new one".to_owned()
         }
         Error::SnapshotExpired => {
             "the knowledge base changed faster than the answer could be made".to_owned()
@@ -98,9 +99,9 @@ fn sentence(error: &Error) -> String {
         Error::FolderNotFound { name, .. } => format!("no folder {:?}", short(name)),
         Error::DocumentExists { path } => format!("a document {path:?} is already there"),
         Error::InvalidRange { range, path, lines } => format!(
-            "lines {} of {path:?}: the document has {lines} line{}",
+            "lines {} of {path:?}: the document has {}",
             short(range),
-            if *lines == 1 { "" } else { "s" }
+            count((*lines).into(), "line")
         ),
         Error::InvalidPages { pages, path, total } => format!(
             "page_range: pages {} of {path:?}: the document has {total}",
@@ -115,8 +116,9 @@ fn sentence(error: &Error) -> String {
             "the knowledge base needs the embedding model {needs:?}, which this server does not have"
         ),
         Error::RootVanished { root, documents } => format!(
-            "path: no file is left in {}, and the knowledge base has {documents} documents from it",
-            root.display()
+            "path: no file is left in {}, and the knowledge base has {} from it",
+            root.display(),
+            count(*documents, "document")
         ),
         Error::TooLarge { what, size, limit } => {
             format!("{what} has {size} bytes, and the limit is {limit}")

@@ -11,6 +11,7 @@ mod tool_error;
 mod tool_response;
 mod truncate;
 pub(crate) mod uri;
+pub(crate) mod wording;
 
 pub(crate) use json::{Object, object};
 pub(crate) use text::Text;

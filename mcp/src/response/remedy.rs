@@ -131,6 +131,7 @@ fn unchanged() -> String {
 fn use_nearest(nearest: &[String], otherwise: &str) -> String {
     match nearest {
         [] => otherwise.to_owned(),
+        [one] => format!("The nearest is {one}"),
         some => format!("The nearest are {}", some.join(", ")),
     }
 }

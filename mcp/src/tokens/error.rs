@@ -42,9 +42,11 @@ impl TokenError {
         match self {
             TokenError::Name(_) => Some(format!("give 1 to {NAME_LIMIT} printable characters")),
             TokenError::Taken(name) => Some(format!("revoke {name:?} first, or take another name")),
-            TokenError::Unknown { names, .. } if !names.is_empty() => {
-                Some(format!("there are {}", names.join(", ")))
-            }
+            TokenError::Unknown { names, .. } => match names.as_slice() {
+                [] => None,
+                [only] => Some(format!("the only token is {only}")),
+                several => Some(format!("the tokens are {}", several.join(", "))),
+            },
             TokenError::Full => Some("revoke one that is not used any more".to_owned()),
             TokenError::Exposed(path) => Some(format!("chmod 600 {}", path.display())),
             _ => None,
@@ -56,7 +58,7 @@ impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TokenError::Name(name) => write!(f, "{name:?} cannot be the name of a token"),
-            TokenError::Taken(name) => write!(f, "there is a token {name:?} already"),
+            TokenError::Taken(name) => write!(f, "a token is already called {name:?}"),
             TokenError::Unknown { name, .. } => write!(f, "no token is called {name:?}"),
             TokenError::Full => write!(f, "there are {TOKENS_LIMIT} tokens, and no more can be"),
             TokenError::Exposed(path) => {

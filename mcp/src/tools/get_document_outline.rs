@@ -69,7 +69,8 @@ impl Tool for GetDocumentOutline {
         let cx = &cx.with_warnings(stale::of_document(&index, &document));
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
-            let found = index.kb().sections(&document.path, &page)?;
+            let found = index.kb().sections(&document.path, &page);
+            let found = found.map_err(|error| index.failure(error))?;
             Ok(Attempt {
                 can_shrink: found.sections.len() > 1,
                 tokens: found.sections.tokens,

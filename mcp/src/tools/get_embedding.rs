@@ -13,7 +13,7 @@ use super::call::params::IndexName;
 use super::call::tool::Tool;
 use crate::indexes::Index;
 use crate::limits::TEXT_LIMIT;
-use crate::response::{ToolError, ToolResponse, Warnings};
+use crate::response::{ToolError, ToolResponse, Warnings, wording};
 
 pub(super) struct GetEmbedding;
 
@@ -82,7 +82,8 @@ fn index(cx: &Context<'_>, name: Option<&str>) -> Result<Arc<Index>, ToolError> 
 }
 
 fn different_models(indexes: &[Arc<Index>]) -> ToolError {
-    let hint = format!("Pass index_name, one of {}", hits::names(indexes));
+    let names = wording::one_of(&hits::name_list(indexes));
+    let hint = format!("Pass index_name: {names}");
     ToolError::new("INDEX_AMBIGUOUS", "the open indexes use different models").with_hint(hint)
 }
 
@@ -138,6 +139,6 @@ mod tests {
         let error = different_models(&fixture.indexes.list());
         assert_eq!(error.code, "INDEX_AMBIGUOUS");
         assert!(error.text().contains("different models"));
-        assert!(error.text().ends_with("one of first, second."));
+        assert!(error.text().ends_with("index_name: first or second."));
     }
 }

@@ -12,7 +12,7 @@ use super::call::context::{Context, non_empty};
 use super::call::params::{ContinuationToken, IndexName, Limit, PassageTokens};
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
-use crate::indexes::Index;
+use crate::indexes::{Index, WORKING_DIRECTORY};
 use crate::limits::{LIST_LIMIT, QUERY_LIMIT};
 use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
@@ -154,10 +154,8 @@ impl Tool for SearchCode {
     fn run(cx: &Context<'_>, params: &SearchCodeParams) -> Result<ToolResponse, ToolError> {
         let indexes = resolve::all(cx, params.index_name.as_deref())?;
         if !resolve::any_has(&indexes, &CLASSES)? {
-            let sentence = format!("{} holds no source code", hits::names(&indexes));
-            return Err(ToolError::new("CODE_INDEX_NOT_FOUND", sentence).with_hint(
-                "Index some with index_codebase, or with `kb index` on the command line",
-            ));
+            let (code, what) = ("CODE_INDEX_NOT_FOUND", "source code");
+            return Err(hits::holds_none(cx, &indexes, code, what, "search_docs"));
         }
         let mut request = request(params);
         budget::fit(params.max_tokens.get(), |budget| {
@@ -206,19 +204,23 @@ fn respond(
 ) -> Result<ToolResponse, ToolError> {
     let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
     let token = response.hits.next.as_ref().map(Cursor::as_str);
-    let search_context = match params.index_name {
-        Some(_) => None,
-        None => Some(search_context(indexes)?),
+    let search_context = match params.index_name.as_deref() {
+        Some(name) if name != WORKING_DIRECTORY => None,
+        _ => Some(search_context(indexes)?),
     };
     let stale = staleness_warning(indexes);
     let warnings = hits::warnings(cx, indexes, response);
     let mut text = Text::new();
     text.warnings(&warnings);
     if let Some(context) = &search_context {
-        text.line(format!(
-            "Searching {} (index {}).",
-            context.searching, context.index_name
-        ));
+        text.line(if context.searching == context.index_name {
+            format!("Searching {}.", hits::names(indexes))
+        } else {
+            format!(
+                "Searching {} (index {}).",
+                context.searching, context.index_name
+            )
+        });
     }
     if let Some(stale) = &stale {
         text.line(format!("Age {:?} days: {}", stale.age_days, stale.message));
@@ -280,7 +282,7 @@ fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
 
 /// The folder that the index was made from, if it is on this machine, else the names of the indexes.
 fn search_context(indexes: &[Arc<Index>]) -> Result<SearchContext, ToolError> {
-    let index_name = hits::names(indexes);
+    let index_name = hits::name_list(indexes).join(", ");
     let root = match indexes {
         [index] => {
             let mut roots = index.kb().roots()?.into_iter();

@@ -110,10 +110,8 @@ impl Tool for SearchDocs {
     fn run(cx: &Context<'_>, params: &SearchDocsParams) -> Result<ToolResponse, ToolError> {
         let indexes = resolve::all(cx, params.index_name.as_deref())?;
         if !resolve::any_has(&indexes, &CLASSES)? {
-            let sentence = format!("{} holds no documentation", hits::names(&indexes));
-            return Err(ToolError::new("DOCS_INDEX_NOT_FOUND", sentence).with_hint(
-                "Index some with index_codebase, or with `kb index` on the command line",
-            ));
+            let (code, what) = ("DOCS_INDEX_NOT_FOUND", "documentation");
+            return Err(hits::holds_none(cx, &indexes, code, what, "search_code"));
         }
         let mut request = request(params);
         let mut took = Duration::ZERO;

@@ -17,7 +17,8 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
     if outline.sections.is_empty() {
         output.note(&format!("{} has no headings", document.path));
         output.hint(&format!(
-            "`kb get {}` prints its text",
+            "`kb get -f {} {}` prints its text",
+            shell_word(&opened.file),
             shell_word(&document.path)
         ));
         return Ok(Exit::Nothing);

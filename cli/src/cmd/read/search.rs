@@ -178,8 +178,8 @@ fn note_nothing_found(
 ) {
     let has_text = || opened.kb.info().is_ok_and(|info| info.chunks > 0);
     if response.searched_chunks == 0 && request.filters.is_empty() && has_text() {
-        output.note("nothing found: no chunk has what the signs of the query ask for");
-        output.hint("`--plain` takes quotes, +, - and fields as words like all others");
+        output.note("nothing found: no chunk matches the operators of the query");
+        output.hint("`--plain` treats quotes, +, - and fields as plain text");
         return;
     }
     if response.searched_chunks == 0 && !request.filters.is_empty() {

@@ -12,7 +12,7 @@ use crate::output::json::Object;
 pub(crate) fn run(arguments: &TokenArguments, output: &mut Output) -> Result<Exit, Failure> {
     let path = arguments.tokens.clone().or_else(default_path);
     let path = path.ok_or_else(|| {
-        let hint = Some("--tokens FILE says where they lie".to_owned());
+        let hint = Some("--tokens FILE names the token file".to_owned());
         Failure::usage("neither XDG_CONFIG_HOME nor HOME is set", hint)
     })?;
     let tokens = Tokens::new(path);
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &TokenArguments, output: &mut Output) -> Result<Exi
             } else {
                 output.line(&token)?;
                 output.flush()?;
-                output.note("shown this once; a client sends it as `Authorization: Bearer TOKEN`");
+                output.note("this token cannot be shown again; a client sends it as `Authorization: Bearer TOKEN`");
             }
             Ok(Exit::Found)
         }
@@ -73,7 +73,7 @@ fn show(token: &TokenInfo, json: bool, output: &mut Output) -> Result<(), Failur
         None => "never used".to_owned(),
     };
     let line = format!(
-        "{}  {}, made {}, {used}",
+        "{}  {}, created {}, {used}",
         output.name(&token.name),
         scope(token.may_write),
         time(token.created_ms)

@@ -127,16 +127,16 @@ impl FacetFilter<'_> {
             listed.push(format!("and {} more", present.len() - MAX_LISTED));
         }
         let listed = if listed.is_empty() {
-            "none".to_owned()
+            "this file has none".to_owned()
         } else {
-            listed.join(", ")
+            format!("this file has: {}", listed.join(", "))
         };
         let argument = self.argument;
         if let Some((_, unknown)) = missing.iter().find(|(_, value)| value.canonical.is_none()) {
             return Err(Error::InvalidArgument {
                 argument,
                 reason: format!(
-                    "unknown {argument} {:?}; this file has: {listed}",
+                    "unknown {argument} {:?}; {listed}",
                     abbreviate(unknown.text)
                 ),
             });
@@ -147,7 +147,7 @@ impl FacetFilter<'_> {
             .map(|(stored, _)| format!("{:?}", abbreviate(stored)))
             .collect();
         warnings.push(format!(
-            "no document has {argument} {}; this file has: {listed}",
+            "no document has {argument} {}; {listed}",
             absent.join(", ")
         ));
         Ok(())

@@ -35,7 +35,10 @@ fn wrong_type(argument: &str, kind: &str, given: &Value) -> ToolError {
         Value::Object(_) => "an object".to_owned(),
         other => other.to_string().chars().take(60).collect(),
     };
-    invalid(argument, format!("{shown} given; it is {article} {kind}"))
+    invalid(
+        argument,
+        format!("{shown} given; {article} {kind} is expected"),
+    )
 }
 
 /// The value in the type of its schema, if it is in range and not too long.
@@ -118,8 +121,12 @@ fn in_range(name: &str, kind: &str, schema: &Value, value: &Value) -> Result<Val
         return Ok((number.clamp(least, most).floor() as u64).into());
     }
     if number < least || number > most {
-        let reason = format!("{value} given; allowed are {least} to {most}");
-        return Err(invalid(name, reason));
+        let allowed = match (bound("minimum"), bound("maximum")) {
+            (Some(least), Some(most)) => format!("allowed are {least} to {most}"),
+            (Some(least), None) => format!("at least {least}"),
+            _ => format!("at most {most}"),
+        };
+        return Err(invalid(name, format!("{value} given; {allowed}")));
     }
     match kind {
         "integer" if number.fract() == 0.0 => Ok((number as i64).into()),

@@ -9,7 +9,7 @@ use kb_engine::{Hit, Kb, Progress, Relevance, Request, Response, search_files_wi
 use super::context::Context;
 use super::stale;
 use crate::indexes::{Index, is_of_file, look_at_sources, skipped};
-use crate::response::{Text, ToolError, uri};
+use crate::response::{Text, ToolError, uri, wording};
 
 /// Searches the files as if they were one, until the call is cancelled. Of several, those that cannot
 /// be read are left out with a warning. The files of all hits are looked at: whether they are stale.
@@ -104,13 +104,8 @@ pub(in crate::tools) fn warnings(
     let mut warnings = cx.warnings.clone();
     warnings.extend(response.warnings.iter().cloned());
     if response.relevance == Relevance::NothingRelevant {
-        let names = names(indexes);
-        let verb = if indexes.len() == 1 {
-            "contains"
-        } else {
-            "contain"
-        };
-        let nothing = format!("NOTHING_RELEVANT: {names} {verb} nothing relevant to the query");
+        let they_contain = subject(indexes, "contain");
+        let nothing = format!("NOTHING_RELEVANT: {they_contain} nothing relevant to the query");
         warnings.push(if response.hits.is_empty() {
             format!("{nothing}.")
         } else {
@@ -121,17 +116,43 @@ pub(in crate::tools) fn warnings(
     warnings
 }
 
+/// Indexes and their verb, given as for several: `a holds`, `a and b hold`.
+fn subject(indexes: &[Arc<Index>], verb: &str) -> String {
+    let ending = if indexes.len() == 1 { "s" } else { "" };
+    format!("{} {verb}{ending}", names(indexes))
+}
+
+/// Their names, as in a sentence.
 pub(in crate::tools) fn names(indexes: &[Arc<Index>]) -> String {
-    let names: Vec<&str> = indexes.iter().map(|index| index.name()).collect();
-    names.join(", ")
+    wording::all_of(&name_list(indexes))
+}
+
+/// Their names.
+pub(in crate::tools) fn name_list(indexes: &[Arc<Index>]) -> Vec<&str> {
+    indexes.iter().map(|index| index.name()).collect()
+}
+
+/// The error for indexes that hold nothing of what a tool searches.
+pub(in crate::tools) fn holds_none(
+    cx: &Context<'_>,
+    indexes: &[Arc<Index>],
+    code: &'static str,
+    what: &str,
+    other_tool: &str,
+) -> ToolError {
+    let sentence = format!("{} no {what}", subject(indexes, "hold"));
+    let hint = if cx.indexes.allow_write() && cx.may_write {
+        "Index some with index_codebase".to_owned()
+    } else {
+        format!("{other_tool} searches what there is; whoever runs this server can index more")
+    };
+    ToolError::new(code, sentence).with_hint(hint)
 }
 
 /// How many results there are, in a sentence.
 pub(in crate::tools) fn count(response: &Response) -> String {
-    match response.hits.len() {
-        1 => "1 result.".to_owned(),
-        many => format!("{many} results."),
-    }
+    let results = wording::count(response.hits.len() as u64, "result");
+    format!("{results}.")
 }
 
 /// What leads to the continuation token of a list; `is_cut`: whether it ends because of `max_tokens`.

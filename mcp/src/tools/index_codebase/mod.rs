@@ -12,6 +12,7 @@ use target::Target;
 
 use crate::indexes::Index;
 use crate::limits::{NAME_LIMIT, PATH_LIMIT};
+use crate::response::wording::count;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, new_model};
 use crate::tools::call::context::Context;
 use crate::tools::call::tool::{Effect, Tool};
@@ -95,8 +96,8 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
         } else {
             ""
         };
-        let count = report.skipped.len();
-        warnings.push(format!("{count} files skipped: {}{more}", shown.join("; ")));
+        let skipped = count(report.skipped.len() as u64, "file");
+        warnings.push(format!("{skipped} skipped: {}{more}", shown.join("; ")));
     }
     warnings.extend(report.model_before.iter().map(|id| new_model(id)));
     let path = folder.display().to_string();
@@ -104,12 +105,12 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
     text.warnings(&warnings);
     text.line(format!("Indexed {path} into {}.", index.name()));
     text.line(format!(
-        "files: {} added, {} updated, {} removed, {} skipped; {} chunks now",
+        "files: {} added, {} updated, {} removed, {} skipped; {} now",
         report.added.len(),
         report.updated.len(),
         report.removed.len(),
         report.skipped.len(),
-        report.chunks
+        count(report.chunks, "chunk")
     ));
     let result = Indexed {
         success: true,

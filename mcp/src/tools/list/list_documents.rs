@@ -82,7 +82,8 @@ impl Tool for ListDocuments {
         }
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
-            let documents = index.kb().documents(folder, params.recursive, &page)?;
+            let documents = index.kb().documents(folder, params.recursive, &page);
+            let documents = documents.map_err(|error| index.failure(error))?;
             Ok(Attempt {
                 can_shrink: documents.len() > 1,
                 tokens: documents.tokens,
@@ -230,7 +231,7 @@ mod tests {
         let error = fixture.error("list_documents", json!({"folder": "guide"}));
         assert_eq!(
             error.text(),
-            "FOLDER_NOT_FOUND: no folder \"guide\". The nearest are guides."
+            "FOLDER_NOT_FOUND: no folder \"guide\". The nearest is guides."
         );
     }
 

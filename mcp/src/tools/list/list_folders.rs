@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::response::envelope::{Envelope, ResultPage};
+use crate::response::wording::count;
 use crate::response::{Text, ToolError, ToolResponse};
 use crate::tools::call::budget::{self, Attempt};
 use crate::tools::call::context::Context;
@@ -92,7 +93,7 @@ fn respond(cx: &Context<'_>, folders: &Folders) -> ToolResponse {
         text.line(format!("Top level: {}", folders.top.join(", ")));
     }
     for (path, documents) in &folders.paths {
-        text.line(format!("{path}  {documents} documents"));
+        text.line(format!("{path}  {}", count(*documents, "document")));
     }
     let names = folders
         .top

@@ -31,12 +31,12 @@ fn strings_stand_for_numbers_and_booleans() {
     let text = refusal("list_documents", json!({"recursive": "yes"}));
     assert_eq!(
         text,
-        "INVALID_ARGUMENT: recursive: \"yes\" given; it is a boolean."
+        "INVALID_ARGUMENT: recursive: \"yes\" given; a boolean is expected."
     );
     let text = refusal("search", json!({"query": "a", "limit": "ten"}));
     assert_eq!(
         text,
-        "INVALID_ARGUMENT: limit: \"ten\" given; it is an integer."
+        "INVALID_ARGUMENT: limit: \"ten\" given; an integer is expected."
     );
     assert!(refusal("search", json!({"query": "a", "limit": 1.5})).contains("an integer"));
     assert!(refusal("search", json!({"query": 1})).contains("a string"));

@@ -1,0 +1,312 @@
+//! Finds a document in the open indexes. Of several indexes, the one that has it by its path wins over
+//! one that has it by its handle, and that over one that has a path with this end.
+
+use std::sync::Arc;
+
+use kb_engine::{DocumentInfo, Error, NameMatch};
+
+use super::index::{Index, is_of_file};
+use super::registry::{Indexes, names, pass_one_of};
+use crate::response::{ToolError, short, uri};
+
+/// Most names that an error suggests.
+const SUGGESTIONS_LIMIT: usize = 5;
+
+/// A document that an error suggests.
+struct Suggestion<'i> {
+    index: &'i str,
+    path: String,
+}
+
+impl Indexes {
+    /// The document of that name, which may be a `kb://` URI, and its index. Without the name of an
+    /// index, all are searched.
+    ///
+    /// # Errors
+    /// `DOCUMENT_NOT_FOUND` with the nearest names, `AMBIGUOUS_DOCUMENT` and `INDEX_AMBIGUOUS` with the
+    /// candidates; where several indexes are open, each name with its index.
+    pub(crate) fn document(
+        &self,
+        index: Option<&str>,
+        name: &str,
+    ) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
+        let (index, name) = match uri::parse(name) {
+            Some(uri) => (Some(uri.index), uri.path),
+            None => (index.map(str::to_owned), name.to_owned()),
+        };
+        let all = self.list();
+        let asked = match index {
+            Some(index) => vec![self.named(&index)?],
+            None => all.clone(),
+        };
+        if let ([index], [_]) = (asked.as_slice(), all.as_slice()) {
+            let document = index.kb().document(&name);
+            let document = document.map_err(|error| index.failure(error))?;
+            return Ok((Arc::clone(index), document));
+        }
+        find(&asked, &name)
+    }
+}
+
+/// The document of that name in one of these indexes, of several that are open.
+fn find(asked: &[Arc<Index>], name: &str) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
+    let mut found: Vec<(Arc<Index>, DocumentInfo, NameMatch)> = Vec::new();
+    let (mut nearest, mut candidates, mut unread) = (Vec::new(), Vec::new(), Vec::new());
+    let mut failed: Option<ToolError> = None;
+    for index in asked {
+        let suggested = |paths: Vec<String>| {
+            let index = index.name();
+            paths
+                .into_iter()
+                .map(move |path| Suggestion { index, path })
+        };
+        match index.kb().document_match(name) {
+            Ok((document, how)) => found.push((Arc::clone(index), document, how)),
+            Err(Error::DocumentNotFound {
+                skipped,
+                nearest: some,
+                ..
+            }) => {
+                unread.extend(suggested(skipped));
+                nearest.push(suggested(some));
+            }
+            Err(Error::AmbiguousDocument {
+                candidates: some, ..
+            }) => candidates.extend(suggested(some)),
+            // Reported only if no other index has the document.
+            Err(error) if is_of_file(&error) => {
+                failed.get_or_insert(index.failure(error));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let best = found.iter().map(|(.., how)| *how).min();
+    found.retain(|(.., how)| Some(*how) == best);
+    // What several documents of an index end in is as good as what one of another ends in.
+    let is_path_end = best.is_none_or(|how| how == NameMatch::PathEnd);
+    match found.as_slice() {
+        [_] if candidates.is_empty() || !is_path_end => {}
+        [] if candidates.is_empty() => {
+            let nearest = alternate(nearest);
+            return Err(failed.unwrap_or_else(|| not_found(asked, name, &unread, &nearest)));
+        }
+        several if candidates.is_empty() || !is_path_end => {
+            let having: Vec<_> = several
+                .iter()
+                .map(|(index, ..)| Arc::clone(index))
+                .collect();
+            let sentence = format!("{} indexes have a document {:?}", having.len(), short(name));
+            return Err(ToolError::new("INDEX_AMBIGUOUS", sentence).with_hint(pass_one_of(&having)));
+        }
+        some => {
+            let mut all: Vec<Suggestion<'_>> = Vec::new();
+            for (index, document, _) in some {
+                let (index, path) = (index.name(), document.path.clone());
+                all.push(Suggestion { index, path });
+            }
+            all.append(&mut candidates);
+            all.truncate(SUGGESTIONS_LIMIT);
+            let sentence = format!("{:?} matches several documents", short(name));
+            return Err(ToolError::new("AMBIGUOUS_DOCUMENT", sentence)
+                .with_hint(format!("Give the whole path: {}", listed(&all)))
+                .with_fact("candidates", uris(&all)));
+        }
+    }
+    let (index, document, _) = found
+        .pop()
+        .ok_or_else(|| ToolError::new("INTERNAL", "a document was lost"))?;
+    Ok((index, document))
+}
+
+/// The first of each, then the second of each: the nearest of no index hide those of another.
+fn alternate<'i>(mut lists: Vec<impl Iterator<Item = Suggestion<'i>>>) -> Vec<Suggestion<'i>> {
+    let mut all = Vec::new();
+    while all.len() < SUGGESTIONS_LIMIT {
+        let before = all.len();
+        all.extend(lists.iter_mut().filter_map(Iterator::next));
+        if all.len() == before {
+            break;
+        }
+    }
+    all.truncate(SUGGESTIONS_LIMIT);
+    all
+}
+
+/// `unread` are the files of that name that were not read, each as `path: reason`.
+fn not_found(
+    asked: &[Arc<Index>],
+    name: &str,
+    unread: &[Suggestion<'_>],
+    nearest: &[Suggestion<'_>],
+) -> ToolError {
+    let names = names(asked);
+    let place = if asked.len() == 1 {
+        format!("index {names}")
+    } else {
+        format!("the indexes {names}")
+    };
+    let sentence = format!("no document {:?} in {place}", short(name));
+    if let [Suggestion { index, path: file }, ..] = unread
+        && let Some((path, reason)) = file.split_once(": ")
+    {
+        let place = format!("{path} is in the indexed folder of {index}");
+        let sentence = format!("{sentence}; {place} but was not read: {reason}");
+        let all: Vec<&str> = unread.iter().map(|one| one.path.as_str()).collect();
+        return ToolError::new("DOCUMENT_NOT_FOUND", sentence)
+            .with_hint("list_documents with skipped=true lists all files that were not read")
+            .with_fact("skipped", all);
+    }
+    let error = ToolError::new("DOCUMENT_NOT_FOUND", sentence);
+    match nearest {
+        [] => error.with_hint("list_documents and search name the documents there are"),
+        [one] => error
+            .with_hint(format!("The nearest is {}", one.shown()))
+            .with_fact("nearest", uris(nearest)),
+        _ => error
+            .with_hint(format!("The nearest are {}", listed(nearest)))
+            .with_fact("nearest", uris(nearest)),
+    }
+}
+
+impl Suggestion<'_> {
+    /// The two arguments that name it.
+    fn shown(&self) -> String {
+        format!("{} (index_name {})", self.path, self.index)
+    }
+}
+
+fn listed(suggestions: &[Suggestion<'_>]) -> String {
+    let shown: Vec<String> = suggestions.iter().map(Suggestion::shown).collect();
+    shown.join(", ")
+}
+
+fn uris(suggestions: &[Suggestion<'_>]) -> Vec<String> {
+    let uris = suggestions
+        .iter()
+        .map(|one| uri::of_document(one.index, &one.path));
+    uris.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use kb_engine::KbWriter;
+
+    use super::*;
+    use crate::options::Options;
+
+    fn indexes(folder: &Path, files: &[(&str, &[&str])]) -> Arc<Indexes> {
+        let mut all = Vec::new();
+        for (name, documents) in files {
+            let path = folder.join(format!("{name}.kb"));
+            let mut writer = KbWriter::open_or_create(&path).unwrap();
+            for document in *documents {
+                writer.add_bytes(document, document.as_bytes()).unwrap();
+            }
+            writer.commit().unwrap();
+            all.push(((*name).to_owned(), path));
+        }
+        let options = Options {
+            files: all,
+            allow_write: false,
+            allow_roots: Vec::new(),
+            note: Arc::new(|_| ()),
+            opened: None,
+        };
+        Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    fn found(indexes: &Indexes, name: &str) -> String {
+        match indexes.document(None, name) {
+            Ok((index, document)) => format!("{}: {}", index.name(), document.path),
+            Err(error) => error.text(),
+        }
+    }
+
+    #[test]
+    fn a_path_wins_over_the_end_of_one_in_another_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = indexes(
+            folder.path(),
+            &[
+                ("one", &["src/lib.rs", "docs/a.md", "b/x.md", "c/x.md"]),
+                ("two", &["lib.rs", "x.md", "more/a.md", "only.md"]),
+            ],
+        );
+        assert_eq!(found(&open, "lib.rs"), "two: lib.rs");
+        assert_eq!(found(&open, "src/lib.rs"), "one: src/lib.rs");
+        // Several in the one index are as near as nothing against a path in the other.
+        assert_eq!(found(&open, "x.md"), "two: x.md");
+        assert_eq!(found(&open, "kb://one/doc/lib.rs"), "one: src/lib.rs");
+        let (_, document) = open.document(Some("two"), "only.md").unwrap();
+        let handle = document.handle.clone();
+        assert_eq!(found(&open, &handle), "two: only.md");
+        assert_eq!(
+            found(&open, "a.md"),
+            "INDEX_AMBIGUOUS: 2 indexes have a document \"a.md\". Pass index_name: one or two."
+        );
+    }
+
+    #[test]
+    fn every_name_in_an_error_says_its_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = indexes(
+            folder.path(),
+            &[
+                ("one", &["b/x.md", "c/x.md", "guide.md"]),
+                ("two", &["d/x.md", "guides.md"]),
+            ],
+        );
+        assert_eq!(
+            found(&open, "x.md"),
+            "AMBIGUOUS_DOCUMENT: \"x.md\" matches several documents. Give the whole path: \
+             d/x.md (index_name two), b/x.md (index_name one), c/x.md (index_name one)."
+        );
+        assert_eq!(
+            found(&open, "giude.md"),
+            "DOCUMENT_NOT_FOUND: no document \"giude.md\" in the indexes one and two. \
+             The nearest are guide.md (index_name one), guides.md (index_name two)."
+        );
+        let error = open.document(Some("two"), "guide.md").unwrap_err();
+        assert_eq!(
+            error.text(),
+            "DOCUMENT_NOT_FOUND: no document \"guide.md\" in index two. \
+             The nearest is guides.md (index_name two)."
+        );
+        assert_eq!(error.facts["nearest"][0], "kb://two/doc/guides.md");
+    }
+
+    #[test]
+    fn a_search_covers_all_indexes_unless_it_asks_for_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = indexes(folder.path(), &[("one", &["a.md"]), ("two", &["b.md"])]);
+        assert_eq!(open.pick_all(None).unwrap().len(), 2);
+        let error = open.pick_all(Some(".")).unwrap_err();
+        assert_eq!(error.code, "INDEX_NOT_FOUND");
+        // The tests run in the folder of this package, which is the root of its files.
+        let here = std::env::current_dir().unwrap();
+        let file = folder.path().join("here.kb");
+        let mut writer = KbWriter::open_or_create(&file).unwrap();
+        let sources = [here.join("Cargo.toml")];
+        let options = kb_engine::IndexOptions::new();
+        writer
+            .index(&sources, &options, &mut kb_engine::Progress::ignore)
+            .unwrap();
+        drop(writer);
+        let files = [("one", "one.kb"), ("here", "here.kb")];
+        let files = files.map(|(name, file)| (name.to_owned(), folder.path().join(file)));
+        let options = Options {
+            files: files.to_vec(),
+            allow_write: false,
+            allow_roots: Vec::new(),
+            note: Arc::new(|_| ()),
+            opened: None,
+        };
+        let open = Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(open.pick_all(None).unwrap().len(), 2);
+        let asked = open.pick_all(Some(".")).unwrap();
+        assert_eq!((asked.len(), asked[0].name()), (1, "here"));
+    }
+}
