@@ -266,7 +266,8 @@ Examples:
 
 /// Show, add or remove tags of documents
 ///
-/// Tags are kept in lower case. They stay when a file changes; `kb search --tag` filters by them.
+/// Tags are kept in lower case. They stay when a file changes, except those that the front matter of
+/// a Markdown file states, which follow it. `kb search --tag` filters by them.
 #[derive(Debug, Args)]
 #[command(after_help = TAG_EXAMPLES)]
 pub(crate) struct TagArguments {

@@ -169,6 +169,7 @@ pub(super) static ROWS: &[Row] = &[
         =contributors =contributing =maintainers =changelog =changes =history =news =install =todo \
         =hacking =thanks =credits =faq =security =roadmap =unlicense =patents =bugs =about =version", "txt plain"),
     row("typst", Markup, "typ", ""),
+    row("xml", Markup, "xml rss atom tei", ""),
     // Notations for data.
     row("bibtex", DataLanguage, "bib", "bib"),
     row("diff", DataLanguage, "diff patch", "patch"),
@@ -182,8 +183,9 @@ pub(super) static ROWS: &[Row] = &[
         =composer.lock =pipfile.lock =flake.lock =.babelrc =.eslintrc =.prettierrc", "json5 jsonc"),
     row("nginx", DataLanguage, "nginx nginxconf =nginx.conf", ""),
     row("toml", DataLanguage, "toml =cargo.lock =poetry.lock =uv.lock =pipfile =pdm.lock", ""),
-    row("xml", DataLanguage, "xml xsd xsl xslt svg rss atom plist wsdl pom csproj vbproj fsproj props targets \
-        resx nuspec storyboard xib kml gpx tei xmi ui qrc rdf owl xaml", "svg"),
+    // Vocabularies that programs write and read: schemas, projects, user interfaces, pictures.
+    row("xml", DataLanguage, "xsd xsl xslt svg plist wsdl pom csproj vbproj fsproj props targets resx nuspec storyboard \
+        xib xmi kml gpx ui qrc rdf owl xaml =pom.xml =androidmanifest.xml =build.xml =web.xml", "svg"),
     row("yaml", DataLanguage, "yaml yml clang-format clang-tidy cff =.clang-format =pnpm-lock.yaml", "yml"),
     // Tables and everything else.
     row("csv", Data, "csv", ""),
@@ -335,6 +337,7 @@ pub fn known_languages() -> Vec<&'static str> {
         .filter(|language| !language.is_empty())
         .collect();
     languages.sort_unstable();
+    languages.dedup();
     languages
 }
 
@@ -342,6 +345,7 @@ pub fn known_languages() -> Vec<&'static str> {
 pub fn known_types() -> Vec<&'static str> {
     let mut types: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
     types.sort_unstable();
+    types.dedup();
     types
 }
 
@@ -368,6 +372,10 @@ mod tests {
             ("nginx.conf.in", "nginx", "nginx", Class::Data),
             ("main.tf", "hcl", "hcl", Class::Code),
             ("git.1", "man", "man", Class::Doc),
+            ("manual.xml", "xml", "xml", Class::Doc),
+            ("pom.xml", "xml", "xml", Class::Data),
+            ("schema.xsd", "xml", "xml", Class::Data),
+            ("logo.svg", "xml", "xml", Class::Data),
         ] {
             let found = from_name(path).unwrap();
             assert_eq!(
@@ -442,7 +450,10 @@ mod tests {
         let mut words: BTreeMap<&str, &str> = BTreeMap::new();
         for row in ROWS {
             for word in std::iter::once(row.name).chain(row.aliases.split_ascii_whitespace()) {
-                if let Some(other) = words.insert(word, row.name) {
+                // One type may have two rows, of two classes.
+                if let Some(other) = words.insert(word, row.name)
+                    && other != row.name
+                {
                     panic!("{word} means {other} and {}", row.name);
                 }
             }

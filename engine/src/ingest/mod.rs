@@ -18,4 +18,5 @@ pub mod run;
 pub mod secrets;
 pub mod segment;
 mod source;
+pub mod tags;
 pub mod walk;

@@ -13,7 +13,7 @@ const HEADING_BYTES: usize = 48;
 /// Characters of a heading or title; longer ones are cut.
 pub(super) const MAX_TITLE_CHARS: usize = 300;
 /// Characters of a metadata value; longer ones are cut.
-const MAX_METADATA_CHARS: usize = 1000;
+pub(super) const MAX_METADATA_CHARS: usize = 1000;
 /// Metadata pairs of one document.
 const MAX_METADATA: usize = 64;
 

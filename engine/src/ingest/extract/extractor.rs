@@ -69,7 +69,7 @@ fn choose_type(path: &str, named: Option<FileType>, source: &str) -> FileType {
     match named {
         // The same extension serves another format: translations of Qt.
         Some(found) if found.name == "typescript" && first_line().starts_with("<?xml") => {
-            file_types::from_name("translation.xml").unwrap_or(found)
+            file_types::from_name("translation.ui").unwrap_or(found)
         }
         Some(found) => found,
         None => {

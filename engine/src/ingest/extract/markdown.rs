@@ -3,9 +3,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
-
-/// Lines of front matter that are read.
-const MAX_FRONT_MATTER_LINES: usize = 200;
+use crate::ingest::extract::front_matter::front_matter;
 
 pub(super) fn extract(source: &str) -> Extracted {
     let mut extracted = Extracted::default();
@@ -40,53 +38,5 @@ fn add_words(heading: &mut Option<(usize, usize, String)>, words: &str) {
         && title.len() <= MAX_TITLE_CHARS * 4
     {
         title.push_str(words);
-    }
-}
-
-/// Reads `---` (YAML) or `+++` (TOML) front matter into `extracted`; returns where the body starts.
-/// Only plain `key: value` and `key = value` lines are understood: that covers what people write
-/// about title, author and date.
-fn front_matter(source: &str, extracted: &mut Extracted) -> usize {
-    let mut lines = source.split_inclusive('\n');
-    let (mark, separator) = match lines.next().map(str::trim_end) {
-        Some("---") => ("---", ':'),
-        Some("+++") => ("+++", '='),
-        _ => return 0,
-    };
-    let mut at = source.find('\n').map_or(source.len(), |end| end + 1);
-    let mut pairs = Vec::new();
-    for line in lines.take(MAX_FRONT_MATTER_LINES) {
-        at += line.len();
-        let trimmed = line.trim_end();
-        if trimmed == mark || (mark == "---" && trimmed == "...") {
-            for (key, value) in pairs {
-                add_pair(extracted, key, value);
-            }
-            return at;
-        }
-        if !line.starts_with([' ', '\t', '#', '-'])
-            && let Some((key, value)) = trimmed.split_once(separator)
-        {
-            pairs.push((key.trim(), value.trim()));
-        }
-    }
-    0
-}
-
-fn add_pair(extracted: &mut Extracted, key: &str, value: &str) {
-    let quoted = |mark| {
-        value
-            .strip_prefix(mark)
-            .and_then(|value| value.strip_suffix(mark))
-    };
-    let value = quoted('"').or_else(|| quoted('\'')).unwrap_or(value);
-    let value = value.trim_matches(['[', ']']);
-    match key.to_ascii_lowercase().as_str() {
-        "title" => extracted.title = Some(value.to_owned()),
-        "author" | "authors" => extracted.add_metadata("author", value),
-        "date" => extracted.add_metadata("date", value),
-        "description" | "summary" => extracted.add_metadata("description", value),
-        "tags" | "keywords" | "categories" => extracted.add_metadata("tags", value),
-        _ => {}
     }
 }

@@ -12,6 +12,7 @@
 mod code;
 mod extracted;
 mod extractor;
+mod front_matter;
 mod html;
 mod markdown;
 mod rst;

@@ -7,6 +7,7 @@ use crate::index::keyword::{
 };
 use crate::index::vector::{self, quantise};
 use crate::ingest::prepare::limits;
+use crate::ingest::tags;
 use crate::store::outline::SectionPath;
 use crate::types::{ChunkSpan, Document, Lines, Span};
 
@@ -60,6 +61,13 @@ pub struct Prepared {
     pub vectors: Vec<i8>,
     /// Bytes of a vector row.
     pub stride: usize,
+}
+
+impl Prepared {
+    /// The tags that the document states.
+    pub fn stated_tags(&self) -> Vec<String> {
+        tags::stated(&self.document.file_type, &self.document.metadata)
+    }
 }
 
 /// Prepares documents on one thread; keeps buffers and the analyser's caches between them.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::ingest::prepare::preparer::{Chunking, Source};
 use crate::ingest::run::session::{PendingChange, Session};
 use crate::ingest::run::source_info::SourceInfo;
-use crate::ingest::run::tags;
+use crate::ingest::tags;
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::types::{Document, DocumentId};
@@ -50,16 +50,26 @@ impl Session {
         if exists && !may_replace {
             return Err(Error::DocumentExists { path });
         }
-        let pending_tags = match pending {
-            Some(
-                PendingChange::Add { tags, .. }
-                | PendingChange::Replace { tags, .. }
-                | PendingChange::Tag { tags, .. },
-            ) => Some(tags.clone()),
+        let stated = |document: &Document| tags::stated(&document.file_type, &document.metadata);
+        let stated_in = |record: &DocumentRecord| tags::stated(&record.file_type, &record.metadata);
+        let record = stored.as_ref().map(|(_, record)| record);
+        // The tags that the document has, and those among them that its content states.
+        let (given, before) = match (pending, record) {
+            (
+                Some(
+                    PendingChange::Add { tags, prepared }
+                    | PendingChange::Replace { tags, prepared, .. },
+                ),
+                _,
+            ) => (tags.clone(), stated(&prepared.document)),
+            (Some(PendingChange::Tag { tags, .. }), Some(record)) => {
+                (tags.clone(), stated_in(record))
+            }
+            (None, Some(record)) => (record.tags.clone(), stated_in(record)),
             // A document that comes after one that went is another one.
-            Some(PendingChange::Remove { .. }) => Some(Vec::new()),
-            None => None,
+            _ => (Vec::new(), Vec::new()),
         };
+        let tags = tags::restated(&given, &before, &stated(&document));
         let source = Source {
             root: None,
             size_bytes: source.size_bytes,
@@ -68,15 +78,8 @@ impl Session {
         };
         let prepared = Box::new(self.preparer.prepare(document, source, chunking)?);
         let change = match stored {
-            Some((id, record)) => PendingChange::Replace {
-                id,
-                prepared,
-                tags: pending_tags.unwrap_or(record.tags),
-            },
-            None => PendingChange::Add {
-                prepared,
-                tags: pending_tags.unwrap_or_default(),
-            },
+            Some((id, _)) => PendingChange::Replace { id, prepared, tags },
+            None => PendingChange::Add { prepared, tags },
         };
         self.pending.insert(path, change);
         Ok(exists)

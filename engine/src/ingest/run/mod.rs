@@ -18,7 +18,6 @@ mod samples;
 mod seal;
 mod session;
 mod source_info;
-mod tags;
 mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};

@@ -7,6 +7,7 @@ use crate::container::Snapshot;
 use crate::error::Result;
 use crate::ingest::prepare::preparer::{Chunking, Source};
 use crate::ingest::prepare::preserved::{PreservedDocument, PreservedFields};
+use crate::ingest::tags;
 use crate::store::outline;
 use crate::types::{Document, DocumentId};
 
@@ -32,7 +33,7 @@ pub(super) fn is_path_prefix(
     Ok(is_there)
 }
 
-/// What stays of a document when it is made again.
+/// What stays of a document when it is made again from its file, which states its own tags.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -42,9 +43,10 @@ pub(super) fn fields(
     id: DocumentId,
 ) -> Result<PreservedFields> {
     let record = catalog.documents.get(snapshot, id)?;
+    let stated = tags::stated(&record.file_type, &record.metadata);
     Ok(PreservedFields {
         suffix: record.suffix,
-        tags: record.tags,
+        tags: tags::restated(&record.tags, &stated, &[]),
         added_ms: record.added_ms,
     })
 }

@@ -13,6 +13,7 @@ use crate::index::keyword;
 use crate::ingest::prepare::preparer::Prepared;
 use crate::ingest::prepare::preserved::PreservedFields;
 use crate::ingest::segment::writer::{self, SegmentWriter};
+use crate::ingest::tags;
 use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
@@ -90,8 +91,8 @@ impl Batch {
         self.write(transaction, id, prepared, fields)
     }
 
-    /// Writes the new content of a document; it keeps number, handle and, unless others are given,
-    /// tags.
+    /// Writes the new content of a document; it keeps number, handle and, unless others are given, the
+    /// tags that people gave it, beside those that it states now.
     pub fn replace(
         &mut self,
         transaction: &mut Transaction<'_>,
@@ -101,9 +102,13 @@ impl Batch {
     ) -> Result<()> {
         let old = documents::get_uncommitted(transaction, id)?;
         self.leave_rows(&old);
+        let restated = || {
+            let before = tags::stated(&old.file_type, &old.metadata);
+            tags::restated(&old.tags, &before, &prepared.stated_tags())
+        };
         let fields = PreservedFields {
+            tags: tags.unwrap_or_else(restated),
             suffix: old.suffix,
-            tags: tags.unwrap_or(old.tags),
             added_ms: old.added_ms,
         };
         self.write(transaction, id, prepared, fields)

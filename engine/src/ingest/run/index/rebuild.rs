@@ -28,6 +28,7 @@ use crate::ingest::run::session::Session;
 use crate::ingest::run::{preserved, recall};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
+use crate::ingest::tags;
 use crate::progress::{Reporter, Stage};
 use crate::store::meta::Meta;
 use crate::store::skipped;
@@ -244,7 +245,10 @@ fn write_outcome(
     known: Option<(DocumentId, PreservedFields)>,
 ) -> Result<()> {
     match (outcome, known) {
-        (Outcome::Prepared(prepared), Some((id, fields))) => {
+        (Outcome::Prepared(prepared), Some((id, mut fields))) => {
+            if let Input::File(_) = input {
+                fields.tags = tags::restated(&fields.tags, &[], &prepared.stated_tags());
+            }
             batch.write(transaction, id, &prepared, fields)
         }
         (Outcome::Prepared(prepared), None) => {
@@ -253,7 +257,8 @@ fn write_outcome(
                 Some(before) => before.has_suffix(suffix),
                 None => Ok(false),
             };
-            batch.add_beside(transaction, &prepared, Vec::new(), &mut is_reserved)
+            let tags = prepared.stated_tags();
+            batch.add_beside(transaction, &prepared, tags, &mut is_reserved)
         }
         // Its document would be lost with the old file.
         (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),

@@ -199,7 +199,9 @@ fn write(
         skipped::remove(transaction, &file.document_path)?;
     }
     match (outcome, candidate.stored) {
-        (Outcome::Prepared(prepared), None) => batch.add(transaction, &prepared, Vec::new()),
+        (Outcome::Prepared(prepared), None) => {
+            batch.add(transaction, &prepared, prepared.stated_tags())
+        }
         (Outcome::Prepared(prepared), Some(stored)) => {
             batch.replace(transaction, stored.id, &prepared, None)
         }

@@ -338,3 +338,56 @@ fn a_file_is_made_from_a_folder_when_it_holds_nothing_else() {
     index(&[&other]);
     assert!(!is_made(&one));
 }
+
+#[test]
+fn tags_of_front_matter_follow_the_file_and_given_ones_stay() {
+    let place = Place::new(&[]);
+    let note = |tags: &str| place.write("a.md", &format!("---\ntags: {tags}\n---\n\nThe sea.\n"));
+    let tags = |of: &str| Kb::open(place.kb()).unwrap().document(of).unwrap().tags;
+    let found = |tag: &str| {
+        let filters = crate::Filters::new().tags([tag]);
+        let request = crate::Request::new("sea").filters(filters);
+        Kb::open(place.kb())
+            .unwrap()
+            .search(&request)
+            .unwrap()
+            .hits
+            .len()
+    };
+    note("[Harbour, tide]");
+    place.write("b.md", "The sea.\n");
+    place.index();
+    assert_eq!(tags("a.md"), ["harbour", "tide"]);
+    assert_eq!(
+        (found("harbour"), found("tide"), tags("b.md").len()),
+        (1, 1, 0)
+    );
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    writer.tag("a.md", &["own"], &[]).unwrap();
+    writer.commit().unwrap();
+    drop(writer);
+    note("tide, dock");
+    place.index();
+    assert_eq!(tags("a.md"), ["dock", "own", "tide"]);
+    assert_eq!((found("harbour"), found("dock")), (0, 1));
+    // A rebuild reads the same.
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    let options = IndexOptions {
+        rebuild: true,
+        ..IndexOptions::default()
+    };
+    let report = writer.index(&place.paths, &options, &mut crate::Progress::ignore);
+    assert_eq!(report.unwrap().documents, 2);
+    drop(writer);
+    assert_eq!(tags("a.md"), ["dock", "own", "tide"]);
+    // And so does a document that is put in its place.
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    let put = |writer: &mut KbWriter, text: &str| {
+        writer.replace_bytes("a.md", text.as_bytes()).unwrap();
+        writer.tag("a.md", &[], &[]).unwrap()
+    };
+    assert_eq!(put(&mut writer, "---\ntags: reef\n---\n"), ["own", "reef"]);
+    assert_eq!(put(&mut writer, "---\ntags: bay\n---\n"), ["bay", "own"]);
+    writer.commit().unwrap();
+    assert_eq!(tags("a.md"), ["bay", "own"]);
+}
