@@ -242,7 +242,7 @@ fn a_search_returns_located_documents_or_passages() {
             .unwrap()
             .contains("Revenue grew by 15%")
     );
-    assert_eq!(first["location"]["document_type"], "md");
+    assert_eq!(first["location"]["document_type"], "markdown");
     assert!(first["location"]["start_line"].is_u64(), "{first}");
     assert!(
         first["doc_handle"]
@@ -346,7 +346,7 @@ fn outline_sections_chunks_and_metadata_of_a_document_are_given() {
     let outline = client.tool("get_document_outline", document.clone());
     assert_eq!(
         (&outline["type"], &outline["total_lines"]),
-        (&json!("md"), &json!(11))
+        (&json!("markdown"), &json!(11))
     );
     let headings = outline["headings"].as_array().unwrap();
     let sections: Vec<&str> = headings
@@ -416,7 +416,7 @@ fn folders_documents_and_numbers_of_an_index_are_listed() {
     assert_eq!(listed.len(), 2);
     assert_eq!(
         (&listed[0]["name"], &listed[0]["type"]),
-        (&json!("Q1_Budget.md"), &json!("md"))
+        (&json!("Q1_Budget.md"), &json!("markdown"))
     );
     assert_eq!(
         listed[0]["modified"].as_str().unwrap().len(),

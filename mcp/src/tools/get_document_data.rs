@@ -234,7 +234,7 @@ fn metadata(
         author: stated("author"),
         created: stated("date"),
         updated: time::rfc3339(updated_ms(document)),
-        document_type: file_types::short(&document.file_type),
+        document_type: &document.file_type,
         size: document.size_bytes,
         tags: (!document.tags.is_empty()).then_some(&document.tags),
         mime_type: file_types::mime(&document.file_type),

@@ -1,6 +1,6 @@
 //! `get_document_outline`: the headings of a document, without its content.
 
-use kb_engine::{Class, Cursor, DocumentSections, Section, file_types};
+use kb_engine::{Cursor, DocumentSections, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub(super) struct Outline<'a> {
     #[schemars(default)]
     document_id: &'a str,
     title: Option<&'a str>,
-    /// File type: md, html, txt, or code.
+    /// File type: markdown, html, text, rust.
     r#type: &'a str,
     /// Human readable, e.g. 2.4MB.
     file_size: String,
@@ -82,17 +82,13 @@ impl Tool for GetDocumentOutline {
 
 fn respond(cx: &Context<'_>, outline: &DocumentSections) -> ToolResponse {
     let document = &outline.document;
-    let kind = match document.class {
-        Class::Code => "code",
-        _ => file_types::short(&document.file_type),
-    };
     let size = time::size(document.size_bytes);
     let token = outline.sections.next.as_ref().map(Cursor::as_str);
     let mut text = Text::new();
     text.warnings(&cx.warnings);
     text.line(format!("{}  {}", document.path, document.title));
     text.facts(&[
-        ("type", Some(&kind)),
+        ("type", Some(&document.file_type)),
         ("size", Some(&size)),
         ("bytes", Some(&document.size_bytes)),
         ("lines", Some(&document.lines)),
@@ -109,7 +105,7 @@ fn respond(cx: &Context<'_>, outline: &DocumentSections) -> ToolResponse {
     let result = Outline {
         document_id: &document.path,
         title: non_empty(&document.title),
-        r#type: kind,
+        r#type: &document.file_type,
         file_size: size,
         file_size_bytes: document.size_bytes,
         total_lines: document.lines,
@@ -143,7 +139,7 @@ mod tests {
         let outline = &answer.structured;
         assert_eq!(
             (&outline["type"], &outline["total_lines"]),
-            (&json!("md"), &json!(11))
+            (&json!("markdown"), &json!(11))
         );
         let mending = &outline["headings"][1];
         assert_eq!(
@@ -155,7 +151,7 @@ mod tests {
         let content = text.structured["data"]["content"].as_str().unwrap();
         assert!(content.starts_with("## Mending\n"), "{content}");
         let code = fixture.answer("get_document_outline", json!({"document_id": "src/rig.rs"}));
-        assert_eq!(code.structured["type"], "code");
+        assert_eq!(code.structured["type"], "rust");
         assert_eq!(code.structured["continuation"], json!({"has_more": false}));
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use kb_engine::file_types;
 use kb_engine::{Cursor, Hit, Mode, Request, Response, Scope, Sort};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -254,7 +253,7 @@ fn respond(
 }
 
 fn result<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> SearchResult<'a> {
-    let document_type = file_types::short(&hit.file_type);
+    let document_type = hit.file_type.as_str();
     let has_lines = hit.lines.first > 0;
     let (before, after) = (non_empty(&hit.before), non_empty(&hit.after));
     SearchResult {
@@ -289,7 +288,7 @@ fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
     text.facts(&[
         ("handle", Some(&hit.handle)),
         ("index", Some(&hits::index_of(indexes, hit))),
-        ("type", Some(&file_types::short(&hit.file_type))),
+        ("type", Some(&hit.file_type)),
         ("updated", Some(&updated(hit).unwrap_or_default())),
         ("bytes", Some(&hit.size_bytes)),
         ("tags", Some(&hit.tags.join(" "))),
@@ -333,7 +332,7 @@ mod tests {
         assert_eq!(first["document_id"], "guides/sails.md");
         assert_eq!(first["title"], "Sails");
         assert_eq!(first["uri"], "kb://guides/doc/guides/sails.md");
-        assert_eq!(first["location"]["document_type"], "md");
+        assert_eq!(first["location"]["document_type"], "markdown");
         assert_eq!(first["location"]["section"], "Sails");
         assert!(first["preview"].as_str().unwrap().contains("wax"));
         assert_eq!(answer.structured["status"]["message"], "SEARCH_COMPLETED");

@@ -1,6 +1,6 @@
 //! `list_documents`: the documents in a folder.
 
-use kb_engine::{Cursor, DocumentInfo, Paged, SkippedFile, file_types};
+use kb_engine::{Cursor, DocumentInfo, Paged, SkippedFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ fn respond(
             ("modified", Some(&day(document))),
             ("handle", Some(&document.handle)),
             ("bytes", Some(&document.size_bytes)),
-            ("type", Some(&file_types::short(&document.file_type))),
+            ("type", Some(&document.file_type)),
         ]);
     }
     if documents.is_empty() {
@@ -195,7 +195,7 @@ fn entry(document: &DocumentInfo) -> Document<'_> {
         doc_handle: &document.handle,
         title: non_empty(&document.title),
         size: document.size_bytes,
-        r#type: file_types::short(&document.file_type),
+        r#type: &document.file_type,
         reason: None,
     }
 }
