@@ -1,4 +1,4 @@
-//! The configuration with which a host starts this server. A host is a program with a model in it, as MCP
+//! The configuration with which a host starts this server, or connects to one. A host is a program with a model in it, as MCP
 //! calls it.
 
 use std::fmt::Write as _;
@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 /// Name of the server in the configuration.
 const SERVER: &str = "kb";
 
-/// A program that starts servers.
+/// Where Claude Code reads servers from.
+const CLAUDE_FILE: &str = ".mcp.json in the folder of a project";
+
+/// A program that starts servers, or connects to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
     /// Claude Code and Claude Desktop.
@@ -68,6 +71,21 @@ pub struct Launch {
     pub arguments: Vec<String>,
 }
 
+/// A server that is running already, and that hosts reach over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    /// Its address, with the path of the endpoint: `http://127.0.0.1:8765/mcp`.
+    pub url: String,
+    /// Whether it requires a token. Hosts read it from the environment variable [`TOKEN_VARIABLE`], so
+    /// that no configuration has it.
+    pub requires_token: bool,
+    /// The command that connects to it, for a host that cannot do that itself.
+    pub bridge: Launch,
+}
+
+/// The environment variable that a token is read from.
+pub const TOKEN_VARIABLE: &str = "KB_MCP_TOKEN";
+
 /// A piece of configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snippet {
@@ -82,7 +100,7 @@ pub fn snippet(host: Host, launch: &Launch) -> Snippet {
     let (command, arguments) = (&launch.command, &launch.arguments);
     let server = json!({ "command": command, "args": arguments });
     match host {
-        Host::Claude => servers(".mcp.json in the folder of a project", "mcpServers", server),
+        Host::Claude => servers(CLAUDE_FILE, "mcpServers", server),
         Host::Cursor => servers("~/.cursor/mcp.json", "mcpServers", server),
         Host::Gemini => servers("~/.gemini/settings.json", "mcpServers", server),
         Host::Zed => servers("~/.config/zed/settings.json", "context_servers", server),
@@ -104,6 +122,60 @@ pub fn snippet(host: Host, launch: &Launch) -> Snippet {
                     "[mcp_servers.{SERVER}]\ncommand = {command}\nargs = [{arguments}]\n"
                 ),
             }
+        }
+    }
+}
+
+/// The configuration with which `host` uses a running server.
+pub fn remote_snippet(host: Host, remote: &Remote) -> Snippet {
+    let url = &remote.url;
+    // Every host has its own way to name a variable.
+    let with_token = |mut server: Value, variable: String| {
+        if remote.requires_token
+            && let Some(server) = server.as_object_mut()
+        {
+            let headers = json!({ "Authorization": format!("Bearer {variable}") });
+            server.insert("headers".to_owned(), headers);
+        }
+        server
+    };
+    let braced = || format!("${{{TOKEN_VARIABLE}}}");
+    let of_env = || format!("${{env:{TOKEN_VARIABLE}}}");
+    match host {
+        Host::Claude => {
+            let server = with_token(json!({ "type": "http", "url": url }), braced());
+            servers(CLAUDE_FILE, "mcpServers", server)
+        }
+        Host::Cursor => {
+            let server = with_token(json!({ "url": url }), of_env());
+            servers("~/.cursor/mcp.json", "mcpServers", server)
+        }
+        Host::Gemini => {
+            let server = with_token(json!({ "httpUrl": url }), braced());
+            servers("~/.gemini/settings.json", "mcpServers", server)
+        }
+        // It sends headers as they stand in its settings, so that the token would be there.
+        Host::Zed if remote.requires_token => snippet(host, &remote.bridge),
+        Host::Zed => {
+            let server = json!({ "url": url });
+            servers("~/.config/zed/settings.json", "context_servers", server)
+        }
+        Host::Vscode => {
+            let server = with_token(json!({ "type": "http", "url": url }), of_env());
+            servers(".vscode/mcp.json", "servers", server)
+        }
+        Host::Opencode => {
+            let server = json!({ "type": "remote", "url": url, "enabled": true });
+            let server = with_token(server, format!("{{env:{TOKEN_VARIABLE}}}"));
+            servers("opencode.json", "mcp", server)
+        }
+        Host::Codex => {
+            let mut text = format!("[mcp_servers.{SERVER}]\nurl = {}\n", toml_string(url));
+            if remote.requires_token {
+                text.push_str(&format!("bearer_token_env_var = \"{TOKEN_VARIABLE}\"\n"));
+            }
+            let file = "~/.codex/config.toml";
+            Snippet { file, text }
         }
     }
 }
@@ -175,6 +247,44 @@ mod tests {
             "[mcp_servers.kb]\ncommand = \"C:\\\\kb \\\"1\\\".exe\"\nargs = [\"mcp\", \
              \"a\\u007F\\u009B\\U000E0041=/x/caf\u{e9}.kb\"]\n"
         );
+    }
+
+    #[test]
+    fn a_running_server_is_reached_with_a_token_from_the_environment() {
+        let url = "http://127.0.0.1:8765/mcp";
+        let mut remote = Remote {
+            url: url.to_owned(),
+            requires_token: true,
+            bridge: launch(),
+        };
+        for (host, address, header) in [
+            (Host::Claude, "/mcpServers/kb/url", "${KB_MCP_TOKEN}"),
+            (Host::Cursor, "/mcpServers/kb/url", "${env:KB_MCP_TOKEN}"),
+            (Host::Gemini, "/mcpServers/kb/httpUrl", "${KB_MCP_TOKEN}"),
+            (Host::Vscode, "/servers/kb/url", "${env:KB_MCP_TOKEN}"),
+            (Host::Opencode, "/mcp/kb/url", "{env:KB_MCP_TOKEN}"),
+        ] {
+            let value: Value = serde_json::from_str(&remote_snippet(host, &remote).text).unwrap();
+            assert_eq!(value.pointer(address), Some(&json!(url)), "{value}");
+            let (server, _) = address.rsplit_once('/').unwrap();
+            let headers = value.pointer(&format!("{server}/headers")).unwrap();
+            assert_eq!(
+                headers,
+                &json!({ "Authorization": format!("Bearer {header}") })
+            );
+        }
+        assert_eq!(
+            remote_snippet(Host::Codex, &remote).text,
+            format!("[mcp_servers.kb]\nurl = \"{url}\"\nbearer_token_env_var = \"KB_MCP_TOKEN\"\n")
+        );
+        // Zed would need the token in its settings.
+        let zed = remote_snippet(Host::Zed, &remote);
+        assert_eq!(zed, snippet(Host::Zed, &launch()));
+        remote.requires_token = false;
+        for host in Host::ALL {
+            let text = remote_snippet(host, &remote).text;
+            assert!(text.contains(url) && !text.contains("TOKEN"), "{text}");
+        }
     }
 
     #[test]

@@ -23,5 +23,5 @@ mod tools;
 mod transport;
 
 pub use definitions::reference;
-pub use options::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
-pub use transport::{serve_http, serve_stdio};
+pub use options::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_index_name};
+pub use transport::{connect_stdio, serve_http, serve_stdio};

@@ -65,9 +65,43 @@ pub struct HttpOptions {
     pub tokens: Option<PathBuf>,
 }
 
-/// Why a server cannot start.
+/// The options of a bridge from stdin and stdout to a server over HTTP.
+#[derive(Clone)]
+pub struct ConnectOptions {
+    /// `http://HOST:PORT/mcp`.
+    pub url: String,
+    /// The access token, if the server requires one.
+    pub token: Option<String>,
+    /// Receives the notes of the bridge.
+    pub note: Note,
+}
+
+impl fmt::Debug for ConnectOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the token, which is a secret.
+        f.debug_struct("ConnectOptions")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a server or a bridge cannot start.
 #[derive(Debug)]
 pub enum StartError {
+    /// The server to connect to does not accept the token, or requires one.
+    InvalidToken {
+        /// What it said.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// The server to connect to cannot be reached, or is none.
+    NotConnected {
+        /// What happened.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
     /// A .kb cannot be opened.
     File {
         /// The file.

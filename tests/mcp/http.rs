@@ -2,12 +2,13 @@
 
 mod attack;
 pub(crate) mod authorization;
+mod bridge;
 mod load;
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use kb_engine::escape::is_hidden;
@@ -37,9 +38,15 @@ impl HttpServer {
         variables: &[(&str, &str)],
     ) -> HttpServer {
         let mut command = folder.command();
-        command.arg("mcp").args(arguments);
-        command.args(["--http", "127.0.0.1:0"]);
         command.envs(variables.iter().copied());
+        HttpServer::start_command(command, arguments, "127.0.0.1:0")
+    }
+
+    /// The same at an address, with a command that is `kb` with all that it needs but arguments.
+    #[track_caller]
+    fn start_command(mut command: Command, arguments: &[&str], address: &str) -> HttpServer {
+        command.arg("mcp").args(arguments);
+        command.args(["--http", address]);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::client::{Carrier, Client};
+use super::stdio::Stdio;
 use crate::support::Folder;
 
 #[test]
@@ -54,6 +55,15 @@ fn without_a_file_the_one_of_the_folder_is_served() {
     assert_eq!(list["indexes"][0]["name"], "harbour");
     assert_eq!(list["indexes"][0]["table_name"], "harbour.kb");
     assert_eq!(list["indexes"][0]["writable"], false);
+    let mut server = Stdio::start(&folder, &[]);
+    let meta = json!({"_meta": Client::meta()});
+    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": meta}));
+    assert!(server.receive(crate::support::PATIENCE).is_some());
+    let said = server.end().stderr;
+    let file = folder.join("harbour.kb").display().to_string();
+    assert_eq!(said, format!("serving {file} as \"harbour\"\n"));
+    // One that was named need not be told.
+    assert_eq!(Stdio::start(&folder, &["harbour.kb"]).end().stderr, "");
 }
 
 #[test]
@@ -133,6 +143,35 @@ fn host_configurations_have_absolute_paths() {
             &entry["command"]
         };
         assert_eq!(*command, binary, "{host}: {snippet}");
+    }
+    // The same for a server that runs already; no file is needed for that.
+    let remote = |more: &[&str]| {
+        let mut command = folder.command();
+        command.args(["mcp", "--print-config", "cursor"]).args(more);
+        let outcome = crate::support::run(&mut command);
+        let told = (outcome.code, outcome.stderr.clone());
+        let parsed: Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
+        (parsed["mcpServers"]["kb"].clone(), told)
+    };
+    let (local, _) = remote(&["--http", "127.0.0.1:8765"]);
+    assert_eq!(local, json!({"url": "http://127.0.0.1:8765/mcp"}));
+    let (public, _) = remote(&["--http", "0.0.0.0:8765", "--allow-host", "kb.example"]);
+    let header = json!({"Authorization": "Bearer ${env:KB_MCP_TOKEN}"});
+    assert_eq!(
+        public,
+        json!({"url": "http://kb.example:8765/mcp", "headers": header})
+    );
+    let (bridge, _) = remote(&["--connect", "http://127.0.0.1:8765/mcp"]);
+    assert_eq!(
+        bridge["args"],
+        json!(["mcp", "--connect", "http://127.0.0.1:8765/mcp"])
+    );
+    for (more, words) in [
+        (["--http", "127.0.0.1:0"], "needs a port"),
+        (["--http", "0.0.0.0:80"], "--allow-host"),
+    ] {
+        let (_, (code, told)) = remote(&more);
+        assert!(code == Some(2) && told.contains(words), "{told}");
     }
     let outcome = folder
         .kb(["mcp", "harbour.kb", "--print-config", "emacs"])

@@ -47,12 +47,7 @@ pub(crate) struct McpArguments {
     /// requires tokens (`kb token create NAME`) and is not encrypted: put it behind a proxy with TLS.
     /// The Host header of a request must be this address, localhost, or a name allowed with
     /// --allow-host; with 0.0.0.0, clients on other machines need such a name.
-    #[arg(
-        long,
-        value_name = "ADDR:PORT",
-        conflicts_with = "print_config",
-        help_heading = "HTTP"
-    )]
+    #[arg(long, value_name = "ADDR:PORT", help_heading = "HTTP")]
     pub(crate) http: Option<String>,
 
     /// Allow requests for this host name, with or without a port (repeatable)
@@ -74,10 +69,34 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) tokens: Option<PathBuf>,
 
+    /// Connect stdin and stdout to the server at this URL instead of serving files (`kb mcp --http`)
+    ///
+    /// For clients that start a command and cannot send a token. The token is read from the environment
+    /// variable KB_MCP_TOKEN, or from --token-file, and checked when this starts: exit status 1 says
+    /// that it is invalid. The URL begins with http://; there is no TLS.
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = ["files", "allow_write", "allow_root", "watch", "http"],
+        help_heading = "HTTP"
+    )]
+    pub(crate) connect: Option<String>,
+
+    /// With --connect: read the token from the first line of this file instead of KB_MCP_TOKEN
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        requires = "connect",
+        help_heading = "HTTP"
+    )]
+    pub(crate) token_file: Option<PathBuf>,
+
     /// Print the configuration for HOST and exit
     ///
     /// It makes that program start this server: with absolute paths, and with the other flags given
-    /// here.
+    /// here. With --http it makes the program connect to that address, with the token that the
+    /// environment variable KB_MCP_TOKEN has then.
     #[arg(long, value_name = "HOST", value_parser = hosts())]
     pub(crate) print_config: Option<Host>,
 }
@@ -94,6 +113,7 @@ Examples:
   kb mcp docs=manual.kb code=src.kb     two files with names of your choice
   kb mcp notes.kb --allow-write --allow-root ~/notes
   kb mcp notes.kb --http 127.0.0.1:8765
+  kb mcp --connect http://127.0.0.1:8765/mcp
   kb mcp notes.kb --print-config vscode > .vscode/mcp.json";
 
 /// Create, list and revoke access tokens for `kb mcp --http`

@@ -1,24 +1,37 @@
-//! `kb mcp`: other programs ask the files.
+//! `kb mcp`: other programs ask the files, or a server that runs elsewhere.
 
 use std::ffi::OsStr;
+use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kb_mcp::hosts::{Host, Launch, snippet};
-use kb_mcp::{HttpOptions, Note, Opened, Options, StartError, is_index_name};
+use kb_mcp::hosts::{Host, Launch, Remote, Snippet, TOKEN_VARIABLE, remote_snippet, snippet};
+use kb_mcp::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_index_name};
 
 use crate::args::McpArguments;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureReport};
 use crate::locate::{locate, locate_argument};
 use crate::output::format::shell_word;
 use crate::output::{Output, log};
 use crate::watch::serve::follow;
 
 pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let options = options(arguments)?;
+    if let Some(url) = &arguments.connect {
+        return match arguments.print_config {
+            Some(host) => print_snippet(&snippet(host, &bridge(url, arguments)?), output),
+            None => connect(url, arguments, output),
+        };
+    }
     if let Some(host) = arguments.print_config {
-        return print_config(host, arguments, &options, output);
+        return print_config(host, arguments, output);
+    }
+    let options = options(arguments)?;
+    if arguments.files.is_empty() {
+        // Which file that is depends on the folder and on KB_FILE.
+        for (name, path) in &options.files {
+            log(&format!("serving {} as {name:?}", absolute(path)?));
+        }
     }
     match &arguments.http {
         Some(address) => {
@@ -66,20 +79,122 @@ fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
 fn print_config(
     host: Host,
     arguments: &McpArguments,
-    options: &Options,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let command = std::env::current_exe()
-        .map_err(|error| Failure::io("find out where this program lies", &error))?;
-    let launch = Launch {
-        command: configured(&command)?,
-        arguments: launch_arguments(arguments, options)?,
+    let Some(address) = &arguments.http else {
+        let launch = Launch {
+            command: this_program()?,
+            arguments: launch_arguments(arguments, &options(arguments)?)?,
+        };
+        return print_snippet(&snippet(host, &launch), output);
     };
-    let snippet = snippet(host, &launch);
+    let (url, is_public) = url_of(address, arguments)?;
+    let remote = Remote {
+        bridge: bridge(&url, arguments)?,
+        url,
+        requires_token: is_public || arguments.tokens.is_some(),
+    };
+    print_snippet(&remote_snippet(host, &remote), output)
+}
+
+fn print_snippet(snippet: &Snippet, output: &mut Output) -> Result<Exit, Failure> {
     output.write(&snippet.text)?;
     output.flush()?;
     output.hint(&format!("this belongs in {}", snippet.file));
     Ok(Exit::Found)
+}
+
+fn this_program() -> Result<String, Failure> {
+    let command = std::env::current_exe();
+    let command = command.map_err(|error| Failure::io("find the path of this program", &error))?;
+    configured(&command)
+}
+
+/// The URL of a server at `ADDR:PORT`, and whether other machines can reach it.
+fn url_of(address: &str, arguments: &McpArguments) -> Result<(String, bool), Failure> {
+    let refused = |message: String, hint: &str| Failure::usage(message, Some(hint.to_owned()));
+    let parsed = address
+        .to_socket_addrs()
+        .ok()
+        .and_then(|mut all| all.next());
+    let parsed = parsed
+        .ok_or_else(|| refused(format!("{address:?} is not an address"), "give ADDR:PORT"))?;
+    if parsed.port() == 0 {
+        let message = "port 0 is another one each time".to_owned();
+        return Err(refused(
+            message,
+            "a configuration needs a port: --http 127.0.0.1:8765",
+        ));
+    }
+    let authority = match arguments.allow_host.first() {
+        Some(host) if has_port(host) => host.clone(),
+        Some(host) => format!("{host}:{}", parsed.port()),
+        None if parsed.ip().is_unspecified() => {
+            let message = format!("clients cannot connect to {address}");
+            return Err(refused(
+                message,
+                "--allow-host HOST says which name they use",
+            ));
+        }
+        None => address.to_owned(),
+    };
+    Ok((
+        format!("http://{authority}/mcp"),
+        !parsed.ip().is_loopback(),
+    ))
+}
+
+/// Whether a host has a port after it: an IPv6 address has colons too, in brackets.
+fn has_port(host: &str) -> bool {
+    host.rsplit_once(':')
+        .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The command that connects to a running server.
+fn bridge(url: &str, arguments: &McpArguments) -> Result<Launch, Failure> {
+    let mut words = vec!["mcp".to_owned(), "--connect".to_owned(), url.to_owned()];
+    if let Some(file) = &arguments.token_file {
+        words.push("--token-file".to_owned());
+        words.push(absolute(file)?);
+    }
+    Ok(Launch {
+        command: this_program()?,
+        arguments: words,
+    })
+}
+
+fn connect(url: &str, arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let options = ConnectOptions {
+        url: url.to_owned(),
+        token: token(arguments)?,
+        note: Arc::new(log),
+    };
+    match kb_mcp::connect_stdio(&options) {
+        // Not an error of this command: the other side says no.
+        Err(StartError::InvalidToken { message, hint }) => {
+            output.failure(&FailureReport {
+                code: "INVALID_TOKEN",
+                message,
+                hint,
+            });
+            Ok(Exit::Nothing)
+        }
+        result => result.map(|()| Exit::Found).map_err(explain),
+    }
+}
+
+/// The token from `--token-file`, else from the environment.
+fn token(arguments: &McpArguments) -> Result<Option<String>, Failure> {
+    let Some(file) = &arguments.token_file else {
+        let token = std::env::var(TOKEN_VARIABLE).ok();
+        let token = token.map(|token| token.trim().to_owned());
+        return Ok(token.filter(|token| !token.is_empty()));
+    };
+    let failed = |error| Failure::io(&format!("read {}", file.display()), &error);
+    let text = std::fs::read_to_string(file).map_err(failed)?;
+    Ok(Some(
+        text.lines().next().unwrap_or_default().trim().to_owned(),
+    ))
 }
 
 /// The command line that does the same from any folder.
@@ -111,7 +226,7 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
 
 fn absolute(path: &Path) -> Result<String, Failure> {
     let absolute = std::path::absolute(path);
-    configured(&absolute.map_err(|error| Failure::io("find out the current folder", &error))?)
+    configured(&absolute.map_err(|error| Failure::io("find the current folder", &error))?)
 }
 
 /// A path as a configuration can have it.
@@ -119,7 +234,7 @@ fn configured(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| {
         let message = format!(
-            "{} is no text that a configuration can hold",
+            "{} is not UTF-8, as a configuration must be",
             path.display()
         );
         Failure::usage(message, None)
@@ -149,7 +264,7 @@ fn named(word: &OsStr) -> Result<(String, PathBuf), Failure> {
         if !is_index_name(name) {
             return Err(Failure::usage(
                 format!("{name:?} cannot be the name of an index"),
-                Some("give up to 64 characters, no slash, no comma".to_owned()),
+                Some("a name has at most 64 characters, no slash and no comma".to_owned()),
             ));
         }
         return existing(name.to_owned(), PathBuf::from(path));
@@ -174,6 +289,8 @@ fn explain(error: StartError) -> Failure {
     match error {
         StartError::File { path, error } => Failure::from_engine(error, "kb mcp", &path),
         StartError::Usage { message, hint } => Failure::usage(message, hint),
+        StartError::InvalidToken { message, hint } => Failure::new("INVALID_TOKEN", message, hint),
+        StartError::NotConnected { message, hint } => Failure::new("NOT_CONNECTED", message, hint),
         StartError::Io { action, error } => Failure::io(&action, &error),
     }
 }

@@ -8,4 +8,6 @@ mod reader;
 mod serve;
 mod stdio_transport;
 
+pub(super) use reader::{Line, read_line};
 pub use serve::serve_stdio;
+pub(super) use serve::streams;

@@ -71,7 +71,7 @@ pub(super) fn read_messages(
 }
 
 /// How reading a line ended.
-enum Line {
+pub(in crate::transport) enum Line {
     Complete,
     TooLong,
     End,
@@ -79,7 +79,11 @@ enum Line {
 
 /// Reads the next line without its line feed, which the last line need not have. A line over `limit`
 /// bytes is skipped, and takes no more memory than that.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<Line> {
+pub(in crate::transport) fn read_line(
+    input: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    limit: usize,
+) -> io::Result<Line> {
     let (mut any, mut is_too_long) = (false, false);
     loop {
         let bytes = match input.fill_buf() {

@@ -68,7 +68,7 @@ async fn serve(server: &Arc<Server>, input: File, output: File) -> io::Result<()
 
 /// Duplicates of stdin and stdout, independent of the locks of the standard library.
 #[cfg(unix)]
-fn streams() -> io::Result<(File, File)> {
+pub(in crate::transport) fn streams() -> io::Result<(File, File)> {
     use std::os::fd::AsFd;
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
@@ -76,7 +76,7 @@ fn streams() -> io::Result<(File, File)> {
 }
 
 #[cfg(windows)]
-fn streams() -> io::Result<(File, File)> {
+pub(in crate::transport) fn streams() -> io::Result<(File, File)> {
     use std::os::windows::io::AsHandle;
     let input = io::stdin().as_handle().try_clone_to_owned()?;
     let output = io::stdout().as_handle().try_clone_to_owned()?;
