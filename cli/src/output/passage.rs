@@ -178,7 +178,7 @@ fn score_parts(hit: &Hit, layout: &Layout) -> String {
     parts.extend(hit.keyword_score.map(|score| format!("keyword {score:.4}")));
     parts.extend(hit.vector_score.map(|score| format!("vector {score:.4}")));
     let bonuses = hit.bonuses.iter();
-    parts.extend(bonuses.map(|bonus| format!("{} +{:.4}", bonus.name, bonus.score)));
+    parts.extend(bonuses.map(|bonus| format!("{} {:+.4}", bonus.name, bonus.score)));
     let mut text = format!("  {}\n", style.faint(&parts.join("  ")));
     let terms: Vec<String> = hit
         .terms

@@ -71,13 +71,15 @@ impl TermScore {
     }
 }
 
-/// What the text of one hit adds to its score.
+/// What the document and the text of one hit add to its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Bonus {
-    /// `adjacency`: neighbouring terms of the query are neighbours in the text.
+    /// `kind`: the document is one of tests, a changelog, generated or an example, which the query does not ask
+    /// for. `file name`: it has words of the query. `adjacency`: neighbouring terms of the query are neighbours
+    /// in the text. `definition`: a line of the text defines a name, or is a heading, with words of the query.
     pub name: &'static str,
-    /// Its part of [`Hit::score`](crate::Hit::score), 0..1.
+    /// Its part of [`Hit::score`](crate::Hit::score), -1..1; that of `kind` is below 0, all others above.
     pub score: f32,
 }
 

@@ -214,7 +214,7 @@ fn render<'r>(
         };
         let mut hit = renderer.hit(passage, terms)?;
         if request.explain {
-            hit.bonuses = bonuses(sources, plan, &passage.best);
+            hit.bonuses = bonuses(&passage.best);
         }
         if !budget.take_holding(hit.cost_bytes(), hit.held_bytes()) {
             break;
@@ -257,12 +257,11 @@ fn term_scores(query: &Query<'_>, address: ChunkAddress) -> Result<Vec<TermScore
     Ok(scored.collect())
 }
 
-/// What the text of a hit adds to its score.
-fn bonuses(sources: &Sources<'_>, plan: &Plan<'_>, best: &Scored) -> Vec<Bonus> {
-    let vector = plan.vector(sources.file_of(best.address.segment));
-    let bonuses = best.evidence.bonuses(1.0 - vector.weight).into_iter();
+/// What the document and the text of a hit add to its score.
+fn bonuses(best: &Scored) -> Vec<Bonus> {
+    let bonuses = best.evidence.bonuses().into_iter();
     bonuses
-        .filter(|(_, score)| *score > 0.0)
+        .filter(|(_, score)| *score != 0.0)
         .map(|(name, score)| Bonus::new(name, score))
         .collect()
 }

@@ -98,7 +98,7 @@ pub struct Hit {
     /// Number of candidate chunks that the hit stands for: those of the passage, or with
     /// [`Scope::Documents`](crate::Scope::Documents) those of the document.
     pub matches: u32,
-    /// What the text adds to the score; empty unless [`explain`](crate::Request::explain) is set. Where the
+    /// What the document and the text add to the score; empty unless [`explain`](crate::Request::explain) is set. Where the
     /// embedding model knows every word, `score` is `(1 - vector_weight) x keyword_score + vector_weight x
     /// vector_score` and these, at most 1.
     pub bonuses: Vec<Bonus>,

@@ -1,17 +1,25 @@
-//! Reads the texts of the best chunks and orders these again.
+//! Looks at the documents and texts of the best chunks and orders these again.
 
-use super::DEPTH;
+use rustc_hash::FxHashMap;
+
 use super::adjacency::Pairs;
-use super::texts::ChunkTexts;
+use super::definitions;
+use super::document_kind::{DocumentKind, WantedKinds};
+use super::names::{QueryNames, name_of_file};
+use super::texts::{ChunkTexts, Occurrence};
+use super::{DEPTH, DOCUMENT_DEPTH};
 use crate::error::Result;
 use crate::index::keyword::{Analyser, TermSet, norm};
-use crate::search::fuse::evidence::Evidence;
 use crate::search::fuse::score::Scored;
 use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
 use crate::search::sources::{ChunkAddress, Sources};
+use crate::types::{Class, DocumentId};
 
-/// What is looked for in the texts of one request.
+/// A heading says less than a definition: it is one of many words about a thing.
+const HEADING_SHARE: f32 = 0.5;
+
+/// What is looked for in the documents and texts of one request.
 #[derive(Debug)]
 pub(crate) struct Reranker<'r> {
     sources: &'r Sources<'r>,
@@ -21,7 +29,32 @@ pub(crate) struct Reranker<'r> {
     terms: TermSet,
     /// Neighbouring terms of the query; `None` without any.
     pairs: Option<Pairs>,
+    /// The terms of the query, to compare names with; `None` without any.
+    names: Option<QueryNames>,
+    /// Kinds of documents that the query asks for.
+    wanted_kinds: WantedKinds,
+    /// What was found out about documents, by file and id.
+    documents: FxHashMap<(usize, DocumentId), AboutDocument>,
     mean_length: f32,
+}
+
+/// What the record of a document says.
+#[derive(Debug, Clone, Copy)]
+struct AboutDocument {
+    /// Share of the score that the kind of the document costs, 0..1.
+    kind_loss: f32,
+    /// How much the name of the file says about the query, 0..1.
+    file_name: f32,
+    lines: LinesOf,
+}
+
+/// How the lines of a document define names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LinesOf {
+    Prose,
+    Code(definitions::Functions),
+    /// Data and configuration.
+    Other,
 }
 
 impl<'r> Reranker<'r> {
@@ -41,17 +74,15 @@ impl<'r> Reranker<'r> {
                 terms.map(|term| term.term.as_str())
             })),
             pairs,
+            names: query.and_then(QueryNames::new),
+            wanted_kinds: query.map(WantedKinds::of).unwrap_or_default(),
+            documents: FxHashMap::default(),
             mean_length: sources.statistics().mean_length(),
         }
     }
 
-    /// Whether no text can change the order.
-    fn is_idle(&self) -> bool {
-        self.pairs.is_none()
-    }
-
-    /// The list, best first, with the evidence of its first chunks in their scores, best first again. A score
-    /// grows or stays, so that no chunk of the rest comes before one of these.
+    /// The list, best first, with the evidence of its first chunks in their scores, best first again. No chunk
+    /// that was not looked at comes before one that was.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`], [`crate::Error::Cancelled`].
@@ -60,57 +91,138 @@ impl<'r> Reranker<'r> {
         plan: &Plan<'_>,
         mut ranked: Vec<Scored>,
     ) -> Result<Vec<Scored>> {
-        if self.is_idle() {
+        // Without a term of the query there is nothing to look for.
+        if self.names.is_none() {
             return Ok(ranked);
         }
-        let rest = ranked.split_off(ranked.len().min(DEPTH));
+        let rest = ranked.split_off(ranked.len().min(DOCUMENT_DEPTH));
+        let least = rest.first().map_or(0.0, |first| first.score);
+        for scored in &mut ranked {
+            self.sources.tick()?;
+            let about = self.document(scored.address)?;
+            let (evidence, fused) = (&mut scored.evidence, scored.score);
+            evidence.add_document(fused, least, about.kind_loss, about.file_name);
+        }
+        let mut ranked = self.sorted(ranked)?;
+        let mut others = ranked.split_off(ranked.len().min(DEPTH));
         // In the order of their rows, so that each block is decoded once.
         ranked.sort_unstable_by_key(|scored| scored.address);
         for scored in &mut ranked {
             self.sources.tick()?;
-            scored.evidence = self.evidence(scored.address)?;
-            let vector_weight = plan
-                .vector(self.sources.file_of(scored.address.segment))
-                .weight;
-            let bonus = scored.evidence.bonus(1.0 - vector_weight);
-            scored.score = (scored.score + bonus).min(1.0);
+            let file = self.sources.file_of(scored.address.segment);
+            self.read_text(scored, 1.0 - plan.vector(file).weight)?;
         }
-        let mut all = top_k::top_k(
-            ranked,
-            usize::MAX,
-            |scored: &Scored| scored.score,
-            |scored| scored.address,
-            |address| self.sources.tie_break_key(address),
-        )?;
+        let mut all = self.sorted(ranked)?;
+        all.append(&mut others);
+        for scored in &mut all {
+            scored.score = scored.evidence.score(scored.score);
+        }
         all.extend(rest);
         Ok(all)
     }
 
-    /// What the text of a chunk shows.
-    fn evidence(&mut self, address: ChunkAddress) -> Result<Evidence> {
+    /// The chunks by their scores with the evidence so far.
+    fn sorted(&self, list: Vec<Scored>) -> Result<Vec<Scored>> {
+        top_k::top_k(
+            list,
+            usize::MAX,
+            |scored: &Scored| scored.evidence.score(scored.score),
+            |scored| scored.address,
+            |address| self.sources.tie_break_key(address),
+        )
+    }
+
+    /// What the record of the document of a chunk says.
+    fn document(&mut self, address: ChunkAddress) -> Result<AboutDocument> {
+        let file = self.sources.file_of(address.segment);
+        let id = self.sources.document_of(address)?;
+        if let Some(about) = self.documents.get(&(file, id)) {
+            return Ok(*about);
+        }
+        let record = self.sources.document(file, id)?;
+        let class = record.class()?;
+        let kind = DocumentKind::of(&record.path, class);
+        let file_name = match &self.names {
+            Some(names) => names.share(name_of_file(&record.path), self.analyser),
+            None => 0.0,
+        };
+        let about = AboutDocument {
+            kind_loss: self.wanted_kinds.loss(kind),
+            file_name,
+            lines: match class {
+                Class::Code => LinesOf::Code(definitions::Functions::of(&record.language)),
+                Class::Doc => LinesOf::Prose,
+                Class::Data => LinesOf::Other,
+            },
+        };
+        self.documents.insert((file, id), about);
+        Ok(about)
+    }
+
+    /// Looks at the text of a chunk.
+    fn read_text(&mut self, scored: &mut Scored, keyword_weight: f32) -> Result<()> {
+        let address = scored.address;
+        let lines = self.document(address)?.lines;
         let reader = self.sources.segment(address.segment)?.keyword_index()?;
         let norm = norm(reader.length(address.row)? as f32, self.mean_length);
-        let (analyser, terms, pairs) = (&mut *self.analyser, &self.terms, &mut self.pairs);
-        self.texts.chunk(
+        let (terms, pairs, names) = (&self.terms, &mut self.pairs, &self.names);
+        let analyser = &mut *self.analyser;
+        let (adjacency, defined) = self.texts.chunk(
             address,
             |text, occurrences| {
                 analyser.highlights(text, terms, |number, range| {
                     occurrences.push((number, range));
                 });
             },
-            |text, occurrences| Evidence {
-                adjacency: match pairs {
+            |text, occurrences| {
+                let adjacency = match pairs {
                     Some(pairs) => pairs.score(text, occurrences, norm),
                     None => 0.0,
-                },
+                };
+                (adjacency, names_in(text, lines, occurrences))
             },
-        )
+        )?;
+        let mut definition = 0.0_f32;
+        if let Some(names) = names {
+            for name in &defined {
+                definition = definition.max(names.share(name, analyser));
+            }
+        }
+        if lines == LinesOf::Prose {
+            definition *= HEADING_SHARE;
+        }
+        let (evidence, fused) = (&mut scored.evidence, scored.score);
+        evidence.add_text(fused, keyword_weight, adjacency, definition);
+        Ok(())
     }
 
     /// The analyser that was lent, and the texts that were read.
     pub(crate) fn into_parts(self) -> (&'r mut Analyser, ChunkTexts<'r>) {
         (self.analyser, self.texts)
     }
+}
+
+/// The names that those lines of a text define in which terms of the query occur.
+fn names_in(text: &str, lines: LinesOf, occurrences: &[Occurrence]) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut after = 0;
+    for (_, range) in occurrences {
+        if range.start < after {
+            continue;
+        }
+        let (before, from) = text.split_at_checked(range.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let (rest, next) = from.split_once('\n').unwrap_or((from, ""));
+        after = range.start + rest.len();
+        let line = text.get(start..after).unwrap_or_default();
+        let name = match lines {
+            LinesOf::Code(functions) => definitions::in_code(line, functions),
+            LinesOf::Prose => definitions::in_prose(line, next.split('\n').next().unwrap_or("")),
+            LinesOf::Other => None,
+        };
+        names.extend(name.map(str::to_owned));
+    }
+    names
 }
 
 #[cfg(test)]
@@ -185,5 +297,68 @@ mod tests {
         let plain = kb.search(&Request::new(QUERY).k(60)).unwrap();
         assert!(plain.hits.iter().all(|hit| hit.bonuses.is_empty()));
         assert_eq!(shown(&plain.hits), shown(&response.hits));
+    }
+
+    /// The class, its documentation and thirty tests that use it.
+    fn code() -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let mut add = |path: &str, text: &str| {
+            writer.add_bytes(path, text.as_bytes()).unwrap();
+        };
+        let body = "    def start(self):\n        return self.loop.run(self.settings)\n".repeat(6);
+        add(
+            "src/crawler.py",
+            &format!("class CrawlerProcess(Base):\n{body}"),
+        );
+        add(
+            "CHANGELOG.md",
+            "# News\n\nCrawlerProcess and CrawlerProcess again\n",
+        );
+        for number in 0..30 {
+            let text = "from src import CrawlerProcess\n\nCrawlerProcess(CrawlerProcess)\n";
+            add(
+                &format!("tests/test_{number}.py"),
+                &format!("{text}x = {number}\n"),
+            );
+        }
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        (folder, kb)
+    }
+
+    #[test]
+    fn a_definition_comes_before_its_tests() {
+        let (_folder, kb) = code();
+        for mode in [Mode::Hybrid, Mode::Keyword] {
+            for query in ["CrawlerProcess", "where is CrawlerProcess defined"] {
+                let request = Request::new(query).mode(mode).explain(true);
+                let hits = kb.search(&request).unwrap().hits;
+                assert_eq!(hits[0].document, "src/crawler.py", "{query}");
+                let names: Vec<&str> = hits[0].bonuses.iter().map(|bonus| bonus.name).collect();
+                assert!(names.contains(&"definition"), "{names:?}");
+                assert!(hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_question_about_tests_gets_tests() {
+        let (_folder, kb) = code();
+        let hits = kb
+            .search(&Request::new("tests of CrawlerProcess"))
+            .unwrap()
+            .hits;
+        let is_test = |hit: &Hit| hit.document.starts_with("tests/");
+        assert!(hits.iter().take(5).filter(|hit| is_test(hit)).count() >= 4);
+        let request = Request::new("tests of CrawlerProcess").explain(true);
+        let explained = kb.search(&request).unwrap();
+        let mut bonuses = explained
+            .hits
+            .iter()
+            .filter(|hit| is_test(hit))
+            .flat_map(|hit| &hit.bonuses);
+        assert!(bonuses.all(|bonus| bonus.name != "kind"));
     }
 }

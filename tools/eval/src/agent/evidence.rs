@@ -30,8 +30,11 @@ impl Wanted {
             .filter(|word| is_name(word))
             .map(str::to_owned)
             .collect();
-        let mut stems = stems(question);
-        stems.retain(|stem| !FUNCTION_WORDS.contains(&format!(" {stem} ")));
+        let content: Vec<&str> = question
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| !FUNCTION_WORDS.contains(&format!(" {} ", word.to_lowercase())))
+            .collect();
+        let stems = stems(&content.join(" "));
         Wanted {
             stems,
             names,

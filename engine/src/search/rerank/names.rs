@@ -1,0 +1,135 @@
+//! How much a name says about the query: of a file, of what a line defines, of a heading.
+
+use std::ops::Range;
+
+use crate::index::keyword::{Analyser, Query, QueryTerm};
+
+/// A name counts only when at least this share of its words are of the query.
+const LEAST_SHARE: f32 = 0.3;
+
+/// Longest name that is read.
+const NAME_LIMIT_BYTES: usize = 200;
+
+/// The terms of a query, to compare names with.
+#[derive(Debug)]
+pub(super) struct QueryNames {
+    /// Terms with their weights.
+    terms: Vec<(String, f32)>,
+    /// Sum of the weights of all terms.
+    total: f32,
+}
+
+impl QueryNames {
+    /// The terms of a query; `None` without any.
+    pub(super) fn new(query: &Query<'_>) -> Option<QueryNames> {
+        let terms: Vec<(String, f32)> = query
+            .terms()
+            .iter()
+            .map(|term| (term.term.clone(), QueryTerm::weighted_idf(term)))
+            .collect();
+        QueryNames::of_terms(terms)
+    }
+
+    fn of_terms(terms: Vec<(String, f32)>) -> Option<QueryNames> {
+        let total: f32 = terms.iter().map(|(_, weight)| weight).sum();
+        (total > 0.0).then_some(QueryNames { terms, total })
+    }
+
+    /// How much a name says about the query, 0..1: the share of the query's terms, by weight, that the name
+    /// has, times the root of the share of the name's words that the query has. 1 for a query that is the
+    /// name.
+    pub(super) fn share(&self, name: &str, analyser: &mut Analyser) -> f32 {
+        if name.len() > NAME_LIMIT_BYTES {
+            return 0.0;
+        }
+        let mut found = vec![false; self.terms.len()];
+        // Words of the name: whether the query has them, and where they are.
+        let mut words: Vec<(bool, Range<usize>)> = Vec::new();
+        analyser.analyse(name, |term, range| {
+            // An identifier comes before its parts, which are counted in its place.
+            if let Some((_, before)) = words.last()
+                && before.start <= range.start
+                && range.end <= before.end
+                && *before != range
+            {
+                words.pop();
+            }
+            let at = self.terms.iter().position(|(of_query, _)| of_query == term);
+            if let Some(found) = at.and_then(|at| found.get_mut(at)) {
+                *found = true;
+            }
+            words.push((at.is_some(), range));
+        });
+        let weights = self.terms.iter().zip(&found);
+        let weight: f32 = weights
+            .filter(|(_, found)| **found)
+            .map(|((_, weight), _)| weight)
+            .sum();
+        let known = words.iter().filter(|(is_known, _)| *is_known).count();
+        let share = known as f32 / words.len().max(1) as f32;
+        if share < LEAST_SHARE {
+            return 0.0;
+        }
+        (weight / self.total).min(1.0) * share.sqrt()
+    }
+}
+
+/// The name of a file without extension; where that is the same in every folder, the name of the folder.
+pub(super) fn name_of_file(path: &str) -> &str {
+    const SAME: [&str; 6] = ["mod", "index", "__init__", "main", "lib", "README"];
+    let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    if SAME.contains(&stem) && !folders.is_empty() {
+        folders.rsplit('/').next().unwrap_or(folders)
+    } else {
+        stem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(terms: &[(&str, f32)]) -> QueryNames {
+        let terms = terms
+            .iter()
+            .map(|(term, weight)| ((*term).to_owned(), *weight));
+        QueryNames::of_terms(terms.collect()).unwrap()
+    }
+
+    fn share(query: &QueryNames, name: &str) -> f32 {
+        query.share(name, &mut Analyser::new())
+    }
+
+    #[test]
+    fn a_query_that_is_the_name_has_all_of_it() {
+        let asked = query(&[("crawlerprocess", 5.0), ("crawler", 2.0), ("process", 1.0)]);
+        assert_eq!(share(&asked, "CrawlerProcess"), 1.0);
+        let half = share(&asked, "crawler.py");
+        assert!(half > 0.15 && half < 0.3, "{half}");
+        assert_eq!(share(&asked, "scheduler"), 0.0);
+    }
+
+    #[test]
+    fn other_words_of_the_name_weaken_it() {
+        let asked = query(&[("request", 1.0), ("id", 1.0), ("generat", 2.0)]);
+        let short = share(&asked, "request_id");
+        let long = share(&asked, "requestIdHeaderOfServer");
+        assert!(short > long && long > 0.0, "{short} {long}");
+        assert_eq!(share(&asked, "one_two_three_request"), 0.0);
+    }
+
+    #[test]
+    fn a_file_of_a_module_has_the_name_of_its_folder() {
+        assert_eq!(name_of_file("src/retry.py"), "retry");
+        assert_eq!(name_of_file("core/scheduler/__init__.py"), "scheduler");
+        assert_eq!(name_of_file("main.rs"), "main");
+        assert_eq!(name_of_file("a/Makefile"), "Makefile");
+    }
+
+    #[test]
+    fn stems_of_words_match() {
+        let asked = query(&[("request", 1.0), ("generat", 1.0)]);
+        assert!(share(&asked, "generatingRequests") == 1.0);
+    }
+}
