@@ -134,10 +134,7 @@ mod tests {
             for file in 0..count / 100 {
                 let sections = (0..100).map(|at| {
                     let word = (file * 100 + at) * 7919;
-                    format!(
-                        "# Part {word}\n\n{}\n\n",
-                        format!("stone{word} sea ").repeat(40)
-                    )
+                    format!("# Part {word}\n\n{}\n\n", format!("sea {word} ").repeat(40))
                 });
                 let text: String = sections.collect();
                 std::fs::write(sources.join(format!("{file}.md")), text).unwrap();
