@@ -144,11 +144,11 @@ pub enum Error {
     /// A title matches several sections of a document.
     #[error("{section:?} matches several sections of {path}: {}", candidates.join(", "))]
     AmbiguousSection {
-        /// The title as given.
+        /// The name as given.
         section: String,
         /// The document.
         path: String,
-        /// Their numbers and titles, at most five.
+        /// Their numbers and paths of titles, at most five.
         candidates: Vec<String>,
     },
     /// No folder of that name.

@@ -77,8 +77,8 @@ pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use content::{
     ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
-    Folders, Info, Outline, Recall, RootInfo, Section, Sizes, SkippedFile, State, VectorPass,
-    WHOLE_TEXT_LIMIT_BYTES,
+    Folders, Info, LocatedDocument, Outline, Recall, RootInfo, Section, Sizes, SkippedFile, State,
+    VectorPass, WHOLE_TEXT_LIMIT_BYTES,
 };
 pub use embed::BUILT_IN_MODEL;
 pub use error::{Error, Result};
@@ -99,7 +99,10 @@ pub use ingest::secrets::secret_reason;
 pub use kb::KbWriter;
 #[cfg(feature = "ingest")]
 pub use kb::check_hits;
-pub use kb::{FILES_LIMIT, Kb, search_files, search_files_with};
+pub use kb::{
+    FILES_LIMIT, Kb, LeftOut, LeftOutReason, NamedText, Texts, read_texts, search_files,
+    search_files_with,
+};
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
 };

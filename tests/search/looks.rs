@@ -1,6 +1,6 @@
 //! What a hit shows: joined chunks, lines around it, a part of its text.
 
-use kb_engine::{Hit, Kb, Request};
+use kb_engine::{Hit, Kb, PageOptions, Request};
 
 use super::{ask, documents, file, one_file};
 
@@ -43,12 +43,30 @@ fn passages_are_made_of_neighbours(kb: &Kb, query: &str) {
         let parts: Vec<&Hit> = parts.collect();
         // The parts are best first.
         assert_eq!(parts[0].score, hit.score);
-        assert_eq!(parts[0].section, hit.section);
+        section_holds_snippet(kb, hit);
         assert!(parts.iter().all(|chunk| chunk.score >= 0.75 * hit.score));
         assert_eq!(parts.len(), hit.chunks as usize);
     }
     let scores: Vec<f32> = joined.hits.iter().map(|hit| hit.score).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b));
+}
+
+/// The section that a hit names is the one its best lines stand in.
+fn section_holds_snippet(kb: &Kb, hit: &Hit) {
+    if hit.section_name.is_empty() {
+        assert!(hit.section.is_empty());
+        return;
+    }
+    let page = PageOptions::default();
+    let found = kb.subsections(&hit.document, &hit.section_name, &page);
+    let found = &found.expect("the section").sections[0];
+    assert_eq!(Some(&found.title), hit.section.last());
+    let start = hit.span.start + hit.snippet.start as u32;
+    let end = hit.span.start + hit.snippet.end as u32;
+    assert!(
+        found.span.start <= start && end <= found.span.end,
+        "{hit:?}"
+    );
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use crate::content::CommitView;
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::sections::section_span;
-use crate::content::text::row_at;
+use crate::content::text::{rows_of, span_of};
 use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::store::outline::SectionPath;
-use crate::types::ChunkSpan;
+use crate::types::{ChunkSpan, Lines};
 
 /// One chunk of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,13 +40,15 @@ pub(crate) fn chunks(
     commit: CommitView<'_>,
     name: &str,
     section: Option<&str>,
+    lines: Option<Lines>,
     page: &PageOptions,
 ) -> Result<Paged<ChunkText>> {
     page.validate()?;
-    let (id, record) = commit.resolve(name)?;
-    let span = match section {
-        None => None,
-        Some(section) => Some(section_span(commit, id, &record, section)?),
+    let (id, record, named) = commit.locate(name)?;
+    let span = match (section, lines.or(named)) {
+        (None, None) => None,
+        (None, lines) => Some(span_of(commit, &record, lines)?),
+        (Some(section), _) => Some(section_span(commit, id, &record, section)?),
     };
     let scope = PagedCall::Chunks {
         path: &record.path,
@@ -65,10 +67,7 @@ pub(crate) fn chunks(
     let mut sections = SectionPath::new(&headings);
     let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
     if let Some(span) = span {
-        rows.start = row_at(&segment, &record, u64::from(span.start))?;
-        // The last byte of a section; an empty one is where its heading stands.
-        let last = span.end.saturating_sub(1).max(span.start);
-        rows.end = row_at(&segment, &record, u64::from(last))?.saturating_add(1);
+        rows = rows_of(&segment, &record, span)?;
     }
     let numbered = rows.map(|row| (row, row.saturating_sub(record.first_row)));
     let texts = skip(numbered, start).map(|(row, index)| {

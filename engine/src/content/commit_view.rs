@@ -7,7 +7,7 @@ use crate::container::Snapshot;
 use crate::error::Result;
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
-use crate::types::DocumentId;
+use crate::types::{DocumentId, Lines};
 
 /// One commit of one file.
 #[derive(Debug, Clone, Copy)]
@@ -23,13 +23,20 @@ pub(crate) struct CommitView<'a> {
 }
 
 impl CommitView<'_> {
-    /// The document of that name: path, end of a path, handle or address.
+    /// The document of that name: path, end of a path, handle or address, with or without lines.
     ///
     /// # Errors
     /// [`Error::DocumentNotFound`](crate::Error::DocumentNotFound),
     /// [`Error::AmbiguousDocument`](crate::Error::AmbiguousDocument).
     pub(crate) fn resolve(&self, name: &str) -> Result<(DocumentId, DocumentRecord)> {
-        let (id, _) = resolve::document(self.snapshot, self.catalog, self.path, name)?;
-        Ok((id, self.catalog.documents.get(self.snapshot, id)?))
+        let (id, record, _) = self.locate(name)?;
+        Ok((id, record))
+    }
+
+    /// As [`CommitView::resolve`], with the lines that the name selects.
+    pub(crate) fn locate(&self, name: &str) -> Result<(DocumentId, DocumentRecord, Option<Lines>)> {
+        let found = resolve::locate(self.snapshot, self.catalog, self.path, name)?;
+        let record = self.catalog.documents.get(self.snapshot, found.id)?;
+        Ok((found.id, record, found.lines))
     }
 }

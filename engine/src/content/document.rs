@@ -7,10 +7,10 @@ use unicode_normalization::UnicodeNormalization;
 use crate::container::MAX_KEY_BYTES;
 use crate::content::CommitView;
 use crate::error::Result;
-use crate::resolve::{self, NameMatch};
+use crate::resolve::{self, Globs, NameMatch};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
-use crate::types::Class;
+use crate::types::{Class, Lines};
 
 /// What a file records about one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,9 @@ pub struct DocumentInfo {
     pub text_bytes: u64,
     /// Lines of the original.
     pub lines: u32,
+    /// Whether the text has other lines than the original, as that of an HTML page. Lines are then known
+    /// by chunk: which chunk was made of which lines.
+    pub has_own_lines: bool,
     /// Number of chunks.
     pub chunks: u32,
     /// Modification time of the original, milliseconds since 1970; 0 when unknown.
@@ -48,6 +51,19 @@ pub struct DocumentInfo {
     pub metadata: Vec<(String, String)>,
     /// 16 hexadecimal digits that change whenever anything stored of the document changes.
     pub revision: String,
+}
+
+/// What a name means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LocatedDocument {
+    /// The document.
+    pub document: DocumentInfo,
+    /// The lines that the name selects, as they stand in it: they may be beyond the end, or reversed. `None`:
+    /// it names the document alone.
+    pub lines: Option<Lines>,
+    /// How the name means the document: to choose among documents of several files.
+    pub how: NameMatch,
 }
 
 impl DocumentInfo {
@@ -65,6 +81,7 @@ impl DocumentInfo {
             size_bytes: record.size_bytes,
             text_bytes: u64::from(record.text_bytes),
             lines: record.lines,
+            has_own_lines: record.line_map,
             chunks: record.rows,
             modified_ms: record.modified_ms,
             hash: record.hash,
@@ -79,14 +96,38 @@ pub(crate) fn document(commit: CommitView<'_>, name: &str) -> Result<DocumentInf
     DocumentInfo::from_record(record)
 }
 
-/// See [`crate::Kb::document_match`].
-pub(crate) fn document_match(
+/// See [`crate::Kb::locate`].
+pub(crate) fn locate(commit: CommitView<'_>, name: &str) -> Result<LocatedDocument> {
+    let found = resolve::locate(commit.snapshot, commit.catalog, commit.path, name)?;
+    let record = commit.catalog.documents.get(commit.snapshot, found.id)?;
+    Ok(LocatedDocument {
+        document: DocumentInfo::from_record(record)?,
+        lines: found.lines,
+        how: found.how,
+    })
+}
+
+/// See [`crate::Kb::matching`].
+pub(crate) fn matching(
     commit: CommitView<'_>,
-    name: &str,
-) -> Result<(DocumentInfo, NameMatch)> {
-    let (id, how) = resolve::document(commit.snapshot, commit.catalog, commit.path, name)?;
-    let record = commit.catalog.documents.get(commit.snapshot, id)?;
-    Ok((DocumentInfo::from_record(record)?, how))
+    glob: &str,
+    limit: usize,
+) -> Result<(Vec<String>, u64)> {
+    let globs = Globs::new(&[glob.to_owned()])?;
+    let (mut paths, mut total) = (Vec::new(), 0);
+    commit
+        .catalog
+        .documents
+        .each_path(commit.snapshot, "", |path, _| {
+            if globs.is_match(path) {
+                total += 1;
+                if paths.len() < limit {
+                    paths.push(path.to_owned());
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    Ok((paths, total))
 }
 
 /// See [`crate::Kb::document_at`].

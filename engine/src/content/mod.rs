@@ -27,14 +27,17 @@ pub(crate) use commit_view::CommitView;
 pub use diagnostics::VectorPass;
 pub(crate) use diagnostics::{read_vector_rows, scan_vector_rows};
 pub use document::DocumentInfo;
-pub(crate) use document::{complete_path, document, document_at, document_match, documents_after};
+pub use document::LocatedDocument;
+pub(crate) use document::{
+    complete_path, document, document_at, documents_after, locate, matching,
+};
 pub use folders::{Entry, Folders, SkippedFile};
 pub(crate) use folders::{documents, folders, list, skipped, skipped_reasons};
 pub use info::{Info, Recall, RootInfo, State};
 pub(crate) use info::{has_class, info, roots, state};
 pub(crate) use model::model_of;
-pub(crate) use pages::pages;
 pub use pages::{DocumentPage, DocumentPages};
+pub(crate) use pages::{PageSelection, pages};
 pub(crate) use sample_queries::sample_queries;
 pub use sections::{DocumentSections, Outline, Section};
 pub(crate) use sections::{outline, section_text, sections};

@@ -23,8 +23,11 @@ pub(super) enum PagedCall<'a> {
     Text { path: &'a str, lines: Option<Lines> },
     /// Pages of a document; the ranges as the caller wrote them: `1-3,5`.
     Pages { path: &'a str, ranges: &'a str },
-    /// Sections of a document.
-    Sections { path: &'a str },
+    /// Sections of a document, or one of them, by its number, and those below it.
+    Sections {
+        path: &'a str,
+        within: Option<&'a str>,
+    },
     /// Text of one section of a document.
     Section { path: &'a str, span: Span },
 }
@@ -54,7 +57,7 @@ impl PagedCall<'_> {
                 ("text", path, Some(lines.unwrap_or_default()))
             }
             PagedCall::Pages { path, ranges } => ("pages", path, Some(ranges.to_owned())),
-            PagedCall::Sections { path } => ("sections", path, None),
+            PagedCall::Sections { path, within } => ("sections", path, within.map(str::to_owned)),
             PagedCall::Section { path, span } => {
                 ("section", path, Some(range(span.start, span.end)))
             }

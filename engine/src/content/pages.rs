@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::catalog::BoundSegment;
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
-use crate::content::text::all_lines;
+use crate::content::sections::section_span;
+use crate::content::text::{all_lines, rows_of, span_of};
 use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
 use crate::paging::{Budget, PageOptions, Paged, TOKEN_BYTES, fill, skip};
@@ -36,25 +37,49 @@ pub struct DocumentPages {
     pub pages: Paged<DocumentPage>,
     /// Number of pages of the document, at least 1.
     pub total: u32,
+    /// Number of pages that the call selects, those on earlier and later parts of the result included.
+    pub selected: u64,
+}
+
+/// Which pages of a document a call returns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PageSelection<'a> {
+    /// Those of these ranges; without any, all, or those of the lines that the name selects.
+    Ranges(&'a [(u32, u32)]),
+    /// Those that hold these lines.
+    Lines(Lines),
+    /// Those that hold text of a section.
+    Section(&'a str),
 }
 
 /// See [`crate::Kb::pages`].
 pub(crate) fn pages(
     commit: CommitView<'_>,
     name: &str,
-    ranges: &[(u32, u32)],
+    selection: PageSelection<'_>,
     page: &PageOptions,
 ) -> Result<DocumentPages> {
     page.validate()?;
-    let ranges_text = ranges.iter().map(range_text).collect::<Vec<_>>().join(",");
-    let (_, record) = commit.resolve(name)?;
+    let (id, record, lines) = commit.locate(name)?;
     let segment = commit.catalog.bind_document(commit.snapshot, &record)?;
     let all = page_rows(segment.as_ref(), &record)?;
     let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
-    let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *last <= total;
+    let span = match (selection, lines) {
+        (PageSelection::Section(section), _) => Some(section_span(commit, id, &record, section)?),
+        (PageSelection::Lines(lines), _) => Some(span_of(commit, &record, Some(lines))?),
+        (PageSelection::Ranges([]), Some(_)) => Some(span_of(commit, &record, lines)?),
+        _ => None,
+    };
+    let ranges = match (selection, span, &segment) {
+        (_, Some(span), Some(segment)) => vec![pages_of(&all, rows_of(segment, &record, span)?)],
+        (PageSelection::Ranges(ranges), None, _) => ranges.to_vec(),
+        _ => Vec::new(),
+    };
+    let ranges_text = ranges.iter().map(range_text).collect::<Vec<_>>().join(",");
+    let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *first <= total;
     if !ranges.iter().all(exists) {
         return Err(Error::InvalidPages {
-            pages: ranges_text.clone(),
+            pages: ranges_text,
             path: record.path,
             total,
         });
@@ -66,8 +91,10 @@ pub(crate) fn pages(
     .scope(commit);
     let start = scope.start(page)?;
     let whole = [(1, total)];
-    let ranges = if ranges.is_empty() { &whole } else { ranges };
-    let numbers = ranges.iter().flat_map(|(first, last)| *first..=*last);
+    let ranges = if ranges.is_empty() { &whole } else { &*ranges };
+    let clipped = ranges.iter().map(|(first, last)| *first..=total.min(*last));
+    let selected = clipped.clone().map(|range| range.count() as u64).sum();
+    let numbers = clipped.flatten();
     let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
     let texts = skip(numbers, start).map(|number| {
         let mut document_page = DocumentPage {
@@ -98,16 +125,25 @@ pub(crate) fn pages(
         document,
         pages,
         total,
+        selected,
     })
 }
 
-/// A range as in the arguments of commands and tools: `3` or `1-3`.
+/// A range as in the arguments of commands and tools: `3`, `1-3` or `3-`.
 fn range_text((first, last): &(u32, u32)) -> String {
-    if first == last {
-        first.to_string()
-    } else {
-        format!("{first}-{last}")
+    match *last {
+        last if last == *first => first.to_string(),
+        u32::MAX => format!("{first}-"),
+        last => format!("{first}-{last}"),
     }
+}
+
+/// The first and last of the pages, by their rows, that have one of these rows.
+fn pages_of(pages: &[Range<u32>], rows: Range<u32>) -> (u32, u32) {
+    let before = pages.partition_point(|page| page.end <= rows.start);
+    let up_to = pages.partition_point(|page| page.start < rows.end);
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    (number(before).saturating_add(1), number(up_to))
 }
 
 /// The rows of each page of a document: as many chunks as fit into [`PAGE_BYTES`], at least one. Reads
@@ -191,7 +227,14 @@ mod tests {
         assert_eq!(found.unwrap(), [4, 1, 2, 3, 2]);
         let total = pages_of(&kb, "a.txt", &[]).unwrap().total;
         assert_eq!(numbers(&[(total, total)]).unwrap(), [total]);
-        for wrong in [(0, 1), (2, 1), (total, total + 1), (1, u32::MAX)] {
+        let rest: Vec<u32> = (2..=total).collect();
+        assert_eq!(numbers(&[(2, u32::MAX)]).unwrap(), rest);
+        for wrong in [
+            (0, 1),
+            (2, 1),
+            (total + 1, total + 1),
+            (total + 1, u32::MAX),
+        ] {
             let error = numbers(&[(1, 1), wrong]).unwrap_err();
             assert_eq!(error.code(), "INVALID_RANGE", "{wrong:?}");
             assert!(error.to_string().contains(&format!("{total} pages")));

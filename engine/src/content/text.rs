@@ -1,6 +1,8 @@
 //! The text of one document: whole, from a byte on, or some lines of it. At most one chunk more than
 //! the result is read, and memory grows with what was read, never with what a record claims.
 
+use std::ops::Range;
+
 use crate::catalog::BoundSegment;
 use crate::content::paged_call::PagedCall;
 use crate::content::{CommitView, DocumentInfo};
@@ -18,11 +20,9 @@ pub const WHOLE_TEXT_LIMIT_BYTES: u64 = 256 << 20;
 pub struct DocumentText {
     /// The document.
     pub document: DocumentInfo,
-    /// Lines of the original that `text` covers.
+    /// Lines of the original that `text` covers; where the text has lines of its own
+    /// ([`DocumentInfo::has_own_lines`]), those of the chunks it is made of.
     pub lines: Lines,
-    /// Whether the text has other lines than the original (HTML): `lines` are then those of the chunks
-    /// it is made of.
-    pub has_own_lines: bool,
     /// The text.
     pub text: String,
     /// Tokens of `text`, at 4 bytes each.
@@ -40,8 +40,8 @@ pub(crate) fn text(
     name: &str,
     lines: Option<Lines>,
 ) -> Result<DocumentText> {
-    let (_, record) = commit.resolve(name)?;
-    whole(commit, record, lines)
+    let (_, record, named) = commit.locate(name)?;
+    whole(commit, record, lines.or(named))
 }
 
 /// See [`crate::Kb::text_paged`].
@@ -52,7 +52,8 @@ pub(crate) fn text_paged(
     page: &PageOptions,
 ) -> Result<DocumentText> {
     page.validate()?;
-    let (_, record) = commit.resolve(name)?;
+    let (_, record, named) = commit.locate(name)?;
+    let lines = lines.or(named);
     let scope = PagedCall::Text {
         path: &record.path,
         lines,
@@ -174,7 +175,6 @@ fn from(
         tokens: tokens(text.len() as u64),
         over_budget: false,
         next: None,
-        has_own_lines: record.line_map,
         document: DocumentInfo::from_record(record)?,
         lines,
         text,
@@ -216,7 +216,11 @@ pub(super) fn paged(
 ///
 /// # Errors
 /// [`Error::InvalidRange`] when none of the lines exists, [`Error::Damaged`].
-fn span_of(commit: CommitView<'_>, record: &DocumentRecord, lines: Option<Lines>) -> Result<Span> {
+pub(super) fn span_of(
+    commit: CommitView<'_>,
+    record: &DocumentRecord,
+    lines: Option<Lines>,
+) -> Result<Span> {
     let all = Span {
         start: 0,
         end: record.text_bytes,
@@ -280,11 +284,7 @@ fn chunk_bytes(commit: CommitView<'_>, record: &DocumentRecord) -> Result<u32> {
 }
 
 /// The row of a document that holds byte `start` of its text.
-pub(super) fn row_at(
-    segment: &BoundSegment<'_>,
-    record: &DocumentRecord,
-    start: u64,
-) -> Result<u32> {
+fn row_at(segment: &BoundSegment<'_>, record: &DocumentRecord, start: u64) -> Result<u32> {
     let chunks = segment.chunks();
     let (mut low, mut high) = (
         record.first_row,
@@ -299,6 +299,18 @@ pub(super) fn row_at(
         }
     }
     Ok(low)
+}
+
+/// The rows of a document that hold a span of its text; of an empty span, the one where it is.
+pub(super) fn rows_of(
+    segment: &BoundSegment<'_>,
+    record: &DocumentRecord,
+    span: Span,
+) -> Result<Range<u32>> {
+    let first = row_at(segment, record, u64::from(span.start))?;
+    let last = span.end.saturating_sub(1).max(span.start);
+    let last = row_at(segment, record, u64::from(last))?;
+    Ok(first..last.saturating_add(1))
 }
 
 /// Where to cut a text so that at most `bytes` bytes are left: after the last line that fits, else after

@@ -1,7 +1,8 @@
-//! The handles: [`Kb`] reads and searches, [`KbWriter`] writes. Each is one file that lists its methods.
+//! The handles: [`Kb`] reads and searches, [`KbWriter`] writes. The files list their methods.
 //!
 //! Everything a front offers is a method here; fronts translate words and formats, no more.
 
+mod documents;
 mod open_file;
 mod reader;
 #[cfg(feature = "ingest")]
@@ -9,11 +10,13 @@ mod sources;
 #[cfg(test)]
 #[cfg(feature = "ingest")]
 mod tests;
+mod texts;
 #[cfg(feature = "ingest")]
 mod writer;
 
 pub use reader::{FILES_LIMIT, Kb, search_files, search_files_with};
 #[cfg(feature = "ingest")]
 pub use sources::check_hits;
+pub use texts::{LeftOut, LeftOutReason, NamedText, Texts, read_texts};
 #[cfg(feature = "ingest")]
 pub use writer::KbWriter;

@@ -1,5 +1,5 @@
 //! [`Kb`]: an open .kb for reading. Each method reads one commit; the code is in
-//! [`content`], [`search`] and [`check`].
+//! [`content`], [`search`] and [`check`]. What it reads of documents is in `documents.rs`.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -7,17 +7,12 @@ use std::sync::Arc;
 
 use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
-use crate::content::{
-    self, ChunkText, DocumentInfo, DocumentPages, DocumentSections, DocumentText, Entry, Folders,
-    Info, Outline, RootInfo, Sizes, SkippedFile, State, VectorPass,
-};
+use crate::content::{self, Info, RootInfo, Sizes, State, VectorPass};
 use crate::error::{Error, Result};
 use crate::kb::open_file::{OpenFile, read_all};
-use crate::paging::{PageOptions, Paged};
 use crate::progress::{Hook, Reporter, Stage};
-use crate::resolve::NameMatch;
 use crate::search::{self, Request, Response};
-use crate::types::{ChunkSpan, Class, Lines};
+use crate::types::Class;
 
 /// Most files that one request may search.
 pub const FILES_LIMIT: usize = 64;
@@ -27,6 +22,15 @@ pub const FILES_LIMIT: usize = 64;
 ///
 /// A document is named by its path, by the end of its path when only one document has it (`lib.rs`,
 /// `src/lib.rs`), by its handle, or by its address (`kb://notes/doc/src/lib.rs`).
+///
+/// Behind each of these may stand lines: `lib.rs:10-20`, `lib.rs:10`, `lib.rs:10-` (to the end), `lib.rs#L10`,
+/// `lib.rs#L10-L20`; an address with lines is `kb://notes/lines/10-20/src/lib.rs`. A call that returns text
+/// returns these lines, or the chunks or pages that hold them, unless its arguments select something
+/// else; other calls are about the whole document. What is itself the name of a document is not taken apart.
+///
+/// A section of a document is named by its number (`2.1`), its path of titles (`Guide > Install`), both
+/// (`2.1 Guide > Install`), the end of that path or its title, without regard to case; by a path or title
+/// only where one section has it. [`Hit::section_name`](crate::Hit::section_name) is such a name.
 #[derive(Debug)]
 pub struct Kb {
     pub(super) file: OpenFile,
@@ -198,226 +202,6 @@ fn search_reporting(files: &[&Kb], request: &Request, reporter: &Reporter<'_>) -
             search::search(sources, request, analyser)
         })
     })
-}
-
-/// Documents and their texts.
-impl Kb {
-    /// What the file records about one document.
-    ///
-    /// # Errors
-    /// [`Error::DocumentNotFound`] with the nearest names, [`Error::AmbiguousDocument`] with the
-    /// candidates.
-    pub fn document(&self, name: &str) -> Result<DocumentInfo> {
-        self.file.read(|commit| content::document(commit, name))
-    }
-
-    /// As [`Kb::document`], and how the name means it: to choose among documents of several files.
-    ///
-    /// # Errors
-    /// As [`Kb::document`].
-    pub fn document_match(&self, name: &str) -> Result<(DocumentInfo, NameMatch)> {
-        self.file
-            .read(|commit| content::document_match(commit, name))
-    }
-
-    /// The document of exactly that path; `None` when there is none. Reads no other path.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
-    pub fn document_at(&self, path: &str) -> Result<Option<DocumentInfo>> {
-        self.file.read(|commit| content::document_at(commit, path))
-    }
-
-    /// The stored text of a document, whole or some lines of the original, cut to those there are.
-    /// Where the text has other lines than the original (HTML), whole chunks that touch the lines.
-    ///
-    /// It is one string; [`Kb::text_paged`] returns a long text piece by piece.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidRange`] when none of the lines exists; [`Error::TooLarge`]
-    /// for a text above [`WHOLE_TEXT_LIMIT_BYTES`](crate::WHOLE_TEXT_LIMIT_BYTES).
-    pub fn text(&self, name: &str, lines: Option<Lines>) -> Result<DocumentText> {
-        self.file.read(|commit| content::text(commit, name, lines))
-    }
-
-    /// As [`Kb::text`], as much as fits the budget: up to the end of a line, where one fits. Cost grows
-    /// with what is returned.
-    ///
-    /// # Errors
-    /// As [`Kb::text`]; [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn text_paged(
-        &self,
-        name: &str,
-        lines: Option<Lines>,
-        page: &PageOptions,
-    ) -> Result<DocumentText> {
-        self.file
-            .read(|commit| content::text_paged(commit, name, lines, page))
-    }
-
-    /// The first `bytes` bytes of the stored text of a document, up to three fewer where a character
-    /// would be cut. Reads no more text than that.
-    ///
-    /// # Errors
-    /// As [`Kb::document`].
-    pub fn head(&self, name: &str, bytes: usize) -> Result<(DocumentInfo, String)> {
-        self.file.read(|commit| content::head(commit, name, bytes))
-    }
-
-    /// Pages of a document: the ranges `ranges` (first and last page, from 1) in the order given, all
-    /// pages when there are none. A page is neighbouring chunks of about 800 tokens; the pages of a
-    /// document together are its text, and a document without text has one empty page. Only the text
-    /// of the pages that are returned is read.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidPages`] when the document does not have all of them;
-    /// [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn pages(
-        &self,
-        name: &str,
-        ranges: &[(u32, u32)],
-        page: &PageOptions,
-    ) -> Result<DocumentPages> {
-        self.file
-            .read(|commit| content::pages(commit, name, ranges, page))
-    }
-
-    /// Where the chunks of a document are, in order; together they are its text. No text is read.
-    ///
-    /// # Errors
-    /// As [`Kb::document`].
-    pub fn chunk_spans(&self, name: &str) -> Result<Vec<ChunkSpan>> {
-        self.file.read(|commit| content::chunk_spans(commit, name))
-    }
-
-    /// The chunks of a document with their texts, in order; with `section` those that hold text of
-    /// that section, given by its number or by a title that only one heading has.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::SectionNotFound`], [`Error::AmbiguousSection`];
-    /// [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn chunks(
-        &self,
-        name: &str,
-        section: Option<&str>,
-        page: &PageOptions,
-    ) -> Result<Paged<ChunkText>> {
-        self.file
-            .read(|commit| content::chunks(commit, name, section, page))
-    }
-
-    /// The headings of a document.
-    ///
-    /// # Errors
-    /// As [`Kb::document`].
-    pub fn outline(&self, name: &str) -> Result<Outline> {
-        self.file.read(|commit| content::outline(commit, name))
-    }
-
-    /// The sections of a document in reading order. No text is read.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn sections(&self, name: &str, page: &PageOptions) -> Result<DocumentSections> {
-        self.file
-            .read(|commit| content::sections(commit, name, page))
-    }
-
-    /// The text of one section, its heading and what lies under it, as much as fits the budget: up to
-    /// the end of a line, where one fits. `section` is its number, or a title that only one heading
-    /// has.
-    ///
-    /// # Errors
-    /// As [`Kb::document`]; [`Error::SectionNotFound`] with the sections that look like it;
-    /// [`Error::AmbiguousSection`]; [`Error::InvalidCursor`], [`Error::StaleCursor`].
-    pub fn section_text(
-        &self,
-        name: &str,
-        section: &str,
-        page: &PageOptions,
-    ) -> Result<DocumentText> {
-        self.file
-            .read(|commit| content::section_text(commit, name, section, page))
-    }
-}
-
-/// Folders and paths.
-impl Kb {
-    /// Folders, then documents, directly in `folder` (`None`: at the top), each in the order of path
-    /// bytes. Cost grows with the documents below it.
-    ///
-    /// # Errors
-    /// [`Error::FolderNotFound`] with the nearest names; [`Error::InvalidCursor`],
-    /// [`Error::StaleCursor`].
-    pub fn list(&self, folder: Option<&str>, page: &PageOptions) -> Result<Paged<Entry>> {
-        self.file.read(|commit| content::list(commit, folder, page))
-    }
-
-    /// The documents in `folder` (`None`: at the top), and, when `is_recursive`, those below it at any
-    /// depth, in the order of path bytes. Cost grows with the documents below the folder.
-    ///
-    /// # Errors
-    /// As [`Kb::list`].
-    pub fn documents(
-        &self,
-        folder: Option<&str>,
-        is_recursive: bool,
-        page: &PageOptions,
-    ) -> Result<Paged<DocumentInfo>> {
-        self.file
-            .read(|commit| content::documents(commit, folder, is_recursive, page))
-    }
-
-    /// The files in `folder` (`None`: all) and below it that are in the indexed folders and were not read into
-    /// documents, each with the reason, in the order of path bytes. Files that are hidden or under an ignore
-    /// rule are not recorded, and a sealed file has none. Cost grows with the skipped files below the folder.
-    ///
-    /// # Errors
-    /// [`Error::InvalidCursor`], [`Error::StaleCursor`], [`Error::Damaged`].
-    pub fn skipped(&self, folder: Option<&str>, page: &PageOptions) -> Result<Paged<SkippedFile>> {
-        self.file
-            .read(|commit| content::skipped(commit, folder, page))
-    }
-
-    /// How many files were skipped for each reason, most first, without what is special to one file. Cost
-    /// grows with the number of skipped files.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
-    pub fn skipped_reasons(&self) -> Result<Vec<(String, u64)>> {
-        self.file.read(content::skipped_reasons)
-    }
-
-    /// The first `limit` documents whose paths come after `after` (`None`: from the first), in the
-    /// order of path bytes. Cost grows with what is returned, not with where it begins.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
-    pub fn documents_after(&self, after: Option<&str>, limit: usize) -> Result<Vec<DocumentInfo>> {
-        self.file
-            .read(|commit| content::documents_after(commit, after, limit))
-    }
-
-    /// All folders. At most `limit_bytes` bytes of their paths are returned, counting 24 more for each;
-    /// the deepest are left out first. Cost grows with the number of documents.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
-    pub fn folders(&self, limit_bytes: u64) -> Result<Folders> {
-        self.file
-            .read(|commit| content::folders(commit, limit_bytes))
-    }
-
-    /// Completions of a path: at most `limit` of the paths that begin with `typed`, then of those that
-    /// have it elsewhere, both without regard to case and in the order of path bytes, and how many
-    /// there are. Cost grows with the number of documents.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`], [`Error::SnapshotExpired`].
-    pub fn complete_path(&self, typed: &str, limit: usize) -> Result<(Vec<String>, u64)> {
-        self.file
-            .read(|commit| content::complete_path(commit, typed, limit))
-    }
 }
 
 /// Facts about the file.

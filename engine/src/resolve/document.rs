@@ -9,9 +9,10 @@ use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
 use crate::percent;
+use crate::resolve::line_suffix::{address_lines, split_lines};
 use crate::resolve::nearest::{MAX_SUGGESTIONS, Nearest};
 use crate::store::{handles, skipped};
-use crate::types::DocumentId;
+use crate::types::{DocumentId, Lines};
 
 /// Longest name that is looked up, in bytes: a percent-encoded address has three bytes for each of the
 /// longest path, and the name of the file.
@@ -31,6 +32,17 @@ pub enum NameMatch {
     PathEnd,
 }
 
+/// A document, and the lines of it that its name selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Located {
+    /// The document.
+    pub id: DocumentId,
+    /// The lines, as they stand in the name; `None`: the name is that of the document alone.
+    pub lines: Option<Lines>,
+    /// How the name means the document.
+    pub how: NameMatch,
+}
+
 /// Finds a document by its path, its handle (`release-notes-k3f9qa`; the suffix decides), its address
 /// (`kb://notes/doc/a/b.md`, percent-encoded, with the name of the file at `file`), or by the end of
 /// its path (`lib.rs`, `src/lib.rs`) when only one document has it. Reads all paths only for the
@@ -44,59 +56,92 @@ pub fn document(
     catalog: &Catalog,
     file: Option<&Path>,
     name: &str,
-) -> Result<(DocumentId, NameMatch)> {
-    if name.len() > NAME_LIMIT_BYTES {
-        return Err(Error::DocumentNotFound {
-            name: name.to_owned(),
-            skipped: Vec::new(),
-            nearest: Vec::new(),
-        });
+) -> Result<DocumentId> {
+    let wanted = Wanted::of(name, file)?;
+    if wanted.lines.is_some() {
+        return Err(not_found(name, Vec::new()));
     }
-    let name = &*name.nfc().collect::<String>();
-    let decoded;
-    let wanted = match name.strip_prefix(SCHEME) {
-        Some(address) => {
-            decoded = path_of_address(address, file).ok_or_else(|| Error::DocumentNotFound {
-                name: name.to_owned(),
-                skipped: Vec::new(),
-                nearest: Vec::new(),
-            })?;
-            decoded.as_str()
+    find(snapshot, catalog, name, &[(&wanted.path, None)]).map(|found| found.id)
+}
+
+/// As [`document`], of a name that may have lines behind it, as in `docs/a.md:10-20` and `docs/a.md#L10-L20`,
+/// or in an address: `kb://notes/lines/10-20/docs/a.md`. What a document has as its whole path, or as the
+/// end of its path where no other has the rest of the name, is no suffix.
+///
+/// # Errors
+/// As [`document`].
+pub fn locate(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    file: Option<&Path>,
+    name: &str,
+) -> Result<Located> {
+    let wanted = Wanted::of(name, file)?;
+    let mut names = vec![(wanted.path.as_str(), wanted.lines)];
+    if wanted.lines.is_none() {
+        let split = split_lines(&wanted.path);
+        names.extend(split.map(|(path, lines)| (path, Some(lines))));
+    }
+    find(snapshot, catalog, name, &names)
+}
+
+/// The first of `names` that is a path, else that is a handle, else that ends a path; each with the lines it
+/// stands for.
+fn find(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    given: &str,
+    names: &[(&str, Option<Lines>)],
+) -> Result<Located> {
+    for (path, lines) in names.iter().copied() {
+        if path.len() <= MAX_KEY_BYTES
+            && let Some(id) = catalog.documents.by_path(snapshot, path)?
+        {
+            let how = NameMatch::Path;
+            return Ok(Located { id, lines, how });
         }
-        None => name.trim_start_matches("./"),
-    };
-    if let Some(id) = catalog.documents.by_path(snapshot, wanted)? {
-        return Ok((id, NameMatch::Path));
     }
-    if let Some(suffix) = handles::suffix_of(wanted)
-        && let Some(id) = catalog.documents.by_suffix(snapshot, suffix)?
-    {
-        return Ok((id, NameMatch::Handle));
+    for (handle, lines) in names.iter().copied() {
+        if let Some(suffix) = handles::suffix_of(handle)
+            && let Some(id) = catalog.documents.by_suffix(snapshot, suffix)?
+        {
+            let how = NameMatch::Handle;
+            return Ok(Located { id, lines, how });
+        }
     }
-    let mut found: Vec<(String, DocumentId)> = Vec::new();
-    let mut nearest = Nearest::new(wanted);
+    let mut found: Vec<Vec<(String, DocumentId)>> = vec![Vec::new(); names.len()];
+    let mut nearest = Nearest::new(names.last().map_or("", |(name, _)| *name));
     catalog.documents.each_path(snapshot, "", |path, id| {
-        if ends_with_path(path, wanted) {
-            found.push((path.to_owned(), id));
+        for ((end, _), found) in names.iter().zip(&mut found) {
+            if ends_with_path(path, end) {
+                found.push((path.to_owned(), id));
+            }
         }
         nearest.offer(path);
         Ok(ControlFlow::Continue(()))
     })?;
-    match found.as_slice() {
-        [(_, id)] => Ok((*id, NameMatch::PathEnd)),
-        [] => Err(Error::DocumentNotFound {
-            name: name.to_owned(),
-            skipped: skipped_files(snapshot, wanted)?,
+    let mut ends = names.iter().zip(&found);
+    match ends.find(|(_, found)| !found.is_empty()) {
+        None => Err(Error::DocumentNotFound {
+            name: given.to_owned(),
+            skipped: skipped_files(snapshot, names.last().map_or("", |(name, _)| *name))?,
             nearest: nearest.finish(),
         }),
-        many => Err(Error::AmbiguousDocument {
-            name: name.to_owned(),
-            candidates: many
-                .iter()
-                .take(MAX_SUGGESTIONS)
-                .map(|(path, _)| path.clone())
-                .collect(),
-        }),
+        Some((&(_, lines), found)) => match found.as_slice() {
+            [(_, id)] => Ok(Located {
+                id: *id,
+                lines,
+                how: NameMatch::PathEnd,
+            }),
+            several => Err(Error::AmbiguousDocument {
+                name: given.to_owned(),
+                candidates: several
+                    .iter()
+                    .take(MAX_SUGGESTIONS)
+                    .map(|(path, _)| path.clone())
+                    .collect(),
+            }),
+        },
     }
 }
 
@@ -116,13 +161,62 @@ fn skipped_files(snapshot: &Snapshot<'_>, wanted: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The path in `<name>/doc/<path>`, decoded; `None` when it names another file or nothing.
-fn path_of_address(address: &str, file: Option<&Path>) -> Option<String> {
-    let (name, path) = address.split_once("/doc/")?;
-    let own = file.and_then(Path::file_stem);
-    let is_own =
-        own.is_none_or(|own| percent::decode(name).is_some_and(|name| own == name.as_str()));
-    if is_own { percent::decode(path) } else { None }
+fn not_found(name: &str, nearest: Vec<String>) -> Error {
+    Error::DocumentNotFound {
+        name: name.to_owned(),
+        skipped: Vec::new(),
+        nearest,
+    }
+}
+
+/// A name as it is looked up: of an address, path and lines.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    path: String,
+    lines: Option<Lines>,
+}
+
+impl Wanted {
+    /// # Errors
+    /// [`Error::DocumentNotFound`] for a name that is too long, and for an address of another file.
+    fn of(name: &str, file: Option<&Path>) -> Result<Wanted> {
+        if name.len() > NAME_LIMIT_BYTES {
+            return Err(not_found(name, Vec::new()));
+        }
+        let name = &*name.nfc().collect::<String>();
+        match name.strip_prefix(SCHEME) {
+            Some(address) => {
+                Wanted::of_address(address, file).ok_or_else(|| not_found(name, Vec::new()))
+            }
+            None => Ok(Wanted {
+                path: name.trim_start_matches("./").to_owned(),
+                lines: None,
+            }),
+        }
+    }
+
+    /// Path and lines of an address, `NAME/doc/PATH`, `NAME/outline/PATH` or `NAME/lines/A-B/PATH`, decoded,
+    /// the lines also as a fragment of the first two; `None` when it names another file or nothing.
+    fn of_address(address: &str, file: Option<&Path>) -> Option<Wanted> {
+        let (name, rest) = address.split_once('/')?;
+        let own = file.and_then(Path::file_stem);
+        let is_own =
+            own.is_none_or(|own| percent::decode(name).is_some_and(|name| own == name.as_str()));
+        let (kind, path) = rest.split_once('/').filter(|_| is_own)?;
+        let (path, lines) = match kind {
+            "doc" | "outline" => match split_lines(path).filter(|_| path.contains("#L")) {
+                Some((path, lines)) => (path, Some(lines)),
+                None => (path, None),
+            },
+            "lines" => {
+                let (range, path) = path.split_once('/')?;
+                (path, Some(address_lines(range)?))
+            }
+            _ => return None,
+        };
+        let path = percent::decode(path)?;
+        Some(Wanted { path, lines })
+    }
 }
 
 /// Whether `end` is the last components of `path`.
@@ -148,20 +242,37 @@ mod tests {
     #[test]
     fn an_address_names_a_path_of_its_own_file_only() {
         let file = Some(Path::new("/x/my notes.kb"));
-        let found = |address: &str| path_of_address(address, file);
+        let found = |address: &str| {
+            let wanted = Wanted::of_address(address, file)?;
+            let lines = wanted.lines.map(|lines| (lines.first, lines.last));
+            Some((wanted.path, lines))
+        };
+        let expected = |path: &str, lines| Some((path.to_owned(), lines));
         assert_eq!(
-            found("my%20notes/doc/a%2Fb/%C3%A9.md").unwrap(),
-            "a/b/\u{e9}.md"
+            found("my%20notes/doc/a%2Fb/%C3%A9.md"),
+            expected("a/b/\u{e9}.md", None)
         );
+        assert_eq!(
+            found("my%20notes/lines/3-9/a.md"),
+            expected("a.md", Some((3, 9)))
+        );
+        assert_eq!(
+            found("my%20notes/doc/a%23L1.md#L3-L9"),
+            expected("a#L1.md", Some((3, 9)))
+        );
+        assert_eq!(found("my%20notes/outline/a"), expected("a", None));
         for other in [
             "other/doc/a",
             "my notes",
             "my notes/doc/%",
             "my notes/doc/%zz",
             "my notes/doc/%FF",
+            "my notes/lines/3/a",
+            "my notes/pages/a",
         ] {
             assert_eq!(found(other), None, "{other}");
         }
-        assert_eq!(path_of_address("any/doc/a", None).unwrap(), "a");
+        let any = Wanted::of_address("any/doc/a", None);
+        assert_eq!(any.unwrap().path, "a");
     }
 }

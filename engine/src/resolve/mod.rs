@@ -1,10 +1,16 @@
-//! Finds the document that a name means: a path, the end of a path, a handle or an address. For names
-//! that nothing has, finds similar ones, which errors suggest.
+//! Finds the document that a name means: a path, the end of a path, a handle or an address, each also with
+//! lines after it; and the documents that a glob means. For names that nothing has, finds similar ones,
+//! which errors suggest.
 
+mod abbreviate;
 mod document;
 mod folders;
+mod glob;
+mod line_suffix;
 mod nearest;
 
-pub use document::{NameMatch, document};
+pub(crate) use abbreviate::abbreviate;
+pub use document::{NameMatch, document, locate};
 pub use folders::nearest_folders;
+pub(crate) use glob::{Globs, PathMatcher, folders_of};
 pub use nearest::Nearest;

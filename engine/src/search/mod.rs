@@ -13,7 +13,6 @@
 //! stored text meet for reading. It does not write, does not know where files lie, and formats nothing
 //! for a front.
 
-mod abbreviate;
 mod explanation;
 mod filter;
 mod filters;

@@ -39,8 +39,15 @@ pub struct Hit {
     pub handle: String,
     /// Title of the document.
     pub title: String,
-    /// Headings above the best chunk, outermost first.
+    /// Titles of the section that holds the snippet, and of those around it, outermost first; empty
+    /// before the first heading. `text` is within this section when it was cut to
+    /// [`max_text_chars`](crate::Request::max_text_chars); a whole passage may reach beyond it.
     pub section: Vec<String>,
+    /// Number of that section, as `2.1`; empty before the first heading.
+    pub section_number: String,
+    /// A name that [`Kb::section_text`](crate::Kb::section_text) finds it by: the titles with ` > `
+    /// between, after the number where other sections have the same titles.
+    pub section_name: String,
     /// Score of the best chunk, 0..1. Comparable between requests of one mode.
     pub score: f32,
     /// Keyword score, 0..1; `None` when the mode has none.
@@ -84,7 +91,8 @@ pub struct Hit {
     /// Byte ranges of `text` that match terms of the query, ascending, without overlaps; at most
     /// 4096.
     pub highlights: Vec<Range<usize>>,
-    /// Byte range of `text`: up to four whole lines with the most and rarest terms of the query.
+    /// Byte range of `text`: up to four whole lines of one section with the most and rarest terms of the
+    /// query.
     pub snippet: Range<usize>,
     /// Number of the first line of the snippet in the original file, from 1; `None` where lines of
     /// the text are not lines of the original (HTML) and only `lines` is known.
@@ -119,6 +127,8 @@ impl Hit {
             handle: String::new(),
             title: String::new(),
             section: Vec::new(),
+            section_number: String::new(),
+            section_name: String::new(),
             score: 0.0,
             keyword_score: None,
             vector_score: None,
@@ -166,7 +176,10 @@ impl Hit {
     /// Approximate heap and inline size of the hit in memory, in bytes.
     pub(crate) fn held_bytes(&self) -> u64 {
         let names = [&self.file_type, &self.language];
-        let strings = names.into_iter().chain(&self.tags);
+        let names = names
+            .into_iter()
+            .chain([&self.section_number, &self.section_name]);
+        let strings = names.chain(&self.tags);
         let others: usize = strings.map(String::len).sum();
         let terms: usize = self.terms.iter().map(|term| term.term.len()).sum();
         let lists = self.highlights.len() * size_of::<Range<usize>>()

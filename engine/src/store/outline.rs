@@ -1,5 +1,7 @@
 //! Headings of a document: table `outline`.
 
+use std::fmt::Write as _;
+
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
@@ -8,9 +10,12 @@ use crate::container::codec::{MAX_SEQUENCE_BYTES, decode_record, encode_record};
 use crate::container::{Key, MAX_VALUE_BYTES, Snapshot, Table};
 use crate::error::{Error, Result};
 use crate::store::tables;
-use crate::types::{DocumentId, Heading};
+use crate::types::{DocumentId, Heading, Span};
 
 const OUTLINE_VERSION: u8 = 1;
+
+/// Stands between the titles of a path of sections, as in `Guide > Install`.
+pub const SECTION_SEPARATOR: &str = " > ";
 
 /// What a heading takes at most beside its title, in a row and in the memory of a reader.
 const MAX_HEADING_OVERHEAD_BYTES: usize = 48;
@@ -21,8 +26,9 @@ struct OutlineRecord<'a> {
     headings: Vec<HeadingRecord<'a>>,
 }
 
+/// A heading as it is stored: the fields of a [`Heading`].
 #[derive(Debug, SchemaRead, SchemaWrite)]
-struct HeadingRecord<'a> {
+pub struct HeadingRecord<'a> {
     level: u8,
     title: &'a str,
     start: u32,
@@ -118,26 +124,10 @@ impl Outlines {
         Ok(owned.collect())
     }
 
-    /// Titles of the headings that a byte of a document lies under, outermost first, and how many bytes
-    /// of records were read for them.
-    pub fn section_at(
-        &self,
-        snapshot: &Snapshot<'_>,
-        id: DocumentId,
-        start: u32,
-    ) -> Result<(Vec<String>, usize)> {
-        let Some(row) = self.row(snapshot, id)? else {
-            return Ok((Vec::new(), 0));
-        };
-        let mut open = Vec::new();
-        for heading in read(&row)?.headings {
-            if heading.start > start {
-                break;
-            }
-            open_heading(&mut open, heading.level, heading.title);
-        }
-        let titles = open.into_iter().map(|(_, title)| title.to_owned());
-        Ok((titles.collect(), row.len()))
+    /// The headings of a document as stored, to be read without copying their titles.
+    pub fn stored(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<StoredOutline> {
+        let row = self.row(snapshot, id)?;
+        Ok(StoredOutline { row })
     }
 
     fn row(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Option<Vec<u8>>> {
@@ -152,10 +142,184 @@ fn read(row: &[u8]) -> Result<OutlineRecord<'_>> {
     decode_record("an outline", OUTLINE_VERSION, row)
 }
 
-/// Opens a heading, which closes those of its level and below.
-fn open_heading<'h>(open: &mut Vec<(u8, &'h str)>, level: u8, title: &'h str) {
-    open.retain(|(above, _)| *above < level);
-    open.push((level, title));
+/// The headings of one document as stored.
+#[derive(Debug)]
+pub struct StoredOutline {
+    /// `None` for a document without headings.
+    row: Option<Vec<u8>>,
+}
+
+impl StoredOutline {
+    /// Bytes of the record.
+    pub fn len_bytes(&self) -> usize {
+        self.row.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The headings in reading order.
+    pub fn headings(&self) -> Result<Vec<HeadingRecord<'_>>> {
+        match &self.row {
+            Some(row) => Ok(read(row)?.headings),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Where the headings within a span begin, ascending; one at its first byte is not among them.
+pub fn starts_within(headings: &[HeadingRecord<'_>], span: Span) -> Vec<u32> {
+    let mut starts: Vec<u32> = headings
+        .iter()
+        .map(|heading| heading.start)
+        .filter(|start| span.start < *start && *start < span.end)
+        .collect();
+    starts.sort_unstable();
+    starts
+}
+
+/// The innermost section that a byte of a document lies in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionAt {
+    /// Titles of its heading and those above, outermost first; empty before the first heading.
+    pub titles: Vec<String>,
+    /// Its number: `2.1` is the first section directly under the second. Empty before the first heading.
+    pub number: String,
+    /// From its heading to the next one of its level or above; before the first heading, up to that.
+    pub span: Span,
+    /// Whether the titles do not tell it from the other sections: another one has the same, or they begin
+    /// like the number of another one.
+    pub is_ambiguous: bool,
+}
+
+/// What to call a section by: its titles, after its number where they are ambiguous; empty before the
+/// first heading.
+pub fn section_name(section: &SectionAt) -> String {
+    let titles = section.titles.join(SECTION_SEPARATOR);
+    if section.is_ambiguous {
+        format!("{} {titles}", section.number)
+    } else {
+        titles
+    }
+}
+
+/// The sections that a byte lies in, and how many headings begin up to it.
+fn open_at<'h>(headings: &[HeadingRecord<'h>], byte: u32) -> (OpenSections<'h>, usize) {
+    let mut open = OpenSections::default();
+    let before = headings.iter().take_while(|heading| heading.start <= byte);
+    let count = before
+        .inspect(|heading| open.push(heading.level, heading.title))
+        .count();
+    (open, count)
+}
+
+/// Titles of the headings that a byte lies under, outermost first.
+pub fn titles_at<'h>(headings: &[HeadingRecord<'h>], byte: u32) -> Vec<&'h str> {
+    open_at(headings, byte).0.titles().collect()
+}
+
+/// The section of a byte of a text of `text_bytes` bytes. Linear in the number of headings.
+pub fn section_at(headings: &[HeadingRecord<'_>], byte: u32, text_bytes: u32) -> SectionAt {
+    let (open, count) = open_at(headings, byte);
+    let (before, after) = headings.split_at(count);
+    let start = before.last().map_or(0, |heading| heading.start);
+    let mut next = after.iter().filter(|next| match before.last() {
+        Some(own) => next.level <= own.level,
+        None => true,
+    });
+    let end = next.next().map_or(text_bytes, |next| next.start);
+    let number = open.number();
+    SectionAt {
+        is_ambiguous: !number.is_empty() && is_ambiguous(headings, &open.path(), &number),
+        span: Span {
+            start,
+            end: end.max(start),
+        },
+        titles: open.titles().map(str::to_owned).collect(),
+        number,
+    }
+}
+
+/// Whether `path`, the joined titles of the section of `number`, also means another one: its own path ends
+/// with it, or it has the number that `path` begins with. So does a path that begins like the mark of a path
+/// from the top.
+fn is_ambiguous(headings: &[HeadingRecord<'_>], path: &str, number: &str) -> bool {
+    if path.starts_with(SECTION_SEPARATOR.trim_start()) {
+        return true;
+    }
+    let first = path.split(' ').next();
+    let like_a_number = first.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    let mut open = OpenSections::default();
+    headings.iter().any(|heading| {
+        open.push(heading.level, heading.title);
+        let has_number = like_a_number.is_some_and(|word| word != number && open.number() == word);
+        let may_end = path.ends_with(heading.title) || heading.title.ends_with(path);
+        let ends = || {
+            let other = open.path();
+            let before = other.strip_suffix(path);
+            before.is_some_and(|before| before.is_empty() || before.ends_with(SECTION_SEPARATOR))
+        };
+        has_number || (may_end && ends() && open.number() != number)
+    })
+}
+
+/// The sections that are open at a place of a document, each with its number among those beside it.
+#[derive(Debug, Default)]
+pub struct OpenSections<'h> {
+    /// Outermost first; levels ascend.
+    open: Vec<OpenSection<'h>>,
+    /// Sections at the top so far.
+    at_top: u32,
+}
+
+#[derive(Debug)]
+struct OpenSection<'h> {
+    level: u8,
+    title: &'h str,
+    /// Number among the sections directly under the one above, from 1.
+    number: u32,
+    /// Sections directly under it so far.
+    below: u32,
+}
+
+impl<'h> OpenSections<'h> {
+    /// Opens the next section in reading order, which closes those of its level and below.
+    pub fn push(&mut self, level: u8, title: &'h str) {
+        while self.open.last().is_some_and(|last| last.level >= level) {
+            self.open.pop();
+        }
+        let count = match self.open.last_mut() {
+            Some(above) => &mut above.below,
+            None => &mut self.at_top,
+        };
+        *count = count.saturating_add(1);
+        let number = *count;
+        self.open.push(OpenSection {
+            level,
+            title,
+            number,
+            below: 0,
+        });
+    }
+
+    /// Their titles, outermost first.
+    pub fn titles(&self) -> impl Iterator<Item = &'h str> + use<'_, 'h> {
+        self.open.iter().map(|section| section.title)
+    }
+
+    /// The number of the innermost: `2.1` is the first section directly under the second, even if the levels
+    /// of their headings differ by more than one. Empty before the first heading.
+    pub fn number(&self) -> String {
+        let mut number = String::new();
+        for section in &self.open {
+            let dot = if number.is_empty() { "" } else { "." };
+            // Writing to a String does not fail.
+            let _ = write!(number, "{dot}{}", section.number);
+        }
+        number
+    }
+
+    /// Their titles, joined.
+    fn path(&self) -> String {
+        self.titles().collect::<Vec<_>>().join(SECTION_SEPARATOR)
+    }
 }
 
 /// Follows the headings of a document from its start to its end.
@@ -163,8 +327,8 @@ fn open_heading<'h>(open: &mut Vec<(u8, &'h str)>, level: u8, title: &'h str) {
 pub struct SectionPath<'o> {
     /// Headings not yet reached.
     rest: &'o [Heading],
-    /// Levels and titles that the last byte lies under, outermost first.
-    open: Vec<(u8, &'o str)>,
+    /// Those that the last byte lies under.
+    open: OpenSections<'o>,
 }
 
 impl<'o> SectionPath<'o> {
@@ -172,19 +336,19 @@ impl<'o> SectionPath<'o> {
     pub fn new(outline: &'o [Heading]) -> SectionPath<'o> {
         SectionPath {
             rest: outline,
-            open: Vec::new(),
+            open: OpenSections::default(),
         }
     }
 
     /// Titles of the headings that `start` lies under, outermost first; `start` never goes back.
-    pub fn at(&mut self, start: u32) -> impl Iterator<Item = &'o str> {
+    pub fn at(&mut self, start: u32) -> impl Iterator<Item = &'o str> + use<'_, 'o> {
         while let Some((heading, rest)) = self.rest.split_first()
             && heading.start <= start
         {
-            open_heading(&mut self.open, heading.level, &heading.title);
+            self.open.push(heading.level, &heading.title);
             self.rest = rest;
         }
-        self.open.iter().map(|(_, title)| *title)
+        self.open.titles()
     }
 }
 
@@ -217,5 +381,52 @@ mod tests {
         assert_eq!(section_at(&outline, 25), ["Guide", "Install", "Linux"]);
         assert_eq!(section_at(&outline, 30), ["Guide", "Use"]);
         assert!(section_at(&outline[1..], 3).is_empty());
+    }
+
+    fn record(level: u8, title: &str, start: u32) -> HeadingRecord<'_> {
+        HeadingRecord {
+            level,
+            title,
+            start,
+            line: 1,
+        }
+    }
+
+    #[test]
+    fn a_section_has_number_span_and_titles_of_its_own() {
+        let headings = [
+            record(1, "Guide", 5),
+            record(3, "2", 10),
+            record(2, "Use", 30),
+            record(3, "Flags", 35),
+            record(1, "Use", 40),
+            record(1, "Use", 50),
+        ];
+        let found = |byte| {
+            let section = section_at(&headings, byte, 60);
+            let span = (section.span.start, section.span.end);
+            let titles = section.titles.join(" > ");
+            (titles, section.number, span, section.is_ambiguous)
+        };
+        let expected = |titles: &str, number: &str, span, is_ambiguous| {
+            (titles.to_owned(), number.to_owned(), span, is_ambiguous)
+        };
+        assert_eq!(found(0), expected("", "", (0, 5), false));
+        assert_eq!(found(9), expected("Guide", "1", (5, 40), false));
+        assert_eq!(found(10), expected("Guide > 2", "1.1", (10, 30), false));
+        assert_eq!(found(34), expected("Guide > Use", "1.2", (30, 40), false));
+        assert_eq!(
+            found(39),
+            expected("Guide > Use > Flags", "1.2.1", (35, 40), false)
+        );
+        assert_eq!(found(40), expected("Use", "2", (40, 50), true));
+        assert_eq!(found(59), expected("Use", "3", (50, 60), true));
+        let numbers = [record(1, "2 x", 0), record(1, "b", 10), record(1, "3", 20)];
+        assert!(section_at(&numbers, 0, 30).is_ambiguous);
+        assert!(!section_at(&numbers, 20, 30).is_ambiguous);
+        assert_eq!(
+            starts_within(&headings, Span { start: 10, end: 40 }),
+            [30, 35]
+        );
     }
 }

@@ -149,7 +149,7 @@ impl Session {
         let found = self.with_base(|base, catalogs| {
             base.read(|snapshot| {
                 let catalog = catalogs.get(snapshot)?;
-                let (id, _) = resolve::document(snapshot, &catalog, base.path(), name)?;
+                let id = resolve::document(snapshot, &catalog, base.path(), name)?;
                 Ok((id, catalog.documents.get(snapshot, id)?))
             })
         })?;

@@ -6,7 +6,7 @@ use roaring::RoaringBitmap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
-use crate::search::abbreviate::abbreviate;
+use crate::resolve::abbreviate;
 use crate::search::filter::rows::{intersect, live, normalized};
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};

@@ -1,6 +1,5 @@
 //! The filters of a request: [`metadata`] turns them into one bitmap of rows a segment, before any ranking.
 
 pub(crate) mod facet;
-pub(crate) mod glob;
 pub(crate) mod metadata;
 pub(crate) mod rows;

@@ -5,8 +5,8 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher};
-use crate::search::abbreviate::abbreviate;
-use crate::search::filter::glob::PathMatcher;
+use crate::resolve::PathMatcher;
+use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
 use crate::search::query::parser::{Field, FieldTerm, Operand, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher, PhraseTerm, Reader};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::blocks::BlockReader;
+use crate::store::outline::titles_at;
 
 /// A phrase that a query requires or excludes.
 #[derive(Debug)]
@@ -262,9 +263,9 @@ impl<'f> RowText<'f> {
         }
         let source = self.sources.source(file)?;
         let outlines = &source.catalog.outlines;
-        let (titles, _) =
-            outlines.section_at(source.snapshot, chunk.document, chunk.at.span.start)?;
-        Ok(titles.iter().any(|title| passes(title)))
+        let outline = outlines.stored(source.snapshot, chunk.document)?;
+        let titles = titles_at(&outline.headings()?, chunk.at.span.start);
+        Ok(titles.into_iter().any(passes))
     }
 }
 

@@ -6,7 +6,7 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Form, Query};
-use crate::search::abbreviate::abbreviate;
+use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
 use crate::search::query::phrase::{PhraseOperator, PhraseRows, RowText};
 use crate::search::sources::{ChunkAddress, Sources};

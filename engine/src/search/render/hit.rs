@@ -17,6 +17,7 @@ use crate::search::response::Hit;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
+use crate::store::outline::{SectionAt, section_at, section_name, starts_within};
 use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
@@ -109,21 +110,22 @@ impl<'r> Renderer<'r> {
         let (before, after) = self.context_lines(&stored, address.segment, &passage.rows)?;
         let is_chunk = passage.rows.len() == 1;
         let highlights = self.highlights(&whole, is_chunk.then_some(address));
-        let snippet = snippet(&whole, &highlights);
+        let BestLines {
+            snippet,
+            section,
+            section_range,
+        } = self.best_lines(file, &stored, &whole, &highlights)?;
         let request = self.request;
         let mode = self.mode;
-        let source = self.sources.source(file)?;
-        let outlines = &source.catalog.outlines;
-        let (section, outline_bytes) =
-            outlines.section_at(source.snapshot, stored.document, stored.best_start)?;
-        self.outline_bytes += outline_bytes as u64;
         let document = self.document(file, stored.document)?;
         let mut hit = Hit {
             file,
             document: document.path.clone(),
             handle: handles::handle(&document.title, &document.path, &document.suffix),
             title: document.title.clone(),
-            section,
+            section_name: section_name(&section),
+            section_number: section.number,
+            section: section.titles,
             score: passage.best.score,
             keyword_score: matches!(mode, Mode::Hybrid | Mode::Keyword)
                 .then_some(passage.best.keyword),
@@ -167,10 +169,15 @@ impl<'r> Renderer<'r> {
         // A character has at most four bytes.
         let longest = is_too_long.then_some(HIT_TEXT_LIMIT_BYTES / 4);
         if let Some(characters) = request.max_text_chars.into_iter().chain(longest).min() {
+            // A text that was asked for whole is cut only where it must be.
+            let within = match request.max_text_chars {
+                Some(_) => section_range,
+                None => 0..hit.text.len(),
+            };
             let whole = request
                 .context_chars
                 .map(|around| (around, hit.text.clone()));
-            let kept = cut(&mut hit, characters, has_line_map);
+            let kept = cut(&mut hit, characters, &within, has_line_map);
             if let Some((around, whole)) = whole {
                 let sides = (
                     whole.get(..kept.start).unwrap_or_default(),
@@ -188,6 +195,54 @@ impl<'r> Renderer<'r> {
             line.min(hit.lines.last)
         });
         Ok(hit)
+    }
+
+    /// The snippet of a passage and the section that it lies in. Reads the outline of the document.
+    fn best_lines(
+        &mut self,
+        file: usize,
+        stored: &Stored,
+        text: &str,
+        highlights: &[Highlight],
+    ) -> Result<BestLines> {
+        let source = self.sources.source(file)?;
+        let outlines = &source.catalog.outlines;
+        let outline = outlines.stored(source.snapshot, stored.document)?;
+        self.outline_bytes += outline.len_bytes() as u64;
+        let headings = outline.headings()?;
+        let passage = stored.span;
+        let offset = |byte: u32| {
+            let offset = byte.saturating_sub(passage.start).min(passage.len());
+            usize::try_from(offset).unwrap_or(usize::MAX)
+        };
+        // A heading may begin within its line: in a list, or in a quotation.
+        let mut borders: Vec<usize> = starts_within(&headings, passage)
+            .into_iter()
+            .map(|start| line_start(text, offset(start)))
+            .filter(|start| *start > 0)
+            .collect();
+        borders.dedup();
+        let from = line_start(text, offset(stored.best_start));
+        let snippet = snippet(text, highlights, &borders, from);
+        let shown = text.get(snippet.clone()).unwrap_or_default();
+        let first_line = shown.split_inclusive('\n').next().map_or(0, str::len);
+        let last_byte = (snippet.start + first_line).saturating_sub(1);
+        let byte = passage
+            .start
+            .saturating_add(u32::try_from(last_byte).unwrap_or(u32::MAX));
+        let text_bytes = self.document(file, stored.document)?.text_bytes;
+        let section = section_at(&headings, byte, text_bytes);
+        let end = if section.span.end < passage.end {
+            line_start(text, offset(section.span.end))
+        } else {
+            text.len()
+        };
+        let start = line_start(text, offset(section.span.start));
+        Ok(BestLines {
+            section_range: start.min(snippet.start)..end.max(snippet.end),
+            snippet,
+            section,
+        })
     }
 
     /// The position of a passage, read from the first, last and best chunk.
@@ -350,6 +405,22 @@ impl<'r> Renderer<'r> {
         });
         highlights
     }
+}
+
+/// Where the line of a byte of a text begins; the end of the text where it has no such byte.
+fn line_start(text: &str, byte: usize) -> usize {
+    let Some(before) = text.as_bytes().get(..byte) else {
+        return text.len();
+    };
+    memchr::memrchr(b'\n', before).map_or(0, |end| end + 1)
+}
+
+/// The snippet of a passage, and the section it lies in.
+struct BestLines {
+    snippet: Range<usize>,
+    section: SectionAt,
+    /// What the passage has of the section.
+    section_range: Range<usize>,
 }
 
 /// The position of a passage.

@@ -4,4 +4,7 @@
 pub(crate) mod context;
 pub(crate) mod hit;
 pub(crate) mod snippet;
+#[cfg(test)]
+#[cfg(feature = "ingest")]
+mod tests;
 pub(crate) mod trim;

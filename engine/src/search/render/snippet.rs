@@ -18,35 +18,97 @@ pub(crate) struct Highlight {
 }
 
 /// The run of [`SNIPPET_LINES`] whole lines with the largest weight of distinct terms, the first of equal
-/// ones; without highlights the first lines with text. Skips lines without a highlight near, so the cost
-/// grows with the number of highlights.
-pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
-    let mut lines = LineRanges { text, at: 0 };
-    let mut window: VecDeque<Range<usize>> = lines.by_ref().take(SNIPPET_LINES).collect();
-    let blank = |line: &Range<usize>| text.get(line.clone()).is_none_or(|l| l.trim().is_empty());
-    // The bytes of a window up to its last line that is not blank.
-    let shown = |window: &VecDeque<Range<usize>>| {
-        let last = window.iter().rev().find(|line| !blank(line));
-        match (window.front(), last.or(window.front())) {
-            (Some(from), Some(to)) => from.start..to.end,
-            _ => 0..0,
+/// ones; without highlights the first lines with text, those from byte `from` on before others. No run
+/// goes beyond one of `borders`, the ascending starts of lines that begin a section. Skips lines without a
+/// highlight near, so the cost grows with the number of highlights and borders.
+pub(crate) fn snippet(
+    text: &str,
+    highlights: &[Highlight],
+    borders: &[usize],
+    from: usize,
+) -> Range<usize> {
+    let mut rest = highlights;
+    let mut best: Option<(f32, Range<usize>)> = None;
+    for section in sections(text.len(), borders) {
+        let count = rest.partition_point(|highlight| highlight.range.start < section.end);
+        let (own, others) = rest.split_at(count);
+        rest = others;
+        if let Some((weight, range)) = heaviest(text, section, own)
+            && best.as_ref().is_none_or(|(most, _)| weight > *most)
+        {
+            best = Some((weight, range));
         }
+    }
+    let without_highlights = || {
+        let from_there = sections(text.len(), borders)
+            .map(|section| section.start.max(from)..section.end)
+            .filter(|section| !section.is_empty());
+        let mut all = from_there.chain(sections(text.len(), borders));
+        all.find_map(|section| first_text(text, section))
     };
+    let first_lines = || {
+        let section = sections(text.len(), borders).next().unwrap_or(0..0);
+        let window: VecDeque<_> = LineRanges::of(text, section).take(SNIPPET_LINES).collect();
+        shown(text, &window)
+    };
+    best.map(|(_, range)| range)
+        .or_else(without_highlights)
+        .unwrap_or_else(first_lines)
+}
+
+/// The parts of a text of `len` bytes between the borders; none is empty.
+fn sections(len: usize, borders: &[usize]) -> impl Iterator<Item = Range<usize>> + '_ {
+    let ends = borders.iter().copied().chain([len]);
+    let starts = std::iter::once(0).chain(borders.iter().copied());
+    starts
+        .zip(ends)
+        .map(|(start, end)| start..end)
+        .filter(|section| !section.is_empty())
+}
+
+fn is_blank(text: &str, line: &Range<usize>) -> bool {
+    text.get(line.clone())
+        .is_none_or(|line| line.trim().is_empty())
+}
+
+/// The bytes of a window up to its last line that is not blank.
+fn shown(text: &str, window: &VecDeque<Range<usize>>) -> Range<usize> {
+    let last = window.iter().rev().find(|line| !is_blank(text, line));
+    match (window.front(), last.or(window.front())) {
+        (Some(from), Some(to)) => from.start..to.end,
+        _ => 0..0,
+    }
+}
+
+/// The first lines of a section from its first text on; `None` where it has none.
+fn first_text(text: &str, section: Range<usize>) -> Option<Range<usize>> {
+    let lines = LineRanges::of(text, section);
+    let lines = lines.skip_while(|line| is_blank(text, line));
+    let window: VecDeque<_> = lines.take(SNIPPET_LINES).collect();
+    (!window.is_empty()).then(|| shown(text, &window))
+}
+
+/// The window of a section that weighs most, the first of equal ones, and its weight; `None` where none
+/// weighs anything. `highlights` are those of the section, in order.
+fn heaviest(
+    text: &str,
+    section: Range<usize>,
+    highlights: &[Highlight],
+) -> Option<(f32, Range<usize>)> {
+    let first = highlights.first()?;
+    let mut lines = LineRanges::of(text, section.clone());
+    lines.at = lines
+        .before(first.range.start, SNIPPET_LINES)
+        .max(section.start);
+    let mut window: VecDeque<Range<usize>> = lines.by_ref().take(SNIPPET_LINES).collect();
     let mut best_weight = 0.0f32;
-    // Without any text the first lines.
-    let (mut best, mut has_text) = (shown(&window), false);
+    let mut best = None;
     let mut seen: Vec<usize> = Vec::new();
     // Highlights are in order and lie within lines, so those of a window are neighbours.
     let (mut first_highlight, mut end_highlight) = (0, 0);
     // Whether the last window began with a blank line and had more weight than the best.
     let mut missed = false;
     while let (Some(from), Some(to)) = (window.front().cloned(), window.back().cloned()) {
-        if !has_text && !blank(&from) {
-            has_text = true;
-            if best_weight == 0.0 {
-                best = shown(&window);
-            }
-        }
         let pass = |highlight: &mut usize, until: usize| {
             let rest = highlights.get(*highlight..).unwrap_or_default().iter();
             let passed = rest
@@ -69,12 +131,15 @@ pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
                     weight += highlight.weight;
                 }
             }
-            missed = weight > best_weight && blank(&from);
+            missed = weight > best_weight && is_blank(text, &from);
             if weight > best_weight && !missed {
-                (best_weight, best) = (weight, shown(&window));
+                (best_weight, best) = (weight, Some(shown(text, &window)));
             }
         }
-        if has_text && !missed {
+        if missed {
+            window.pop_front();
+            window.extend(lines.next());
+        } else {
             // The next better window ends with the line of the next highlight.
             let Some(next) = highlights.get(end_highlight) else {
                 break;
@@ -83,22 +148,29 @@ pub(crate) fn snippet(text: &str, highlights: &[Highlight]) -> Range<usize> {
             lines.at = lines.before(next.range.start, SNIPPET_LINES).max(second);
             window.clear();
             window.extend(lines.by_ref().take(SNIPPET_LINES));
-        } else {
-            window.pop_front();
-            window.extend(lines.next());
         }
     }
-    best
+    best.map(|range| (best_weight, range))
 }
 
-/// Byte ranges of the lines of a text, line ends included.
+/// Byte ranges of the lines of a part of a text, line ends included.
 struct LineRanges<'t> {
     text: &'t str,
     /// Where the next line starts.
     at: usize,
+    /// Where the part ends.
+    end: usize,
 }
 
-impl LineRanges<'_> {
+impl<'t> LineRanges<'t> {
+    fn of(text: &'t str, part: Range<usize>) -> LineRanges<'t> {
+        LineRanges {
+            text,
+            at: part.start,
+            end: part.end,
+        }
+    }
+
     /// The start of the first of `count` lines of which the last holds byte `at`.
     fn before(&self, at: usize, count: usize) -> usize {
         let bytes = self.text.as_bytes().get(..at).unwrap_or_default();
@@ -111,7 +183,7 @@ impl Iterator for LineRanges<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
-        let rest = self.text.as_bytes().get(self.at..)?;
+        let rest = self.text.as_bytes().get(self.at..self.end)?;
         let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
         let line = self.at..self.at + len;
         self.at = line.end;
@@ -142,12 +214,17 @@ mod tests {
             highlight(text, "six", 1.5),
             highlight(text, "seven", 1.0),
         ];
-        let range = snippet(text, &highlights);
+        let range = snippet(text, &highlights, &[], 0);
         assert!(text[range.clone()].contains("six") && text[range].contains("seven"));
     }
 
     /// The rule as it is written, window by window.
-    fn expected_best(text: &str, highlights: &[Highlight]) -> Range<usize> {
+    fn expected_best(
+        text: &str,
+        highlights: &[Highlight],
+        borders: &[usize],
+        from: usize,
+    ) -> Range<usize> {
         let mut start = 0;
         let split = text.split_inclusive('\n').map(|line| {
             let range = start..start + line.len();
@@ -156,12 +233,20 @@ mod tests {
         });
         let lines: Vec<Range<usize>> = split.collect();
         let is_blank = |line: &Range<usize>| text[line.clone()].trim().is_empty();
-        let mut best = (
-            0.0,
-            lines.iter().position(|line| !is_blank(line)).unwrap_or(0),
-        );
+        let window_at = |first: usize| {
+            let inside = |line: &usize| {
+                let start = lines[*line].start;
+                *line == first || !borders.contains(&start)
+            };
+            let window = (first..lines.len()).take(SNIPPET_LINES).take_while(inside);
+            first..window.last().map_or(first, |last| last + 1)
+        };
+        let with_text = |line: &usize| !is_blank(&lines[*line]);
+        let there = (0..lines.len()).filter(|line| lines[*line].start >= from);
+        let mut first = there.chain(0..lines.len()).filter(with_text);
+        let mut best = (0.0, first.next().unwrap_or(0));
         for first in 0..lines.len() {
-            let window = &lines[first..lines.len().min(first + SNIPPET_LINES)];
+            let window = &lines[window_at(first)];
             let (from, to) = (window[0].start, window[window.len() - 1].end);
             let mut seen = Vec::new();
             let mut weight = 0.0;
@@ -178,7 +263,7 @@ mod tests {
                 best = (weight, first);
             }
         }
-        let window = &lines[best.1..lines.len().min(best.1 + SNIPPET_LINES)];
+        let window = &lines[window_at(best.1)];
         let last = window.iter().rev().find(|line| !is_blank(line));
         let last = last.or(window.first()).map_or(0, |line| line.end);
         window.first().map_or(0, |line| line.start)..last
@@ -190,8 +275,16 @@ mod tests {
             lines in prop::collection::vec("( |[a-e]|  [a-e] [a-e]x?|xx?)?", 0..24),
             // Sums of eighths are exact: no order of adding makes one of two equal windows better.
             weights in prop::array::uniform5((0u8..24).prop_map(|eighths| f32::from(eighths) / 8.0)),
+            headings in prop::collection::btree_set(1usize..24, 0..6),
+            from in 0usize..24,
         ) {
             let text = lines.join("\n");
+            let starts: Vec<usize> = std::iter::once(0)
+                .chain(text.match_indices('\n').map(|(at, _)| at + 1))
+                .filter(|start| *start < text.len())
+                .collect();
+            let borders: Vec<usize> = headings.iter().filter_map(|line| starts.get(*line)).copied().collect();
+            let from = starts.get(from).copied().unwrap_or(0);
             let highlights: Vec<Highlight> = text
                 .char_indices()
                 .filter(|(_, c)| ('a'..='e').contains(c))
@@ -200,14 +293,21 @@ mod tests {
                     Highlight { range: at..at + 1, weight: weights[term], term }
                 })
                 .collect();
-            prop_assert_eq!(snippet(&text, &highlights), expected_best(&text, &highlights));
+            prop_assert_eq!(
+                snippet(&text, &highlights, &borders, from),
+                expected_best(&text, &highlights, &borders, from)
+            );
         }
     }
 
     #[test]
     fn without_highlights_a_snippet_is_the_first_text() {
         let text = "\n\n  \nfirst\nsecond\n\n\n\n";
-        assert_eq!(&text[snippet(text, &[])], "first\nsecond\n");
-        assert_eq!(snippet("", &[]), 0..0);
+        let shown = |borders: &[usize], from| &text[snippet(text, &[], borders, from)];
+        assert_eq!(shown(&[], 0), "first\nsecond\n");
+        assert_eq!(shown(&[11], 0), "first\n");
+        assert_eq!(shown(&[11], 11), "second\n");
+        assert_eq!(shown(&[11], 18), "first\n");
+        assert_eq!(snippet("", &[], &[], 0), 0..0);
     }
 }

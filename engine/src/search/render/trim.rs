@@ -5,10 +5,20 @@ use std::ops::Range;
 use crate::search::response::Hit;
 use crate::types::line_ends;
 
-/// Cuts the text of a hit to `characters` characters around its snippet and adapts span, highlights and
-/// snippet; lines, too, unless there is a line map. Returns the byte range of the text that is left.
-pub(crate) fn cut(hit: &mut Hit, characters: usize, has_line_map: bool) -> Range<usize> {
-    let range = preview(&hit.text, &hit.snippet, characters);
+/// Cuts the text of a hit to `characters` characters around its snippet, all of them in `within`, which
+/// holds the snippet, and adapts span, highlights and snippet; lines, too, unless there is a line map.
+/// Returns the byte range of the text that is left.
+pub(crate) fn cut(
+    hit: &mut Hit,
+    characters: usize,
+    within: &Range<usize>,
+    has_line_map: bool,
+) -> Range<usize> {
+    let part = hit.text.get(within.clone()).unwrap_or_default();
+    let best = hit.snippet.start.saturating_sub(within.start)
+        ..hit.snippet.end.saturating_sub(within.start);
+    let range = preview(part, &best, characters);
+    let range = within.start + range.start..within.start + range.end;
     let before = hit.text.get(..range.start).unwrap_or_default();
     let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
     if !has_line_map {

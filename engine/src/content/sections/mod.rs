@@ -1,12 +1,15 @@
 //! Sections of a document: its headings with a number, the lines and the bytes that lie under each.
 
+mod find;
+
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
+use crate::content::sections::find::find_section;
 use crate::content::text::{DocumentText, paged};
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
-use crate::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
+use crate::store::outline::OpenSections;
 use crate::types::{DocumentId, Heading, Lines, Span};
 
 /// The outline of a document.
@@ -60,13 +63,29 @@ pub(crate) fn outline(commit: CommitView<'_>, name: &str) -> Result<Outline> {
 pub(crate) fn sections(
     commit: CommitView<'_>,
     name: &str,
+    within: Option<&str>,
     page: &PageOptions,
 ) -> Result<DocumentSections> {
     page.validate()?;
     let (id, record) = commit.resolve(name)?;
-    let scope = PagedCall::Sections { path: &record.path }.scope(commit);
+    let mut all = all_sections(commit, id, &record)?;
+    let mut number = None;
+    if let Some(within) = within {
+        let place = find_section(&all, within, &record.path, &record.title)?;
+        all.drain(..place);
+        // Those below it have deeper levels, up to the next of its level or above.
+        let level = all.first().map_or(0, |section| section.level);
+        let mut below = all.iter().skip(1);
+        let count = below.position(|section| section.level <= level);
+        all.truncate(count.map_or(all.len(), |count| count + 1));
+        number = all.first().map(|section| section.number.clone());
+    }
+    let scope = PagedCall::Sections {
+        path: &record.path,
+        within: number.as_deref(),
+    }
+    .scope(commit);
     let start = scope.start(page)?;
-    let all = all_sections(commit, id, &record)?;
     let rest = skip(all, start).map(Ok);
     let sections = fill(
         &scope,
@@ -100,10 +119,11 @@ pub(crate) fn section_text(
     paged(commit, record, span, start, &scope, page)
 }
 
-/// The span of one section, given by its number or by a title that only one heading has.
+/// The span of the section of that name.
 ///
 /// # Errors
-/// [`Error::SectionNotFound`] with the sections that look like it, [`Error::AmbiguousSection`].
+/// [`Error::SectionNotFound`](crate::Error::SectionNotFound) with the sections that look like it,
+/// [`Error::AmbiguousSection`](crate::Error::AmbiguousSection).
 pub(super) fn section_span(
     commit: CommitView<'_>,
     id: DocumentId,
@@ -111,7 +131,10 @@ pub(super) fn section_span(
     section: &str,
 ) -> Result<Span> {
     let all = all_sections(commit, id, record)?;
-    Ok(find(&all, section, &record.path)?.span)
+    let place = find_section(&all, section, &record.path, &record.title)?;
+    Ok(all
+        .get(place)
+        .map_or(Span { start: 0, end: 0 }, |found| found.span))
 }
 
 /// All sections of a document.
@@ -131,28 +154,22 @@ fn all_sections(
 }
 
 /// Numbers the headings and sets where each section ends: where the next one of its level or above
-/// begins, the last ones at `end`. A number counts the sections directly under the one above: `2.1` is
-/// the first section in the second, even if the levels of their headings differ by more than one.
+/// begins, the last ones at `end`.
 fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
+    let mut sections = OpenSections::default();
+    let numbers: Vec<String> = headings
+        .iter()
+        .map(|heading| {
+            sections.push(heading.level, &heading.title);
+            sections.number()
+        })
+        .collect();
     let mut all: Vec<Section> = Vec::with_capacity(headings.len());
-    // Places of the sections that are open, outermost first, and how many lie directly under each.
-    let mut open: Vec<(usize, u32)> = Vec::new();
-    let mut at_top = 0u32;
-    for heading in headings {
+    // Places of the sections that are open, outermost first.
+    let mut open: Vec<usize> = Vec::new();
+    for (heading, number) in headings.into_iter().zip(numbers) {
         close(&mut all, &mut open, &heading);
-        let (above, count) = match open.last_mut() {
-            Some((place, count)) => {
-                let above = all.get(*place).map(|section| section.number.as_str());
-                (above.unwrap_or_default(), count)
-            }
-            None => ("", &mut at_top),
-        };
-        *count = count.saturating_add(1);
-        let number = match above {
-            "" => count.to_string(),
-            above => format!("{above}.{count}"),
-        };
-        open.push((all.len(), 0));
+        open.push(all.len());
         all.push(Section {
             number,
             level: heading.level,
@@ -172,8 +189,8 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
 }
 
 /// Ends the open sections that `next` closes.
-fn close(all: &mut [Section], open: &mut Vec<(usize, u32)>, next: &Heading) {
-    while let Some(section) = open.last().and_then(|(place, _)| all.get_mut(*place))
+fn close(all: &mut [Section], open: &mut Vec<usize>, next: &Heading) {
+    while let Some(section) = open.last().and_then(|place| all.get_mut(*place))
         && section.level >= next.level
     {
         section.span.end = next.start.max(section.span.start);
@@ -183,58 +200,8 @@ fn close(all: &mut [Section], open: &mut Vec<(usize, u32)>, next: &Heading) {
     }
 }
 
-/// The section of that number, or the only one of that title.
-fn find<'s>(all: &'s [Section], name: &str, path: &str) -> Result<&'s Section> {
-    let name = name.trim();
-    if let Some(section) = all.iter().find(|section| section.number == name) {
-        return Ok(section);
-    }
-    let folded = name.to_lowercase();
-    let mut exact = all.iter().filter(|section| section.title == name);
-    let mut alike = all.iter().filter(|s| s.title.to_lowercase() == folded);
-    for found in [&mut exact as &mut dyn Iterator<Item = _>, &mut alike] {
-        if let (Some(section), None) = (found.next(), found.next()) {
-            return Ok(section);
-        }
-    }
-    let (section, path) = (name.to_owned(), path.to_owned());
-    let candidates: Vec<String> = all
-        .iter()
-        .filter(|section| section.title.to_lowercase() == folded)
-        .take(MOST_NAMED)
-        .map(name_of)
-        .collect();
-    if !candidates.is_empty() {
-        return Err(Error::AmbiguousSection {
-            section,
-            path,
-            candidates,
-        });
-    }
-    let mut nearest = Nearest::new(name);
-    all.iter().for_each(|section| nearest.offer(&section.title));
-    let titles = nearest.finish();
-    let nearest = titles
-        .iter()
-        .filter_map(|title| all.iter().find(|section| section.title == *title))
-        .map(name_of)
-        .collect();
-    Err(Error::SectionNotFound {
-        section,
-        path,
-        nearest,
-    })
-}
-
-/// Most sections that an error names.
-const MOST_NAMED: usize = 5;
-
-fn name_of(section: &Section) -> String {
-    format!("{} {}", section.number, section.title)
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     fn heading(level: u8, title: &str, start: u32) -> Heading {
@@ -246,7 +213,8 @@ mod tests {
         }
     }
 
-    fn guide() -> Vec<Section> {
+    /// Sections of which two have the same title.
+    pub(in crate::content) fn guide() -> Vec<Section> {
         let headings = vec![
             heading(1, "Guide", 0),
             heading(3, "Install", 20),
@@ -275,24 +243,5 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert!(numbered(Vec::new(), &heading(0, "", 10)).is_empty());
-    }
-
-    #[test]
-    fn a_section_is_found_by_number_or_by_a_title_of_its_own() {
-        let all = guide();
-        let found = |asked| find(&all, asked, "a.md").map(|section| section.number.as_str());
-        assert_eq!(found("1.2.1").unwrap(), "1.2.1");
-        assert_eq!(found(" Flags ").unwrap(), "1.2.1");
-        assert_eq!(found("install").unwrap(), "1.1");
-        let names = |asked| match found(asked) {
-            Err(Error::SectionNotFound { nearest: names, .. })
-            | Err(Error::AmbiguousSection {
-                candidates: names, ..
-            }) => names,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(names("Build"), ["1.3 Build", "2 Build"]);
-        assert_eq!(names("Instal"), ["1.1 Install"]);
-        assert!(names("3.1").is_empty());
     }
 }

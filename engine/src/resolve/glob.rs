@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
-use crate::search::abbreviate::abbreviate;
+use crate::resolve::abbreviate::abbreviate;
 
 /// Most bytes of one glob.
 const GLOB_LIMIT_BYTES: usize = 4096;

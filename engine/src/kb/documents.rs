@@ -1,0 +1,298 @@
+//! What [`Kb`] reads of documents and folders; the code is in [`content`].
+
+use crate::content::{
+    self, ChunkText, DocumentInfo, DocumentPages, DocumentSections, DocumentText, Entry, Folders,
+    LocatedDocument, Outline, PageSelection, SkippedFile,
+};
+use crate::error::Result;
+use crate::kb::Kb;
+use crate::paging::{PageOptions, Paged};
+use crate::types::{ChunkSpan, Lines};
+
+/// Documents and their texts.
+impl Kb {
+    /// What the file records about one document.
+    ///
+    /// # Errors
+    /// [`Error::DocumentNotFound`](crate::Error::DocumentNotFound) with the nearest names, [`Error::AmbiguousDocument`](crate::Error::AmbiguousDocument) with the
+    /// candidates.
+    pub fn document(&self, name: &str) -> Result<DocumentInfo> {
+        self.file.read(|commit| content::document(commit, name))
+    }
+
+    /// The document that a name means, the lines that the name selects, and how it means it.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    pub fn locate(&self, name: &str) -> Result<LocatedDocument> {
+        self.file.read(|commit| content::locate(commit, name))
+    }
+
+    /// The document of exactly that path; `None` when there is none. Reads no other path.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
+    pub fn document_at(&self, path: &str) -> Result<Option<DocumentInfo>> {
+        self.file.read(|commit| content::document_at(commit, path))
+    }
+
+    /// The stored text of a document, whole or some lines of the original, cut to those there are.
+    /// Where the text has other lines than the original (HTML), whole chunks that touch the lines.
+    ///
+    /// It is one string; [`Kb::text_paged`] returns a long text piece by piece.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::InvalidRange`](crate::Error::InvalidRange) when none of the lines exists; [`Error::TooLarge`](crate::Error::TooLarge)
+    /// for a text above [`WHOLE_TEXT_LIMIT_BYTES`](crate::WHOLE_TEXT_LIMIT_BYTES).
+    pub fn text(&self, name: &str, lines: Option<Lines>) -> Result<DocumentText> {
+        self.file.read(|commit| content::text(commit, name, lines))
+    }
+
+    /// As [`Kb::text`], as much as fits the budget: up to the end of a line, where one fits. Cost grows
+    /// with what is returned.
+    ///
+    /// # Errors
+    /// As [`Kb::text`]; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn text_paged(
+        &self,
+        name: &str,
+        lines: Option<Lines>,
+        page: &PageOptions,
+    ) -> Result<DocumentText> {
+        self.file
+            .read(|commit| content::text_paged(commit, name, lines, page))
+    }
+
+    /// The first `bytes` bytes of the stored text of a document, up to three fewer where a character
+    /// would be cut. Reads no more text than that.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    pub fn head(&self, name: &str, bytes: usize) -> Result<(DocumentInfo, String)> {
+        self.file.read(|commit| content::head(commit, name, bytes))
+    }
+
+    /// Pages of a document: the ranges `ranges` (first and last page, from 1; what is beyond the last page is
+    /// left out) in the order given, all pages when there are none. A page is neighbouring chunks of about 800 tokens; the pages of a
+    /// document together are its text, and a document without text has one empty page. Only the text
+    /// of the pages that are returned is read.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::InvalidPages`](crate::Error::InvalidPages) when a range is reversed or begins outside of the
+    /// document; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn pages(
+        &self,
+        name: &str,
+        ranges: &[(u32, u32)],
+        page: &PageOptions,
+    ) -> Result<DocumentPages> {
+        let selection = PageSelection::Ranges(ranges);
+        self.file
+            .read(|commit| content::pages(commit, name, selection, page))
+    }
+
+    /// The pages that hold these lines, whole.
+    ///
+    /// # Errors
+    /// As [`Kb::text_paged`].
+    pub fn pages_of_lines(
+        &self,
+        name: &str,
+        lines: Lines,
+        page: &PageOptions,
+    ) -> Result<DocumentPages> {
+        let selection = PageSelection::Lines(lines);
+        self.file
+            .read(|commit| content::pages(commit, name, selection, page))
+    }
+
+    /// The pages that hold text of a section, whole.
+    ///
+    /// # Errors
+    /// As [`Kb::section_text`].
+    pub fn section_pages(
+        &self,
+        name: &str,
+        section: &str,
+        page: &PageOptions,
+    ) -> Result<DocumentPages> {
+        let selection = PageSelection::Section(section);
+        self.file
+            .read(|commit| content::pages(commit, name, selection, page))
+    }
+
+    /// Where the chunks of a document are, in order; together they are its text. No text is read.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    pub fn chunk_spans(&self, name: &str) -> Result<Vec<ChunkSpan>> {
+        self.file.read(|commit| content::chunk_spans(commit, name))
+    }
+
+    /// The chunks of a document with their texts, in order; with `section` those that hold text of
+    /// that section.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::SectionNotFound`](crate::Error::SectionNotFound), [`Error::AmbiguousSection`](crate::Error::AmbiguousSection);
+    /// [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn chunks(
+        &self,
+        name: &str,
+        section: Option<&str>,
+        page: &PageOptions,
+    ) -> Result<Paged<ChunkText>> {
+        self.file
+            .read(|commit| content::chunks(commit, name, section, None, page))
+    }
+
+    /// The chunks of a document that hold these lines, with their texts, in order.
+    ///
+    /// # Errors
+    /// As [`Kb::text_paged`].
+    pub fn chunks_of_lines(
+        &self,
+        name: &str,
+        lines: Lines,
+        page: &PageOptions,
+    ) -> Result<Paged<ChunkText>> {
+        self.file
+            .read(|commit| content::chunks(commit, name, None, Some(lines), page))
+    }
+
+    /// The headings of a document.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    pub fn outline(&self, name: &str) -> Result<Outline> {
+        self.file.read(|commit| content::outline(commit, name))
+    }
+
+    /// The sections of a document in reading order. No text is read.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn sections(&self, name: &str, page: &PageOptions) -> Result<DocumentSections> {
+        self.file
+            .read(|commit| content::sections(commit, name, None, page))
+    }
+
+    /// One section and those below it, in reading order.
+    ///
+    /// # Errors
+    /// As [`Kb::section_text`].
+    pub fn subsections(
+        &self,
+        name: &str,
+        section: &str,
+        page: &PageOptions,
+    ) -> Result<DocumentSections> {
+        self.file
+            .read(|commit| content::sections(commit, name, Some(section), page))
+    }
+
+    /// The text of one section, its heading and what lies under it, as much as fits the budget: up to
+    /// the end of a line, where one fits.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::SectionNotFound`](crate::Error::SectionNotFound) with the sections that look like it;
+    /// [`Error::AmbiguousSection`](crate::Error::AmbiguousSection) with the numbers and paths of those that have that title or path; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn section_text(
+        &self,
+        name: &str,
+        section: &str,
+        page: &PageOptions,
+    ) -> Result<DocumentText> {
+        self.file
+            .read(|commit| content::section_text(commit, name, section, page))
+    }
+}
+
+/// Folders and paths.
+impl Kb {
+    /// Folders, then documents, directly in `folder` (`None`: at the top), each in the order of path
+    /// bytes. Cost grows with the documents below it.
+    ///
+    /// # Errors
+    /// [`Error::FolderNotFound`](crate::Error::FolderNotFound) with the nearest names; [`Error::InvalidCursor`](crate::Error::InvalidCursor),
+    /// [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn list(&self, folder: Option<&str>, page: &PageOptions) -> Result<Paged<Entry>> {
+        self.file.read(|commit| content::list(commit, folder, page))
+    }
+
+    /// The documents in `folder` (`None`: at the top), and, when `is_recursive`, those below it at any
+    /// depth, in the order of path bytes. Cost grows with the documents below the folder.
+    ///
+    /// # Errors
+    /// As [`Kb::list`].
+    pub fn documents(
+        &self,
+        folder: Option<&str>,
+        is_recursive: bool,
+        page: &PageOptions,
+    ) -> Result<Paged<DocumentInfo>> {
+        self.file
+            .read(|commit| content::documents(commit, folder, is_recursive, page))
+    }
+
+    /// The files in `folder` (`None`: all) and below it that are in the indexed folders and were not read into
+    /// documents, each with the reason, in the order of path bytes. Files that are hidden or under an ignore
+    /// rule are not recorded, and a sealed file has none. Cost grows with the skipped files below the folder.
+    ///
+    /// # Errors
+    /// [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor), [`Error::Damaged`](crate::Error::Damaged).
+    pub fn skipped(&self, folder: Option<&str>, page: &PageOptions) -> Result<Paged<SkippedFile>> {
+        self.file
+            .read(|commit| content::skipped(commit, folder, page))
+    }
+
+    /// How many files were skipped for each reason, most first, without what is special to one file. Cost
+    /// grows with the number of skipped files.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
+    pub fn skipped_reasons(&self) -> Result<Vec<(String, u64)>> {
+        self.file.read(content::skipped_reasons)
+    }
+
+    /// The first `limit` documents whose paths come after `after` (`None`: from the first), in the
+    /// order of path bytes. Cost grows with what is returned, not with where it begins.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
+    pub fn documents_after(&self, after: Option<&str>, limit: usize) -> Result<Vec<DocumentInfo>> {
+        self.file
+            .read(|commit| content::documents_after(commit, after, limit))
+    }
+
+    /// All folders. At most `limit_bytes` bytes of their paths are returned, counting 24 more for each;
+    /// the deepest are left out first. Cost grows with the number of documents.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
+    pub fn folders(&self, limit_bytes: u64) -> Result<Folders> {
+        self.file
+            .read(|commit| content::folders(commit, limit_bytes))
+    }
+
+    /// The documents that a glob over whole paths matches, as those of
+    /// [`Filters::paths`](crate::Filters::paths) do: at most `limit` of the paths, in the order of path bytes, and
+    /// how many there are. Cost grows with the number of documents.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a glob that does not parse or exceeds a limit.
+    pub fn matching(&self, glob: &str, limit: usize) -> Result<(Vec<String>, u64)> {
+        self.file
+            .read(|commit| content::matching(commit, glob, limit))
+    }
+
+    /// Completions of a path: at most `limit` of the paths that begin with `typed`, then of those that
+    /// have it elsewhere, both without regard to case and in the order of path bytes, and how many
+    /// there are. Cost grows with the number of documents.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
+    pub fn complete_path(&self, typed: &str, limit: usize) -> Result<(Vec<String>, u64)> {
+        self.file
+            .read(|commit| content::complete_path(commit, typed, limit))
+    }
+}

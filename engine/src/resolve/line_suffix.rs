@@ -1,0 +1,82 @@
+//! Lines behind the name of a document, as searches, compilers and code hosts write them.
+
+use crate::types::Lines;
+
+/// Splits `docs/a.md:10-20` into name and lines. The suffixes are `:10`, `:10-20`, `:10-` (to the end), and
+/// `#L10`, `#L10-20`, `#L10-L20`, `#L10-`. `None` for a name without one of them.
+///
+/// The lines are as they stand there: from 0, or reversed, where that is what was written.
+pub(super) fn split_lines(name: &str) -> Option<(&str, Lines)> {
+    let (path, range, is_fragment) = match name.rsplit_once("#L") {
+        Some((path, range)) => (path, range, true),
+        None => {
+            let (path, range) = name.rsplit_once(':')?;
+            (path, range, false)
+        }
+    };
+    let lines = match range.split_once('-') {
+        None => number(range).map(|line| (line, line)),
+        Some((first, "")) => number(first).map(|first| (first, u32::MAX)),
+        Some((first, last)) => {
+            let last = last
+                .strip_prefix('L')
+                .filter(|_| is_fragment)
+                .unwrap_or(last);
+            number(first).zip(number(last))
+        }
+    };
+    let (first, last) = lines?;
+    (!path.is_empty()).then_some((path, Lines { first, last }))
+}
+
+/// Lines as they stand in an address: `10-20`.
+pub(super) fn address_lines(range: &str) -> Option<Lines> {
+    let (first, last) = range.split_once('-')?;
+    let (first, last) = number(first).zip(number(last))?;
+    Some(Lines { first, last })
+}
+
+/// A number of digits only; one that is too large is the largest line.
+fn number(digits: &str) -> Option<u32> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_stand_behind_a_colon_or_in_a_fragment() {
+        let split = |name| split_lines(name).map(|(path, lines)| (path, lines.first, lines.last));
+        for (name, expected) in [
+            ("a.md:10-20", Some(("a.md", 10, 20))),
+            ("a.md:7", Some(("a.md", 7, 7))),
+            ("a.md:7-", Some(("a.md", 7, u32::MAX))),
+            ("a.md#L7", Some(("a.md", 7, 7))),
+            ("a.md#L7-9", Some(("a.md", 7, 9))),
+            ("a.md#L7-L9", Some(("a.md", 7, 9))),
+            ("a.md#L7-", Some(("a.md", 7, u32::MAX))),
+            ("a:b:0", Some(("a:b", 0, 0))),
+            ("a:9-3", Some(("a", 9, 3))),
+            ("a:99999999999", Some(("a", u32::MAX, u32::MAX))),
+            ("a.md", None),
+            ("a.md:", None),
+            ("a.md:x", None),
+            ("a.md:-3", None),
+            ("a.md:L7", None),
+            ("a.md:7-L9", None),
+            ("a.md:+7", None),
+            ("a.md:1-2-3", None),
+            ("a.md#7", None),
+            (":10", None),
+            ("#L10", None),
+        ] {
+            assert_eq!(split(name), expected, "{name}");
+        }
+        assert_eq!(address_lines("3-9"), Some(Lines { first: 3, last: 9 }));
+        for wrong in ["3", "3-", "-9", "+3-9", "3-9-", ""] {
+            assert_eq!(address_lines(wrong), None, "{wrong}");
+        }
+    }
+}
