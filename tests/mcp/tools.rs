@@ -59,7 +59,7 @@ fn the_definitions_are_small_portable_and_say_what_the_tools_do() {
                 );
             }
         }
-        assert!(characters / 4 <= 4000, "{} tokens", characters / 4);
+        assert!(characters / 4 <= 3000, "{} tokens", characters / 4);
     }
 }
 

@@ -18,8 +18,9 @@ list_indexes names the knowledge bases, list_folders and list_documents what is 
 are open, searches cover all: pass index_name for one, `.` for that of the folder this server works in.
 
 Then read only what you need: get_document_outline for the headings of a document, get_document_data \
-with section for one of them, get_pages for its pages, get_document for all of a short one. \
-Every document is named by document_id, its path; pass it on as it came.
+with section for one of them or with lines, get_pages for its pages, get_document for all of a short one, \
+get_documents for several at once. Every document is named by document_id, its path; pass it on as it came. \
+path:first-last names some of its lines, in every tool.
 
 Answers say when they are cut: call the same tool again with continuation_token, or with a higher \
 max_tokens. Scores are absolute, 0 to 1. A warning NOTHING_RELEVANT means that the knowledge base contains \

@@ -3,14 +3,24 @@
 
 use std::sync::Arc;
 
-use kb_engine::{DocumentInfo, Error, NameMatch};
+use kb_engine::{DocumentInfo, Error, Lines, NameMatch};
 
 use super::index::{Index, is_of_file};
 use super::registry::{Indexes, names, pass_one_of};
-use crate::response::{ToolError, short, uri};
+use crate::response::uri::{self, Part};
+use crate::response::{ToolError, short};
 
 /// Most names that an error suggests.
 const SUGGESTIONS_LIMIT: usize = 5;
+
+/// A document that a call names.
+#[derive(Debug)]
+pub(crate) struct Located {
+    pub(crate) index: Arc<Index>,
+    pub(crate) document: DocumentInfo,
+    /// The lines that its name selects, as they stand in it.
+    pub(crate) lines: Option<Lines>,
+}
 
 /// A document that an error suggests.
 struct Suggestion<'i> {
@@ -25,32 +35,42 @@ impl Indexes {
     /// # Errors
     /// `DOCUMENT_NOT_FOUND` with the nearest names, `AMBIGUOUS_DOCUMENT` and `INDEX_AMBIGUOUS` with the
     /// candidates; where several indexes are open, each name with its index.
-    pub(crate) fn document(
-        &self,
-        index: Option<&str>,
-        name: &str,
-    ) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
-        let (index, name) = match uri::parse(name) {
-            Some(uri) => (Some(uri.index), uri.path),
-            None => (index.map(str::to_owned), name.to_owned()),
+    pub(crate) fn document(&self, index: Option<&str>, name: &str) -> Result<Located, ToolError> {
+        let (index, name, of_uri) = match uri::parse(name) {
+            Some(uri) => {
+                let lines = match uri.part {
+                    Part::Lines(first, last) => Some(Lines { first, last }),
+                    _ => None,
+                };
+                (Some(uri.index), uri.path, lines)
+            }
+            None => (index.map(str::to_owned), name.to_owned(), None),
         };
         let all = self.list();
         let asked = match index {
             Some(index) => vec![self.named(&index)?],
             None => all.clone(),
         };
-        if let ([index], [_]) = (asked.as_slice(), all.as_slice()) {
-            let document = index.kb().document(&name);
-            let document = document.map_err(|error| index.failure(error))?;
-            return Ok((Arc::clone(index), document));
-        }
-        find(&asked, &name)
+        let mut located = match (asked.as_slice(), all.as_slice()) {
+            ([index], [_]) => {
+                let found = index.kb().locate(&name);
+                let found = found.map_err(|error| index.failure(error))?;
+                Located {
+                    index: Arc::clone(index),
+                    document: found.document,
+                    lines: found.lines,
+                }
+            }
+            _ => find(&asked, &name)?,
+        };
+        located.lines = of_uri.or(located.lines);
+        Ok(located)
     }
 }
 
 /// The document of that name in one of these indexes, of several that are open.
-fn find(asked: &[Arc<Index>], name: &str) -> Result<(Arc<Index>, DocumentInfo), ToolError> {
-    let mut found: Vec<(Arc<Index>, DocumentInfo, NameMatch)> = Vec::new();
+fn find(asked: &[Arc<Index>], name: &str) -> Result<Located, ToolError> {
+    let mut found: Vec<(Located, NameMatch)> = Vec::new();
     let (mut nearest, mut candidates, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     let mut failed: Option<ToolError> = None;
     for index in asked {
@@ -60,8 +80,15 @@ fn find(asked: &[Arc<Index>], name: &str) -> Result<(Arc<Index>, DocumentInfo), 
                 .into_iter()
                 .map(move |path| Suggestion { index, path })
         };
-        match index.kb().document_match(name) {
-            Ok((document, how)) => found.push((Arc::clone(index), document, how)),
+        match index.kb().locate(name) {
+            Ok(it) => {
+                let located = Located {
+                    index: Arc::clone(index),
+                    document: it.document,
+                    lines: it.lines,
+                };
+                found.push((located, it.how));
+            }
             Err(Error::DocumentNotFound {
                 skipped,
                 nearest: some,
@@ -93,15 +120,15 @@ fn find(asked: &[Arc<Index>], name: &str) -> Result<(Arc<Index>, DocumentInfo), 
         several if candidates.is_empty() || !is_path_end => {
             let having: Vec<_> = several
                 .iter()
-                .map(|(index, ..)| Arc::clone(index))
+                .map(|(located, _)| Arc::clone(&located.index))
                 .collect();
             let sentence = format!("{} indexes have a document {:?}", having.len(), short(name));
             return Err(ToolError::new("INDEX_AMBIGUOUS", sentence).with_hint(pass_one_of(&having)));
         }
         some => {
             let mut all: Vec<Suggestion<'_>> = Vec::new();
-            for (index, document, _) in some {
-                let (index, path) = (index.name(), document.path.clone());
+            for (located, _) in some {
+                let (index, path) = (located.index.name(), located.document.path.clone());
                 all.push(Suggestion { index, path });
             }
             all.append(&mut candidates);
@@ -112,10 +139,10 @@ fn find(asked: &[Arc<Index>], name: &str) -> Result<(Arc<Index>, DocumentInfo), 
                 .with_fact("candidates", uris(&all)));
         }
     }
-    let (index, document, _) = found
+    let (located, _) = found
         .pop()
         .ok_or_else(|| ToolError::new("INTERNAL", "a document was lost"))?;
-    Ok((index, document))
+    Ok(located)
 }
 
 /// The first of each, then the second of each: the nearest of no index hide those of another.
@@ -220,7 +247,7 @@ mod tests {
 
     fn found(indexes: &Indexes, name: &str) -> String {
         match indexes.document(None, name) {
-            Ok((index, document)) => format!("{}: {}", index.name(), document.path),
+            Ok(it) => format!("{}: {}", it.index.name(), it.document.path),
             Err(error) => error.text(),
         }
     }
@@ -240,8 +267,8 @@ mod tests {
         // Several in the one index are as near as nothing against a path in the other.
         assert_eq!(found(&open, "x.md"), "two: x.md");
         assert_eq!(found(&open, "kb://one/doc/lib.rs"), "one: src/lib.rs");
-        let (_, document) = open.document(Some("two"), "only.md").unwrap();
-        let handle = document.handle.clone();
+        let located = open.document(Some("two"), "only.md").unwrap();
+        let handle = located.document.handle;
         assert_eq!(found(&open, &handle), "two: only.md");
         assert_eq!(
             found(&open, "a.md"),

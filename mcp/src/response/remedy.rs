@@ -68,8 +68,10 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     ("DOCUMENT_EXISTS", no_remedy),
     ("INVALID_RANGE", |error| match error {
         Error::InvalidPages { total, .. } => {
-            Some(format!("Give pages from 1 to {total}, as 1-3,5"))
+            Some(format!("Give pages from 1 to {total}, as 1-3,5 or 3-"))
         }
+        Error::InvalidRange { lines: 0, .. } => None,
+        Error::InvalidRange { lines, .. } => Some(format!("Give lines from 1 to {lines}")),
         _ => None,
     }),
     ("INVALID_CONTINUATION_TOKEN", |_| {

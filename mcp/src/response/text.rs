@@ -1,7 +1,7 @@
 //! The text form of a response: lines of facts, and passages in code fences, so that text of a document
 //! cannot be mistaken for text of this server.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 use kb_engine::escape::{escape_line, escape_text};
 use serde_json::Value;
@@ -55,13 +55,25 @@ impl Text {
         self.line(format!("{name}: {shown}"))
     }
 
+    /// A passage of a document, each line behind its number, the first of them `first`; `None`: its lines are
+    /// not those of the original, and have no numbers.
+    pub(crate) fn lines(&mut self, passage: &str, first: Option<u32>) -> &mut Text {
+        match first {
+            Some(first) => self.fenced(&numbered(&escape_text(passage), first)),
+            None => self.passage(passage),
+        }
+    }
+
     /// A passage of a document, in a fence longer than any run of backticks in it.
     pub(crate) fn passage(&mut self, passage: &str) -> &mut Text {
-        let passage = escape_text(passage);
-        let fence = "`".repeat(longest_run(&passage).max(2) + 1);
+        self.fenced(&escape_text(passage))
+    }
+
+    fn fenced(&mut self, passage: &str) -> &mut Text {
+        let fence = "`".repeat(longest_run(passage).max(2) + 1);
         self.out.push_str(&fence);
         self.out.push('\n');
-        self.out.push_str(&passage);
+        self.out.push_str(passage);
         if !passage.is_empty() && !passage.ends_with('\n') {
             self.out.push('\n');
         }
@@ -132,6 +144,20 @@ impl Text {
     }
 }
 
+/// The lines of a text behind their numbers, `first` and up: `  9  text`. A blank line has its number alone.
+fn numbered(text: &str, first: u32) -> String {
+    let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+    let last = first.saturating_add(count.saturating_sub(1));
+    let digits = last.to_string().len();
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
+    for (line, number) in text.split_inclusive('\n').zip(first..) {
+        let space = if line == "\n" { "" } else { "  " };
+        // Writing to a String does not fail.
+        let _ = write!(out, "{number:>digits$}{space}{line}");
+    }
+    out
+}
+
 /// The longest run of backticks.
 fn longest_run(text: &str) -> usize {
     let (mut longest, mut run) = (0, 0);
@@ -157,6 +183,16 @@ mod tests {
         let mut text = Text::new();
         text.passage("").passage("x\n");
         assert_eq!(text.end(), "```\n```\n```\nx\n```");
+    }
+
+    #[test]
+    fn lines_stand_behind_their_numbers() {
+        let mut text = Text::new();
+        text.lines("one\n\n  ```two\n", Some(9))
+            .lines("x", None)
+            .lines("", Some(3));
+        let expected = "````\n 9  one\n10\n11    ```two\n````\n```\nx\n```\n```\n```";
+        assert_eq!(text.end(), expected);
     }
 
     #[test]

@@ -1,24 +1,29 @@
 //! `get_document`: one whole document.
 
+use kb_engine::{DocumentInfo, Lines, PageOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::context::{Context, non_empty};
+use super::call::lines::{first_number, line, source};
 use super::call::params::IndexName;
 use super::call::stale;
 use super::call::tool::Tool;
-use crate::indexes::updated_ms;
+use crate::indexes::{Located, updated_ms};
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, time, uri};
 
+/// Tokens of a body at most.
+const BODY_TOKENS: u32 = 204_800;
+
 /// Bytes of a body at most.
-const BODY_BYTES: usize = 819_200;
+const BODY_BYTES: usize = BODY_TOKENS as usize * 4;
 
 pub(super) struct GetDocument;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetDocumentParams {
-    /// Handle from search or list_documents; a path or kb:// URI also works.
+    /// Handle, path or kb:// URI; path:A-B reads these lines only.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     doc_handle: String,
     index_name: Option<IndexName>,
@@ -29,9 +34,15 @@ pub(super) struct Document<'a> {
     body: &'a str,
     /// ISO 8601.
     updated: String,
-    /// Bytes of the whole body.
+    /// Bytes of the whole document.
     full_size: u64,
+    /// Whether the end of the document, or of the lines asked for, is missing.
     is_truncated: bool,
+    /// Line of the original that the body begins with; of HTML approximate. Absent for an empty body.
+    start_line: Option<u32>,
+    end_line: Option<u32>,
+    #[schemars(default)]
+    total_lines: u32,
     /// Opaque; changes whenever the stored document changes.
     #[serde(rename = "revisionToken")]
     #[schemars(default)]
@@ -60,23 +71,31 @@ impl Tool for GetDocument {
 
     fn run(cx: &Context<'_>, params: &GetDocumentParams) -> Result<ToolResponse, ToolError> {
         let index_name = params.index_name.as_deref();
-        let (index, document) = cx.indexes.document(index_name, &params.doc_handle)?;
-        let cx = &cx.with_warnings(stale::of_document(&index, &document));
-        let (document, body) = index.kb().head(&document.path, BODY_BYTES)?;
-        let is_truncated = (body.len() as u64) < document.text_bytes;
+        let located = cx.indexes.document(index_name, &params.doc_handle)?;
+        let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
+        let index = &located.index;
+        let Body {
+            document,
+            text: body,
+            lines,
+            is_truncated,
+        } = &Body::read(&located)?;
+        let is_truncated = *is_truncated;
         let uri = uri::of_document(index.name(), &document.path);
-        let updated = time::rfc3339(updated_ms(&document));
+        let updated = time::rfc3339(updated_ms(document));
         let mut text = Text::new();
         text.warnings(&cx.warnings);
-        text.line(format!("{}  {}", document.path, document.title));
+        let source = source(&document.path, *lines);
+        text.line(format!("{source}  {}", document.title));
         text.facts(&[
             ("handle", Some(&document.handle)),
             ("updated", Some(&updated)),
             ("bytes", Some(&document.text_bytes)),
+            ("lines", Some(&document.lines)),
             ("revision", Some(&document.revision)),
             ("", Some(&uri)),
         ]);
-        text.passage(&body);
+        text.lines(body, first_number(document, *lines));
         if is_truncated {
             text.line(format!(
                 "Cut after {} bytes: read the rest with get_pages or get_document_data.",
@@ -84,10 +103,13 @@ impl Tool for GetDocument {
             ));
         }
         let result = Document {
-            body: &body,
+            body,
             updated,
             full_size: document.text_bytes,
             is_truncated,
+            start_line: line(lines.first),
+            end_line: line(lines.last),
+            total_lines: document.lines,
             revision_token: &document.revision,
             doc_handle: &document.handle,
             document_id: &document.path,
@@ -96,6 +118,52 @@ impl Tool for GetDocument {
             warnings: Warnings::of(cx.warnings.clone()),
         };
         Ok(ToolResponse::new(&result, text.end()))
+    }
+}
+
+/// What a call reads.
+struct Body {
+    document: DocumentInfo,
+    text: String,
+    /// Lines of the original that the text covers.
+    lines: Lines,
+    is_truncated: bool,
+}
+
+impl Body {
+    /// The whole document, or the lines that its name selects; cut at [`BODY_BYTES`].
+    fn read(located: &Located) -> Result<Body, ToolError> {
+        let (kb, path) = (located.index.kb(), &located.document.path);
+        if located.lines.is_some() {
+            let page = PageOptions::default().max_tokens(BODY_TOKENS);
+            let read = kb.text_paged(path, located.lines, &page)?;
+            return Ok(Body {
+                is_truncated: read.next.is_some(),
+                document: read.document,
+                text: read.text,
+                lines: read.lines,
+            });
+        }
+        let (document, text) = kb.head(path, BODY_BYTES)?;
+        let is_truncated = (text.len() as u64) < document.text_bytes;
+        // Of an own text that is cut, the last line is known as that of the document at most.
+        let last = if is_truncated && !document.has_own_lines {
+            let ends = text.strip_suffix('\n').unwrap_or(&text).matches('\n');
+            u32::try_from(ends.count())
+                .unwrap_or(u32::MAX)
+                .saturating_add(1)
+        } else {
+            document.lines
+        };
+        Ok(Body {
+            lines: Lines {
+                first: last.min(1),
+                last,
+            },
+            is_truncated,
+            document,
+            text,
+        })
     }
 }
 
@@ -146,6 +214,43 @@ mod tests {
                 .text
                 .ends_with("read the rest with get_pages or get_document_data.")
         );
+    }
+
+    #[test]
+    fn a_name_with_lines_reads_these_lines() {
+        let fixture = Fixture::guides();
+        let given = json!({"doc_handle": "guides/ropes.md:5-7"});
+        let answer = fixture.answer("get_document", given);
+        let read = &answer.structured;
+        assert!(
+            read["body"]
+                .as_str()
+                .unwrap()
+                .starts_with("## Knots\n\nThe bowline")
+        );
+        let lines = json!([read["start_line"], read["end_line"], read["total_lines"]]);
+        assert_eq!(lines, json!([5, 7, 11]));
+        assert_eq!(read["is_truncated"], false);
+        assert!(
+            answer.text.contains("\n5  ## Knots\n6\n7  The bowline"),
+            "{}",
+            answer.text
+        );
+        let handle = format!("{}#L5-L7", read["doc_handle"].as_str().unwrap());
+        for name in [
+            "ropes.md:5-7",
+            "kb://guides/lines/5-7/guides/ropes.md",
+            "kb://guides/doc/guides/ropes.md#L5-7",
+            &handle,
+        ] {
+            let again = fixture.answer("get_document", json!({"doc_handle": name}));
+            assert_eq!(again, answer, "{name}");
+        }
+        for wrong in ["ropes.md:12", "ropes.md:0", "ropes.md:7-5"] {
+            let error = fixture.error("get_document", json!({"doc_handle": wrong}));
+            assert_eq!(error.code, "INVALID_RANGE");
+            assert!(error.text().contains("1 to 11"), "{}", error.text());
+        }
     }
 
     #[test]

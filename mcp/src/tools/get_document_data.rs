@@ -5,13 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::lines::{EndLine, StartLine, first_number, line, selected, source};
+use super::call::params::{
+    ContinuationToken, DocumentName, IndexName, MaxTokens, SECTION_PATH, SectionName,
+};
 use super::call::stale;
 use super::call::tool::Tool;
 use crate::indexes::{Index, updated_ms};
-use crate::limits::SECTION_LIMIT;
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, object, time};
 
@@ -23,9 +26,9 @@ pub(super) struct GetDocumentDataParams {
     /// What to return.
     #[serde(default)]
     format: Format,
-    /// Section id from get_document_outline.
-    #[schemars(length(max = SECTION_LIMIT))]
-    section: Option<String>,
+    section: Option<SectionName>,
+    start_line: Option<StartLine>,
+    end_line: Option<EndLine>,
     index_name: Option<IndexName>,
     #[serde(default)]
     max_tokens: MaxTokens,
@@ -45,6 +48,10 @@ enum Format {
 pub(super) struct DocumentData<'a> {
     /// format=raw.
     content: Option<&'a str>,
+    /// Line of the original that content begins with; of HTML approximate.
+    start_line: Option<u32>,
+    end_line: Option<u32>,
+    total_lines: Option<u32>,
     /// format=chunks.
     chunks: Option<Vec<Chunk<'a>>>,
     metadata: Option<Metadata<'a>>,
@@ -91,25 +98,53 @@ impl Tool for GetDocumentData {
     const NAME: &'static str = "get_document_data";
     const TITLE: &'static str = "Read document data";
     const DESCRIPTION: &'static str = "Read a document as raw text, as chunks, or as metadata only \
-        (instant). section limits it to one heading of the outline.";
+        (instant): the whole, a section, or lines.";
+    const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetDocumentDataParams;
     type Output = Envelope<DocumentData<'static>>;
 
     fn run(cx: &Context<'_>, params: &GetDocumentDataParams) -> Result<ToolResponse, ToolError> {
         let index_name = params.index_name.as_deref();
-        let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
-        let cx = &cx.with_warnings(stale::of_document(&index, &document));
+        let located = cx.indexes.document(index_name, &params.document_id)?;
+        let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
+        let selected = selected(params.start_line, params.end_line);
+        if params.section.is_some() && selected.is_some() {
+            let sentence = "section and lines were given; a call reads one or the other";
+            return Err(ToolError::new("INVALID_ARGUMENT", sentence)
+                .with_fact("argument", "section")
+                .with_hint("Leave out section, or start_line and end_line"));
+        }
+        let part = Part {
+            section: params.section.as_deref(),
+            // A section has precedence over lines behind the name.
+            lines: selected.or(located.lines.filter(|_| params.section.is_none())),
+        };
+        let (index, document) = (&located.index, &located.document);
         let token = params.continuation_token.as_deref();
         match params.format {
-            Format::Metadata => Ok(metadata(cx, params, &document)),
+            Format::Metadata => Ok(metadata(cx, &part, document)),
             Format::Chunks => budget::fit(params.max_tokens.get(), |budget| {
-                chunks(cx, params, &index, &document, &cx.page(budget, token))
+                let page = cx.page(budget, token);
+                chunks(cx, params, index, document, &part, &page)
             }),
             Format::Raw => budget::fit(params.max_tokens.get(), |budget| {
-                raw(cx, params, &index, &document, &cx.page(budget, token))
+                raw(cx, params, index, document, &part, &cx.page(budget, token))
             }),
         }
+    }
+}
+
+/// The part of the document that a call reads.
+struct Part<'p> {
+    section: Option<&'p str>,
+    lines: Option<Lines>,
+}
+
+impl Part<'_> {
+    /// Whether it is the whole document, the length of which is known.
+    fn is_whole(&self) -> bool {
+        self.section.is_none() && self.lines.is_none()
     }
 }
 
@@ -138,26 +173,29 @@ fn raw(
     params: &GetDocumentDataParams,
     index: &Index,
     document: &DocumentInfo,
+    part: &Part<'_>,
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
-    let section = params.section.as_deref();
-    let found = match section {
-        None => index.kb().text_paged(&document.path, None, page)?,
+    let found = match part.section {
+        None => index.kb().text_paged(&document.path, part.lines, page)?,
         Some(section) => index.kb().section_text(&document.path, section, page)?,
     };
     let next = found.next.as_ref();
-    // The length of a section is not known here.
     let next_offset = next
-        .filter(|_| section.is_none())
+        .filter(|_| part.is_whole())
         .and_then(|cursor| cursor.offset().ok());
     let left = next_offset.map(|next| found.document.text_bytes.saturating_sub(next).div_ceil(4));
     let mut text = Text::new();
     text.warnings(&cx.warnings);
-    text.line(source(&document.path, found.lines));
-    text.passage(&found.text);
+    let source = source(&document.path, found.lines);
+    text.line(format!("{source} of {} lines", document.lines));
+    text.lines(&found.text, first_number(document, found.lines));
     let page = result_page(params, found.tokens, next, "text", left);
     let data = DocumentData {
         content: Some(&found.text),
+        start_line: line(found.lines.first),
+        end_line: line(found.lines.last),
+        total_lines: Some(document.lines),
         token_count: page.tokens,
         ..DocumentData::default()
     };
@@ -174,11 +212,14 @@ fn chunks(
     params: &GetDocumentDataParams,
     index: &Index,
     document: &DocumentInfo,
+    part: &Part<'_>,
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
-    let section = params.section.as_deref();
-    let found = index.kb().chunks(&document.path, section, page)?;
-    let last = found.last().filter(|_| section.is_none());
+    let found = match (part.section, part.lines) {
+        (None, Some(lines)) => index.kb().chunks_of_lines(&document.path, lines, page)?,
+        (section, _) => index.kb().chunks(&document.path, section, page)?,
+    };
+    let last = found.last().filter(|_| part.is_whole());
     let left = last.map(|last| {
         let end = u64::from(last.at.span.end);
         document.text_bytes.saturating_sub(end).div_ceil(4)
@@ -190,7 +231,7 @@ fn chunks(
         let source = source(&document.path, chunk.at.lines);
         text.line(format!("{}  {source}", id(chunk)));
         text.facts(&[("section", Some(&chunk.section.join(" > ")))]);
-        text.passage(&chunk.text);
+        text.lines(&chunk.text, first_number(document, chunk.at.lines));
     }
     if found.is_empty() {
         text.line("No chunks.");
@@ -219,11 +260,7 @@ fn chunks(
 }
 
 /// The metadata of a document; small, so no budget cuts it.
-fn metadata(
-    cx: &Context<'_>,
-    params: &GetDocumentDataParams,
-    document: &DocumentInfo,
-) -> ToolResponse {
+fn metadata(cx: &Context<'_>, part: &Part<'_>, document: &DocumentInfo) -> ToolResponse {
     let stated = |key: &str| {
         let mut all = document.metadata.iter();
         all.find(|(name, _)| name == key)
@@ -242,8 +279,11 @@ fn metadata(
         language: non_empty(&document.language),
     };
     let mut warnings = cx.warnings.clone();
-    if params.section.is_some() {
-        warnings.push("section ignored: format=metadata is about the whole document".to_owned());
+    if !part.is_whole() {
+        let what = part.section.map_or("lines", |_| "section");
+        warnings.push(format!(
+            "{what} ignored: format=metadata is about the whole document"
+        ));
     }
     let mut text = Text::new();
     text.warnings(&warnings);
@@ -267,124 +307,5 @@ fn metadata(
     ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
-/// The line that says where a passage is from; an empty document has no lines.
-fn source(path: &str, lines: Lines) -> String {
-    match lines.first {
-        0 => path.to_owned(),
-        first => format!("{path}:{first}-{}", lines.last),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use crate::tools::testing::Fixture;
-
-    #[test]
-    fn an_empty_file_is_an_empty_text() {
-        let fixture = Fixture::new("empty", &[("empty.txt", "")]);
-        let answer = fixture.answer("get_document_data", json!({"document_id": "empty.txt"}));
-        let expected = json!({
-            "data": {"content": "", "token_count": 0},
-            "status": {"code": "success", "message": "SUCCESS"},
-            "continuation": {"has_more": false},
-        });
-        assert_eq!(serde_json::Value::Object(answer.structured), expected);
-        let given = json!({"document_id": "empty.txt", "format": "chunks"});
-        assert_eq!(
-            fixture.answer("get_document_data", given).structured["data"]["chunks"],
-            json!([])
-        );
-    }
-
-    #[test]
-    fn chunks_have_ids_and_lines() {
-        let fixture = Fixture::guides();
-        let given = json!({"document_id": "guides/sails.md", "format": "chunks"});
-        let answer = fixture.answer("get_document_data", given);
-        let chunk = &answer.structured["data"]["chunks"][0];
-        assert_eq!(chunk["chunk_id"], "guides/sails.md#0");
-        assert_eq!(chunk["metadata"]["start_line"], 1);
-        let text = long();
-        let fixture = Fixture::new("long", &[("long.md", &text)]);
-        let sections = |section: &str| {
-            let given = json!({"document_id": "long.md", "format": "chunks", "section": section,
-                "max_tokens": 20000});
-            let answer = fixture.answer("get_document_data", given);
-            let chunks = answer.structured["data"]["chunks"]
-                .as_array()
-                .unwrap()
-                .clone();
-            let texts = chunks
-                .iter()
-                .map(|one| one["content"].as_str().unwrap().to_owned());
-            texts.collect::<String>()
-        };
-        let second = sections("2");
-        assert!(
-            second.contains("# Part 2\n")
-                && !second.contains("# Part 3\n")
-                && !second.contains("# Part 1\n")
-        );
-        let given = json!({"document_id": "long.md", "section": "9"});
-        let error = fixture.error("get_document_data", given);
-        assert_eq!(error.code, "SECTION_NOT_FOUND");
-    }
-
-    fn long() -> String {
-        let line = "The mate counts every rope on the deck and writes it down. ";
-        (1..=4)
-            .map(|n| format!("# Part {n}\n\n{}\n\n", line.repeat(120)))
-            .collect()
-    }
-
-    #[test]
-    fn metadata_comes_without_the_text() {
-        let text = "---\nauthor: Ada\ndate: 2024-05-02\n---\n# Title\n\ntext\n";
-        let fixture = Fixture::new("a", &[("a.md", text)]);
-        let given = json!({"document_id": "a.md", "format": "metadata", "max_tokens": 1});
-        let answer = fixture.answer("get_document_data", given);
-        let known = &answer.structured["data"]["metadata"];
-        assert_eq!(
-            (&known["author"], &known["created"]),
-            (&json!("Ada"), &json!("2024-05-02"))
-        );
-        assert_eq!(
-            (&known["mime_type"], &known["chunks"]),
-            (&json!("text/markdown"), &json!(1))
-        );
-        assert_eq!(answer.structured["status"]["message"], "SUCCESS");
-    }
-
-    #[test]
-    fn get_all_returns_the_rest_of_a_text() {
-        let text = long();
-        let fixture = Fixture::new("long", &[("long.md", &text)]);
-        let first = fixture.answer(
-            "get_document_data",
-            json!({"document_id": "long.md", "max_tokens": 600}),
-        );
-        let actions = first.structured["actions"].as_array().unwrap();
-        let all = actions
-            .iter()
-            .find(|action| action["id"] == "GET_ALL")
-            .unwrap();
-        // How long a section is, is not known.
-        let given = json!({"document_id": "long.md", "section": "1", "max_tokens": 600});
-        let section = fixture.answer("get_document_data", given);
-        assert!(!section.text.contains("GET_ALL") && section.text.contains("CONTINUE"));
-        let mut given = all["params"].clone();
-        given["document_id"] = "long.md".into();
-        given["continuation_token"] = first.structured["continuation"]["token"].clone();
-        let second = fixture.answer("get_document_data", given);
-        assert_eq!(second.structured["status"]["message"], "NO_MORE_DATA");
-        let content = |answer: &crate::response::ToolResponse| {
-            answer.structured["data"]["content"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        };
-        assert_eq!(content(&first) + &content(&second), text);
-    }
-}
+mod tests;

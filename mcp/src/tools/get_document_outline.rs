@@ -4,9 +4,12 @@ use kb_engine::{Cursor, DocumentSections, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::params::{
+    ContinuationToken, DocumentName, IndexName, MaxTokens, SECTION_PATH, SectionName,
+};
 use super::call::stale;
 use super::call::tool::Tool;
 use crate::response::envelope::Continuation;
@@ -17,6 +20,7 @@ pub(super) struct GetDocumentOutline;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetDocumentOutlineParams {
     document_id: DocumentName,
+    section: Option<SectionName>,
     index_name: Option<IndexName>,
     #[serde(default)]
     max_tokens: MaxTokens,
@@ -58,19 +62,25 @@ impl Tool for GetDocumentOutline {
     const NAME: &'static str = "get_document_outline";
     const TITLE: &'static str = "Outline of a document";
     const DESCRIPTION: &'static str = "Structure of a document without its content: its headings, \
-        with the numbers and lines to fetch parts. Use before reading a long document.";
+        with the numbers and lines to fetch parts. Use before reading a long document. section limits \
+        it to one and those below.";
+    const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetDocumentOutlineParams;
     type Output = Outline<'static>;
 
     fn run(cx: &Context<'_>, params: &GetDocumentOutlineParams) -> Result<ToolResponse, ToolError> {
         let index_name = params.index_name.as_deref();
-        let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
-        let cx = &cx.with_warnings(stale::of_document(&index, &document));
+        let located = cx.indexes.document(index_name, &params.document_id)?;
+        let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
+        let (kb, path) = (located.index.kb(), &located.document.path);
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
-            let found = index.kb().sections(&document.path, &page);
-            let found = found.map_err(|error| index.failure(error))?;
+            let found = match params.section.as_deref() {
+                None => kb.sections(path, &page),
+                Some(section) => kb.subsections(path, section, &page),
+            };
+            let found = found.map_err(|error| located.index.failure(error))?;
             Ok(Attempt {
                 can_shrink: found.sections.len() > 1,
                 tokens: found.sections.tokens,
@@ -150,6 +160,9 @@ mod tests {
         let text = fixture.answer("get_document_data", given);
         let content = text.structured["data"]["content"].as_str().unwrap();
         assert!(content.starts_with("## Mending\n"), "{content}");
+        let given = json!({"document_id": "sails.md:3", "section": "Sails > Storing"});
+        let one = fixture.answer("get_document_outline", given);
+        assert_eq!(one.structured["headings"], json!([outline["headings"][2]]));
         let code = fixture.answer("get_document_outline", json!({"document_id": "src/rig.rs"}));
         assert_eq!(code.structured["type"], "rust");
         assert_eq!(code.structured["continuation"], json!({"has_more": false}));

@@ -4,9 +4,13 @@ use kb_engine::{Cursor, DocumentPages};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::Context;
-use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::lines::{first_number, line, source};
+use super::call::params::{
+    ContinuationToken, DocumentName, IndexName, MaxTokens, SECTION_PATH, SectionName,
+};
 use super::call::stale;
 use super::call::tool::Tool;
 use crate::limits::LIST_LIMIT;
@@ -24,9 +28,10 @@ pub(super) struct GetPages;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetPagesParams {
     document_id: DocumentName,
-    /// Pages such as 1-5,8,12. Omit for all.
+    /// Pages such as 3, 1-5,8 or 9-. Omit for all.
     #[schemars(length(max = LIST_LIMIT))]
     page_range: Option<String>,
+    section: Option<SectionName>,
     index_name: Option<IndexName>,
     #[serde(default)]
     max_tokens: MaxTokens,
@@ -44,13 +49,17 @@ pub(super) struct PagesData<'a> {
 struct DocumentPage<'a> {
     page_number: u32,
     content: &'a str,
+    /// Line of the original that content begins with; of HTML approximate.
+    start_line: Option<u32>,
+    end_line: Option<u32>,
 }
 
 impl Tool for GetPages {
     const NAME: &'static str = "get_pages";
     const TITLE: &'static str = "Read pages";
-    const DESCRIPTION: &'static str =
-        "Read a document in pages of about 800 tokens. Always returns at least one page.";
+    const DESCRIPTION: &'static str = "Read a document in pages of about 800 tokens: all, \
+        page_range, or those of a section or of lines. Always returns at least one page.";
+    const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetPagesParams;
     type Output = Envelope<PagesData<'static>>;
@@ -58,27 +67,41 @@ impl Tool for GetPages {
     fn run(cx: &Context<'_>, params: &GetPagesParams) -> Result<ToolResponse, ToolError> {
         let ranges = ranges(params.page_range.as_deref().unwrap_or_default())?;
         let index_name = params.index_name.as_deref();
-        let (index, document) = cx.indexes.document(index_name, &params.document_id)?;
-        let cx = &cx.with_warnings(stale::of_document(&index, &document));
+        let located = cx.indexes.document(index_name, &params.document_id)?;
+        let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
+        let (kb, path) = (located.index.kb(), &located.document.path);
+        if params.section.is_some() && !ranges.is_empty() {
+            let sentence = "section and page_range were given; a call reads one or the other";
+            return Err(ToolError::new("INVALID_ARGUMENT", sentence)
+                .with_fact("argument", "section")
+                .with_hint("Leave out one of them"));
+        }
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
-            let found = index.kb().pages(&document.path, &ranges, &page)?;
+            let found = match (params.section.as_deref(), located.lines) {
+                (Some(section), _) => kb.section_pages(path, section, &page)?,
+                (None, Some(lines)) if ranges.is_empty() => {
+                    kb.pages_of_lines(path, lines, &page)?
+                }
+                (None, _) => kb.pages(path, &ranges, &page)?,
+            };
             Ok(Attempt {
                 can_shrink: found.pages.len() > 1,
                 tokens: found.pages.tokens,
-                response: respond(cx, params, &ranges, &found),
+                response: respond(cx, params, &found),
             })
         })
     }
 }
 
-/// Pages as people write them: `1-5,8,12`; nothing: all.
+/// Pages as people write them: `1-5,8,12`, `9-` to the end; nothing: all.
 fn ranges(text: &str) -> Result<Vec<(u32, u32)>, ToolError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     let bound = |text: &str| text.trim().parse::<u32>().ok();
     let range = |part: &str| match part.split_once('-') {
+        Some((first, last)) if last.trim().is_empty() => Some((bound(first)?, u32::MAX)),
         Some((first, last)) => Some((bound(first)?, bound(last)?)),
         None => bound(part).map(|page| (page, page)),
     };
@@ -92,36 +115,29 @@ fn ranges(text: &str) -> Result<Vec<(u32, u32)>, ToolError> {
                 format!("page_range: {shown:?} is not a list of pages"),
             )
             .with_hint(format!(
-                "Write it as 1-5,8,12, at most {RANGES_LIMIT} of them"
+                "Write it as 3, 1-5,8 or 9-, at most {RANGES_LIMIT} of them"
             ))
         })
 }
 
-fn respond(
-    cx: &Context<'_>,
-    params: &GetPagesParams,
-    ranges: &[(u32, u32)],
-    found: &DocumentPages,
-) -> ToolResponse {
-    let wanted = match ranges {
-        [] => u64::from(found.total),
-        some => some
-            .iter()
-            .map(|(first, last)| u64::from(last.abs_diff(*first)) + 1)
-            .sum(),
-    };
+fn respond(cx: &Context<'_>, params: &GetPagesParams, found: &DocumentPages) -> ToolResponse {
     let cursor = found.pages.next.as_ref();
     let given = cursor.and_then(|cursor| cursor.offset().ok());
-    let left = given.map(|given| wanted.saturating_sub(given).saturating_mul(PAGE_TOKENS));
+    let left = given.map(|given| {
+        found
+            .selected
+            .saturating_sub(given)
+            .saturating_mul(PAGE_TOKENS)
+    });
     let last = found.pages.last();
     let next = last.map_or(1, |page| page.number.saturating_add(1).min(found.total));
     let next = next.to_string();
     let mut text = Text::new();
     text.warnings(&cx.warnings);
     for page in found.pages.iter() {
-        let path = &found.document.path;
-        text.line(format!("{path}  page {} of {}", page.number, found.total));
-        text.passage(&page.text);
+        let source = source(&found.document.path, page.lines);
+        text.line(format!("{source}  page {} of {}", page.number, found.total));
+        text.lines(&page.text, first_number(&found.document, page.lines));
     }
     let page = ResultPage {
         tokens: found.pages.tokens,
@@ -137,6 +153,8 @@ fn respond(
     let pages = found.pages.iter().map(|page| DocumentPage {
         page_number: page.number,
         content: &page.text,
+        start_line: line(page.lines.first),
+        end_line: line(page.lines.last),
     });
     let data = PagesData {
         pages: pages.collect(),
@@ -193,7 +211,17 @@ mod tests {
             .collect();
         assert_eq!(numbers, [3, 1, 2]);
         assert_eq!(answer.structured["status"]["message"], "SUCCESS");
-        for wrong in ["0", "2-1", "1-99999", "x", "1-", "-3", "1,,2", "1;2"] {
+        let given =
+            json!({"document_id": "huge.txt", "page_range": "1-2,30-", "max_tokens": 20000});
+        let open = fixture.answer("get_pages", given);
+        let clipped = json!({"document_id": "huge.txt", "page_range": "1-2,30-99999",
+            "max_tokens": 20000});
+        assert_eq!(open, fixture.answer("get_pages", clipped));
+        let pages = open.structured["data"]["pages"].as_array().unwrap();
+        let total = open.structured["data"]["total_pages"].as_u64().unwrap();
+        assert_eq!(pages.len() as u64, 2 + total - 29);
+        assert_eq!(open.structured["continuation"]["has_more"], false);
+        for wrong in ["0", "2-1", "x", "-", "-3", "1,,2", "1;2"] {
             let given = json!({"document_id": "huge.txt", "page_range": wrong});
             let error = fixture.error("get_pages", given);
             assert_eq!(error.code, "INVALID_RANGE", "{wrong}");
@@ -205,5 +233,47 @@ mod tests {
                 .unwrap()
                 > 30
         );
+    }
+    #[test]
+    fn pages_have_lines_and_are_found_by_them() {
+        let fixture = huge();
+        let pages = |given: serde_json::Value| {
+            let mut given = given.clone();
+            given["max_tokens"] = 20_000.into();
+            let answer = fixture.answer("get_pages", given);
+            answer.structured["data"]["pages"]
+                .as_array()
+                .unwrap()
+                .clone()
+        };
+        let second = pages(json!({"document_id": "huge.txt", "page_range": "2"}));
+        let (first, last) = (&second[0]["start_line"], &second[0]["end_line"]);
+        let content = second[0]["content"].as_str().unwrap();
+        let lines = last.as_u64().unwrap() - first.as_u64().unwrap() + 1;
+        assert_eq!(content.lines().count() as u64, lines);
+        let number = first.as_u64().unwrap() - 1;
+        assert!(
+            content.starts_with(&format!("{number}: nothing")),
+            "{content}"
+        );
+        let named = json!({"document_id": format!("huge.txt:{first}-{last}")});
+        assert_eq!(pages(named), second);
+        let across =
+            json!({"document_id": format!("huge.txt:{last}-{}", last.as_u64().unwrap() + 1)});
+        assert_eq!(pages(across).len(), 2);
+        let text = format!("# A\n\n{}# B\n\nthe end\n", "a line of words\n".repeat(600));
+        let fixture = Fixture::new("b", &[("b.md", &text)]);
+        let given = json!({"document_id": "b.md", "section": "B"});
+        let answer = fixture.answer("get_pages", given);
+        let pages = answer.structured["data"]["pages"].as_array().unwrap();
+        assert_eq!(pages.len(), 1);
+        assert!(
+            pages[0]["content"]
+                .as_str()
+                .unwrap()
+                .ends_with("# B\n\nthe end\n")
+        );
+        let given = json!({"document_id": "b.md", "section": "B", "page_range": "1"});
+        assert_eq!(fixture.error("get_pages", given).code, "INVALID_ARGUMENT");
     }
 }

@@ -235,8 +235,8 @@ fn of_document(
         },
         None => {
             let name_of_index = params.index_name.as_deref();
-            let (index, document) = cx.indexes.document(name_of_index, name)?;
-            warnings.extend(stale::of_document(&index, &document));
+            let located = cx.indexes.document(name_of_index, name)?;
+            warnings.extend(stale::of_document(&located.index, &located.document));
             Status {
                 progress: Some(100),
                 ..Status::new(State::Ready, "DOCUMENT_READY")

@@ -14,6 +14,7 @@ mod clear_index;
 mod get_document;
 mod get_document_data;
 mod get_document_outline;
+mod get_documents;
 mod get_embedding;
 mod get_pages;
 mod get_status;
@@ -42,6 +43,7 @@ const TOOLS: &[Entry] = &[
     Entry::of::<get_document::GetDocument>(),
     Entry::of::<get_document_data::GetDocumentData>(),
     Entry::of::<get_document_outline::GetDocumentOutline>(),
+    Entry::of::<get_documents::GetDocuments>(),
     Entry::of::<get_embedding::GetEmbedding>(),
     Entry::of::<get_pages::GetPages>(),
     Entry::of::<get_status::GetStatus>(),

@@ -7,6 +7,7 @@ use kb_engine::{Class, Cursor, Hit, Mode, Request, Response, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{ContinuationToken, IndexName, Limit, PassageTokens};
@@ -146,7 +147,11 @@ impl Tool for SearchCode {
     const DESCRIPTION: &'static str = "Search source code with natural language or identifiers. \
         Returns code chunks ranked by relevance with file and lines. Filter by language; \
         context_before and context_after add lines around each match.";
-    const JOINED_LISTS: &'static [&'static str] = &["language"];
+    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList {
+        name: "language",
+        begin: "",
+        between: ",",
+    }];
 
     type Params = SearchCodeParams;
     type Output = SearchCodeResult<'static>;

@@ -27,6 +27,16 @@ pub(in crate::tools) struct OtherSystem {
     pub(in crate::tools) defaults: &'static [(&'static str, f64)],
 }
 
+/// An argument, a text, that may also come as a list of texts.
+#[derive(Debug)]
+pub(in crate::tools) struct JoinedList {
+    pub(in crate::tools) name: &'static str,
+    /// What the text begins with.
+    pub(in crate::tools) begin: &'static str,
+    /// What stands between the values in it.
+    pub(in crate::tools) between: &'static str,
+}
+
 /// What the arguments of a tool are read against.
 #[derive(Debug)]
 pub(in crate::tools) struct Signature {
@@ -39,7 +49,7 @@ pub(in crate::tools) struct Signature {
     /// A system whose spellings bring other defaults.
     other_system: Option<OtherSystem>,
     /// Texts that may also come as a list.
-    joined_lists: &'static [&'static str],
+    joined_lists: &'static [JoinedList],
     /// Whether an unknown argument is an error rather than a warning.
     is_strict: bool,
     /// How continuation tokens remember the arguments.
@@ -52,7 +62,7 @@ impl Signature {
         schema: &Value,
         aliases: &'static [(&'static str, &'static str)],
         other_system: Option<OtherSystem>,
-        joined_lists: &'static [&'static str],
+        joined_lists: &'static [JoinedList],
         is_strict: bool,
     ) -> Signature {
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -217,11 +227,10 @@ impl Arguments {
         let Some(schema) = signature.schema_of(name) else {
             return Err(invalid(name, "no such argument"));
         };
-        let value = match value {
-            Value::Array(list) if signature.joined_lists.contains(&name) => {
-                joined(name, schema, &list)?
-            }
-            other => other,
+        let mut joined_lists = signature.joined_lists.iter();
+        let value = match (value, joined_lists.find(|list| list.name == name)) {
+            (Value::Array(list), Some(how)) => joined(how, schema, &list)?,
+            (other, _) => other,
         };
         let value = match coerce(name, schema, value) {
             // No result held a longer one.
@@ -284,16 +293,19 @@ impl Arguments {
     }
 }
 
-/// A list of texts as one text with commas.
-fn joined(name: &str, schema: &Value, list: &[Value]) -> Result<Value, ToolError> {
-    // Each takes a character, and a comma.
+/// A list of texts as one text.
+fn joined(how: &JoinedList, schema: &Value, list: &[Value]) -> Result<Value, ToolError> {
+    let name = how.name;
+    // Each takes a character, and a separator.
     let most = schema.get("maxLength").and_then(Value::as_u64);
     if let Some(most) = most.filter(|most| list.len() as u64 > *most) {
         return Err(too_long(name, list.len(), "values", most));
     }
     let texts: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
     let texts = texts.ok_or_else(|| invalid(name, "not a list of texts"))?;
-    Ok(Value::String(texts.join(",")))
+    Ok(Value::String(
+        how.begin.to_owned() + &texts.join(how.between),
+    ))
 }
 
 /// The first unknown names, shortened.

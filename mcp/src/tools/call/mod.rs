@@ -7,6 +7,7 @@ pub(super) mod coerce;
 pub(super) mod context;
 pub(super) mod cursor;
 pub(super) mod hits;
+pub(super) mod lines;
 pub(super) mod params;
 pub(super) mod resolve;
 mod schema;

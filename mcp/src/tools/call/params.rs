@@ -5,20 +5,40 @@ use std::ops::Deref;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{DOCUMENT_LIMIT, NAME_LIMIT, TOKEN_LIMIT};
+use super::arguments::JoinedList;
+use crate::limits::{DOCUMENT_LIMIT, NAME_LIMIT, SECTION_LIMIT, TOKEN_LIMIT};
 use crate::response::envelope::TOKENS_LIMIT;
 
-/// Knowledge base to use: a name or id from list_indexes. Omit when only one is open.
+/// Name or id from list_indexes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct IndexName(#[schemars(length(max = NAME_LIMIT))] String);
 
-/// Document: path as returned by search or list_documents, unique file name, doc_handle, or kb:// URI.
+/// Path, unique file name, doc_handle or kb:// URI; path:A-B selects lines.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct DocumentName(#[schemars(length(max = DOCUMENT_LIMIT))] String);
 
-/// Token from continuation.token of the previous answer, to get the next part.
+/// Token of the previous answer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct ContinuationToken(#[schemars(length(max = TOKEN_LIMIT))] String);
+
+/// Number, title or path of titles.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub(in crate::tools) struct SectionName(#[schemars(length(max = SECTION_LIMIT))] String);
+
+/// A section as a list of titles is a path from the top.
+pub(in crate::tools) const SECTION_PATH: &[JoinedList] = &[JoinedList {
+    name: "section",
+    begin: "> ",
+    between: " > ",
+}];
+
+impl Deref for SectionName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
 
 impl Deref for IndexName {
     type Target = str;
@@ -44,7 +64,7 @@ impl Deref for ContinuationToken {
     }
 }
 
-/// Stop after about this many tokens of content (1 token = 4 bytes).
+/// Most tokens, of 4 bytes.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct MaxTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
@@ -60,7 +80,7 @@ impl Default for MaxTokens {
     }
 }
 
-/// Stop after about this many tokens of content.
+/// Most tokens, of 4 bytes.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct PassageTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 

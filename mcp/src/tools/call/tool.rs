@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::arguments::{Arguments, OtherSystem, Signature};
+use super::arguments::{Arguments, JoinedList, OtherSystem, Signature};
 use super::context::{Call, Context};
 use super::schema;
 use crate::response::{Object, ToolError, ToolResponse, object};
@@ -23,8 +23,8 @@ pub(in crate::tools) trait Tool {
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
     /// A system whose spellings bring other defaults.
     const OTHER_SYSTEM: Option<OtherSystem> = None;
-    /// Texts that may also come as a list of texts, which are joined by commas.
-    const JOINED_LISTS: &'static [&'static str] = &[];
+    /// Texts that may also come as a list of texts.
+    const JOINED_LISTS: &'static [JoinedList] = &[];
     /// Characters of a result that Claude Code passes on whole, where its default is too low.
     const MAX_RESULT_CHARACTERS: Option<u32> = None;
 

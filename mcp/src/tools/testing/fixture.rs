@@ -138,11 +138,20 @@ impl Fixture {
     }
 }
 
-/// Asserts that the text has every string and number of the structured form.
+/// Asserts that the text has every string and number of the structured form, passages with or without numbers
+/// of their lines.
 fn says_all(text: &str, structured: &Object) {
+    let unnumbered: String = text.split_inclusive('\n').map(without_number).collect();
     for (key, value) in structured {
-        says(text, key, value);
+        says(&format!("{text}\n{unnumbered}"), key, value);
     }
+}
+
+/// A line without the number before it.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start_matches(' ');
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix("  ").unwrap_or(rest)
 }
 
 fn says(text: &str, key: &str, value: &Value) {
@@ -160,7 +169,9 @@ fn says(text: &str, key: &str, value: &Value) {
             true
         }
         Value::Object(fields) => {
-            says_all(text, fields);
+            for (key, value) in fields {
+                says(text, key, value);
+            }
             true
         }
         _ => true,

@@ -1,0 +1,345 @@
+//! `get_documents`: several documents, or lines of them, at once.
+
+use std::sync::Arc;
+
+use kb_engine::{Error, Kb, LeftOut, LeftOutReason, Lines, NamedText, Texts, read_texts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::call::budget::{self, Attempt};
+use super::call::context::Context;
+use super::call::lines::{first_number, line, source};
+use super::call::params::IndexName;
+use super::call::tool::Tool;
+use super::call::{resolve, stale};
+use crate::indexes::Index;
+use crate::limits::DOCUMENT_LIMIT;
+use crate::response::envelope::TOKENS_LIMIT;
+use crate::response::{Text, ToolError, ToolResponse, Warnings, cut, uri};
+
+/// Most names in one call.
+const NAMES_LIMIT: usize = 50;
+
+/// Most documents that the names of one call stand for.
+const DOCUMENTS_LIMIT: usize = 200;
+
+/// Most names that a result says are left out; a warning counts the others.
+const LEFT_OUT_LIMIT: usize = 20;
+
+/// Most warnings about documents that changed since they were indexed.
+const STALE_LIMIT: usize = 3;
+
+/// Characters of a name that is left out: as much as can be passed on again, of most.
+const NAME_SHOWN: usize = 300;
+
+/// Characters that make a name that no document has a glob.
+const GLOB: [char; 4] = ['*', '?', '[', '{'];
+
+pub(super) struct GetDocuments;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetDocumentsParams {
+    /// Paths, handles, kb:// URIs, each also with lines as path:A-B; globs such as docs/*.md.
+    #[schemars(length(max = NAMES_LIMIT))]
+    documents: Vec<Name>,
+    index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: BatchTokens,
+}
+
+/// Most tokens, of 4 bytes.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+struct BatchTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
+
+impl Default for BatchTokens {
+    fn default() -> BatchTokens {
+        BatchTokens(8000)
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Name(#[schemars(length(max = DOCUMENT_LIMIT))] String);
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Documents<'a> {
+    /// In the order of the names.
+    documents: Vec<Document<'a>>,
+    /// Names without a text.
+    left_out: Option<Vec<NotRead>>,
+    token_count: u64,
+    warnings: Option<Warnings>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Document<'a> {
+    document_id: &'a str,
+    #[schemars(default)]
+    index_name: &'a str,
+    #[schemars(default)]
+    uri: String,
+    content: &'a str,
+    /// Line of the original that content begins with; of HTML approximate.
+    start_line: Option<u32>,
+    end_line: Option<u32>,
+    #[schemars(default)]
+    total_lines: u32,
+    /// Where content was cut: the name of the rest.
+    rest: Option<String>,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+struct NotRead {
+    document: String,
+    /// OVER_BUDGET, or an error.
+    reason: String,
+    /// Tokens of the text, where it is larger than what was left of the budget.
+    tokens: Option<u64>,
+}
+
+impl Tool for GetDocuments {
+    const NAME: &'static str = "get_documents";
+    const TITLE: &'static str = "Get several documents";
+    const DESCRIPTION: &'static str = "Read several documents, or lines of them, in one call. What does \
+        not fit into max_tokens or is not found is named in left_out.";
+
+    type Params = GetDocumentsParams;
+    type Output = Documents<'static>;
+
+    fn run(cx: &Context<'_>, params: &GetDocumentsParams) -> Result<ToolResponse, ToolError> {
+        if params.documents.is_empty() {
+            return Err(
+                ToolError::new("INVALID_ARGUMENT", "documents: the list is empty")
+                    .with_fact("argument", "documents"),
+            );
+        }
+        let targets = Targets::of(cx, params)?;
+        let names: Vec<(&Kb, &str, Option<Lines>)> = targets
+            .found
+            .iter()
+            .map(|target| (target.index.kb(), target.path.as_str(), target.lines))
+            .collect();
+        budget::fit(params.max_tokens.0, |budget| {
+            let read = read_texts(&names, budget)?;
+            let is_one = read.texts.len() == 1;
+            Ok(Attempt {
+                // Of a single text less may fit, and then it is cut.
+                can_shrink: read.texts.len() > 1
+                    || is_one && read.texts.iter().any(|one| one.text.text.len() > 1),
+                tokens: read.tokens,
+                response: respond(cx, &targets, read),
+            })
+        })
+    }
+}
+
+/// A document that a call reads.
+struct Target {
+    index: Arc<Index>,
+    path: String,
+    /// The lines to read; `None`: all.
+    lines: Option<Lines>,
+}
+
+impl Target {
+    /// Its path, with the lines.
+    fn name(&self) -> String {
+        match self.lines {
+            None => self.path.clone(),
+            Some(lines) => with_lines(&self.path, lines),
+        }
+    }
+}
+
+/// What the names of a call stand for.
+#[derive(Default)]
+struct Targets {
+    /// Each once, in the order of the names.
+    found: Vec<Target>,
+    /// Names that stand for nothing.
+    missing: Vec<NotRead>,
+    /// Documents of globs beyond [`DOCUMENTS_LIMIT`].
+    more: u64,
+}
+
+impl Targets {
+    fn of(cx: &Context<'_>, params: &GetDocumentsParams) -> Result<Targets, ToolError> {
+        let index_name = params.index_name.as_deref();
+        let mut targets = Targets::default();
+        for Name(name) in &params.documents {
+            match cx.indexes.document(index_name, name) {
+                Ok(located) => targets.add(&located.index, &located.document.path, located.lines),
+                Err(error) if error.code == "DOCUMENT_NOT_FOUND" && name.contains(GLOB) => {
+                    let before = (targets.found.len(), targets.more);
+                    for index in resolve::all(cx, index_name)? {
+                        let matching = index.kb().matching(name, DOCUMENTS_LIMIT);
+                        let (paths, count) = match matching {
+                            Err(error @ Error::InvalidArgument { .. }) => {
+                                targets.missing.push(NotRead::failed(name, &error.into()));
+                                break;
+                            }
+                            matching => matching.map_err(|error| index.failure(error))?,
+                        };
+                        targets.more += count - paths.len() as u64;
+                        for path in paths {
+                            targets.add(&index, &path, None);
+                        }
+                    }
+                    let is_known = targets
+                        .missing
+                        .iter()
+                        .any(|one| one.document == cut(name, NAME_SHOWN));
+                    if before == (targets.found.len(), targets.more) && !is_known {
+                        targets.missing.push(NotRead {
+                            document: cut(name, NAME_SHOWN).into_owned(),
+                            reason: "NO_MATCH: no document matches this glob".to_owned(),
+                            tokens: None,
+                        });
+                    }
+                }
+                // Nothing that another name could mend.
+                Err(error) if error.code == "INDEX_NOT_FOUND" && index_name.is_some() => {
+                    return Err(error);
+                }
+                Err(error) => targets.missing.push(NotRead::failed(name, &error)),
+            }
+        }
+        Ok(targets)
+    }
+
+    fn add(&mut self, index: &Arc<Index>, path: &str, lines: Option<Lines>) {
+        let is_there = |target: &Target| {
+            target.path == path && target.lines == lines && Arc::ptr_eq(&target.index, index)
+        };
+        if self.found.iter().any(is_there) {
+            return;
+        }
+        if self.found.len() >= DOCUMENTS_LIMIT {
+            self.more += 1;
+            return;
+        }
+        self.found.push(Target {
+            index: Arc::clone(index),
+            path: path.to_owned(),
+            lines,
+        });
+    }
+}
+
+/// The name of some lines of a document.
+fn with_lines(path: &str, lines: Lines) -> String {
+    match lines.last {
+        u32::MAX => format!("{path}:{}-", lines.first),
+        last => format!("{path}:{}-{last}", lines.first),
+    }
+}
+
+impl NotRead {
+    fn failed(name: &str, error: &ToolError) -> NotRead {
+        NotRead {
+            document: cut(name, NAME_SHOWN).into_owned(),
+            reason: error.text(),
+            tokens: None,
+        }
+    }
+}
+
+fn respond(cx: &Context<'_>, targets: &Targets, read: Texts) -> ToolResponse {
+    let mut warnings = cx.warnings.clone();
+    let not_read = read.left_out.into_iter();
+    let not_read = not_read.filter_map(|left| not_read_of(targets, left));
+    let missing = targets.missing.iter().cloned();
+    let mut left_out: Vec<NotRead> = missing.chain(not_read).collect();
+    let more = targets.more + left_out.len().saturating_sub(LEFT_OUT_LIMIT) as u64;
+    left_out.truncate(LEFT_OUT_LIMIT);
+    if more > 0 {
+        warnings.push(format!(
+            "{more} more documents are left out, not named here"
+        ));
+    }
+    let stale = read.texts.iter().filter_map(|named| {
+        let target = targets.found.get(named.position)?;
+        stale::of_document(&target.index, &named.text.document)
+    });
+    warnings.extend(stale.take(STALE_LIMIT));
+    let documents: Vec<Document<'_>> = read
+        .texts
+        .iter()
+        .filter_map(|named| document(targets, named))
+        .collect();
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    for (document, named) in documents.iter().zip(&read.texts) {
+        let (info, lines) = (&named.text.document, named.text.lines);
+        text.line(format!(
+            "{} of {} lines  index {}  {}",
+            source(document.document_id, lines),
+            document.total_lines,
+            document.index_name,
+            document.uri
+        ));
+        text.lines(document.content, first_number(info, lines));
+        if let Some(rest) = &document.rest {
+            text.line(format!("Cut: the rest is {rest}"));
+        }
+    }
+    for left in &left_out {
+        let tokens = left.tokens.map(|tokens| format!(" ({tokens} tokens)"));
+        text.line(format!(
+            "Left out: {}  {}{}",
+            left.document,
+            left.reason,
+            tokens.unwrap_or_default()
+        ));
+    }
+    let count = documents.len();
+    let plural = if count == 1 { "" } else { "s" };
+    text.line(format!("{count} document{plural}, {} tokens.", read.tokens));
+    let result = Documents {
+        documents,
+        left_out: (!left_out.is_empty()).then_some(left_out),
+        token_count: read.tokens,
+        warnings: Warnings::of(warnings),
+    };
+    ToolResponse::new(&result, text.end())
+}
+
+fn document<'a>(targets: &'a Targets, named: &'a NamedText) -> Option<Document<'a>> {
+    let target = targets.found.get(named.position)?;
+    let (info, lines) = (&named.text.document, named.text.lines);
+    // A cut within a line leaves the rest of that line.
+    let next = lines.last + u32::from(named.text.text.ends_with('\n'));
+    Some(Document {
+        document_id: &info.path,
+        index_name: target.index.name(),
+        uri: uri::of_document(target.index.name(), &info.path),
+        content: &named.text.text,
+        start_line: line(lines.first),
+        end_line: line(lines.last),
+        total_lines: info.lines,
+        rest: named.text.next.is_some().then(|| {
+            let last = target.lines.map_or(u32::MAX, |lines| lines.last);
+            with_lines(&info.path, Lines { first: next, last })
+        }),
+    })
+}
+
+fn not_read_of(targets: &Targets, left: LeftOut) -> Option<NotRead> {
+    let target = targets.found.get(left.position)?;
+    let document = cut(&target.name(), NAME_SHOWN).into_owned();
+    Some(match left.reason {
+        LeftOutReason::OverBudget(tokens) => NotRead {
+            document,
+            reason: "OVER_BUDGET".to_owned(),
+            tokens,
+        },
+        LeftOutReason::Failed(error) => NotRead {
+            document,
+            reason: target.index.failure(error).text(),
+            tokens: None,
+        },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;
