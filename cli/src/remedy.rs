@@ -196,7 +196,9 @@ fn list_sections(error: &Error, command: &Command<'_>) -> Option<String> {
             lists(path),
             nearest.join(", ")
         )),
-        Error::AmbiguousSection { path, .. } => Some(format!("give its number; {}", lists(path))),
+        Error::AmbiguousSection { candidates, .. } => {
+            Some(format!("give its number: {}", candidates.join(", ")))
+        }
         _ => None,
     }
 }

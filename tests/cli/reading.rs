@@ -80,6 +80,47 @@ fn the_place_that_search_prints_can_be_given_to_get() {
 }
 
 #[test]
+fn get_prints_several_documents_and_globs_under_their_names() {
+    let folder = Folder::indexed();
+    let guide = corpus_text("docs/guide.md");
+    let first = guide.lines().next().unwrap();
+    let rust = corpus_text("src/tide.rs");
+    let told = folder.kb(["get", "guide.md#L1", "src/*.rs", "src/tide.rs"]);
+    let expected = format!("==> guide.md#L1 <==\n{first}\n\n==> src/tide.rs <==\n{rust}");
+    assert_eq!(told.expect(0).stdout, expected);
+    let file = folder
+        .kb(["get", "harbour.kb", "docs/guide.md:1"])
+        .expect(0);
+    assert_eq!(file.stdout, format!("{first}\n"));
+
+    let missing = folder
+        .kb(["get", "none.md", "guide.md:1", "guide.md:999", "*.cpp"])
+        .expect(2);
+    assert_eq!(missing.stdout.matches("==>").count(), 1, "{missing:#?}");
+    assert!(missing.stdout.contains(first));
+    for said in ["none.md", "999", "*.cpp"] {
+        assert!(missing.stderr.contains(said), "{missing:#?}");
+    }
+    let objects = folder
+        .kb(["get", "guide.md:1", "notes.txt:1", "--json"])
+        .expect(0);
+    let lines: Vec<_> = objects
+        .json_lines()
+        .iter()
+        .map(|one| one["document"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(lines, ["docs/guide.md", "notes.txt"]);
+
+    let budget = ["get", "src/tide.rs", "guide.md:1", "--max-tokens", "60"];
+    let cut = folder.kb(budget).expect(0);
+    assert_eq!(cut.stdout, format!("==> guide.md:1 <==\n{first}\n"));
+    assert!(cut.stderr.contains("src/tide.rs was left out"), "{cut:#?}");
+    folder
+        .kb(["get", "guide.md", "notes.txt", "--continue", "x"])
+        .expect(2);
+}
+
+#[test]
 fn outline_lists_headings_with_their_lines() {
     let folder = Folder::indexed();
     let told = folder.kb(["outline", "guide.md"]).expect(0);
@@ -124,7 +165,13 @@ fn outline_lists_headings_with_their_lines() {
 fn get_gives_one_section_by_number_or_title() {
     let folder = Folder::indexed();
     let lines = folder.kb(["get", "guide.md", "--lines", "5-9"]).expect(0);
-    for section in ["1.1", "Lamp maintenance", "lamp MAINTENANCE"] {
+    for section in [
+        "1.1",
+        "Lamp maintenance",
+        "lamp MAINTENANCE",
+        "Keeper's guide > Lamp maintenance",
+        "1.1 Lamp maintenance",
+    ] {
         let told = folder
             .kb(["get", "guide.md", "--section", section])
             .expect(0);
@@ -135,7 +182,10 @@ fn get_gives_one_section_by_number_or_title() {
     let none = folder
         .kb(["get", "guide.md", "--section", "Lamp"])
         .expect(2);
-    assert!(none.stderr.contains("1.1 Lamp maintenance"), "{none:#?}");
+    let near = "1.1 Keeper's guide > Lamp maintenance";
+    assert!(none.stderr.contains(near), "{none:#?}");
+    let below = folder.kb(["outline", "guide.md", "--section", "1.2", "--json"]);
+    assert_eq!(below.expect(0).json_lines().len(), 1);
     assert!(none.hint().contains("`kb outline -f"), "{none:#?}");
     let both = ["get", "guide.md", "--section", "1", "--lines", "1-2"];
     folder.kb(both).expect(2);

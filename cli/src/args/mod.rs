@@ -86,17 +86,19 @@ pub(crate) enum Verb {
     Man(ManArguments),
 }
 
-/// Print the text of a document, or some of its lines
+/// Print the text of documents, or some of their lines
 ///
-/// The text comes from the .kb file; the original file is not needed.
+/// The text comes from the .kb file; the original file is not needed. Of several documents, each is headed
+/// by its name; with --max-tokens those that do not fit are left out, and named on stderr.
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES)]
 pub(crate) struct GetArguments {
-    /// Path of the document in the .kb file, or a file name that is unique in it
+    /// Path of a document in the .kb file, a file name that is unique in it, a handle, or a glob
     ///
-    /// `PATH:A-B`, as printed by `kb search`, selects these lines.
-    #[arg(value_name = "DOCUMENT")]
-    pub(crate) document: String,
+    /// `PATH:A-B`, as printed by `kb search`, `PATH:A` and `PATH#LA-LB` select these lines. The first
+    /// of several may be the .kb file itself.
+    #[arg(value_name = "DOCUMENT", required = true)]
+    pub(crate) documents: Vec<String>,
 
     #[command(flatten)]
     pub(crate) file: FileFlag,
@@ -105,11 +107,12 @@ pub(crate) struct GetArguments {
     #[arg(long, value_name = "A-B", value_parser = parse_lines)]
     pub(crate) lines: Option<Lines>,
 
-    /// Print only this section: its number in `kb outline`, or a heading that occurs once
+    /// Print only this section: its number in `kb outline`, its path as `Guide > Install`, or a
+    /// heading that occurs once
     #[arg(long, value_name = "SECTION", conflicts_with = "lines")]
     pub(crate) section: Option<String>,
 
-    /// Print only these pages of about 800 tokens, counted from 1: `3`, `1-3`, `1-3,5`
+    /// Print only these pages of about 800 tokens, counted from 1: `3`, `1-3`, `1-3,5`, `3-`
     #[arg(long, value_name = "PAGES", conflicts_with_all = ["lines", "section"])]
     pub(crate) pages: Option<PageRanges>,
 
@@ -126,7 +129,8 @@ Examples:
   kb get guide.md --lines 10-20
   kb get guide.md --section 2.1         as `kb outline guide.md` numbers it
   kb get guide.md --pages 1-3,5         pages of about 800 tokens
-  kb get src/lock.rs:120-150            as printed by `kb search`";
+  kb get src/lock.rs:120-150            as printed by `kb search`
+  kb get notes.kb 'docs/*.md' lib.rs:9  several documents of notes.kb";
 
 /// Print the headings of a document with their numbers and lines
 #[derive(Debug, Args)]
@@ -137,6 +141,11 @@ pub(crate) struct OutlineArguments {
 
     #[command(flatten)]
     pub(crate) file: FileFlag,
+
+    /// Print only this section and those below it: its number, its path as `Guide > Install`, or a
+    /// heading that occurs once
+    #[arg(long, value_name = "SECTION")]
+    pub(crate) section: Option<String>,
 
     #[command(flatten)]
     pub(crate) page: PageFlags,

@@ -9,13 +9,16 @@ pub(crate) struct PageRanges(pub(crate) Vec<(u32, u32)>);
 impl FromStr for PageRanges {
     type Err = String;
 
-    /// Reads `1-3,5`.
+    /// Reads `1-3,5`, and `3-` to the end.
     fn from_str(text: &str) -> Result<PageRanges, String> {
-        let complaint = || format!("{text:?} is no list of pages; give 3, 1-3 or 1-3,5");
+        let complaint = || format!("{text:?} is no list of pages; give 3, 1-3, 1-3,5 or 3-");
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| complaint());
         let range = |part: &str| {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let (first, last) = (number(first)?, number(last)?);
+            let (first, last) = match part.split_once('-') {
+                Some((first, last)) if last.trim().is_empty() => (number(first)?, u32::MAX),
+                Some((first, last)) => (number(first)?, number(last)?),
+                None => (number(part)?, number(part)?),
+            };
             if 0 < first && first <= last {
                 Ok((first, last))
             } else {
@@ -38,7 +41,8 @@ mod tests {
         let ranges = |text: &str| text.parse::<PageRanges>().map(|ranges| ranges.0);
         assert_eq!(ranges("7"), Ok(vec![(7, 7)]));
         assert_eq!(ranges("1-3, 5"), Ok(vec![(1, 3), (5, 5)]));
-        for wrong in ["", "0", "3-1", "1-", "-2", "1,,2", "a", "1-2-3"] {
+        assert_eq!(ranges("1,3-"), Ok(vec![(1, 1), (3, u32::MAX)]));
+        for wrong in ["", "0", "3-1", "0-", "-", "-2", "1,,2", "a", "1-2-3"] {
             assert!(ranges(wrong).is_err(), "{wrong:?}");
         }
     }

@@ -39,10 +39,6 @@ impl Layout {
 
 /// The block of one hit, each line ended.
 pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
-    let mut block = header(hit, file, layout);
-    if layout.explain {
-        block.push_str(&score_parts(hit, layout));
-    }
     let (range, first_line) = if layout.full {
         (0..hit.text.len(), hit.lines.first)
     } else {
@@ -51,6 +47,18 @@ pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
             hit.snippet_first_line.unwrap_or(hit.lines.first),
         )
     };
+    let lines = lines_of(&hit.text, range, first_line, hit.lines.last);
+    // What is shown, so that the place of it reads it again.
+    let shown = match (lines.first(), lines.last()) {
+        (Some((first, _)), Some((last, _))) if !layout.full && hit.snippet_first_line.is_some() => {
+            (*first, *last)
+        }
+        _ => (hit.lines.first, hit.lines.last),
+    };
+    let mut block = header(hit, shown, file, layout);
+    if layout.explain {
+        block.push_str(&score_parts(hit, layout));
+    }
     let last_number = hit.lines.last.saturating_add(line_count(&hit.after));
     let margin = Margin {
         layout,
@@ -68,7 +76,6 @@ pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
         let lines = around(&hit.before, first_before);
         margin.push(&mut block, &hit.before, lines, &[]);
     }
-    let lines = lines_of(&hit.text, range, first_line, hit.lines.last);
     margin.push(&mut block, &hit.text, lines, &hit.highlights);
     if layout.full {
         let lines = around(&hit.after, first_after);
@@ -116,10 +123,10 @@ impl Margin<'_> {
 }
 
 /// `path:first-last  title > section  score`.
-fn header(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
+fn header(hit: &Hit, lines: (u32, u32), file: Option<&str>, layout: &Layout) -> String {
     let style = layout.style;
     let shown = |text: &str| layout.name(text);
-    let lines = format!("{}-{}", hit.lines.first, hit.lines.last);
+    let lines = format!("{}-{}", lines.0, lines.1);
     let place = match file {
         Some(file) => format!("{} {}:{lines}", shown(file), shown(&hit.document)),
         None => format!("{}:{lines}", shown(&hit.document)),
@@ -395,7 +402,7 @@ mod tests {
     #[test]
     fn a_hit_names_its_place_and_shows_its_lines_with_numbers() {
         let shown = render(&hit("\none lock\n\n  two\n\n", &[]), None, &layout(None));
-        let expected = "docs/guide.md:9-13  Guide > File locks  0.61\n  \
+        let expected = "docs/guide.md:10-12  Guide > File locks  0.61\n  \
                         10  one lock\n  11\n  12    two\n";
         assert_eq!(shown, expected);
     }

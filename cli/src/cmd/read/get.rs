@@ -1,28 +1,209 @@
-//! `kb get`: the text of a document, some of its lines, some of its pages, or one section.
+//! `kb get`: the text of documents, some of their lines, some of their pages, or one section.
 
-use kb_engine::{DocumentText, Error, PageOptions};
+use std::path::Path;
 
-use crate::args::{GetArguments, PageRanges, parse_lines};
+use kb_engine::{DocumentText, Error, Kb, LeftOutReason, Lines, PageOptions, read_texts};
+
+use crate::args::{GetArguments, PageRanges};
 use crate::cmd::opened::{Opened, Rest, document_object, note_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::format::plural;
+
+/// Characters that make a name that no document has a glob.
+const GLOB: [char; 4] = ['*', '?', '[', '{'];
 
 pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let opened = Opened::new("kb get", arguments.file.file.as_deref())?;
+    let (file, names) = operands(arguments);
+    let opened = Opened::new("kb get", file)?;
+    if let [name] = names
+        && let [name] = expand(&opened, name)?.as_slice()
+    {
+        print(&opened, arguments, name, output)?;
+        return Ok(Exit::Found);
+    }
+    several(&opened, arguments, names, output)
+}
+
+/// The file that the first of several operands is, and the documents.
+fn operands(arguments: &GetArguments) -> (Option<&Path>, &[String]) {
+    let given = arguments.file.file.as_deref();
+    match arguments.documents.split_first() {
+        Some((first, rest))
+            if given.is_none()
+                && !rest.is_empty()
+                && first.ends_with(".kb")
+                && Path::new(first).is_file() =>
+        {
+            (Some(Path::new(first)), rest)
+        }
+        _ => (given, &arguments.documents),
+    }
+}
+
+/// The documents that a name means: itself, or where no document has it, those of a glob.
+fn expand(opened: &Opened, name: &str) -> Result<Vec<String>, Failure> {
+    let itself = || vec![name.to_owned()];
+    if !name.contains(GLOB) {
+        return Ok(itself());
+    }
+    match opened.kb.locate(name) {
+        Err(Error::DocumentNotFound { .. }) => match opened.kb.matching(name, usize::MAX) {
+            // The error is that of a name.
+            Ok((paths, 0)) if paths.is_empty() => Ok(itself()),
+            Err(Error::InvalidArgument { .. }) => Ok(itself()),
+            matching => Ok(opened.ask(matching)?.0),
+        },
+        _ => Ok(itself()),
+    }
+}
+
+/// Prints several documents, each headed by its name. What fails is reported, and the others are printed.
+fn several(
+    opened: &Opened,
+    arguments: &GetArguments,
+    names: &[String],
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    if arguments.page.continuation.is_some() {
+        let message = "--continue goes with one document, and several are named";
+        return Err(Failure::usage(message, None));
+    }
+    let mut exit = Exit::Found;
+    let mut documents: Vec<String> = Vec::new();
+    for name in names {
+        let found = expand(opened, name);
+        for document in soften(found, &mut exit, output)?.unwrap_or_default() {
+            if !documents.contains(&document) {
+                documents.push(document);
+            }
+        }
+    }
+    if let Some(max_tokens) = arguments.page.max_tokens {
+        if arguments.section.is_some() || arguments.pages.is_some() {
+            let message = "--max-tokens with --section or --pages goes with one document";
+            return Err(Failure::usage(message, None));
+        }
+        return within(opened, arguments, &documents, max_tokens, exit, output);
+    }
+    let mut is_first = true;
+    for document in &documents {
+        let there = check(opened, arguments, document);
+        if soften(there, &mut exit, output)?.is_none() {
+            continue;
+        }
+        if !arguments.json.json {
+            head(document, is_first, output)?;
+        }
+        is_first = false;
+        let printed = print(opened, arguments, document, output);
+        soften(printed, &mut exit, output)?;
+    }
+    Ok(exit)
+}
+
+/// Fails where a document has nothing that the arguments ask for; reads no more than its first words.
+fn check(opened: &Opened, arguments: &GetArguments, name: &str) -> Result<(), Failure> {
+    let page = PageOptions::default().max_tokens(1);
+    let checked = match &arguments.pages {
+        Some(PageRanges(ranges)) => opened.kb.pages(name, ranges, &page).map(|_| ()),
+        None => text_of(opened, arguments, name, &page).map(|_| ()),
+    };
+    opened.ask(checked)
+}
+
+/// Prints those texts that fit together.
+fn within(
+    opened: &Opened,
+    arguments: &GetArguments,
+    documents: &[String],
+    max_tokens: u32,
+    mut exit: Exit,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let names: Vec<(&Kb, &str, Option<Lines>)> = documents
+        .iter()
+        .map(|document| (&opened.kb, document.as_str(), arguments.lines))
+        .collect();
+    let read = opened.ask(read_texts(&names, max_tokens))?;
+    for (number, named) in read.texts.into_iter().enumerate() {
+        let name = documents.get(named.position).map_or("", String::as_str);
+        let text = named.text;
+        let rest = text.next.is_some().then(|| {
+            let next = text.lines.last + u32::from(text.text.ends_with('\n'));
+            format!("{}:{next}-", text.document.path)
+        });
+        if arguments.json.json {
+            print_object(text, output)?;
+        } else {
+            head(name, number == 0, output)?;
+            output.document_text(&text.text)?;
+        }
+        if let Some(rest) = rest {
+            output.flush()?;
+            output.hint(&format!("there is more: {rest}"));
+        }
+    }
+    output.flush()?;
+    for left in read.left_out {
+        let name = documents.get(left.position).map_or("", String::as_str);
+        match left.reason {
+            LeftOutReason::Failed(error) => {
+                soften(opened.ask::<()>(Err(error)), &mut exit, output)?;
+            }
+            LeftOutReason::OverBudget(Some(tokens)) => {
+                output.warning(&format!(
+                    "{name} was left out: its {} do not fit",
+                    plural(tokens, "token")
+                ));
+            }
+            _ => output.warning(&format!("{name} was left out: it does not fit")),
+        }
+    }
+    Ok(exit)
+}
+
+/// Reports a failure, unless nobody reads the output any more.
+fn soften<T>(
+    result: Result<T, Failure>,
+    exit: &mut Exit,
+    output: &mut Output,
+) -> Result<Option<T>, Failure> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Failure::Reported(report)) => {
+            output.flush()?;
+            output.failure(&report);
+            *exit = Exit::Error;
+            Ok(None)
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// The line above one of several documents.
+fn head(name: &str, is_first: bool, output: &mut Output) -> Result<(), Failure> {
+    let name = output.stdout_style().path(&output.name(name));
+    let space = if is_first { "" } else { "\n" };
+    output.line(&format!("{space}==> {name} <=="))
+}
+
+/// Prints one document, or the part of it that the arguments ask for.
+fn print(
+    opened: &Opened,
+    arguments: &GetArguments,
+    name: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
     if let Some(PageRanges(ranges)) = &arguments.pages {
-        return pages(&opened, arguments, ranges, output);
+        return pages(opened, arguments, name, ranges, output);
     }
     each_part(arguments, output, |page, output| {
-        let found = opened.ask(text_of(&opened, arguments, page))?;
+        let found = opened.ask(text_of(opened, arguments, name, page))?;
         let rest = Rest::from(&found);
         if arguments.json.json {
-            let object = document_object(&found.document)
-                .field("start_line", found.lines.first)
-                .field("end_line", found.lines.last)
-                .field("document_lines", found.document.lines)
-                .field("text", found.text);
-            output.json(object)?;
+            print_object(found, output)?;
         } else if rest.next.is_none() {
             output.document_text(&found.text)?;
         } else {
@@ -32,19 +213,27 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
     })
 }
 
+fn print_object(found: DocumentText, output: &mut Output) -> Result<(), Failure> {
+    let object = document_object(&found.document)
+        .field("start_line", found.lines.first)
+        .field("end_line", found.lines.last)
+        .field("document_lines", found.document.lines)
+        .field("text", found.text);
+    output.json(object)
+}
+
 /// Prints one part where the user asked for a part, else all of them: the engine gives no text of any
 /// length at once.
 fn each_part(
     arguments: &GetArguments,
     output: &mut Output,
     mut print: impl FnMut(&PageOptions, &mut Output) -> Result<Rest, Failure>,
-) -> Result<Exit, Failure> {
+) -> Result<(), Failure> {
     let mut page = arguments.page.page();
     loop {
         let rest = print(&page, output)?;
         if arguments.page.is_given() || rest.next.is_none() {
-            note_rest(&arguments.page, arguments.json.json, &rest, output)?;
-            return Ok(Exit::Found);
+            return note_rest(&arguments.page, arguments.json.json, &rest, output);
         }
         page.cursor = rest.next;
     }
@@ -53,10 +242,10 @@ fn each_part(
 fn pages(
     opened: &Opened,
     arguments: &GetArguments,
+    name: &str,
     ranges: &[(u32, u32)],
     output: &mut Output,
-) -> Result<Exit, Failure> {
-    let name = arguments.document.as_str();
+) -> Result<(), Failure> {
     each_part(arguments, output, |page, output| {
         let found = opened.ask(opened.kb.pages(name, ranges, page))?;
         let rest = Rest::from(&found.pages);
@@ -77,25 +266,14 @@ fn pages(
     })
 }
 
-/// Also understands `PATH:A-B`, where no document has all of that as its name.
 fn text_of(
     opened: &Opened,
     arguments: &GetArguments,
+    name: &str,
     page: &PageOptions,
 ) -> kb_engine::Result<DocumentText> {
-    let name = arguments.document.as_str();
-    if let Some(section) = &arguments.section {
-        return opened.kb.section_text(name, section, page);
-    }
-    let whole = opened.kb.text_paged(name, arguments.lines, page);
-    if arguments.lines.is_some() || !matches!(whole, Err(Error::DocumentNotFound { .. })) {
-        return whole;
-    }
-    match name.rsplit_once(':') {
-        Some((path, range)) => match parse_lines(range) {
-            Ok(lines) => opened.kb.text_paged(path, Some(lines), page),
-            Err(_) => whole,
-        },
-        None => whole,
+    match &arguments.section {
+        Some(section) => opened.kb.section_text(name, section, page),
+        None => opened.kb.text_paged(name, arguments.lines, page),
     }
 }

@@ -11,7 +11,11 @@ use crate::output::json::Object;
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
     let page = arguments.page.page();
-    let outline = opened.ask(opened.kb.sections(&arguments.document, &page))?;
+    let (kb, document) = (&opened.kb, arguments.document.as_str());
+    let outline = opened.ask(match &arguments.section {
+        None => kb.sections(document, &page),
+        Some(section) => kb.subsections(document, section, &page),
+    })?;
     let rest = Rest::from(&outline.sections);
     let document = &outline.document;
     if outline.sections.is_empty() {

@@ -215,6 +215,8 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
         .field("handle", &*hit.handle)
         .field("title", &*hit.title)
         .field("section", hit.section.clone())
+        .field("section_number", &*hit.section_number)
+        .field("section_name", &*hit.section_name)
         .field("score", score(hit.score))
         .field("keyword_score", optional(hit.keyword_score))
         .field("vector_score", optional(hit.vector_score))
