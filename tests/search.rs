@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod looks;
+mod meant;
 mod operators;
 mod pages;
 

@@ -16,7 +16,7 @@ fn signs_in_a_query_say_which_chunks_may_answer() {
             .collect::<Vec<_>>()
     };
     assert_eq!(ask("\"polish the lens\""), ["docs/guide.md"]);
-    assert!(ask("\"lens the polish\"").is_empty());
+    assert!(ask("+\"lens the polish\"").is_empty());
     assert_eq!(ask("harbour path:site"), ["site/index.html"]);
     assert_eq!(ask("+paraffin storms"), ["notes.txt"]);
     let without = ask("lamp harbour buoy -paraffin -lens");
@@ -108,9 +108,40 @@ fn every_filter_flag_keeps_what_it_names() {
     assert!(!ask(&[]).is_sorted() && ask(&["--sort", "path"]).is_sorted());
     let told = folder.kb(["search", "water", "--type", "go"]).expect(1);
     assert!(told.stderr.contains("no document has type"), "{told:#?}");
-    let quoted = "\"lens the polish\"";
-    folder.kb(["search", quoted]).expect(1);
-    folder.kb(["search", quoted, "--plain"]).expect(0);
+    let told = folder.kb(["search", "water", "--lang", "go"]).expect(1);
+    assert!(
+        told.stderr
+            .contains("no document has language \"go\"; there are: "),
+        "{told:#?}"
+    );
+    assert!(
+        told.stderr.contains("rust") && !told.stderr.contains("relevant"),
+        "{told:#?}"
+    );
+}
+
+#[test]
+fn operators_that_leave_nothing_are_named() {
+    let folder = Folder::indexed();
+    let told = folder.kb(["search", "\"lens the polish\""]).expect(0);
+    assert!(
+        told.stderr.contains("passes \"lens the polish\", so"),
+        "{told:#?}"
+    );
+    let told = folder.kb(["search", "+\"lens the polish\""]).expect(1);
+    assert!(
+        told.stderr.contains("has +\"lens the polish\""),
+        "{told:#?}"
+    );
+    assert!(told.hint().contains("--plain"), "{told:#?}");
+    folder
+        .kb(["search", "+\"lens the polish\"", "--plain"])
+        .expect(0);
+    let told = folder.kb(["search", "--", "-lens"]).expect(1);
+    assert!(
+        told.stderr.contains("only says what to leave out"),
+        "{told:#?}"
+    );
 }
 
 #[test]

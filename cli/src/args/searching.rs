@@ -16,8 +16,10 @@ use super::flags::{JsonFlag, PageFlags, modes};
 /// words and by meaning. Each result names its document and lines, which `kb get` can print.
 ///
 /// Operators: "exact words" must occur in this order, ignoring case and punctuation; +word must occur;
-/// -word must not; title:word, path:word and tag:word must occur in the title, the path or the tags of
-/// the document. Anything that is not an operator is plain text.
+/// -word, before or after all other words, must not; title:word, path:word and tag:word must occur in
+/// the title, the path or the tags of the document. In a sentence (five words or more, or one such as
+/// `how`, `the` or `for`) quotes, + and - are plain text, but +"exact words" and -"exact words" are
+/// operators everywhere. An operator that leaves nothing is searched as plain text, with a warning.
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArguments {

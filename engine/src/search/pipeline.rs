@@ -3,10 +3,13 @@
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query, QueryTerm};
 use crate::paging::{Budget, CursorScope};
+use crate::resolve::abbreviate;
 use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 use crate::search::fuse::passages::Passage;
 use crate::search::fuse::score::Scored;
 use crate::search::plan::{self, Plan};
+use crate::search::query::parser::ParsedQuery;
+use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::relevance::{self, Relevance, RelevanceSignals};
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::request::Request;
@@ -37,41 +40,37 @@ pub(crate) fn search(
     let mut warnings = Vec::new();
     let mut timer = StepTimer::start();
     let sources = Sources::bind(files)?;
-    let (plan, mut filter) = plan::plan(request, &sources, analyser, &mut warnings)?;
-    timer.step("plan");
+    let parsed = plan::parse(request, &mut warnings);
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
     // One more than `k` shows whether there is a next page.
-    let wanted = request.k.saturating_add(1);
-    let (found, signals, relevance);
-    let mut reranker = Reranker::new(&plan, &sources, analyser);
-    if plan.browses_documents() {
-        let end = start_at.saturating_add(wanted);
-        let passages = browse::passages(&plan, request, &sources, &mut filter, end)?;
-        timer.step("documents");
-        relevance = if passages.is_empty() {
-            Relevance::NothingRelevant
-        } else {
-            Relevance::Relevant
-        };
-        signals = RelevanceSignals::default();
-        found = Ranked {
-            passages,
-            ..Ranked::default()
-        };
-    } else {
-        let window = (start_at, wanted);
-        found = layers::find(
-            &plan,
-            request,
-            &sources,
-            &mut filter,
-            window,
-            &mut reranker,
-            &mut timer,
-        )?;
-        signals = self::signals(&plan, &found.first, &sources)?;
-        relevance = relevance::judge(&signals);
+    let window = (start_at, request.k.saturating_add(1));
+    let mut answer = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
+    if let Some((parsed, dropped)) = answer.without_operators(request) {
+        let dropped = abbreviate(&dropped.join(" "));
+        let plain = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
+        let warning = format!("nothing that is searched passes {dropped}");
+        if !plain.found.passages.is_empty() {
+            let so = "so the words were searched without operators";
+            answer.warnings.push(format!("{warning}, {so}"));
+            answer.warnings.extend(plain.warnings);
+            answer = Answer {
+                warnings: answer.warnings,
+                ..plain
+            };
+        } else if answer.filter.count() == 0 && answer.warnings.is_empty() {
+            answer.warnings.push(warning);
+        }
     }
+    let Answer {
+        plan,
+        filter,
+        found,
+        texts,
+        signals,
+        relevance,
+        warnings: of_answer,
+    } = answer;
+    warnings.extend(of_answer);
     warnings.extend(filter.unread_warning());
     // An offset is returned also where deeper layers may turn out to have nothing.
     if start_at > found.passages.len() {
@@ -84,7 +83,7 @@ pub(crate) fn search(
         &plan,
         found.passages.get(start_at..).unwrap_or_default(),
         &mut budget,
-        reranker.into_parts(),
+        (analyser, texts),
         &mut warnings,
     )?;
     timer.step("text");
@@ -101,6 +100,87 @@ pub(crate) fn search(
         searched_chunks: filter.count(),
         warnings,
         explanation,
+    })
+}
+
+/// What a query finds, and how.
+struct Answer<'b> {
+    plan: Plan<'b>,
+    filter: TwoPhaseFilter<'b>,
+    found: Ranked,
+    texts: ChunkTexts<'b>,
+    signals: RelevanceSignals,
+    relevance: Relevance,
+    warnings: Vec<String>,
+}
+
+impl Answer<'_> {
+    /// When operators may be why nothing is found: the query without those that are not strict, and
+    /// these.
+    fn without_operators(&self, request: &Request) -> Option<(ParsedQuery, Vec<String>)> {
+        let parsed = &self.plan.parsed;
+        let is_final = !self.found.passages.is_empty()
+            || self.found.may_go_on
+            || self.filter.is_spent()
+            || request.min_score > 0.0
+            || parsed.only_excludes();
+        let mut parsed = (!is_final).then(|| parsed.clone())?;
+        let dropped = parsed.drop_lenient();
+        (!dropped.is_empty()).then_some((parsed, dropped))
+    }
+}
+
+/// The passages from the first to the end of the window, its start and length.
+fn retrieve<'b>(
+    request: &'b Request,
+    parsed: ParsedQuery,
+    sources: &'b Sources<'b>,
+    analyser: &mut Analyser,
+    (start, wanted): (usize, usize),
+    timer: &mut StepTimer,
+) -> Result<Answer<'b>> {
+    let mut warnings = Vec::new();
+    let (plan, mut filter) = plan::plan(request, parsed, sources, analyser, &mut warnings)?;
+    timer.step("plan");
+    let mut reranker = Reranker::new(&plan, sources, analyser);
+    let (found, signals, relevance);
+    if plan.browses_documents() {
+        let end = start.saturating_add(wanted);
+        let passages = browse::passages(&plan, request, sources, &mut filter, end)?;
+        timer.step("documents");
+        relevance = if passages.is_empty() {
+            Relevance::NothingRelevant
+        } else {
+            Relevance::Relevant
+        };
+        signals = RelevanceSignals::default();
+        found = Ranked {
+            passages,
+            ..Ranked::default()
+        };
+    } else {
+        let window = (start, wanted);
+        found = layers::find(
+            &plan,
+            request,
+            sources,
+            &mut filter,
+            window,
+            &mut reranker,
+            timer,
+        )?;
+        signals = self::signals(&plan, &found.first, sources)?;
+        relevance = relevance::judge(&signals);
+    }
+    let texts = reranker.into_texts();
+    Ok(Answer {
+        plan,
+        filter,
+        found,
+        texts,
+        signals,
+        relevance,
+        warnings,
     })
 }
 
@@ -199,9 +279,7 @@ fn render<'r>(
             terms.extend(weighted.map(|term| (term.term.clone(), term.weighted_idf())));
         }
         // Without a keyword score the terms of the query are still highlighted.
-        None => analyser.analyse(&plan.parsed.plain, |term, _| {
-            terms.push((term.to_owned(), 1.0))
-        }),
+        None => analyser.analyse(&plan.text, |term, _| terms.push((term.to_owned(), 1.0))),
     }
     let mut renderer = Renderer::new(sources, request, plan.mode, (analyser, texts), &terms);
     let mut hits = Vec::with_capacity(found.len().min(request.k));

@@ -7,12 +7,15 @@ use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, Query as KeywordQuery};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::{MIN_CANDIDATES, Scan};
+use crate::search::filter::facet::AbsentValues;
 use crate::search::filter::metadata;
+use crate::search::filter::nothing_passes;
 use crate::search::filter::rows::Rows;
 use crate::search::fuse::score::vector_weight;
 use crate::search::options::{Mode, Scope};
 use crate::search::query::execute;
-use crate::search::query::parser::{self, ParsedQuery};
+use crate::search::query::option_words;
+use crate::search::query::parser::{self, Operator, ParsedQuery};
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::Sources;
@@ -23,8 +26,10 @@ const CHUNKS_PER_DOCUMENT: usize = 4;
 /// What a search is going to do.
 #[derive(Debug)]
 pub(crate) struct Plan<'b> {
-    /// The parsed query.
+    /// The parsed query, without the operators that were taken as plain text.
     pub(crate) parsed: ParsedQuery,
+    /// The text that is ranked and embedded.
+    pub(crate) text: String,
     /// The mode that answers: that of the request, or keyword when no file has an available model.
     pub(crate) mode: Mode,
     /// Candidates wanted from each index in the first layer.
@@ -82,32 +87,51 @@ impl Plan<'_> {
     }
 }
 
-/// Makes the plan, and the filter that decides which rows may match.
+/// Parses the query of a request.
+pub(crate) fn parse(request: &Request, warnings: &mut Vec<String>) -> ParsedQuery {
+    let query = searched_part(&request.query, warnings);
+    if request.plain {
+        ParsedQuery::plain(query)
+    } else {
+        parser::parse(query)
+    }
+}
+
+/// Makes the plan, and the filter that decides which rows may match. Operators that leave nothing, and
+/// excluded words that are options of a command, are taken as plain text.
 ///
 /// # Errors
 /// [`Error::EmbeddingModelUnavailable`] for a semantic request to a file of an unknown model;
 /// filter errors as in [`metadata::apply`].
 pub(crate) fn plan<'b>(
     request: &'b Request,
+    mut parsed: ParsedQuery,
     sources: &'b Sources<'b>,
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
 ) -> Result<(Plan<'b>, TwoPhaseFilter<'b>)> {
-    let query = searched_part(&request.query, warnings);
-    let parsed = if request.plain {
-        ParsedQuery::plain(query)
-    } else {
-        parser::parse(query)
-    };
     let mut rows = filtered(sources, request, warnings)?;
-    let phrases = execute::apply(&parsed, sources, &mut rows, warnings)?;
+    option_words::take_as_text(&mut parsed, sources, &rows, analyser, warnings)?;
+    let phrases = if parsed.only_excludes() {
+        warnings.push(
+            "nothing was searched: the query only says what to leave out; add words to find, or a field \
+             such as path:src"
+                .to_owned(),
+        );
+        let nothing = sources.segments.iter().map(|_| RoaringBitmap::new());
+        rows = Some(nothing.collect());
+        Vec::new()
+    } else {
+        execute::apply(&mut parsed, sources, &mut rows, warnings)?
+    };
     warnings.dedup();
-    let filter = TwoPhaseFilter::new(sources, rows, phrases, analyser, warnings)?;
+    let filter = TwoPhaseFilter::new(sources, rows, phrases, &mut parsed, analyser, warnings)?;
     let wanted = match request.scope {
         Scope::Chunks => request.k,
         Scope::Documents => request.k.saturating_mul(CHUNKS_PER_DOCUMENT),
     };
     let mut plan = Plan {
+        text: parsed.ranked_text(),
         parsed,
         mode: request.mode,
         candidates: wanted.max(MIN_CANDIDATES),
@@ -126,7 +150,7 @@ pub(crate) fn plan<'b>(
         // Of the built-in model, whatever model the file has: they are about the query alone.
         let query = KeywordQuery::weighted(
             analyser,
-            &plan.parsed.plain,
+            &plan.text,
             &segments,
             sources.statistics(),
             |word| embed::built_in().word_weight(word),
@@ -142,21 +166,25 @@ pub(crate) fn plan<'b>(
         .keyword_query
         .as_ref()
         .is_some_and(|query| !query.terms().is_empty());
-    plan.is_browse = !plan.parsed.required.is_empty() && !has_terms && !plan.has_vectors();
+    let requires = |(_, it): (usize, &Operator)| it.field.is_none() && !it.excludes();
+    let requires = plan.parsed.operators().any(requires);
+    plan.is_browse = requires && !has_terms && !plan.has_vectors();
     Ok((plan, filter))
 }
 
 /// The rows of all files that pass the filters of the request. A file that refuses a value has no row that
-/// passes; when every file refuses, so does the search.
+/// passes; when every file refuses, so does the search. Warns of values that no document has, and when no
+/// document passes.
 fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
     let mut all = Vec::with_capacity(sources.segments.len());
-    let (mut refused, mut is_filtered) = (None, false);
+    let (mut refused, mut filtered) = (None, 0);
+    let mut absent = AbsentValues::default();
     for source in sources.files {
-        match metadata::apply(source, &request.filters, warnings) {
+        match metadata::apply(source, &request.filters, &mut absent) {
             Ok(None) => return Ok(None),
             Ok(Some(rows)) => {
                 all.extend(rows);
-                is_filtered = true;
+                filtered += 1;
             }
             Err(error @ (Error::InvalidArgument { .. } | Error::FolderNotFound { .. })) => {
                 let nothing = source.catalog.segments.iter().map(|_| RoaringBitmap::new());
@@ -166,10 +194,16 @@ fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>
             Err(error) => return Err(error),
         }
     }
-    match refused {
-        Some(error) if !is_filtered => Err(error),
-        _ => Ok(Some(all)),
+    if let (Some(error), 0) = (refused, filtered) {
+        return Err(error);
     }
+    let rows = Some(all);
+    if nothing_passes::is_nothing(&rows) {
+        warnings.push(nothing_passes::sentence(sources.files, &request.filters)?);
+    } else {
+        warnings.extend(absent.warnings(filtered));
+    }
+    Ok(rows)
 }
 
 fn searched_part<'q>(query: &'q str, warnings: &mut Vec<String>) -> &'q str {
@@ -217,9 +251,9 @@ fn add_vectors(
         };
         let vector = match &embedding {
             Some((id, vector)) if *id == record.id => vector.clone(),
-            _ => embedded(model, &plan.parsed.plain)?,
+            _ => embedded(model, &plan.text)?,
         };
-        let coverage = model.coverage(&plan.parsed.plain);
+        let coverage = model.coverage(&plan.text);
         plan.model_words = (coverage.known_words, coverage.words);
         let asked = VectorQuery::new(&vector, record.quantiser_range);
         if plan.mode == Mode::Semantic && asked.is_none() {

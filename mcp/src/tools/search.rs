@@ -153,7 +153,8 @@ impl Tool for Search {
     const DESCRIPTION: &'static str = "Search documents or passages of the knowledge base. \
         mode=hybrid (default) for questions, semantic for concepts, keyword for exact words, title to \
         find a document by slug, title or tags. Results carry document_id and location for get_pages \
-        and get_document_data.";
+        and get_document_data. Operators: \"phrase\", +word, -word, path:x, title:x, tag:x; in \
+        sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("project", "index_name"),
         ("projectId", "index_name"),
@@ -426,6 +427,46 @@ mod tests {
             "{warning}"
         );
         assert!(answer.text.contains(warning));
+    }
+
+    #[test]
+    fn operators_are_alike_in_all_searches() {
+        let fixture = Fixture::guides();
+        for (tool, results) in [
+            ("search", "/data/results"),
+            ("search_docs", "/results"),
+            ("search_code", "/results"),
+        ] {
+            let ask = |query: &str| {
+                let answer = fixture.answer(tool, json!({"query": query}));
+                let structured = serde_json::Value::Object(answer.structured);
+                let found = structured.pointer(results).unwrap();
+                let warnings = structured["warnings"].to_string();
+                (found.as_array().unwrap().len(), warnings)
+            };
+            let (found, warnings) = ask("how to fix the error \"Lost sail of example.org\"");
+            assert!(
+                found > 0 && !warnings.contains("passes"),
+                "{tool}: {warnings}"
+            );
+            let (found, warnings) = ask("sails \"lost in example.org\"");
+            assert!(found > 0, "{tool}");
+            assert!(
+                warnings.contains("passes \\\"lost in example.org\\\", so"),
+                "{warnings}"
+            );
+            let (found, warnings) = ask("-sails");
+            assert!(
+                found == 0 && warnings.contains("only says what to leave out"),
+                "{warnings}"
+            );
+            assert!(!warnings.contains("NOTHING_RELEVANT"), "{tool}: {warnings}");
+            let (found, warnings) = ask("sails +\"lost in example.org\"");
+            assert!(
+                found == 0 && warnings.contains("has +"),
+                "{tool}: {warnings}"
+            );
+        }
     }
 
     #[test]

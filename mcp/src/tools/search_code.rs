@@ -146,7 +146,8 @@ impl Tool for SearchCode {
     const TITLE: &'static str = "Search code";
     const DESCRIPTION: &'static str = "Search source code with natural language or identifiers. \
         Returns code chunks ranked by relevance with file and lines. Filter by language; \
-        context_before and context_after add lines around each match.";
+        context_before and context_after add lines around each match. Operators: \"phrase\", +word, \
+        -word, path:x; in sentences +\"phrase\", -\"phrase\".";
     const JOINED_LISTS: &'static [JoinedList] = &[JoinedList {
         name: "language",
         begin: "",
@@ -177,8 +178,6 @@ impl Tool for SearchCode {
 
 fn request(params: &SearchCodeParams) -> Request {
     let mut request = Request::new(&params.query);
-    // `-> T`, `std::x`: signs of a language, not operators of a query.
-    request.plain = true;
     request.k = params.limit.get();
     request.mode = match params.use_hybrid_search {
         Some(false) => Mode::Semantic,
@@ -360,11 +359,33 @@ mod tests {
     }
 
     #[test]
-    fn operators_of_a_language_are_plain_text() {
+    fn signs_of_a_language_are_plain_text() {
         let fixture = Fixture::guides();
-        // As a query, this would leave out whatever has "angle".
-        let answer = fixture.answer("search_code", json!({"query": "trim_sail -angle"}));
-        assert_eq!(answer.structured["results"][0]["file_path"], "src/rig.rs");
+        for query in [
+            "fn trim_sail(angle: f32) -> f32",
+            "trim_sail -a",
+            "trim_sail(-angle)",
+        ] {
+            let answer = fixture.answer("search_code", json!({"query": query}));
+            let first = &answer.structured["results"][0];
+            assert_eq!(first["file_path"], "src/rig.rs", "{query}");
+        }
+    }
+
+    #[test]
+    fn a_language_that_no_document_has_is_named() {
+        let fixture = Fixture::guides();
+        let answer = fixture.answer("search_code", json!({"query": "sails", "language": "go"}));
+        assert_eq!(answer.structured["results"].as_array().unwrap().len(), 0);
+        let warnings = answer.structured["warnings"].as_array().unwrap();
+        let [warning] = warnings.as_slice() else {
+            panic!("{warnings:?}");
+        };
+        let warning = warning.as_str().unwrap();
+        assert!(
+            warning.contains("has language \"go\"; there are: python, rust"),
+            "{warning}"
+        );
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl Tool for SearchDocs {
     const TITLE: &'static str = "Search documentation";
     const DESCRIPTION: &'static str = "Search documentation and other prose (Markdown, text, HTML; \
         never source code) in natural language. Returns ranked passages with path, line numbers and \
-        score 0-1. For source code use search_code.";
+        score 0-1. For source code use search_code. Operators: \"phrase\", +word, -word, path:x, \
+        title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("topK", "top_k"),
         ("limit", "top_k"),

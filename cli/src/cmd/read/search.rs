@@ -176,18 +176,18 @@ fn note_nothing_found(
     opened: &Opened,
     output: &mut Output,
 ) {
-    let has_text = || opened.kb.info().is_ok_and(|info| info.chunks > 0);
-    if response.searched_chunks == 0 && request.filters.is_empty() && has_text() {
-        output.note("nothing found: no chunk matches the operators of the query");
-        output.hint("`--plain` treats quotes, +, - and fields as plain text");
-        return;
-    }
-    if response.searched_chunks == 0 && !request.filters.is_empty() {
-        output.note("nothing found: no chunk passes these filters");
-        let file = shell_word(&opened.file);
-        output.hint(&format!(
-            "`kb info {file}` lists types and languages, `kb ls` the paths"
-        ));
+    // A warning has said which filter or operator leaves nothing.
+    if response.searched_chunks == 0 && !response.warnings.is_empty() {
+        if request.filters.is_empty() {
+            output.note("nothing found: no chunk matches the operators of the query");
+            output.hint("`--plain` treats quotes, +, - and fields as plain text");
+        } else {
+            output.note("nothing found: no chunk passes these filters");
+            let file = shell_word(&opened.file);
+            output.hint(&format!(
+                "`kb info {file}` lists types and languages, `kb ls` the paths"
+            ));
+        }
         return;
     }
     let mut shown: String = request.query.chars().take(QUOTED_CHARACTERS).collect();

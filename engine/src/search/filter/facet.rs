@@ -1,6 +1,6 @@
 //! Filters by a facet whose values have aliases: type, language, tag.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roaring::RoaringBitmap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,7 +48,7 @@ impl FacetFilter<'_> {
         &self,
         source: &Source<'_>,
         rows: &mut [RoaringBitmap],
-        warnings: &mut Vec<String>,
+        absent: &mut AbsentValues,
     ) -> Result<()> {
         if self.values.is_empty() {
             return Ok(());
@@ -96,60 +96,113 @@ impl FacetFilter<'_> {
             return Ok(());
         }
         missing.sort_by(|a, b| a.0.cmp(&b.0));
-        self.report_missing(source, &missing, warnings)
+        self.report_missing(source, missing, absent)
     }
 
-    /// Warns of values that no document has; refuses those that this program does not know either.
+    /// Counts values that no document of the file has; refuses those that this program does not know
+    /// either.
     fn report_missing(
         &self,
         source: &Source<'_>,
-        missing: &[(String, FilterValue<'_>)],
-        warnings: &mut Vec<String>,
+        missing: Vec<(String, FilterValue<'_>)>,
+        absent: &mut AbsentValues,
     ) -> Result<()> {
-        let mut present = BTreeSet::new();
-        for segment in &source.catalog.segments {
-            let live = live(segment);
-            for value in facets::values(source.snapshot, segment.id, self.facet)? {
-                let rows = facets::rows_with(
-                    source.snapshot,
-                    segment.id,
-                    segment.rows(),
-                    self.facet,
-                    &value,
-                )?;
-                if rows.is_some_and(|rows| !rows.is_disjoint(&live)) {
-                    present.insert(value);
-                }
-            }
-        }
-        let mut listed: Vec<String> = present.iter().take(MAX_LISTED).cloned().collect();
-        if present.len() > MAX_LISTED {
-            listed.push(format!("and {} more", present.len() - MAX_LISTED));
-        }
-        let listed = if listed.is_empty() {
-            "this file has none".to_owned()
-        } else {
-            format!("this file has: {}", listed.join(", "))
-        };
-        let argument = self.argument;
+        let present = values_of(source, self.facet, None)?;
         if let Some((_, unknown)) = missing.iter().find(|(_, value)| value.canonical.is_none()) {
+            let argument = self.argument;
             return Err(Error::InvalidArgument {
                 argument,
                 reason: format!(
-                    "unknown {argument} {:?}; {listed}",
-                    abbreviate(unknown.text)
+                    "unknown {argument} {:?}; {}",
+                    abbreviate(unknown.text),
+                    listed("this file has", &present)
                 ),
             });
         }
-        let absent: Vec<String> = missing
-            .iter()
-            .take(MAX_LISTED)
-            .map(|(stored, _)| format!("{:?}", abbreviate(stored)))
-            .collect();
-        warnings.push(format!(
-            "no document has {argument} {}; {listed}",
-            absent.join(", ")
-        ));
+        absent
+            .present
+            .entry(self.argument)
+            .or_default()
+            .extend(present);
+        for (stored, _) in missing {
+            *absent.files.entry((self.argument, stored)).or_default() += 1;
+        }
         Ok(())
     }
+}
+
+/// Values of filters that documents of some of the searched files do not have.
+#[derive(Debug, Default)]
+pub(crate) struct AbsentValues {
+    /// In how many files no document has a value, by argument and value.
+    files: BTreeMap<(&'static str, String), usize>,
+    /// What those files have, by argument.
+    present: BTreeMap<&'static str, BTreeSet<String>>,
+}
+
+impl AbsentValues {
+    /// A warning for each argument with values that no document of the `files` files has.
+    pub(crate) fn warnings(&self, files: usize) -> Vec<String> {
+        let mut everywhere: BTreeMap<&'static str, Vec<&str>> = BTreeMap::new();
+        for ((argument, value), missing) in &self.files {
+            if *missing >= files {
+                everywhere.entry(argument).or_default().push(value);
+            }
+        }
+        let none = BTreeSet::new();
+        let warning = |(argument, values): (&'static str, Vec<&str>)| {
+            let present = self.present.get(argument).unwrap_or(&none);
+            let values = values.iter().take(MAX_LISTED);
+            let values: Vec<String> = values.map(|it| format!("{:?}", abbreviate(it))).collect();
+            let values = values.join(", ");
+            format!(
+                "no document has {argument} {values}; {}",
+                listed("there are", present)
+            )
+        };
+        everywhere.into_iter().map(warning).collect()
+    }
+}
+
+/// The values of a facet that live rows of a file have; with `among`, one bitmap a segment, that rows of
+/// these have.
+///
+/// # Errors
+/// [`Error::Damaged`].
+pub(crate) fn values_of(
+    source: &Source<'_>,
+    facet: Facet,
+    among: Option<&[RoaringBitmap]>,
+) -> Result<BTreeSet<String>> {
+    let mut present = BTreeSet::new();
+    for (position, segment) in source.catalog.segments.iter().enumerate() {
+        let live = live(segment);
+        let among = match among {
+            Some(rows) => rows.get(position),
+            None => Some(&live),
+        };
+        let Some(among) = among.filter(|rows| !rows.is_empty()) else {
+            continue;
+        };
+        for value in facets::values(source.snapshot, segment.id, facet)? {
+            let rows =
+                facets::rows_with(source.snapshot, segment.id, segment.rows(), facet, &value)?;
+            if rows.is_some_and(|rows| !rows.is_disjoint(among)) {
+                present.insert(value);
+            }
+        }
+    }
+    Ok(present)
+}
+
+/// `there are: a, b`, or `there are none`.
+pub(crate) fn listed(there_are: &str, values: &BTreeSet<String>) -> String {
+    if values.is_empty() {
+        return format!("{there_are} none");
+    }
+    let mut listed: Vec<String> = values.iter().take(MAX_LISTED).cloned().collect();
+    if values.len() > MAX_LISTED {
+        listed.push(format!("and {} more", values.len() - MAX_LISTED));
+    }
+    format!("{there_are}: {}", listed.join(", "))
 }

@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 use crate::file_types;
 use crate::resolve;
 use crate::resolve::{Globs, folders_of};
-use crate::search::filter::facet::FacetFilter;
+use crate::search::filter::facet::{AbsentValues, FacetFilter};
 use crate::search::filter::rows::{Rows, intersect, live, live_rows, rows_of_documents};
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
 use crate::types::Class;
 
-/// The rows that pass the filters; `None` when there are no filters. Warns of valid values that no document
-/// has.
+/// The rows that pass the filters; `None` when there are no filters. Counts valid values that no document
+/// has in `absent`.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a glob that is not valid, and for a type, language or tag that is unknown
@@ -26,7 +26,7 @@ use crate::types::Class;
 pub(crate) fn apply(
     source: &Source<'_>,
     filters: &Filters,
-    warnings: &mut Vec<String>,
+    absent: &mut AbsentValues,
 ) -> Result<Rows> {
     if filters.is_empty() {
         return Ok(None);
@@ -44,28 +44,20 @@ pub(crate) fn apply(
         values: &filters.languages,
         canonical: file_types::canonical_language,
     };
-    types.apply(source, &mut rows, warnings)?;
-    languages.apply(source, &mut rows, warnings)?;
+    types.apply(source, &mut rows, absent)?;
+    languages.apply(source, &mut rows, absent)?;
     let tags = FacetFilter {
         argument: "tag",
         facet: Facet::Tag,
         values: &filters.tags,
         canonical: |_| None,
     };
-    tags.apply(source, &mut rows, warnings)?;
+    tags.apply(source, &mut rows, absent)?;
     keep_classes(source, &filters.classes, &mut rows)?;
     keep_folders(source, &filters.folders, &mut rows)?;
     keep_documents(source, filters, &mut rows)?;
-    for (argument, given) in [
-        ("symbol kind", &filters.symbol_kinds),
-        ("symbol name", &filters.symbol_names),
-    ] {
-        if !given.is_empty() {
-            warnings.push(format!(
-                "no document has a {argument}: this file has no symbols"
-            ));
-            rows.iter_mut().for_each(RoaringBitmap::clear);
-        }
+    if !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty() {
+        rows.iter_mut().for_each(RoaringBitmap::clear);
     }
     Ok(Some(rows))
 }
@@ -243,8 +235,8 @@ mod tests {
                 model: None,
                 reporter: &Reporter::silent(),
             };
-            let mut warnings = Vec::new();
-            let rows = apply(&source, filters, &mut warnings)?;
+            let mut absent = AbsentValues::default();
+            let rows = apply(&source, filters, &mut absent)?;
             let rows = rows.unwrap_or_else(|| live_rows(&catalog));
             let mut paths = Vec::new();
             for (segment, rows) in catalog.segments.iter().zip(&rows) {
@@ -255,7 +247,7 @@ mod tests {
                 }
             }
             paths.sort();
-            Ok((paths, warnings))
+            Ok((paths, absent.warnings(1)))
         })
     }
 
@@ -322,10 +314,6 @@ mod tests {
         assert_eq!(passing(&since(0), true).unwrap().0.len(), 7);
         assert_eq!(passing(&since(i64::MAX), true).unwrap().0.len(), 0);
         let symbols = Filters::new().symbol_names(words(&["main"]));
-        let (paths, warnings) = passing(&symbols, true).unwrap();
-        assert!(
-            paths.is_empty() && warnings[0].contains("symbol name"),
-            "{warnings:?}"
-        );
+        assert!(passing(&symbols, true).unwrap().0.is_empty());
     }
 }

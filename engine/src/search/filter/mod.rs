@@ -2,4 +2,5 @@
 
 pub(crate) mod facet;
 pub(crate) mod metadata;
+pub(crate) mod nothing_passes;
 pub(crate) mod rows;

@@ -8,53 +8,83 @@ use crate::index::keyword::{Form, Phrase, PhraseMatcher};
 use crate::resolve::PathMatcher;
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
-use crate::search::query::parser::{Field, FieldTerm, Operand, ParsedQuery};
+use crate::search::query::parser::{Field, Operand, Operator, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;
 use crate::search::sources::Sources;
 
 /// Removes from `rows` those that fail a field or a word of the index. `None` stands for all rows, and
 /// stays when there is no such operator. Returns the phrases, which need text.
 ///
-/// Warns of operators that are ignored, shortened, or match no document.
+/// An operator that would leave no row is taken as plain text, or ignored if it excludes, with a warning.
+/// Warns of operators that
+/// are ignored or shortened, too.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] for what a file gets wrong.
 pub(crate) fn apply(
-    parsed: &ParsedQuery,
+    parsed: &mut ParsedQuery,
     sources: &Sources<'_>,
     rows: &mut Rows,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<PhraseOperator>> {
-    for term in &parsed.fields {
-        let with = rows_with_field(term, sources, rows.as_deref(), warnings)?;
-        keep(sources, rows, &with, term.excluded);
-    }
+    let mut operators: Vec<(usize, Operator)> = parsed
+        .operators()
+        .map(|(number, operator)| (number, operator.clone()))
+        .collect();
+    // Words match among the documents that the fields let pass.
+    operators.sort_by_key(|(_, operator)| operator.field.is_none());
     let mut phrases = Vec::new();
-    let required = parsed.required.iter().map(|operand| (operand, false));
-    let excluded = parsed.excluded.iter().map(|operand| (operand, true));
-    for (operand, is_excluded) in required.chain(excluded) {
-        let phrase = phrase_of(operand, warnings);
-        if let (Some(term), false) = (phrase.only_term(), operand.is_quoted) {
-            let with = sources
-                .segments
-                .iter()
-                .map(|segment| segment.keyword_index()?.rows_with(term));
-            let with: Vec<RoaringBitmap> = with.collect::<Result<_>>()?;
-            keep(sources, rows, &with, is_excluded);
-        } else if phrase.is_bare_word() || phrase.is_empty() {
-            warnings.push(format!(
-                "{:?} was ignored: the index has no very common words and no words of one character",
-                abbreviate(&operand.text)
-            ));
+    for (number, operator) in operators {
+        let (operand, excludes) = (&operator.operand, operator.excludes());
+        let with = if let Some(field) = operator.field {
+            rows_with_field(field, &operator, sources, rows.as_deref(), warnings)?
         } else {
-            phrases.push(PhraseOperator {
-                text: operand.text.clone(),
-                phrase,
-                is_excluded,
+            let phrase = phrase_of(operand, warnings);
+            if let (Some(term), false) = (phrase.only_term(), operand.is_quoted) {
+                let with = sources
+                    .segments
+                    .iter()
+                    .map(|segment| segment.keyword_index()?.rows_with(term));
+                with.collect::<Result<Vec<RoaringBitmap>>>()?
+            } else if phrase.is_bare_word() || phrase.is_empty() {
+                warnings.push(format!(
+                    "{:?} was ignored: the index has no very common words and no words of one character",
+                    abbreviate(&operand.text)
+                ));
+                continue;
+            } else {
+                phrases.push(PhraseOperator {
+                    number,
+                    text: operand.text.clone(),
+                    phrase,
+                    is_excluded: excludes,
+                    is_strict: operator.is_strict(),
+                });
+                continue;
+            }
+        };
+        let mut left = rows.clone().unwrap_or_else(|| rows::live_rows_of(sources));
+        let had_any = left.iter().any(|rows| !rows.is_empty());
+        keep(&mut left, &with, excludes);
+        if had_any && left.iter().all(RoaringBitmap::is_empty) {
+            let raw = abbreviate(parsed.raw(number));
+            warnings.push(if excludes {
+                parsed.ignore(number);
+                format!("nothing that is searched passes {raw}, so it was ignored")
+            } else {
+                parsed.take_as_text(number);
+                leaves_nothing(&raw)
             });
+        } else {
+            *rows = Some(left);
         }
     }
     Ok(phrases)
+}
+
+/// The warning of an operator that is taken as plain text.
+pub(crate) fn leaves_nothing(raw: &str) -> String {
+    format!("nothing that is searched passes {raw}, so it was searched as plain text")
 }
 
 fn phrase_of(operand: &Operand, warnings: &mut Vec<String>) -> Phrase {
@@ -70,8 +100,7 @@ fn phrase_of(operand: &Operand, warnings: &mut Vec<String>) -> Phrase {
 }
 
 /// Keeps the rows `with` something, or with `excluded` those without.
-fn keep(sources: &Sources<'_>, rows: &mut Rows, with: &[RoaringBitmap], excluded: bool) {
-    let rows = rows.get_or_insert_with(|| rows::live_rows_of(sources));
+fn keep(rows: &mut [RoaringBitmap], with: &[RoaringBitmap], excluded: bool) {
     for (rows, with) in rows.iter_mut().zip(with) {
         if excluded {
             *rows -= with;
@@ -83,13 +112,14 @@ fn keep(sources: &Sources<'_>, rows: &mut Rows, with: &[RoaringBitmap], excluded
 
 /// The rows of all segments whose documents match a field.
 fn rows_with_field(
-    term: &FieldTerm,
+    field: Field,
+    operator: &Operator,
     sources: &Sources<'_>,
     within: Option<&[RoaringBitmap]>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<RoaringBitmap>> {
-    let words = &term.operand.text;
-    let with = match term.field {
+    let words = &operator.operand.text;
+    let with = match field {
         Field::Tag => of_files(sources, |source| rows::rows_with_tag(source, words))?,
         Field::Path => {
             let path = PathMatcher::new(words, warnings);
@@ -97,10 +127,10 @@ fn rows_with_field(
                 rows::rows_of_documents(source, |document| path.is_match(document.path()))
             })?
         }
-        Field::Title => rows_with_title(term, sources, within, warnings)?,
+        Field::Title => rows_with_title(operator, sources, within, warnings)?,
     };
-    if with.iter().all(RoaringBitmap::is_empty) {
-        let name = term.field.name();
+    if operator.excludes() && with.iter().all(RoaringBitmap::is_empty) {
+        let name = field.name();
         warnings.push(format!("no document has {name}:{:?}", abbreviate(words)));
     }
     Ok(with)
@@ -109,19 +139,19 @@ fn rows_with_field(
 /// The rows of documents whose title matches: a single unquoted word by its term; anything else as
 /// written, or by its terms when no title of the rows `within` matches as written.
 fn rows_with_title(
-    term: &FieldTerm,
+    operator: &Operator,
     sources: &Sources<'_>,
     within: Option<&[RoaringBitmap]>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<RoaringBitmap>> {
-    let phrase = phrase_of(&term.operand, warnings);
+    let phrase = phrase_of(&operator.operand, warnings);
     let rows = |form| {
         let mut matcher = PhraseMatcher::new(&phrase, form);
         of_files(sources, |source| {
             rows::rows_of_documents(source, |document| matcher.matches(document.title()))
         })
     };
-    if !term.operand.is_quoted && phrase.len() == 1 {
+    if !operator.operand.is_quoted && phrase.len() == 1 {
         return rows(Form::Stemmed);
     }
     let written = rows(Form::Written)?;
@@ -129,7 +159,7 @@ fn rows_with_title(
         Some(within) => with.iter().zip(within).any(|(a, b)| !a.is_disjoint(b)),
         None => with.iter().any(|rows| !rows.is_empty()),
     };
-    if term.excluded || has_any(&written) {
+    if operator.excludes() || has_any(&written) {
         return Ok(written);
     }
     let stemmed = rows(Form::Stemmed)?;
@@ -137,7 +167,7 @@ fn rows_with_title(
         warnings.push(format!(
             "no title has an exact match for {:?}; other forms of its words, and identifiers that contain \
              them in sequence, match too",
-            abbreviate(&term.operand.text)
+            abbreviate(&operator.operand.text)
         ));
     }
     Ok(stemmed)

@@ -21,12 +21,16 @@ use crate::store::outline::titles_at;
 /// A phrase that a query requires or excludes.
 #[derive(Debug)]
 pub(crate) struct PhraseOperator {
+    /// Its number among the pieces of the query.
+    pub(crate) number: usize,
     /// As typed.
     pub(crate) text: String,
     /// The analysed text.
     pub(crate) phrase: Phrase,
     /// Whether rows that match are excluded.
     pub(crate) is_excluded: bool,
+    /// Whether it must hold even where it leaves no row.
+    pub(crate) is_strict: bool,
 }
 
 /// A phrase with the rows of all segments that may match it, and those known to.
@@ -185,7 +189,10 @@ impl<'f> RowText<'f> {
     }
 
     /// The text of a row.
-    fn of(&mut self, address: ChunkAddress) -> Result<&str> {
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub(crate) fn of(&mut self, address: ChunkAddress) -> Result<&str> {
         if self.row != Some(address) {
             self.row = None;
             self.text.clear();

@@ -8,6 +8,8 @@ use crate::error::Result;
 use crate::index::keyword::{Analyser, Form, Query};
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
+use crate::search::query::execute;
+use crate::search::query::parser::ParsedQuery;
 use crate::search::query::phrase::{PhraseOperator, PhraseRows, RowText};
 use crate::search::sources::{ChunkAddress, Sources};
 
@@ -43,7 +45,8 @@ pub(crate) struct TwoPhaseFilter<'f> {
 
 impl<'f> TwoPhaseFilter<'f> {
     /// The rows of `rows` for which all phrases hold. A required phrase without an exact match among
-    /// them is matched by its terms instead, with a warning.
+    /// them is matched by its terms instead, with a warning; one without any match is taken as plain
+    /// text in `parsed`, with a warning, but for a strict one, which no row passes.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -51,17 +54,19 @@ impl<'f> TwoPhaseFilter<'f> {
         sources: &'f Sources<'f>,
         rows: Rows,
         phrases: Vec<PhraseOperator>,
+        parsed: &mut ParsedQuery,
         analyser: &mut Analyser,
         warnings: &mut Vec<String>,
     ) -> Result<TwoPhaseFilter<'f>> {
         let limit = READ_LIMIT_BYTES;
-        TwoPhaseFilter::with_limit(sources, rows, phrases, analyser, warnings, limit)
+        TwoPhaseFilter::with_limit(sources, rows, phrases, parsed, analyser, warnings, limit)
     }
 
     fn with_limit(
         sources: &'f Sources<'f>,
         rows: Rows,
         phrases: Vec<PhraseOperator>,
+        parsed: &mut ParsedQuery,
         analyser: &mut Analyser,
         warnings: &mut Vec<String>,
         limit_bytes: u64,
@@ -77,19 +82,19 @@ impl<'f> TwoPhaseFilter<'f> {
         if phrases.is_empty() {
             return Ok(filter);
         }
+        let had_rows = filter.rows.is_some();
         let mut rows = filter
             .rows
             .take()
             .unwrap_or_else(|| rows::live_rows_of(sources));
+        let has_rows = rows.iter().any(|rows| !rows.is_empty());
         for operator in phrases {
-            filter
-                .phrases
-                .push(PhraseRows::new(operator, sources, &rows)?);
-        }
-        for phrase in &mut filter.phrases {
-            if !phrase.operator.is_excluded {
-                choose_form(
-                    phrase,
+            let mut phrase = PhraseRows::new(operator, sources, &rows)?;
+            let operator = &phrase.operator;
+            let (number, is_strict) = (operator.number, operator.is_strict);
+            let occurs = operator.is_excluded
+                || choose_form(
+                    &mut phrase,
                     sources,
                     &rows,
                     &mut filter.text,
@@ -97,7 +102,23 @@ impl<'f> TwoPhaseFilter<'f> {
                     analyser,
                     warnings,
                 )?;
+            if !occurs && has_rows {
+                let raw = abbreviate(parsed.raw(number));
+                warnings.push(if is_strict {
+                    format!("nothing that is searched has {raw}")
+                } else {
+                    execute::leaves_nothing(&raw)
+                });
             }
+            if occurs || is_strict {
+                filter.phrases.push(phrase);
+            } else {
+                parsed.take_as_text(number);
+            }
+        }
+        if filter.phrases.is_empty() {
+            filter.rows = had_rows.then_some(rows);
+            return Ok(filter);
         }
         filter.unverified = rows.iter().map(|_| RoaringBitmap::new()).collect();
         for phrase in &filter.phrases {
@@ -220,7 +241,7 @@ impl<'f> TwoPhaseFilter<'f> {
 }
 
 /// Looks for an exact match among the rows `within`, best-ranked rows first. When there is none the phrase
-/// is matched by its terms.
+/// is matched by its terms. Returns whether it may match a row.
 fn choose_form(
     phrase: &mut PhraseRows,
     sources: &Sources<'_>,
@@ -229,7 +250,7 @@ fn choose_form(
     limit_bytes: u64,
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
-) -> Result<()> {
+) -> Result<bool> {
     let mut unread: Vec<RoaringBitmap> = within
         .iter()
         .enumerate()
@@ -248,7 +269,7 @@ fn choose_form(
             phrase.has(address, text)?;
             read += 1;
             if phrase.was_found(Form::Written) {
-                return Ok(());
+                return Ok(true);
             }
             if let Some(unread) = unread.get_mut(address.segment) {
                 unread.remove(address.row);
@@ -259,7 +280,8 @@ fn choose_form(
         }
         batch = batch.saturating_mul(BATCH_GROWTH);
     }
-    if read < candidates || phrase.was_found(Form::Stemmed) {
+    let may_match = read < candidates || phrase.was_found(Form::Stemmed);
+    if may_match {
         phrase.form = Form::Stemmed;
         let extent = if read < candidates {
             format!(" in the {read} of {candidates} chunks that were read")
@@ -272,7 +294,7 @@ fn choose_form(
             abbreviate(&phrase.operator.text)
         ));
     }
-    Ok(())
+    Ok(may_match)
 }
 
 /// The `most` rows with the best score; the first ones when no row has a score.
@@ -338,6 +360,8 @@ mod tests {
             let sources = Sources::bind(&parts)?;
             for is_excluded in [true, false] {
                 let phrase = PhraseOperator {
+                    number: 0,
+                    is_strict: false,
                     text: "page cache".to_owned(),
                     phrase: Phrase::new("page cache"),
                     is_excluded,
@@ -349,6 +373,7 @@ mod tests {
                     &sources,
                     None,
                     phrases,
+                    &mut ParsedQuery::default(),
                     &mut analyser,
                     &mut warnings,
                     limit,

@@ -21,9 +21,9 @@ const HEADING_SHARE: f32 = 0.5;
 
 /// What is looked for in the documents and texts of one request.
 #[derive(Debug)]
-pub(crate) struct Reranker<'r> {
+pub(crate) struct Reranker<'a, 'r> {
     sources: &'r Sources<'r>,
-    analyser: &'r mut Analyser,
+    analyser: &'a mut Analyser,
     texts: ChunkTexts<'r>,
     /// The terms of the query.
     terms: TermSet,
@@ -57,14 +57,14 @@ enum LinesOf {
     Other,
 }
 
-impl<'r> Reranker<'r> {
+impl<'a, 'r> Reranker<'a, 'r> {
     pub(crate) fn new(
         plan: &Plan<'_>,
         sources: &'r Sources<'r>,
-        analyser: &'r mut Analyser,
-    ) -> Reranker<'r> {
+        analyser: &'a mut Analyser,
+    ) -> Reranker<'a, 'r> {
         let query = plan.keyword_query.as_ref();
-        let pairs = query.and_then(|query| Pairs::new(&plan.parsed.plain, query, analyser));
+        let pairs = query.and_then(|query| Pairs::new(&plan.text, query, analyser));
         Reranker {
             sources,
             analyser,
@@ -196,9 +196,9 @@ impl<'r> Reranker<'r> {
         Ok(())
     }
 
-    /// The analyser that was lent, and the texts that were read.
-    pub(crate) fn into_parts(self) -> (&'r mut Analyser, ChunkTexts<'r>) {
-        (self.analyser, self.texts)
+    /// The texts that were read.
+    pub(crate) fn into_texts(self) -> ChunkTexts<'r> {
+        self.texts
     }
 }
 

@@ -144,7 +144,7 @@ fn titled(
         let positions = sources.positions(file);
         let first = positions.start;
         let rows = filter.rows_of(positions);
-        for hit in title::find(source, &plan.parsed.plain, rows)? {
+        for hit in title::find(source, &plan.text, rows)? {
             let passes = rows.and_then(|rows| rows.get(hit.segment));
             let row = passes.and_then(|rows| first_row(rows, hit.rows.start));
             let row = row.unwrap_or(hit.rows.start);

@@ -48,7 +48,7 @@ pub(crate) fn find(
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     (start, wanted): (usize, usize),
-    reranker: &mut Reranker<'_>,
+    reranker: &mut Reranker<'_, '_>,
     timer: &mut StepTimer,
 ) -> Result<Ranked> {
     let mut found = Ranked::default();

@@ -103,7 +103,8 @@ pub(in crate::tools) fn warnings(
 ) -> Vec<String> {
     let mut warnings = cx.warnings.clone();
     warnings.extend(response.warnings.iter().cloned());
-    if response.relevance == Relevance::NothingRelevant {
+    // Where nothing was searched, another warning says why.
+    if response.relevance == Relevance::NothingRelevant && response.searched_chunks > 0 {
         let they_contain = subject(indexes, "contain");
         let nothing = format!("NOTHING_RELEVANT: {they_contain} nothing relevant to the query");
         warnings.push(if response.hits.is_empty() {

@@ -5,6 +5,6 @@ pub(super) mod interner;
 pub(super) mod script_class;
 pub(super) mod segmenter;
 pub(super) mod stemming;
-mod stop_words;
+pub(super) mod stop_words;
 mod term_counters;
 pub(super) mod tokenizer;

@@ -1,0 +1,125 @@
+//! Says which filter no document passes, and which values would.
+
+use std::collections::BTreeSet;
+
+use roaring::RoaringBitmap;
+
+use crate::error::{Error, Result};
+use crate::resolve::abbreviate;
+use crate::search::filter::facet::{AbsentValues, listed, values_of};
+use crate::search::filter::metadata;
+use crate::search::filter::rows::Rows;
+use crate::search::filters::Filters;
+use crate::search::sources::Source;
+use crate::store::facets::Facet;
+
+/// Most values of one filter that a message names.
+const MAX_VALUES: usize = 5;
+
+/// The facets, in the order in which one is blamed: a wrong language is likelier than a wrong class.
+const FACETS: [(Facet, &str); 4] = [
+    (Facet::Language, "language"),
+    (Facet::Type, "type"),
+    (Facet::Tag, "tag"),
+    (Facet::Class, "class"),
+];
+
+/// A sentence for filters that no document of the files passes. Costs a few runs of the filters.
+///
+/// # Errors
+/// [`Error::Damaged`], [`Error::Cancelled`].
+pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String> {
+    if !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty() {
+        return Ok("no document has symbols, which the filters ask for".to_owned());
+    }
+    for (facet, name) in FACETS {
+        let (others, given) = without(filters, facet);
+        if given.is_empty() {
+            continue;
+        }
+        let mut values = BTreeSet::new();
+        for source in files {
+            let among = match metadata::apply(source, &others, &mut AbsentValues::default()) {
+                Ok(among) => among,
+                // A file that refuses a value has no document that passes.
+                Err(Error::InvalidArgument { .. } | Error::FolderNotFound { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            values.extend(values_of(source, facet, among.as_deref())?);
+        }
+        if values.is_empty() {
+            continue;
+        }
+        let of = match described(&others) {
+            others if others.is_empty() => String::new(),
+            others => format!(" of those with {others}"),
+        };
+        return Ok(format!(
+            "no document{of} has {name} {}; {}",
+            alternatives(&given),
+            listed("there are", &values)
+        ));
+    }
+    Ok(format!(
+        "no document passes the filters: {}",
+        described(filters)
+    ))
+}
+
+/// Whether no row passes.
+pub(crate) fn is_nothing(rows: &Rows) -> bool {
+    rows.as_ref()
+        .is_some_and(|rows| rows.iter().all(RoaringBitmap::is_empty))
+}
+
+/// The filters without that of a facet, and its values.
+fn without(filters: &Filters, facet: Facet) -> (Filters, Vec<String>) {
+    let mut others = filters.clone();
+    let given = match facet {
+        Facet::Language => std::mem::take(&mut others.languages),
+        Facet::Type => std::mem::take(&mut others.types),
+        Facet::Tag => std::mem::take(&mut others.tags),
+        Facet::Class => {
+            let classes = std::mem::take(&mut others.classes);
+            classes
+                .iter()
+                .map(|class| class.name().to_owned())
+                .collect()
+        }
+    };
+    (others, given)
+}
+
+/// What the filters ask for: `class code or data, folder "src"`.
+fn described(filters: &Filters) -> String {
+    let classes = filters.classes.iter().map(|class| class.name().to_owned());
+    let mut parts = Vec::new();
+    for (name, values) in [
+        ("class", &classes.collect()),
+        ("language", &filters.languages),
+        ("type", &filters.types),
+        ("tag", &filters.tags),
+        ("folder", &filters.folders),
+        ("path", &filters.paths),
+    ] {
+        if !values.is_empty() {
+            parts.push(format!("{name} {}", alternatives(values)));
+        }
+    }
+    if filters.modified_since_ms.is_some() {
+        parts.push("a modification time since then".to_owned());
+    }
+    parts.join(", ")
+}
+
+fn alternatives(values: &[String]) -> String {
+    let mut shown: Vec<String> = values
+        .iter()
+        .take(MAX_VALUES)
+        .map(|value| format!("{:?}", abbreviate(value)))
+        .collect();
+    if values.len() > MAX_VALUES {
+        shown.push(format!("{} others", values.len() - MAX_VALUES));
+    }
+    shown.join(" or ")
+}

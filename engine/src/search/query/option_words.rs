@@ -1,0 +1,125 @@
+//! Tells an option of a command (`java -version`) from a word to exclude (`rust -async`) by the texts.
+//!
+//! A word with a dash is an option when one of the best matches of the query, read as plain text, writes
+//! it so: with a dash before it, no letter, digit or underscore before the dash, and nothing but
+//! punctuation or white space after the word. Costs one keyword search and ten texts.
+
+use crate::error::Result;
+use crate::index::keyword::{Analyser, Query};
+use crate::resolve::abbreviate;
+use crate::search::filter::rows::Rows;
+use crate::search::fuse::top_k;
+use crate::search::query::parser::ParsedQuery;
+use crate::search::query::phrase::RowText;
+use crate::search::sources::{ChunkAddress, Sources};
+
+/// Texts that are read. A page of results: what the query would show as plain text.
+const TEXTS: usize = 10;
+
+/// Takes excluded words that are options as plain text, with a warning.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(crate) fn take_as_text(
+    parsed: &mut ParsedQuery,
+    sources: &Sources<'_>,
+    rows: &Rows,
+    analyser: &mut Analyser,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    let words: Vec<(usize, String)> = parsed
+        .operators()
+        .filter(|(_, it)| it.excludes() && it.field.is_none() && !it.operand.is_quoted)
+        .map(|(number, it)| (number, it.operand.text.clone()))
+        .collect();
+    if words.is_empty() {
+        return Ok(());
+    }
+    let mut text = parsed.ranked_text();
+    for (_, word) in &words {
+        text.push(' ');
+        text.push_str(word);
+    }
+    let mut is_option = vec![false; words.len()];
+    let mut texts = RowText::new(sources);
+    for address in best(&text, sources, rows, analyser)? {
+        sources.tick()?;
+        let text = texts.of(address)?;
+        for (is_option, (_, word)) in is_option.iter_mut().zip(&words) {
+            *is_option = *is_option || has_option(text, word);
+        }
+    }
+    for ((number, word), is_option) in words.iter().zip(is_option) {
+        if is_option {
+            let word = abbreviate(word);
+            warnings.push(format!(
+                "\"-{word}\" was searched as text, because documents write it so; -\"{word}\" excludes it"
+            ));
+            parsed.take_as_text(*number);
+        }
+    }
+    Ok(())
+}
+
+/// The best matches of a text by keyword.
+fn best(
+    text: &str,
+    sources: &Sources<'_>,
+    rows: &Rows,
+    analyser: &mut Analyser,
+) -> Result<Vec<ChunkAddress>> {
+    let segments = sources.keyword_segments()?;
+    let query = Query::new(analyser, text, &segments, sources.statistics())?;
+    let mut found = Vec::new();
+    for segment in 0..sources.segments.len() {
+        let rows = rows.as_ref().and_then(|rows| rows.get(segment));
+        let top = query.top_k(segment, TEXTS, rows, 0.0)?;
+        let address = |row| ChunkAddress { segment, row };
+        found.extend(top.into_iter().map(|hit| (hit.score, address(hit.row))));
+    }
+    let found = top_k::top_k(
+        found,
+        TEXTS,
+        |(score, _)| *score,
+        |(_, address)| *address,
+        |address| sources.tie_break_key(address),
+    )?;
+    Ok(found.into_iter().map(|(_, address)| address).collect())
+}
+
+/// Whether `text` has `-word` where an option of a command may stand.
+fn has_option(text: &str, word: &str) -> bool {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + word.len()..).unwrap_or_default();
+        let outside = before.trim_end_matches('-');
+        outside.len() < before.len()
+            && !outside.ends_with(in_word)
+            && !after.starts_with(in_word)
+            && !after.starts_with('-')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_stands_alone_behind_its_dash() {
+        for text in ["java -version", "`--version`", "-version", "(-version=1)"] {
+            assert!(has_option(text, "version"), "{text}");
+        }
+        for text in [
+            "version",
+            "sub-version",
+            "x_-version",
+            "-versions",
+            "-version-id",
+            "- version",
+            "-Version",
+        ] {
+            assert!(!has_option(text, "version"), "{text}");
+        }
+    }
+}
