@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_server_is_reached_with_a_token_from_the_environment() {
+    fn a_running_server_gets_its_token_from_the_environment() {
         let url = "http://127.0.0.1:8765/mcp";
         let mut remote = Remote {
             url: url.to_owned(),

@@ -94,6 +94,24 @@ fn several_files_are_told_apart_by_name_and_searched_together() {
     let id = client.tool("list_indexes", json!({}))["indexes"][1]["id"].take();
     let listed = client.tool("list_documents", json!({"index_name": id}));
     assert_eq!(listed["data"]["documents"][0]["document_id"], "tools.md");
+    // An error about a part of a document says whose document it is.
+    for (tool, arguments) in [
+        (
+            "get_document_data",
+            json!({"document_id": "tools.md", "section": "none"}),
+        ),
+        (
+            "get_pages",
+            json!({"document_id": "tools.md", "section": "none"}),
+        ),
+        (
+            "list_documents",
+            json!({"index_name": "ship", "folder": "none"}),
+        ),
+    ] {
+        let text = client.error(tool, arguments);
+        assert!(text.contains("(index_name ship)"), "{tool}: {text}");
+    }
     // Documents are found wherever they are, by path, name, handle and address.
     for name in ["tools.md", "kb://ship/doc/tools.md"] {
         assert_eq!(

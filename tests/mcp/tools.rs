@@ -140,11 +140,18 @@ fn an_index_without_documents_or_without_code_says_so() {
     folder.kb(["index", "docs"]).expect(0);
     let mut client = Client::stdio(&folder, &["code.kb"]);
     let text = client.error("search_docs", json!({"query": "main"}));
+    // What nobody can do here is no advice.
     assert!(
-        text.starts_with("DOCS_INDEX_NOT_FOUND: ") && text.contains("index_codebase"),
+        text.starts_with("DOCS_INDEX_NOT_FOUND: code holds no documentation.")
+            && text.contains("search_code")
+            && !text.contains("index_codebase"),
         "{text}"
     );
     client.tool("search_code", json!({"query": "main"}));
+    let writable = ["code.kb", "--allow-write"];
+    let mut client = Client::stdio(&folder, &writable);
+    let text = client.error("search_docs", json!({"query": "main"}));
+    assert!(text.contains("index_codebase"), "{text}");
     let mut client = Client::stdio(&folder, &["docs.kb"]);
     let text = client.error("search_code", json!({"query": "main"}));
     assert!(text.starts_with("CODE_INDEX_NOT_FOUND: "), "{text}");

@@ -177,9 +177,10 @@ fn raw(
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
     let found = match part.section {
-        None => index.kb().text_paged(&document.path, part.lines, page)?,
-        Some(section) => index.kb().section_text(&document.path, section, page)?,
+        None => index.kb().text_paged(&document.path, part.lines, page),
+        Some(section) => index.kb().section_text(&document.path, section, page),
     };
+    let found = found.map_err(|error| index.failure(error))?;
     let next = found.next.as_ref();
     let next_offset = next
         .filter(|_| part.is_whole())
@@ -216,9 +217,10 @@ fn chunks(
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
     let found = match (part.section, part.lines) {
-        (None, Some(lines)) => index.kb().chunks_of_lines(&document.path, lines, page)?,
-        (section, _) => index.kb().chunks(&document.path, section, page)?,
+        (None, Some(lines)) => index.kb().chunks_of_lines(&document.path, lines, page),
+        (section, _) => index.kb().chunks(&document.path, section, page),
     };
+    let found = found.map_err(|error| index.failure(error))?;
     let last = found.last().filter(|_| part.is_whole());
     let left = last.map(|last| {
         let end = u64::from(last.at.span.end);

@@ -79,12 +79,11 @@ impl Tool for GetPages {
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());
             let found = match (params.section.as_deref(), located.lines) {
-                (Some(section), _) => kb.section_pages(path, section, &page)?,
-                (None, Some(lines)) if ranges.is_empty() => {
-                    kb.pages_of_lines(path, lines, &page)?
-                }
-                (None, _) => kb.pages(path, &ranges, &page)?,
+                (Some(section), _) => kb.section_pages(path, section, &page),
+                (None, Some(lines)) if ranges.is_empty() => kb.pages_of_lines(path, lines, &page),
+                (None, _) => kb.pages(path, &ranges, &page),
             };
+            let found = found.map_err(|error| located.index.failure(error))?;
             Ok(Attempt {
                 can_shrink: found.pages.len() > 1,
                 tokens: found.pages.tokens,
