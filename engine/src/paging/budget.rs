@@ -152,7 +152,8 @@ pub(crate) fn skip<I: IntoIterator>(items: I, start: u64) -> impl Iterator<Item 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paging::options::{CLIENT_STATE_LIMIT_BYTES, TOKENS_LIMIT};
+    use crate::paging::cursor::CLIENT_STATE_LIMIT_BYTES;
+    use crate::paging::options::TOKENS_LIMIT;
 
     fn scope() -> CursorScope {
         CursorScope::new("search", &[([7; 16], 3)], ["walrus"])

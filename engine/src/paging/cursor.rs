@@ -18,10 +18,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::error::{Error, Result};
-use crate::paging::options::CLIENT_STATE_LIMIT_BYTES;
 
 /// Version of the wire form; 1 was base64url over JSON.
 const VERSION: u8 = 2;
+
+/// Longest [`PageOptions::client_state`](crate::PageOptions::client_state), in bytes.
+pub const CLIENT_STATE_LIMIT_BYTES: usize = 20;
 
 /// Bytes before the offset.
 const HEAD_BYTES: usize = 15;

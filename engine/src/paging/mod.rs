@@ -10,8 +10,8 @@ mod paged;
 mod scope;
 
 pub(crate) use budget::{Budget, fill, skip};
-pub use cursor::Cursor;
-pub use options::{CLIENT_STATE_LIMIT_BYTES, PageOptions, TOKENS_LIMIT};
+pub use cursor::{CLIENT_STATE_LIMIT_BYTES, Cursor};
+pub use options::{PageOptions, TOKENS_LIMIT};
 pub use paged::Paged;
 pub(crate) use scope::CursorScope;
 

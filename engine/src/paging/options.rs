@@ -1,13 +1,10 @@
 //! [`PageOptions`]: what a caller asks of one call.
 
 use crate::error::{Error, Result};
-use crate::paging::cursor::Cursor;
+use crate::paging::cursor::{CLIENT_STATE_LIMIT_BYTES, Cursor};
 
 /// Most tokens that a call may be limited to.
 pub const TOKENS_LIMIT: u32 = 1_000_000;
-
-/// Longest [`PageOptions::client_state`], in bytes.
-pub const CLIENT_STATE_LIMIT_BYTES: usize = 20;
 
 /// How much of a result to return at once, and where to continue. The default is everything, from
 /// the beginning.

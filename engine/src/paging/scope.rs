@@ -100,7 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::paging::options::CLIENT_STATE_LIMIT_BYTES;
+    use crate::paging::cursor::CLIENT_STATE_LIMIT_BYTES;
 
     fn scope(generation: u64, argument: &str) -> CursorScope {
         CursorScope::new("search", &[([7; 16], generation)], [argument])
