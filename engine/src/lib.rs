@@ -104,14 +104,15 @@ pub use kb::{
     search_files_with,
 };
 pub use paging::{
-    ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKENS_LIMIT,
+    ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKEN_BYTES,
+    TOKENS_LIMIT,
 };
 pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
-    Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Explanation, Filters, Hit, K_LIMIT, Mode,
-    QUERY_LIMIT_BYTES, Relevance, RelevanceSignals, Request, Response, Scope, Sort, Step,
-    TermScore, TermStatistics,
+    Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Explanation, Filters, Hit, K_LIMIT,
+    LINE_BYTES, Mode, QUERY_LIMIT_BYTES, Relevance, RelevanceSignals, Request, Response, Scope,
+    Sort, Step, TermScore, TermStatistics,
 };
 pub use types::{
     ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, SourceState, Span,

@@ -102,6 +102,12 @@ pub(crate) struct SearchArguments {
     #[arg(long)]
     pub(crate) full: bool,
 
+    /// Print at most N lines of each result, the best ones, with --json too
+    ///
+    /// A line of more than 80 bytes counts as several. With --max-tokens the results share the budget.
+    #[arg(long, value_name = "N", conflicts_with = "full")]
+    pub(crate) lines: Option<u32>,
+
     /// Print N lines of the document before each result; implies --full
     #[arg(
         short = 'B',

@@ -38,6 +38,7 @@ pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::embedded;
 pub use relevance::{Relevance, RelevanceSignals};
+pub use render::window::LINE_BYTES;
 pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
 pub use response::{Hit, Response};
 pub(crate) use sources::Source;

@@ -11,7 +11,7 @@ use crate::search::plan::{self, Plan};
 use crate::search::query::parser::ParsedQuery;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::relevance::{self, Relevance, RelevanceSignals};
-use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
+use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};
 use crate::search::request::Request;
 use crate::search::rerank::{ChunkTexts, Reranker};
 use crate::search::response::{Hit, Response};
@@ -284,13 +284,15 @@ fn render<'r>(
     let mut renderer = Renderer::new(sources, request, plan.mode, (analyser, texts), &terms);
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;
-    for passage in found.iter().take(request.k) {
+    let count = found.len().min(request.k);
+    for (number, passage) in found.iter().take(count).enumerate() {
         sources.tick()?;
         let terms = match (&plan.keyword_query, request.explain) {
             (Some(query), true) => term_scores(query, passage.best.address)?,
             _ => Vec::new(),
         };
-        let mut hit = renderer.hit(passage, terms)?;
+        let room = Room::new(budget.left_bytes(), number, count);
+        let mut hit = renderer.hit(passage, terms, room)?;
         if request.explain {
             hit.bonuses = bonuses(&passage.best);
         }

@@ -60,12 +60,18 @@ pub struct Request {
     /// Whether neighbouring chunks with similar scores make one hit; has no effect in
     /// [`Scope::Documents`].
     pub join: bool,
+    /// Shows the best lines of a passage instead of all: at most this many whole lines, where a line longer
+    /// than [`LINE_BYTES`](crate::LINE_BYTES) counts as several, and of the longest lines whole sentences or words. The lines
+    /// with the most and rarest terms of the query are chosen, in the best chunk where they are equal. With
+    /// [`max_tokens`](PageOptions::max_tokens) the hits share the budget: each shows fewer lines rather than
+    /// leaving no room for the next. `None`: the whole passage. 0 is refused, and `max_text_chars` beside it.
+    pub max_lines: Option<u32>,
     /// Cuts the text of a hit to this many characters around its snippet. `None`: the whole passage.
     /// 0 is refused.
     pub max_text_chars: Option<usize>,
     /// Characters of the document to return before and after the cut text, rounded down to whole
-    /// words, `0..=`[`CONTEXT_LIMIT_CHARS`]. `None`: none. It needs `max_text_chars` and excludes
-    /// `context_lines`.
+    /// words, `0..=`[`CONTEXT_LIMIT_CHARS`]. `None`: none. It needs `max_text_chars` or `max_lines` and
+    /// excludes `context_lines`.
     pub context_chars: Option<usize>,
     /// How vectors are compared; for measurements.
     pub scan: Scan,
@@ -90,6 +96,7 @@ impl Request {
             min_score: 0.0,
             context_lines: (0, 0),
             join: true,
+            max_lines: None,
             max_text_chars: None,
             context_chars: None,
             scan: Scan::Auto,
@@ -168,6 +175,13 @@ impl Request {
         self
     }
 
+    /// Shows at most `lines` lines of each hit, the best ones.
+    #[must_use]
+    pub fn max_lines(mut self, lines: u32) -> Request {
+        self.max_lines = Some(lines);
+        self
+    }
+
     /// Cuts the text of each hit to `chars` characters around its snippet.
     #[must_use]
     pub fn max_text_chars(mut self, chars: usize) -> Request {
@@ -227,6 +241,12 @@ impl Request {
             let reason = format!("{given} lines given; allowed are 0 to {CONTEXT_LIMIT_LINES}");
             return invalid("context", reason);
         }
+        if self.max_lines == Some(0) {
+            return invalid("max_lines", "0 given; at least 1".to_owned());
+        }
+        if self.max_lines.is_some() && self.max_text_chars.is_some() {
+            return invalid("max_lines", "it excludes max_text_chars".to_owned());
+        }
         if self.max_text_chars == Some(0) {
             return invalid("max_text_chars", "0 given; at least 1".to_owned());
         }
@@ -235,8 +255,11 @@ impl Request {
                 let reason = format!("{given} given; allowed are 0 to {CONTEXT_LIMIT_CHARS}");
                 return invalid("context_chars", reason);
             }
-            Some(_) if self.max_text_chars.is_none() => {
-                return invalid("context_chars", "it needs max_text_chars".to_owned());
+            Some(_) if self.max_text_chars.is_none() && self.max_lines.is_none() => {
+                return invalid(
+                    "context_chars",
+                    "it needs max_text_chars or max_lines".to_owned(),
+                );
             }
             Some(_) if self.context_lines != (0, 0) => {
                 return invalid("context_chars", "it excludes context_lines".to_owned());
@@ -262,6 +285,7 @@ impl Request {
             min_score,
             context_lines: _,
             join,
+            max_lines: _,
             max_text_chars: _,
             context_chars: _,
             scan,
@@ -304,6 +328,7 @@ mod tests {
             filter(Filters::new().symbol_kinds(["a"])),
             filter(Filters::new().symbol_names(["a"])),
             (base().context_lines(1, 0), false),
+            (base().max_lines(9), false),
             (base().max_text_chars(9), false),
             (base().context_chars(9), false),
             (base().explain(true), false),

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         .languages(&arguments.lang)
         .classes(arguments.class.iter().copied());
     filters.modified_since_ms = arguments.since;
-    let request = Request::new(query(arguments)?)
+    let mut request = Request::new(query(arguments)?)
         .plain(arguments.plain)
         .k(arguments.k)
         .mode(arguments.mode)
@@ -48,6 +48,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         .join(!arguments.no_join)
         .page(arguments.page.page())
         .explain(arguments.explain);
+    request.max_lines = arguments.lines;
     let given: Vec<Option<&Path>> = match arguments.file.as_slice() {
         [] => vec![None],
         files => files.iter().map(|file| Some(file.as_path())).collect(),
@@ -96,7 +97,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         let layout = Layout {
             style: output.stdout_style(),
             columns: output.columns(),
-            full: arguments.full || request.context_lines != (0, 0),
+            full: arguments.full || arguments.lines.is_some() || request.context_lines != (0, 0),
             explain: arguments.explain,
         };
         for (position, hit) in response.hits.iter().enumerate() {

@@ -10,7 +10,8 @@ use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::render::context::{self, Pieces, Side};
 use crate::search::render::snippet::{Highlight, snippet};
-use crate::search::render::trim::{cut, first_words, last_words};
+use crate::search::render::trim::{first_words, keep, last_words, preview_within};
+use crate::search::render::window::{LINE_BYTES, WindowLimit, window};
 use crate::search::request::Request;
 use crate::search::rerank::ChunkTexts;
 use crate::search::response::Hit;
@@ -23,6 +24,13 @@ use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its snippet.
 pub(crate) const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
+
+/// A hit shows as many bytes of text however little of a token budget is left for it, unless it is the only
+/// one that fits: three lines.
+const LEAST_TEXT_BYTES: u64 = 240;
+
+/// And so many in any case.
+const LEAST_ONLY_TEXT_BYTES: u64 = 60;
 
 /// Most highlights of a hit. A passage of the usual length cannot have more.
 const HIGHLIGHTS_LIMIT: usize = 4096;
@@ -93,12 +101,18 @@ impl<'r> Renderer<'r> {
         self.cut_hits
     }
 
-    /// The hit of a passage; `terms` are its [`Hit::terms`]. Reads the blocks of the passage and of its
+    /// The hit of a passage; `terms` are its [`Hit::terms`]. With [`Request::max_lines`] it takes its share of
+    /// what is left of the budget, of which `room` has both. Reads the blocks of the passage and of its
     /// context.
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub(crate) fn hit(&mut self, passage: &Passage, terms: Vec<TermScore>) -> Result<Hit> {
+    pub(crate) fn hit(
+        &mut self,
+        passage: &Passage,
+        terms: Vec<TermScore>,
+        room: Room,
+    ) -> Result<Hit> {
         let address = passage.best.address;
         let segment = self.sources.segment(address.segment)?.segment.id;
         let stored = self.stored(passage)?;
@@ -107,11 +121,10 @@ impl<'r> Renderer<'r> {
         if whole.len() as u64 != u64::from(stored.span.len()) {
             return Err(Error::damaged("a passage and its text differ in length"));
         }
-        let (before, after) = self.context_lines(&stored, address.segment, &passage.rows)?;
         let is_chunk = passage.rows.len() == 1;
         let highlights = self.highlights(&whole, is_chunk.then_some(address));
         let BestLines {
-            snippet,
+            snippet: best_lines,
             section,
             section_range,
         } = self.best_lines(file, &stored, &whole, &highlights)?;
@@ -142,15 +155,15 @@ impl<'r> Renderer<'r> {
             source_state: SourceState::Unknown,
             metadata: document.metadata.clone(),
             text: whole,
-            before_is_cut: before.is_cut,
-            after_is_cut: after.is_cut,
-            before: before.text,
-            after: after.text,
+            before_is_cut: false,
+            after_is_cut: false,
+            before: String::new(),
+            after: String::new(),
             highlights: highlights
-                .into_iter()
-                .map(|highlight| highlight.range)
+                .iter()
+                .map(|highlight| highlight.range.clone())
                 .collect(),
-            snippet,
+            snippet: best_lines,
             snippet_first_line: None,
             chunk: ChunkId {
                 segment,
@@ -164,7 +177,27 @@ impl<'r> Renderer<'r> {
         };
         // With a line map (HTML) lines of the text are not lines of the original.
         let has_line_map = document.line_map;
-        let is_too_long = hit.text.len() > HIT_TEXT_LIMIT_BYTES;
+        let mut shown = 0..hit.text.len();
+        if let Some(lines) = request.max_lines {
+            let others = hit.cost_bytes() - hit.text.len() as u64;
+            let limit = room.limit(lines, others);
+            // Lines of one section, so that it is the section of all that is shown.
+            let part = hit.text.get(section_range.clone()).unwrap_or_default();
+            let inside = highlights_within(&highlights, &section_range);
+            let best = stored.best.start.saturating_sub(section_range.start)
+                ..stored.best.end.saturating_sub(section_range.start);
+            let best = window(part, &inside, &best, limit);
+            shown = section_range.start + best.start..section_range.start + best.end;
+            let inside = highlights_within(&highlights, &shown);
+            let best = snippet(
+                hit.text.get(shown.clone()).unwrap_or_default(),
+                &inside,
+                &[],
+                0,
+            );
+            hit.snippet = shown.start + best.start..shown.start + best.end;
+        }
+        let is_too_long = shown.len() > HIT_TEXT_LIMIT_BYTES;
         self.cut_hits += usize::from(is_too_long);
         // A character has at most four bytes.
         let longest = is_too_long.then_some(HIT_TEXT_LIMIT_BYTES / 4);
@@ -174,20 +207,17 @@ impl<'r> Renderer<'r> {
                 Some(_) => section_range,
                 None => 0..hit.text.len(),
             };
-            let whole = request
-                .context_chars
-                .map(|around| (around, hit.text.clone()));
-            let kept = cut(&mut hit, characters, &within, has_line_map);
-            if let Some((around, whole)) = whole {
-                let sides = (
-                    whole.get(..kept.start).unwrap_or_default(),
-                    whole.get(kept.end..).unwrap_or_default(),
-                );
-                let sides =
-                    self.context_chars(&stored, address.segment, &passage.rows, sides, around)?;
-                (hit.before, hit.after) = sides;
-                (hit.before_is_cut, hit.after_is_cut) = (false, false);
-            }
+            shown = preview_within(&hit.text, &hit.snippet, characters, &within);
+        }
+        if shown.len() < hit.text.len() {
+            let whole = keep(&mut hit, shown.clone(), has_line_map);
+            let sides = (
+                whole.get(..shown.start).unwrap_or_default(),
+                whole.get(shown.end..).unwrap_or_default(),
+            );
+            self.add_context(&mut hit, &stored, passage, sides)?;
+        } else {
+            self.add_context(&mut hit, &stored, passage, ("", ""))?;
         }
         hit.snippet_first_line = (!has_line_map).then(|| {
             let before = hit.text.get(..hit.snippet.start).unwrap_or_default();
@@ -254,6 +284,7 @@ impl<'r> Renderer<'r> {
                 span: Span { start: 0, end: 0 },
                 lines: Lines { first: 0, last: 0 },
                 best_start: 0,
+                best: 0..0,
             });
         }
         let chunks = self.sources.segment(passage.best.address.segment)?.chunks();
@@ -271,6 +302,10 @@ impl<'r> Renderer<'r> {
                 last: last.at.lines.last,
             },
             best_start: best.at.span.start,
+            best: {
+                let offset = |byte: u32| byte.saturating_sub(first.at.span.start) as usize;
+                offset(best.at.span.start)..offset(best.at.span.end)
+            },
         })
     }
 
@@ -279,12 +314,34 @@ impl<'r> Renderer<'r> {
         self.texts.rows(segment, rows)
     }
 
-    /// The requested lines before and after a passage, as far as its document has them.
+    /// Adds the requested lines or characters before and after the text of a hit: first `sides`, which its
+    /// passage has there, then the neighbouring chunks of the document.
+    fn add_context(
+        &mut self,
+        hit: &mut Hit,
+        stored: &Stored,
+        passage: &Passage,
+        sides: (&str, &str),
+    ) -> Result<()> {
+        let (segment, rows) = (passage.best.address.segment, &passage.rows);
+        if let Some(characters) = self.request.context_chars {
+            let (before, after) = self.context_chars(stored, segment, rows, sides, characters)?;
+            (hit.before, hit.after) = (before, after);
+            return Ok(());
+        }
+        let (before, after) = self.context_lines(stored, segment, rows, sides)?;
+        (hit.before, hit.before_is_cut) = (before.text, before.is_cut);
+        (hit.after, hit.after_is_cut) = (after.text, after.is_cut);
+        Ok(())
+    }
+
+    /// The requested lines before and after a text, as far as its document has them.
     fn context_lines(
         &mut self,
         stored: &Stored,
         segment: usize,
         rows: &Range<u32>,
+        sides: (&str, &str),
     ) -> Result<(Side, Side)> {
         let (lines_before, lines_after) = self.request.context_lines;
         if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
@@ -292,6 +349,8 @@ impl<'r> Renderer<'r> {
         }
         let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
         let (mut before, mut after) = (Pieces::default(), Pieces::default());
+        before.push(sides.0.to_owned());
+        after.push(sides.1.to_owned());
         // One line end more than lines: the one that ends the line before them.
         while lines_before > 0 && row.start < row.end && !before.has_lines(lines_before + 1) {
             row.end -= 1;
@@ -430,4 +489,56 @@ struct Stored {
     lines: Lines,
     /// First byte of its best chunk.
     best_start: u32,
+    /// The best chunk as bytes of the text of the passage.
+    best: Range<usize>,
+}
+
+/// The highlights inside a range of a text, as ranges of that part.
+fn highlights_within(highlights: &[Highlight], range: &Range<usize>) -> Vec<Highlight> {
+    let inside = highlights.iter().filter(|highlight| {
+        range.start <= highlight.range.start && highlight.range.end <= range.end
+    });
+    inside
+        .map(|highlight| Highlight {
+            range: highlight.range.start - range.start..highlight.range.end - range.start,
+            ..*highlight
+        })
+        .collect()
+}
+
+/// How much text there is room for, of the hit that is rendered next.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Bytes of the budget that are left.
+    pub(crate) left_bytes: u64,
+    /// The share of them that is for the next hit.
+    pub(crate) share: f64,
+}
+
+impl Room {
+    /// What is left of a budget for the hit number `number`, from 0, of `count`. Each gets less than the one
+    /// before, by the square root of its number: the first hit is the right one most often.
+    pub(crate) fn new(left_bytes: u64, number: usize, count: usize) -> Room {
+        let weight = |number: usize| 1.0 / (number as f64 + 1.0).sqrt();
+        // Beyond some hits it makes no difference.
+        let others: f64 = (number..count.min(number + 100)).map(weight).sum();
+        Room {
+            left_bytes,
+            share: (weight(number) / others).min(1.0),
+        }
+    }
+
+    /// The limit of a text of at most `lines` lines, where the rest of the hit costs `others` bytes.
+    fn limit(self, lines: u32, others: u64) -> WindowLimit {
+        let lines = lines as usize;
+        let most = lines.saturating_mul(LINE_BYTES);
+        let left = self.left_bytes.saturating_sub(others);
+        let share = (self.left_bytes as f64 * self.share) as u64;
+        let least = LEAST_TEXT_BYTES.min(left).max(LEAST_ONLY_TEXT_BYTES);
+        let bytes = share.saturating_sub(others).max(least);
+        WindowLimit {
+            lines,
+            bytes: usize::try_from(bytes).unwrap_or(usize::MAX).min(most),
+        }
+    }
 }

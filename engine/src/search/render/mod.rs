@@ -1,5 +1,5 @@
-//! Passages -> hits: [`hit`] reads text and metadata, [`snippet`] picks the best lines, [`trim`] shortens the
-//! text around them, [`context`] reads what comes before and after.
+//! Passages -> hits: [`hit`] reads text and metadata, [`window`] decides which lines are shown, [`snippet`]
+//! picks the best few, [`trim`] shortens the text around them, [`context`] reads what comes before and after.
 
 pub(crate) mod context;
 pub(crate) mod hit;
@@ -8,3 +8,4 @@ pub(crate) mod snippet;
 #[cfg(feature = "ingest")]
 mod tests;
 pub(crate) mod trim;
+pub(crate) mod window;

@@ -1,24 +1,13 @@
-//! Cuts the text of a hit around its snippet, and context at word boundaries.
+//! Cuts the text of a hit, around its snippet for one, and context at word boundaries.
 
 use std::ops::Range;
 
 use crate::search::response::Hit;
 use crate::types::line_ends;
 
-/// Cuts the text of a hit to `characters` characters around its snippet, all of them in `within`, which
-/// holds the snippet, and adapts span, highlights and snippet; lines, too, unless there is a line map.
-/// Returns the byte range of the text that is left.
-pub(crate) fn cut(
-    hit: &mut Hit,
-    characters: usize,
-    within: &Range<usize>,
-    has_line_map: bool,
-) -> Range<usize> {
-    let part = hit.text.get(within.clone()).unwrap_or_default();
-    let best = hit.snippet.start.saturating_sub(within.start)
-        ..hit.snippet.end.saturating_sub(within.start);
-    let range = preview(part, &best, characters);
-    let range = within.start + range.start..within.start + range.end;
+/// Keeps a range of the text of a hit and adapts span, highlights and snippet; lines, too, unless there is a
+/// line map. Returns the whole text.
+pub(crate) fn keep(hit: &mut Hit, range: Range<usize>, has_line_map: bool) -> String {
     let before = hit.text.get(..range.start).unwrap_or_default();
     let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
     if !has_line_map {
@@ -37,8 +26,21 @@ pub(crate) fn cut(
     };
     hit.highlights = hit.highlights.iter().filter_map(inside).collect();
     hit.snippet = inside(&hit.snippet).unwrap_or(0..0);
-    hit.text = shown;
-    range
+    std::mem::replace(&mut hit.text, shown)
+}
+
+/// The range of `characters` characters around the snippet `best` of a text, all of them in `within`, which
+/// holds the snippet.
+pub(crate) fn preview_within(
+    text: &str,
+    best: &Range<usize>,
+    characters: usize,
+    within: &Range<usize>,
+) -> Range<usize> {
+    let part = text.get(within.clone()).unwrap_or_default();
+    let best = best.start.saturating_sub(within.start)..best.end.saturating_sub(within.start);
+    let range = preview(part, &best, characters);
+    within.start + range.start..within.start + range.end
 }
 
 /// The first whole words of a text within `characters` characters; the first characters where no word
