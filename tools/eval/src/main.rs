@@ -1,7 +1,8 @@
 //! `cargo xtask eval`: answer quality of the real engine on judged collections.
 //!
 //! Five tables. *Rows*: each row one document of one uncut chunk; most thresholds rest on this one.
-//! *Chunked*: the same rows cut as any document. *Spans*: whole source files cut by the engine.
+//! *Chunked*: the same rows cut as any document. *Spans*: whole documents cut by the engine, and what the
+//! tools show of them.
 //! *Vectors*: rows searched in two stages, or stored as nibbles, against all rows of signed bytes.
 //! *Verdict*: questions put to their own rows and to those of other fields.
 //! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]).
@@ -134,7 +135,7 @@ fn run_tables(
 ) -> Result<bool> {
     let mut rows = Vec::new();
     let mut chunked = Vec::new();
-    let mut found = Vec::new();
+    let mut found = spans::Measured::default();
     let (mut own, mut together) = (Vec::new(), Together::default());
     let mut kept = Vec::new();
     for name in names {
@@ -159,7 +160,9 @@ fn run_tables(
             chunked.push(scores::measure(&built.kb, &set, Cut::Chunked)?);
         }
         if options.tables.spans {
-            found.extend(spans::measure(&set)?);
+            let measured = spans::measure(&set)?;
+            found.spans.extend(measured.spans);
+            found.shown.extend(measured.shown);
         }
         eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f64());
     }
@@ -182,7 +185,7 @@ fn run_tables(
         figures.insert("chunked".to_owned(), scores::to_json(&chunked));
     }
     if options.tables.spans {
-        spans::print_table(&found);
+        spans::print_tables(&found);
         figures.insert("spans".to_owned(), spans::to_json(&found));
     }
     if options.tables.vectors {

@@ -1,9 +1,11 @@
 //! Finding functions in whole files that the engine cut itself.
 //!
 //! A hit is a returned range in the right file that covers at least half of the lines of the
-//! target, or its first line and at least three lines of it.
+//! target, or its first line and at least three lines of it. `shown` judges what the tools show of it.
 
-use std::collections::HashMap;
+mod shown;
+
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -14,8 +16,10 @@ use kb_engine::Kb;
 use kb_engine::{Mode, Request};
 use serde_json::{Value, json};
 
-use crate::runner::{self, Cut};
+use crate::runner::{self, Cut, TemporaryKb};
 use crate::sets::{self, JudgedSet, Question};
+pub(crate) use shown::ShownScores;
+use shown::Target;
 
 /// Hits asked for.
 const DEPTH: usize = 100;
@@ -67,37 +71,63 @@ pub(crate) struct SpanScores {
 
 const HIT_CUTS: [usize; 3] = [1, 5, 10];
 
-/// Scores all modes; nothing when the collection has no files to cut.
-pub(crate) fn measure(set: &JudgedSet) -> Result<Vec<SpanScores>> {
-    let files = set.folder.join("files.jsonl.gz");
-    if !files.is_file() {
-        return Ok(Vec::new());
+/// Figures of one collection.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Measured {
+    pub(crate) spans: Vec<SpanScores>,
+    pub(crate) shown: Vec<ShownScores>,
+}
+
+/// Scores all modes, and what is shown; nothing when the collection has no whole documents.
+pub(crate) fn measure(set: &JudgedSet) -> Result<Measured> {
+    let judged = set.folder.join("spans.jsonl");
+    let (files, documents) = ("files.jsonl.gz", "documents.jsonl.gz");
+    let mut measured = Measured::default();
+    if set.folder.join(files).is_file() {
+        let texts = read_documents(&set.folder.join(files))?;
+        let targets = read_targets(&judged)?;
+        let bytes = by_question(&judged, |row| target_of_lines(row, &texts))?;
+        let questions = questions_of(set, &bytes);
+        let built = build(set, &texts)?;
+        for mode in [Mode::Keyword, Mode::Semantic, Mode::Hybrid] {
+            let scores = score(&built.kb, &set.name, &questions, &targets, mode)?;
+            measured.spans.push(scores);
+        }
+        let shown = shown::measure(&built.kb, &set.name, &questions, &bytes)?;
+        measured.shown.push(shown);
+    } else if set.folder.join(documents).is_file() {
+        let texts = read_documents(&set.folder.join(documents))?;
+        let bytes = by_question(&judged, |row| target_of_characters(row, &texts))?;
+        let questions = questions_of(set, &bytes);
+        let built = build(set, &texts)?;
+        let shown = shown::measure(&built.kb, &set.name, &questions, &bytes)?;
+        measured.shown.push(shown);
     }
-    let targets = read_targets(&set.folder.join("spans.jsonl"))?;
-    let rows = read_gzipped_lines(&files)?;
-    let mut documents = Vec::new();
-    for row in &rows {
-        let path = sets::text_of(row, "_id")?;
-        let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        let kind = sets::kind_of_path(&path);
-        documents.push(sets::document(
-            path,
-            &name,
-            &sets::text_of(row, "text")?,
-            kind,
-        ));
-    }
-    let questions: Vec<Question> = set
-        .questions
+    Ok(measured)
+}
+
+/// Texts by path.
+fn read_documents(path: &Path) -> Result<BTreeMap<String, String>> {
+    let rows = read_gzipped_lines(path)?;
+    let texts = rows
         .iter()
-        .filter(|question| targets.contains_key(&question.id))
-        .cloned()
-        .collect();
-    let built = runner::build(&set.name, documents.into_iter(), Cut::Chunked)?;
-    let modes = [Mode::Keyword, Mode::Semantic, Mode::Hybrid].into_iter();
-    modes
-        .map(|mode| score(&built.kb, &set.name, &questions, &targets, mode))
-        .collect()
+        .map(|row| Ok((sets::text_of(row, "_id")?, sets::text_of(row, "text")?)));
+    texts.collect()
+}
+
+fn build(set: &JudgedSet, texts: &BTreeMap<String, String>) -> Result<TemporaryKb> {
+    let documents = texts.iter().map(|(path, text)| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        sets::document(path.clone(), name, text, sets::kind_of_path(path))
+    });
+    runner::build(&set.name, documents, Cut::Chunked)
+}
+
+/// The questions that have a target.
+fn questions_of<T>(set: &JudgedSet, targets: &HashMap<String, T>) -> Vec<Question> {
+    let questions = set.questions.iter();
+    let judged = questions.filter(|question| targets.contains_key(&question.id));
+    judged.cloned().collect()
 }
 
 fn score(
@@ -159,24 +189,74 @@ fn summarise(set: &str, mode: Mode, found: &[Found]) -> SpanScores {
 }
 
 fn read_targets(path: &Path) -> Result<HashMap<String, Vec<Range>>> {
-    let mut targets: HashMap<String, Vec<Range>> = HashMap::new();
-    for value in sets::read_lines(path)? {
-        let line = |field: &str| {
-            value[field]
-                .as_u64()
-                .ok_or_else(|| anyhow!("{}: no {field}", path.display()))
-        };
-        let range = Range {
-            path: sets::text_of(&value, "path")?,
-            first: line("start")?,
-            last: line("end")?,
-        };
-        targets
-            .entry(sets::text_of(&value, "query-id")?)
-            .or_default()
-            .push(range);
+    by_question(path, |row| {
+        Ok(Range {
+            path: sets::text_of(row, "path")?,
+            first: number_of(row, "start")?,
+            last: number_of(row, "end")?,
+        })
+    })
+}
+
+/// The judged spans of each question.
+fn by_question<T>(
+    path: &Path,
+    of_row: impl Fn(&Value) -> Result<T>,
+) -> Result<HashMap<String, Vec<T>>> {
+    let mut targets: HashMap<String, Vec<T>> = HashMap::new();
+    for row in sets::read_lines(path)? {
+        let target = of_row(&row).with_context(|| path.display().to_string())?;
+        let question = sets::text_of(&row, "query-id")?;
+        targets.entry(question).or_default().push(target);
     }
     Ok(targets)
+}
+
+fn number_of(row: &Value, field: &str) -> Result<u64> {
+    row[field].as_u64().ok_or_else(|| anyhow!("no {field}"))
+}
+
+fn text_of<'t>(texts: &'t BTreeMap<String, String>, path: &str) -> Result<&'t str> {
+    let text = texts.get(path).map(String::as_str);
+    text.ok_or_else(|| anyhow!("no document {path}"))
+}
+
+/// Lines from 1, both included.
+fn target_of_lines(row: &Value, texts: &BTreeMap<String, String>) -> Result<Target> {
+    let path = sets::text_of(row, "path")?;
+    let (first, last) = (number_of(row, "start")?, number_of(row, "end")?);
+    let mut ends = vec![0];
+    let lines = text_of(texts, &path)?.split_inclusive('\n');
+    for line in lines {
+        ends.push(ends.last().unwrap_or(&0) + line.len());
+    }
+    let end_of = |line: u64| {
+        ends.get(line as usize)
+            .or(ends.last())
+            .copied()
+            .unwrap_or(0)
+    };
+    Ok(Target {
+        start: end_of(first.saturating_sub(1)),
+        end: end_of(last),
+        path,
+    })
+}
+
+/// Characters from 0, the end excluded.
+fn target_of_characters(row: &Value, texts: &BTreeMap<String, String>) -> Result<Target> {
+    let path = sets::text_of(row, "doc")?;
+    let text = text_of(texts, &path)?;
+    let byte_of = |field| -> Result<usize> {
+        let character = number_of(row, field)? as usize;
+        let place = text.char_indices().nth(character);
+        Ok(place.map_or(text.len(), |(byte, _)| byte))
+    };
+    Ok(Target {
+        start: byte_of("start")?,
+        end: byte_of("end")?,
+        path,
+    })
 }
 
 fn read_gzipped_lines(path: &Path) -> Result<Vec<Value>> {
@@ -188,8 +268,9 @@ fn read_gzipped_lines(path: &Path) -> Result<Vec<Value>> {
     sets::parse_lines(&text).with_context(|| format!("{} is not lines of JSON", path.display()))
 }
 
-/// Prints one line per collection and mode.
-pub(crate) fn print_table(scores: &[SpanScores]) {
+/// Prints one line per collection and mode, and what is shown.
+pub(crate) fn print_tables(measured: &Measured) {
+    let scores = &measured.spans;
     println!("\n## Functions in whole files, cut by the engine\n");
     println!("| set | mode | questions | hit@1 | hit@5 | hit@10 | MRR@10 | lines in top 10 |");
     println!("|---|---|---|---|---|---|---|---|");
@@ -204,11 +285,12 @@ pub(crate) fn print_table(scores: &[SpanScores]) {
             score.lines
         );
     }
+    shown::print_table(&measured.shown);
 }
 
 /// All figures.
-pub(crate) fn to_json(scores: &[SpanScores]) -> Value {
-    let lines = scores.iter().map(|score| {
+pub(crate) fn to_json(measured: &Measured) -> Value {
+    let lines = measured.spans.iter().map(|score| {
         json!({
             "set": score.set,
             "mode": score.mode.name(),
@@ -220,7 +302,7 @@ pub(crate) fn to_json(scores: &[SpanScores]) -> Value {
             "lines": score.lines,
         })
     });
-    Value::Array(lines.collect())
+    json!({"functions": lines.collect::<Vec<_>>(), "shown": shown::to_json(&measured.shown)})
 }
 
 #[cfg(test)]
@@ -233,6 +315,18 @@ mod tests {
             first,
             last,
         }
+    }
+
+    #[test]
+    fn targets_are_bytes_of_the_text() {
+        let text = "\u{e9}ne\ntwo\nthree".to_owned();
+        let texts = BTreeMap::from([("a".to_owned(), text)]);
+        let row = json!({"path": "a", "start": 2, "end": 3});
+        let target = target_of_lines(&row, &texts).unwrap();
+        assert_eq!((target.start, target.end), (5, 14));
+        let row = json!({"doc": "a", "start": 1, "end": 5});
+        let target = target_of_characters(&row, &texts).unwrap();
+        assert_eq!((target.start, target.end), (2, 6));
     }
 
     #[test]
