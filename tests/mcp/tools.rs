@@ -249,7 +249,7 @@ fn a_search_returns_located_documents_or_passages() {
             .unwrap()
             .contains("Revenue grew by 15%")
     );
-    assert_eq!(first["location"]["document_type"], "markdown");
+    assert_eq!(first["metadata"]["document_type"], "markdown");
     assert!(first["location"]["start_line"].is_u64(), "{first}");
     assert!(
         first["doc_handle"]

@@ -11,6 +11,9 @@ use super::tool_response::Warnings;
 /// Most tokens of one response.
 pub(crate) const TOKENS_LIMIT: u32 = 20_000;
 
+/// Smaller budgets have room for content or for actions.
+const ACTIONS_LEAST_TOKENS: u64 = 400;
+
 /// How much of a result one page holds, and why it ends where it does.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResultPage<'p> {
@@ -162,6 +165,10 @@ impl ResultPage<'_> {
     }
 
     fn actions(&self) -> Vec<Action> {
+        // The continuation says it as well.
+        if self.max_tokens < ACTIONS_LEAST_TOKENS && !self.is_over() {
+            return Vec::new();
+        }
         let most = u64::from(TOKENS_LIMIT);
         let mut actions = Vec::new();
         if self.token.is_some() {
@@ -215,7 +222,7 @@ mod tests {
     fn page() -> ResultPage<'static> {
         ResultPage {
             tokens: 40,
-            max_tokens: 100,
+            max_tokens: 400,
             complete: "SEARCH_COMPLETED",
             items: "results",
             ..ResultPage::default()
@@ -250,7 +257,7 @@ mod tests {
         });
         assert_eq!(full.1, "SEARCH_COMPLETED");
         let over = framed(&ResultPage {
-            tokens: 101,
+            tokens: 401,
             ..page()
         });
         assert_eq!(
@@ -286,6 +293,18 @@ mod tests {
             ..page()
         };
         assert!(framed(&whole).2.is_empty());
+    }
+
+    #[test]
+    fn a_small_budget_has_no_actions() {
+        let cut = ResultPage {
+            token: Some("t"),
+            max_tokens: 399,
+            ..page()
+        };
+        assert!(framed(&cut).2.is_empty());
+        let over = ResultPage { tokens: 400, ..cut };
+        assert_eq!(framed(&over).2, ["CONTINUE", "INCREASE_LIMIT"]);
     }
 
     #[test]

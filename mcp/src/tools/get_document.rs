@@ -1,6 +1,6 @@
 //! `get_document`: one whole document.
 
-use kb_engine::{DocumentInfo, Lines, PageOptions};
+use kb_engine::{DocumentInfo, Lines, PageOptions, TOKEN_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,15 @@ use super::call::lines::{first_number, line, source};
 use super::call::params::IndexName;
 use super::call::stale;
 use super::call::tool::Tool;
-use crate::indexes::{Located, updated_ms};
+use crate::indexes::{Index, Located, updated_ms};
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, time, uri};
+
+/// A body of more tokens has a warning: most contexts have no room for it.
+const LONG_TOKENS: u64 = 20_000;
+
+/// Tokens of the outline in that warning.
+const OUTLINE_TOKENS: u32 = 300;
 
 /// Tokens of a body at most.
 const BODY_TOKENS: u32 = 204_800;
@@ -61,8 +67,8 @@ impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
     const TITLE: &'static str = "Get a document";
     const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. \
-        Cuts at 800 KB and then sets is_truncated. For long documents read get_document_outline first \
-        and fetch parts with get_pages or get_document_data.";
+        Warns above 20 000 tokens, cuts at 800 KB and then sets is_truncated. For long documents read \
+        get_document_outline first and fetch parts with get_pages or get_document_data.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[("document_id", "doc_handle")];
     const MAX_RESULT_CHARACTERS: Option<u32> = Some(500_000);
 
@@ -83,8 +89,10 @@ impl Tool for GetDocument {
         let is_truncated = *is_truncated;
         let uri = uri::of_document(index.name(), &document.path);
         let updated = time::rfc3339(updated_ms(document));
+        let mut warnings = cx.warnings.clone();
+        warnings.extend(long_warning(index, document, body.len())?);
         let mut text = Text::new();
-        text.warnings(&cx.warnings);
+        text.warnings(&warnings);
         let source = source(&document.path, *lines);
         text.line(format!("{source}  {}", document.title));
         text.facts(&[
@@ -115,7 +123,7 @@ impl Tool for GetDocument {
             document_id: &document.path,
             title: non_empty(&document.title),
             uri,
-            warnings: Warnings::of(cx.warnings.clone()),
+            warnings: Warnings::of(warnings),
         };
         Ok(ToolResponse::new(&result, text.end()))
     }
@@ -165,6 +173,46 @@ impl Body {
             text,
         })
     }
+}
+
+/// What to read instead of a long document: how long it is, and where its first sections are.
+fn long_warning(
+    index: &Index,
+    document: &DocumentInfo,
+    bytes: usize,
+) -> Result<Option<String>, ToolError> {
+    let tokens = (bytes as u64).div_ceil(TOKEN_BYTES);
+    if tokens <= LONG_TOKENS {
+        return Ok(None);
+    }
+    let page = PageOptions::default().max_tokens(OUTLINE_TOKENS);
+    let outline = index.kb().sections(&document.path, &page)?.sections;
+    let first: Vec<String> = outline
+        .iter()
+        .map(|section| {
+            let lines = section.lines;
+            format!(
+                "{} {} {}-{}",
+                section.number, section.title, lines.first, lines.last
+            )
+        })
+        .collect();
+    let sections = match (first.is_empty(), outline.next.is_some()) {
+        (true, _) => "it has no headings".to_owned(),
+        (false, is_cut) => {
+            let more = if is_cut {
+                "; more in get_document_outline"
+            } else {
+                ""
+            };
+            format!("sections and lines: {}{more}", first.join("; "))
+        }
+    };
+    Ok(Some(format!(
+        "LONG_DOCUMENT: {tokens} tokens, {} lines. Next time read a part, as PATH:first-last, or \
+         with get_document_data (section) or get_pages; {sections}",
+        document.lines
+    )))
 }
 
 #[cfg(test)]
@@ -251,6 +299,25 @@ mod tests {
             assert_eq!(error.code, "INVALID_RANGE");
             assert!(error.text().contains("1 to 11"), "{}", error.text());
         }
+    }
+
+    #[test]
+    fn a_long_document_has_a_warning_with_its_outline() {
+        let section = |n: u32| format!("# Part {n}\n\n{}", "sails and ropes\n".repeat(600));
+        let text: String = (1..=9).map(section).collect();
+        let short = &text[..80_000];
+        let fixture = Fixture::new("long", &[("long.md", &text), ("short.md", short)]);
+        let answer = fixture.answer("get_document", json!({"doc_handle": "long.md"}));
+        let warning = answer.structured["warnings"][0].as_str().unwrap();
+        assert!(warning.starts_with("LONG_DOCUMENT: 21"), "{warning}");
+        assert!(
+            warning.contains("get_document_data") && warning.contains("2 Part 2 603-1204"),
+            "{warning}"
+        );
+        assert!(warning.len() < 1500);
+        assert_eq!(answer.structured["body"], text);
+        let answer = fixture.answer("get_document", json!({"doc_handle": "short.md"}));
+        assert!(answer.structured.get("warnings").is_none());
     }
 
     #[test]

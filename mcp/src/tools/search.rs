@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, IndexName, Limit, MaxTokens};
+use super::call::params::{ContinuationToken, Full, IndexName, Limit, MaxTokens};
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
 use crate::indexes::Index;
@@ -16,11 +16,11 @@ use crate::limits::{DOCUMENT_LIMIT, FILE_TYPE_LIMIT, QUERY_LIMIT, TAG_LIMIT};
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, time};
 
-/// Characters of a preview.
-const PREVIEW_CHARS: usize = 500;
-
-/// Characters of the text before it, and of the text after it.
+/// With whole passages: characters of the text before and after each.
 const CONTEXT_CHARS: usize = 100;
+
+/// Lines of a whole passage: more than any has.
+const WHOLE_LINES: u32 = 1000;
 
 pub(super) struct Search;
 
@@ -42,6 +42,8 @@ pub(super) struct SearchParams {
     #[serde(default)]
     sort: SortParam,
     index_name: Option<IndexName>,
+    #[serde(default)]
+    full: Full,
     #[serde(default)]
     max_tokens: MaxTokens,
     continuation_token: Option<ContinuationToken>,
@@ -98,14 +100,12 @@ pub(super) struct SearchResults<'a> {
 #[derive(Serialize, JsonSchema)]
 struct SearchResult<'a> {
     document_id: &'a str,
-    /// Stable handle, slug-suffix.
-    #[schemars(default)]
-    doc_handle: &'a str,
+    /// Stable handle, slug-suffix. It, title, uri, updated, approx_size and metadata: with the first result of a document.
+    doc_handle: Option<&'a str>,
     title: Option<&'a str>,
-    #[schemars(default)]
-    uri: String,
-    #[schemars(default)]
-    index_name: &'a str,
+    uri: Option<String>,
+    /// When several are searched.
+    index_name: Option<&'a str>,
     preview: &'a str,
     /// 0 to 1.
     #[schemars(range(min = 0, max = 1))]
@@ -113,21 +113,17 @@ struct SearchResult<'a> {
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
     #[schemars(default)]
-    location: Location<'a>,
+    location: Location,
     context: Option<Surroundings<'a>>,
     /// ISO 8601.
     updated: Option<String>,
     /// Bytes.
-    #[schemars(default)]
-    approx_size: u64,
-    #[schemars(default)]
-    metadata: Metadata<'a>,
+    approx_size: Option<u64>,
+    metadata: Option<Metadata<'a>>,
 }
 
 #[derive(Default, Serialize, JsonSchema)]
-struct Location<'a> {
-    #[schemars(default)]
-    document_type: &'a str,
+struct Location {
     section: Option<String>,
     start_line: Option<u32>,
     end_line: Option<u32>,
@@ -139,7 +135,7 @@ struct Surroundings<'a> {
     after: Option<&'a str>,
 }
 
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 struct Metadata<'a> {
     #[schemars(default)]
     document_type: &'a str,
@@ -172,10 +168,10 @@ impl Tool for Search {
         let mut request = request(params);
         budget::fit(params.max_tokens.get(), |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
-            let response = hits::ask(cx, &indexes, &request);
+            let response = hits::ask_shown(cx, &indexes, &request);
             let response = response.map_err(|error| error.rename_argument(name_here))?;
             Ok(Attempt {
-                can_shrink: response.hits.len() > 1,
+                can_shrink: hits::can_shrink(&request, &response),
                 tokens: response.hits.tokens,
                 response: respond(cx, params, &indexes, &response),
             })
@@ -214,8 +210,11 @@ fn request(params: &SearchParams) -> Request {
     request.filters.folders = filters.folder.into_iter().collect();
     request.filters.types = filters.file_type.into_iter().collect();
     request.filters.tags = filters.tag.into_iter().collect();
-    request.max_text_chars = Some(PREVIEW_CHARS);
-    request.context_chars = Some(CONTEXT_CHARS);
+    hits::show(&mut request, params.full.get());
+    if params.full.get() {
+        request.max_lines = Some(WHOLE_LINES);
+        request.context_chars = Some(CONTEXT_CHARS);
+    }
     request
 }
 
@@ -226,10 +225,11 @@ fn respond(
     response: &Response,
 ) -> ToolResponse {
     let warnings = hits::warnings(cx, indexes, response);
+    let has_facts = hits::has_facts(params.max_tokens.get());
     let mut text = Text::new();
     text.warnings(&warnings);
-    for (number, hit) in (1..).zip(&response.hits) {
-        show(&mut text, indexes, number, hit);
+    for (number, hit) in response.hits.iter().enumerate() {
+        show(&mut text, indexes, &response.hits, number, hit, has_facts);
     }
     if response.hits.is_empty() {
         text.line("No results.");
@@ -244,7 +244,8 @@ fn respond(
         items: "results",
         ..ResultPage::default()
     };
-    let results = response.hits.iter().map(|hit| result(indexes, hit));
+    let hits = response.hits.iter().enumerate();
+    let results = hits.map(|(number, hit)| result(indexes, &response.hits, number, hit, has_facts));
     let data = SearchResults {
         results: results.collect(),
         token_count: page.tokens,
@@ -253,50 +254,67 @@ fn respond(
     ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
-fn result<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> SearchResult<'a> {
-    let document_type = hit.file_type.as_str();
+fn result<'a>(
+    indexes: &'a [Arc<Index>],
+    hits: &'a [Hit],
+    number: usize,
+    hit: &'a Hit,
+    has_facts: bool,
+) -> SearchResult<'a> {
+    let titled = hits::first_of_document(hits, number);
+    let first = titled.filter(|_| has_facts);
     let has_lines = hit.lines.first > 0;
     let (before, after) = (non_empty(&hit.before), non_empty(&hit.after));
     SearchResult {
         document_id: &hit.document,
-        doc_handle: &hit.handle,
-        title: non_empty(&hit.title),
-        uri: hits::uri_of(indexes, hit),
-        index_name: hits::index_of(indexes, hit),
+        doc_handle: first.map(|hit| hit.handle.as_str()),
+        title: titled.and_then(|hit| non_empty(&hit.title)),
+        uri: first.map(|hit| hits::uri_of(indexes, hit)),
+        index_name: hits::index_shown(indexes, hit),
         preview: &hit.text,
         score: hits::score(hit.score),
         stale: hit.source_state.stale(),
         location: Location {
-            document_type,
             section: Some(section(hit)).filter(|section| !section.is_empty()),
             start_line: has_lines.then_some(hit.lines.first),
             end_line: has_lines.then_some(hit.lines.last),
         },
         context: (before.is_some() || after.is_some()).then_some(Surroundings { before, after }),
-        updated: updated(hit),
-        approx_size: hit.size_bytes,
-        metadata: Metadata {
-            document_type,
+        updated: first.and_then(updated),
+        approx_size: first.map(|hit| hit.size_bytes),
+        metadata: first.map(|hit| Metadata {
+            document_type: &hit.file_type,
             tags: (!hit.tags.is_empty()).then_some(&hit.tags),
             author: author(hit),
-        },
+        }),
     }
 }
 
 /// The same result as text.
-fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
-    hits::first_line(text, number, hit);
-    text.facts(&[
-        ("handle", Some(&hit.handle)),
-        ("index", Some(&hits::index_of(indexes, hit))),
-        ("type", Some(&hit.file_type)),
-        ("updated", Some(&updated(hit).unwrap_or_default())),
-        ("bytes", Some(&hit.size_bytes)),
-        ("tags", Some(&hit.tags.join(" "))),
-        ("author", Some(&author(hit).unwrap_or_default())),
-        ("section", Some(&section(hit))),
-    ]);
-    text.line(hits::uri_of(indexes, hit));
+fn show(
+    text: &mut Text,
+    indexes: &[Arc<Index>],
+    hits: &[Hit],
+    number: usize,
+    hit: &Hit,
+    has_facts: bool,
+) {
+    hits::first_line(text, hits, number, hit);
+    let index = hits::index_shown(indexes, hit).unwrap_or_default();
+    match hits::first_of_document(hits, number).filter(|_| has_facts) {
+        Some(hit) => text.facts(&[
+            ("handle", Some(&hit.handle)),
+            ("index", Some(&index)),
+            ("type", Some(&hit.file_type)),
+            ("updated", Some(&updated(hit).unwrap_or_default())),
+            ("bytes", Some(&hit.size_bytes)),
+            ("tags", Some(&hit.tags.join(" "))),
+            ("author", Some(&author(hit).unwrap_or_default())),
+            ("section", Some(&section(hit))),
+            ("", Some(&hits::uri_of(indexes, hit))),
+        ]),
+        None => text.facts(&[("index", Some(&index)), ("section", Some(&section(hit)))]),
+    };
     text.named_passage("Before:", &hit.before);
     text.passage(&hit.text);
     text.named_passage("After:", &hit.after);
@@ -333,7 +351,7 @@ mod tests {
         assert_eq!(first["document_id"], "guides/sails.md");
         assert_eq!(first["title"], "Sails");
         assert_eq!(first["uri"], "kb://guides/doc/guides/sails.md");
-        assert_eq!(first["location"]["document_type"], "markdown");
+        assert_eq!(first["metadata"]["document_type"], "markdown");
         assert_eq!(first["location"]["section"], "Sails");
         assert!(first["preview"].as_str().unwrap().contains("wax"));
         assert_eq!(answer.structured["status"]["message"], "SEARCH_COMPLETED");
@@ -344,11 +362,14 @@ mod tests {
         let line = "The mate counts every rope on the deck and writes it down.\n";
         let text = format!(
             "---\nauthor: Ada\n---\n# Log\n\n{}A walrus!\n\n{}",
-            line.repeat(12),
-            line.repeat(12)
+            line.repeat(90),
+            line.repeat(90)
         );
         let fixture = Fixture::new("log", &[("log.md", &text)]);
-        let answer = fixture.answer("search", json!({"query": "walrus", "mode": "keyword"}));
+        let answer = fixture.answer(
+            "search",
+            json!({"query": "walrus", "mode": "keyword", "full": true}),
+        );
         let first = &answer.structured["data"]["results"][0];
         assert_eq!(first["metadata"]["author"], "Ada");
         assert!(first["preview"].as_str().unwrap().contains("A walrus!"));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, IndexName, Limit, PassageTokens};
+use super::call::params::{ContinuationToken, Full, IndexName, Limit, PassageTokens};
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
 use crate::indexes::{Index, WORKING_DIRECTORY};
@@ -43,7 +43,8 @@ pub(super) struct SearchCodeParams {
     #[schemars(range(min = 0, max = 200))]
     context_after: Option<u32>,
     #[serde(default)]
-    max_tokens: PassageTokens,
+    full: Full,
+    max_tokens: Option<PassageTokens>,
     continuation_token: Option<ContinuationToken>,
 }
 
@@ -91,10 +92,10 @@ struct Passage<'a> {
     keyword_score: Option<f64>,
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
-    #[schemars(default)]
-    uri: String,
-    #[schemars(default)]
-    index_name: &'a str,
+    /// With the first result of a file.
+    uri: Option<String>,
+    /// When several are searched.
+    index_name: Option<&'a str>,
 }
 
 #[derive(Clone, Copy, Serialize, JsonSchema)]
@@ -164,11 +165,12 @@ impl Tool for SearchCode {
             return Err(hits::holds_none(cx, &indexes, code, what, "search_docs"));
         }
         let mut request = request(params);
-        budget::fit(params.max_tokens.get(), |budget| {
+        let max_tokens = PassageTokens::of(params.max_tokens, params.full);
+        budget::fit_results(max_tokens, |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
-            let response = hits::ask(cx, &indexes, &request)?;
+            let response = hits::ask_shown(cx, &indexes, &request)?;
             Ok(Attempt {
-                can_shrink: response.hits.len() > 1,
+                can_shrink: hits::can_shrink(&request, &response),
                 tokens: response.hits.tokens,
                 response: respond(cx, params, &request, &indexes, &response)?,
             })
@@ -196,6 +198,7 @@ fn request(params: &SearchCodeParams) -> Request {
         .filter(|language| !language.is_empty())
         .map(str::to_owned)
         .collect();
+    hits::show(&mut request, params.full.get());
     request
 }
 
@@ -214,6 +217,11 @@ fn respond(
     };
     let stale = staleness_warning(indexes);
     let warnings = hits::warnings(cx, indexes, response);
+    let max_tokens = PassageTokens::of(params.max_tokens, params.full);
+    let uri = |number| {
+        let first = hits::first_of_document(&response.hits, number)?;
+        hits::has_facts(max_tokens).then(|| hits::uri_of(indexes, first))
+    };
     let mut text = Text::new();
     text.warnings(&warnings);
     if let Some(context) = &search_context {
@@ -229,11 +237,13 @@ fn respond(
     if let Some(stale) = &stale {
         text.line(format!("Age {:?} days: {}", stale.age_days, stale.message));
     }
-    for (number, hit) in (1..).zip(&response.hits) {
-        show(&mut text, indexes, number, hit);
+    for (number, hit) in response.hits.iter().enumerate() {
+        show(&mut text, indexes, &response.hits, number, hit, uri(number));
     }
     text.line(hits::count(response));
-    let passages = response.hits.iter().map(|hit| passage(indexes, hit));
+    let hits = response.hits.iter().enumerate();
+    let passages =
+        hits.map(|(number, hit)| passage(indexes, &response.hits, number, hit, uri(number)));
     let result = SearchCodeResult {
         search_context,
         results: passages.collect(),
@@ -246,38 +256,59 @@ fn respond(
     Ok(ToolResponse::new(&result, text))
 }
 
-fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
+fn passage<'a>(
+    indexes: &'a [Arc<Index>],
+    hits: &'a [Hit],
+    number: usize,
+    hit: &'a Hit,
+    uri: Option<String>,
+) -> Passage<'a> {
+    let first = hits::first_of_document(hits, number);
     Passage {
         file_path: &hit.document,
         start_line: hit.lines.first,
         end_line: hit.lines.last,
         score: hits::score(hit.score),
         content: &hit.text,
-        language_id: non_empty(&hit.language),
+        language_id: first.and_then(|hit| non_empty(&hit.language)),
         context_before: non_empty(&hit.before),
         context_after: non_empty(&hit.after),
         match_type: MatchType::of(hit),
         vector_score: hit.vector_score.map(hits::score),
         keyword_score: hit.keyword_score.map(hits::score),
         stale: hit.source_state.stale(),
-        uri: hits::uri_of(indexes, hit),
-        index_name: hits::index_of(indexes, hit),
+        uri,
+        index_name: hits::index_shown(indexes, hit),
     }
 }
 
 /// The same passage as text.
-fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit) {
-    hits::first_line(text, number, hit);
+fn show(
+    text: &mut Text,
+    indexes: &[Arc<Index>],
+    hits: &[Hit],
+    number: usize,
+    hit: &Hit,
+    uri: Option<String>,
+) {
+    hits::first_line(text, hits, number, hit);
+    let first = hits::first_of_document(hits, number);
     let shown = |score: Option<f32>| score.map(|score| format!("{:?}", hits::score(score)));
     let shown = |score| shown(score).unwrap_or_default();
     let match_type = MatchType::of(hit).map_or("", MatchType::as_str);
     text.facts(&[
-        ("index", Some(&hits::index_of(indexes, hit))),
-        ("language", Some(&hit.language)),
+        (
+            "index",
+            Some(&hits::index_shown(indexes, hit).unwrap_or_default()),
+        ),
+        (
+            "language",
+            Some(&first.map_or("", |hit| hit.language.as_str())),
+        ),
         ("match", Some(&match_type)),
         ("vector", Some(&shown(hit.vector_score))),
         ("keyword", Some(&shown(hit.keyword_score))),
-        ("", Some(&hits::uri_of(indexes, hit))),
+        ("", Some(&uri.unwrap_or_default())),
     ]);
     text.named_passage("Before:", &hit.before);
     text.passage(&hit.text);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::call::arguments::OtherSystem;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, IndexName, Limit, PassageTokens};
+use super::call::params::{ContinuationToken, Full, IndexName, Limit, PassageTokens};
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
 use crate::indexes::Index;
@@ -39,7 +39,8 @@ pub(super) struct SearchDocsParams {
     folder: Option<String>,
     index_name: Option<IndexName>,
     #[serde(default)]
-    max_tokens: PassageTokens,
+    full: Full,
+    max_tokens: Option<PassageTokens>,
     continuation_token: Option<ContinuationToken>,
 }
 
@@ -70,28 +71,25 @@ struct Passage<'a> {
     start_line: u32,
     /// Inclusive.
     end_line: u32,
+    /// With the first passage of a document, as uri.
     document_title: Option<&'a str>,
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
     /// 0-based position of the passage in its document.
     #[schemars(default)]
     chunk_index: u32,
-    #[serde(rename = "document_id")]
-    #[schemars(default)]
-    document_id: &'a str,
-    #[schemars(default)]
-    uri: String,
+    uri: Option<String>,
+    /// When several are searched.
     #[serde(rename = "index_name")]
-    #[schemars(default)]
-    index_name: &'a str,
+    index_name: Option<&'a str>,
 }
 
 impl Tool for SearchDocs {
     const NAME: &'static str = "search_docs";
     const TITLE: &'static str = "Search documentation";
     const DESCRIPTION: &'static str = "Search documentation and other prose (Markdown, text, HTML; \
-        never source code) in natural language. Returns ranked passages with path, line numbers and \
-        score 0-1. For source code use search_code. Operators: \"phrase\", +word, -word, path:x, \
+        never source code) in natural language. Returns the best lines of ranked passages with \
+        path, line numbers and score 0-1. For source code use search_code. Operators: \"phrase\", +word, -word, path:x, \
         title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("topK", "top_k"),
@@ -116,19 +114,20 @@ impl Tool for SearchDocs {
         }
         let mut request = request(params);
         let mut took = Duration::ZERO;
-        budget::fit(params.max_tokens.get(), |budget| {
+        let max_tokens = PassageTokens::of(params.max_tokens, params.full);
+        budget::fit_results(max_tokens, |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
             let started = Instant::now();
-            let response = hits::ask(cx, &indexes, &request)?;
+            let response = hits::ask_shown(cx, &indexes, &request)?;
             took += started.elapsed();
             let mut warnings = hits::warnings(cx, &indexes, &response);
             if response.hits.is_empty() && request.min_score > 0.0 {
                 warnings.extend(best_below(cx, &indexes, &request)?);
             }
             Ok(Attempt {
-                can_shrink: response.hits.len() > 1,
+                can_shrink: hits::can_shrink(&request, &response),
                 tokens: response.hits.tokens,
-                response: respond(&request, &indexes, &response, warnings, took),
+                response: respond(params, &request, &indexes, &response, warnings, took),
             })
         })
     }
@@ -141,6 +140,7 @@ fn request(params: &SearchDocsParams) -> Request {
     request.scope = Scope::Chunks;
     request.filters.classes = CLASSES.to_vec();
     request.filters.folders = params.folder.clone().into_iter().collect();
+    hits::show(&mut request, params.full.get());
     request
 }
 
@@ -161,6 +161,7 @@ fn best_below(
 }
 
 fn respond(
+    params: &SearchDocsParams,
     request: &Request,
     indexes: &[Arc<Index>],
     response: &Response,
@@ -169,19 +170,28 @@ fn respond(
 ) -> ToolResponse {
     let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
     let token = response.hits.next.as_ref().map(Cursor::as_str);
+    let max_tokens = PassageTokens::of(params.max_tokens, params.full);
+    let uri = |number| {
+        let first = hits::first_of_document(&response.hits, number)?;
+        hits::has_facts(max_tokens).then(|| hits::uri_of(indexes, first))
+    };
     let mut text = Text::new();
     text.warnings(&warnings);
-    for (number, hit) in (1..).zip(&response.hits) {
-        hits::first_line(&mut text, number, hit);
+    for (number, hit) in response.hits.iter().enumerate() {
+        hits::first_line(&mut text, &response.hits, number, hit);
         text.facts(&[
-            ("index", Some(&hits::index_of(indexes, hit))),
+            (
+                "index",
+                Some(&hits::index_shown(indexes, hit).unwrap_or_default()),
+            ),
             ("chunk", Some(&hit.chunk_index)),
-            ("", Some(&hits::uri_of(indexes, hit))),
+            ("", Some(&uri(number).unwrap_or_default())),
         ]);
         text.passage(&hit.text);
     }
     text.line(hits::count(response));
-    let passages = response.hits.iter().map(|hit| passage(indexes, hit));
+    let hits = &response.hits;
+    let passages = (0..hits.len()).filter_map(|number| passage(indexes, hits, number, uri(number)));
     let result = SearchDocsResult {
         results: passages.collect(),
         total_results: response.hits.len(),
@@ -193,20 +203,26 @@ fn respond(
     ToolResponse::new(&result, text.continued(hits::lead(is_cut), token))
 }
 
-fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit) -> Passage<'a> {
-    Passage {
+fn passage<'a>(
+    indexes: &'a [Arc<Index>],
+    hits: &'a [Hit],
+    number: usize,
+    uri: Option<String>,
+) -> Option<Passage<'a>> {
+    let hit = hits.get(number)?;
+    let first = hits::first_of_document(hits, number);
+    Some(Passage {
         path: &hit.document,
         text: &hit.text,
         score: hits::score(hit.score),
         start_line: hit.lines.first,
         end_line: hit.lines.last,
-        document_title: non_empty(&hit.title),
+        document_title: first.and_then(|hit| non_empty(&hit.title)),
         stale: hit.source_state.stale(),
         chunk_index: hit.chunk_index,
-        document_id: &hit.document,
-        uri: hits::uri_of(indexes, hit),
-        index_name: hits::index_of(indexes, hit),
-    }
+        uri,
+        index_name: hits::index_shown(indexes, hit),
+    })
 }
 
 #[cfg(test)]
@@ -252,7 +268,7 @@ mod tests {
         assert!(few.text.contains("pass a lower min_score"), "{}", few.text);
         let all = fixture.answer(
             "search_docs",
-            json!({"query": "a ship and its sails", "index_name": id}),
+            json!({"query": "a ship and its sails", "index_name": id, "top_k": 9}),
         );
         assert!(
             all.structured["totalResults"].as_u64().unwrap() > 5,
@@ -279,13 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn ten_passages_are_not_truncated() {
+    fn five_passages_are_not_truncated() {
         let names: Vec<String> = (0..12).map(|n| format!("{n}.md")).collect();
         let documents: Vec<(&str, &str)> =
             names.iter().map(|name| (name.as_str(), "sails")).collect();
         let fixture = Fixture::new("many", &documents);
         let answer = fixture.answer("search_docs", json!({"query": "sails"}));
-        assert_eq!(answer.structured["totalResults"], 10);
+        assert_eq!(answer.structured["totalResults"], 5);
         assert!(answer.structured.get("truncated").is_none());
     }
 

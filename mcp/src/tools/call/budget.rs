@@ -8,9 +8,9 @@ use crate::response::{ToolError, ToolResponse};
 /// Bytes of each form for each token of the budget: 4, and a quarter more for the frame.
 const BYTES_PER_TOKEN: usize = 5;
 
-/// Below so many tokens the frame alone (status, continuation, actions) is larger than the budget; it
-/// is not counted there.
-const FRAME_TOKENS: u32 = 500;
+/// Below so many tokens the frame alone (status, continuation) and the names of one item are larger than
+/// the budget; they are not counted there.
+const FRAME_TOKENS: u32 = 100;
 
 /// Most attempts with a smaller budget.
 const TRIES: u32 = 8;
@@ -29,11 +29,31 @@ pub(in crate::tools) struct Attempt {
 /// result.
 pub(in crate::tools) fn fit(
     max_tokens: u32,
+    attempt: impl FnMut(u32) -> Result<Attempt, ToolError>,
+) -> Result<ToolResponse, ToolError> {
+    fit_from(max_tokens, max_tokens, attempt)
+}
+
+/// As [`fit`], for results that do not say how many tokens the engine counts: it counts names for each item
+/// that the forms have once, so the first attempt has the quarter more.
+pub(in crate::tools) fn fit_results(
+    max_tokens: u32,
+    attempt: impl FnMut(u32) -> Result<Attempt, ToolError>,
+) -> Result<ToolResponse, ToolError> {
+    fit_from(
+        max_tokens.saturating_add(max_tokens / 4),
+        max_tokens,
+        attempt,
+    )
+}
+
+fn fit_from(
+    mut budget: u32,
+    max_tokens: u32,
     mut attempt: impl FnMut(u32) -> Result<Attempt, ToolError>,
 ) -> Result<ToolResponse, ToolError> {
     let limit = usize::try_from(max_tokens.max(FRAME_TOKENS)).unwrap_or(usize::MAX);
     let limit = limit.saturating_mul(BYTES_PER_TOKEN);
-    let mut budget = max_tokens;
     let mut made = attempt(budget)?;
     for _ in 0..TRIES {
         let measured = larger_form(&made.response);

@@ -6,10 +6,67 @@ use std::sync::atomic::Ordering;
 
 use kb_engine::{Hit, Kb, Progress, Relevance, Request, Response, search_files_with};
 
-use super::context::Context;
+use super::context::{Context, non_empty};
 use super::stale;
 use crate::indexes::{Index, is_of_file, look_at_sources, skipped};
 use crate::response::{Text, ToolError, uri, wording};
+
+/// Most lines of a result that are shown, unless the caller wants whole passages; the default budget has room
+/// for about 20 of each of five.
+const SHOWN_LINES: u32 = 40;
+
+/// A text of so few bytes gets no shorter with a smaller budget.
+const LEAST_TEXT_BYTES: usize = 60;
+
+/// Results, and lines of each, where nothing is relevant.
+const IRRELEVANT_RESULTS: usize = 3;
+const IRRELEVANT_LINES: u32 = 3;
+
+/// Sets what is shown of each result: whole passages, or the best lines of each chunk, because the lines of
+/// neighbours that are joined would leave out what the others have.
+pub(in crate::tools) fn show(request: &mut Request, full: bool) {
+    request.join = full;
+    request.max_lines = (!full).then_some(SHOWN_LINES);
+}
+
+/// Searches as [`ask`] does; where nothing is relevant, gives three short previews and no continuation.
+pub(in crate::tools) fn ask_shown(
+    cx: &Context<'_>,
+    indexes: &[Arc<Index>],
+    request: &Request,
+) -> Result<Response, ToolError> {
+    let response = ask(cx, indexes, request)?;
+    let is_long = response.hits.len() > 1 || response.hits.next.is_some();
+    if response.relevance != Relevance::NothingRelevant || !is_long {
+        return Ok(response);
+    }
+    let mut few = request.clone();
+    few.page.cursor = None;
+    few.k = request.k.min(IRRELEVANT_RESULTS);
+    few.max_lines = Some(IRRELEVANT_LINES);
+    few.context_lines = (0, 0);
+    few.context_chars = None;
+    let mut response = ask(cx, indexes, &few)?;
+    response.hits.next = None;
+    Ok(response)
+}
+
+/// Whether a smaller budget gives less: fewer results, or fewer lines of the only one.
+pub(in crate::tools) fn can_shrink(request: &Request, response: &Response) -> bool {
+    let is_long = |hit: &Hit| hit.text.len() > LEAST_TEXT_BYTES;
+    match response.hits.items.as_slice() {
+        [only] => request.max_lines.is_some() && is_long(only),
+        hits => hits.len() > 1,
+    }
+}
+
+/// The facts about a document that only the first of its hits has; `None` for the others.
+pub(in crate::tools) fn first_of_document(hits: &[Hit], number: usize) -> Option<&Hit> {
+    let hit = hits.get(number)?;
+    let is_same = |other: &Hit| other.file == hit.file && other.document == hit.document;
+    let before = hits.get(..number).unwrap_or_default();
+    (!before.iter().any(is_same)).then_some(hit)
+}
 
 /// Searches the files as if they were one, until the call is cancelled. Of several, those that cannot
 /// be read are left out with a warning. The files of all hits are looked at: whether they are stale.
@@ -77,6 +134,20 @@ fn ask_readable(
     }
     response.warnings.extend(failed.iter().map(skipped));
     Ok(response)
+}
+
+/// Smaller budgets have room for text or for the facts about documents.
+const FACTS_LEAST_TOKENS: u32 = 400;
+
+/// Whether a result within that budget has the facts about its documents, except their titles.
+pub(in crate::tools) fn has_facts(max_tokens: u32) -> bool {
+    max_tokens >= FACTS_LEAST_TOKENS
+}
+
+/// Name of the index that a hit comes from, where several are searched.
+pub(in crate::tools) fn index_shown<'i>(indexes: &'i [Arc<Index>], hit: &Hit) -> Option<&'i str> {
+    let name = index_of(indexes, hit);
+    (indexes.len() > 1).then_some(name).and_then(non_empty)
 }
 
 /// Name of the index that a hit comes from.
@@ -165,12 +236,14 @@ pub(in crate::tools) fn lead(is_cut: bool) -> &'static str {
     }
 }
 
-/// The first line of a result: `1. path:3-9  score 0.87  Title`.
-pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
-    let title = match hit.title.as_str() {
+/// The first line of a result: `1. path:3-9  score 0.87  Title`; the title with the first of a document.
+pub(in crate::tools) fn first_line(text: &mut Text, hits: &[Hit], number: usize, hit: &Hit) {
+    let first = first_of_document(hits, number);
+    let title = match first.map_or("", |hit| hit.title.as_str()) {
         "" => String::new(),
         title => format!("  {title}"),
     };
+    let number = number + 1;
     // A document without text has no lines.
     let lines = match hit.lines.first {
         0 => String::new(),

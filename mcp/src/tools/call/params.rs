@@ -80,19 +80,34 @@ impl Default for MaxTokens {
     }
 }
 
-/// Most tokens, of 4 bytes.
+/// Most tokens; 8000 with full.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[schemars(extend("default" = PassageTokens::DEFAULT))]
 pub(in crate::tools) struct PassageTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
 impl PassageTokens {
-    pub(in crate::tools) fn get(self) -> u32 {
-        self.0
+    /// Both forms may have a quarter more: 1500.
+    const DEFAULT: u32 = 1200;
+    const DEFAULT_FULL: u32 = 8000;
+
+    /// The budget of a call, which may leave it out.
+    pub(in crate::tools) fn of(given: Option<PassageTokens>, full: Full) -> u32 {
+        let default = if full.0 {
+            PassageTokens::DEFAULT_FULL
+        } else {
+            PassageTokens::DEFAULT
+        };
+        given.map_or(default, |given| given.0)
     }
 }
 
-impl Default for PassageTokens {
-    fn default() -> PassageTokens {
-        PassageTokens(8000)
+/// Whole passages instead of their best lines.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+pub(in crate::tools) struct Full(bool);
+
+impl Full {
+    pub(in crate::tools) fn get(self) -> bool {
+        self.0
     }
 }
 
@@ -108,6 +123,6 @@ impl Limit {
 
 impl Default for Limit {
     fn default() -> Limit {
-        Limit(10)
+        Limit(5)
     }
 }

@@ -146,7 +146,7 @@ mod tests {
             (
                 "search_docs",
                 json!({"query": "walrus"}),
-                "/results/0/document_id",
+                "/results/0/index_name",
             ),
         ] {
             let answer = fixture.answer(tool, given);

@@ -53,7 +53,27 @@ fn calls() -> Vec<(&'static str, Value, &'static str)> {
             json!({"recursive": true}),
             "/data/documents",
         ),
+        (
+            "search_docs",
+            json!({"query": "walrus ice", "top_k": 50}),
+            "/results",
+        ),
+        (
+            "search_docs",
+            json!({"query": "walrus ice", "full": true, "min_score": 0.01}),
+            "/results",
+        ),
     ]
+}
+
+/// What of an item does not depend on the page: how many lines of a result are shown does, and which is the
+/// first of its document.
+fn lasting(tool: &str, item: &Value) -> Value {
+    if !tool.starts_with("search") {
+        return item.clone();
+    }
+    let id = item.get("path").or_else(|| item.get("document_id"));
+    json!([id, item["score"]])
 }
 
 /// The items of all pages of a result, each page checked against `max_tokens`; texts are joined.
@@ -82,7 +102,7 @@ fn all_pages(
         match found {
             Value::Array(found) => {
                 assert!(!found.is_empty(), "{tool} {given}: an empty page");
-                items.extend(found.iter().cloned());
+                items.extend(found.iter().map(|item| lasting(tool, item)));
             }
             found => content.push_str(found.as_str().unwrap()),
         }
@@ -93,7 +113,8 @@ fn all_pages(
             is_over
         );
         let Some(token) = whole.pointer("/continuation/token").and_then(Value::as_str) else {
-            assert_eq!(whole.pointer("/continuation/has_more"), Some(&json!(false)));
+            let has_more = whole.pointer("/continuation/has_more");
+            assert!(has_more.is_none_or(|has_more| has_more == false));
             items.push(content.into());
             return items.into();
         };
@@ -134,7 +155,7 @@ proptest! {
     fn pages_join_to_the_whole_and_each_fits(
         texts in proptest::collection::vec(hostile(), 3),
         names in proptest::collection::hash_set("[a-z\"'% \u{4e00}\u{202e}]{1,40}", 1..12),
-        max_tokens in 500u32..3000,
+        max_tokens in 100u32..3000,
     ) {
         let long = format!("# One\n\nwalrus ice\n\n# Two\n\n{}\n\n{}", texts[0], texts[1].repeat(4));
         let names: Vec<String> = names.iter().map(|name| format!("b/{name}x/n.md")).collect();
@@ -155,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn searches_without_pages_fit(texts in proptest::collection::vec(hostile(), 4), max_tokens in 500u32..3000) {
+    fn searches_without_pages_fit(texts in proptest::collection::vec(hostile(), 4), max_tokens in 100u32..3000) {
         let names = ["a.md", "b.rs", "c.json", "d.txt"];
         let texts: Vec<String> = texts.iter().map(|text| format!("walrus ice\n{text}")).collect();
         let documents: Vec<(&str, &str)> = names.into_iter().zip(texts.iter().map(String::as_str)).collect();
@@ -166,6 +187,179 @@ proptest! {
             let results = answer.structured["results"].as_array().unwrap().len();
             let size = larger_form(&answer);
             prop_assert!(results == 1 || size <= max_tokens as usize * 5, "{} {}", tool, size);
+        }
+    }
+}
+
+/// Documents of `count` sections of some 30 lines each, with different words.
+fn manual(count: usize) -> Fixture {
+    let paragraph = |n: usize| {
+        let line = |k: usize| {
+            format!("Step {k} of task {n}: the walrus crew lashes barrel {k} to mast {n}.\n")
+        };
+        format!("## Task {n}\n\n{}\n", (0..30).map(line).collect::<String>())
+    };
+    let document = |d: usize| {
+        let tasks = (0..count).map(|n| paragraph(10 * d + n));
+        format!("# Walrus manual {d}\n\n{}", tasks.collect::<String>())
+    };
+    let texts: Vec<(String, String)> = (0..4)
+        .map(|d| (format!("manual/volume-{d}.md"), document(d)))
+        .collect();
+    let texts: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    Fixture::new("manual", &texts)
+}
+
+#[test]
+fn a_default_search_takes_at_most_1500_tokens() {
+    let fixture = manual(6);
+    // `search` has the budget of the system that it stands in for.
+    for (tool, results, most) in [
+        ("search_docs", "/results", 1500 * 4),
+        ("search", "/data/results", 2500 * 4),
+    ] {
+        let mut given = json!({"query": "how does the crew lash a barrel to the mast"});
+        if tool == "search" {
+            given["scope"] = "chunks".into();
+        }
+        let answer = fixture.answer(tool, given);
+        assert!(
+            larger_form(&answer) <= most,
+            "{tool}: {}",
+            larger_form(&answer)
+        );
+        let whole = Value::Object(answer.structured);
+        assert_eq!(whole.pointer(results).unwrap().as_array().unwrap().len(), 5);
+        assert!(
+            whole
+                .pointer("/continuation/token")
+                .unwrap()
+                .as_str()
+                .unwrap()
+                .len()
+                <= 60
+        );
+    }
+}
+
+#[test]
+fn shown_lines_are_whole_and_named() {
+    let fixture = manual(6);
+    let asked = json!({"query": "how does the crew lash barrel 17 to mast 23"});
+    let body = fixture.answer("get_document", json!({"doc_handle": "volume-2.md"}));
+    let body: Vec<&str> = body.structured["body"].as_str().unwrap().lines().collect();
+    let answer = fixture.answer("search_docs", asked.clone());
+    let mut shown = 0;
+    for result in answer.structured["results"].as_array().unwrap() {
+        let lines: Vec<&str> = result["text"].as_str().unwrap().lines().collect();
+        let (first, last) = (&result["startLine"], &result["endLine"]);
+        let (first, last) = (
+            first.as_u64().unwrap() as usize,
+            last.as_u64().unwrap() as usize,
+        );
+        assert_eq!(lines.len(), last - first + 1);
+        if result["path"] == "manual/volume-2.md" {
+            assert_eq!(lines, body[first - 1..last]);
+            shown += 1;
+        }
+    }
+    assert!(
+        shown > 0 && answer.text.contains("barrel 17 to mast 23"),
+        "{}",
+        answer.text
+    );
+    // Whole passages are longer.
+    let mut full = asked;
+    full["full"] = true.into();
+    let full = fixture.answer("search_docs", full);
+    assert!(
+        full.text.len() > answer.text.len() * 3 / 2,
+        "{}",
+        full.text.len()
+    );
+}
+
+#[test]
+fn facts_of_a_document_come_once() {
+    let fixture = manual(6);
+    for (tool, results, title) in [
+        ("search_docs", "/results", "documentTitle"),
+        ("search", "/data/results", "title"),
+    ] {
+        let given = json!({"query": "walrus crew lashes barrel", "scope": "chunks", "limit": 20, "max_tokens": 9000});
+        let answer = fixture.answer(tool, given);
+        let whole = Value::Object(answer.structured);
+        let found = whole.pointer(results).unwrap().as_array().unwrap();
+        let titled = found.iter().filter(|result| result.get(title).is_some());
+        assert!(found.len() > 8 && titled.count() == 4, "{tool}");
+        let with_uri = found.iter().filter(|result| result.get("uri").is_some());
+        assert_eq!(with_uri.count(), 4);
+        assert!(
+            found
+                .iter()
+                .all(|result| result.get("index_name").is_none())
+        );
+    }
+}
+
+#[test]
+fn irrelevant_results_are_few_and_short() {
+    let fixture = manual(6);
+    for (tool, results, text) in [
+        ("search_docs", "/results", "text"),
+        ("search", "/data/results", "preview"),
+    ] {
+        let given =
+            json!({"query": "quarterly tax filing deadline", "scope": "chunks", "full": true});
+        let answer = fixture.answer(tool, given);
+        assert!(answer.text.contains("NOTHING_RELEVANT"), "{}", answer.text);
+        let whole = Value::Object(answer.structured);
+        let found = whole.pointer(results).unwrap().as_array().unwrap();
+        assert!((1..=3).contains(&found.len()), "{tool}");
+        for result in found {
+            assert!(result[text].as_str().unwrap().lines().count() <= 3);
+        }
+        let more = whole.pointer("/continuation/has_more");
+        assert!(more.is_none_or(|more| more == false));
+        assert!(
+            larger_form(&fixture.answer(tool, json!({"query": "quarterly tax filing"}))) < 2400
+        );
+    }
+}
+
+#[test]
+fn small_budgets_hold_in_both_forms() {
+    let fixture = manual(6);
+    fixture.add(
+        "src/mast.rs",
+        &"fn lash_walrus_barrel(mast: u32) -> u32 {\n    mast + 1\n}\n".repeat(90),
+    );
+    let document = "manual/volume-1.md";
+    for max_tokens in [100, 130, 200, 300, 399, 400, 500] {
+        for (tool, given) in [
+            ("search", json!({"query": "walrus crew"})),
+            ("search", json!({"query": "walrus crew", "scope": "chunks"})),
+            ("search_docs", json!({"query": "walrus crew"})),
+            (
+                "search_code",
+                json!({"query": "lash walrus barrel", "index_name": "manual"}),
+            ),
+            ("get_document_data", json!({"document_id": document})),
+            ("get_document_outline", json!({"document_id": document})),
+            ("list_documents", json!({"recursive": true})),
+        ] {
+            let mut given = given;
+            given["max_tokens"] = max_tokens.into();
+            let answer = fixture.answer(tool, given);
+            let size = larger_form(&answer);
+            assert!(
+                size <= max_tokens * 5,
+                "{tool} {max_tokens}: {size}\n{}",
+                answer.text
+            );
         }
     }
 }
