@@ -21,8 +21,8 @@ fn is_sorted_by_score(results: &Value) -> bool {
 fn the_definitions_are_small_portable_and_say_what_the_tools_do() {
     let folder = office();
     for (arguments, count) in [
-        (&["office.kb"][..], 13),
-        (&["office.kb", "--allow-write"][..], 16),
+        (&["office.kb"][..], 14),
+        (&["office.kb", "--allow-write"][..], 17),
     ] {
         let mut client = Client::stdio(&folder, arguments);
         let mut characters = 0;
