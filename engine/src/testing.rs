@@ -130,7 +130,7 @@ pub mod embed {
 
 /// Ranking.
 pub mod search {
-    pub use crate::search::VECTOR_WEIGHT;
+    pub use crate::search::{VECTOR_WEIGHTS, VectorWeights};
 
     /// Whether a result has anything to do with the query.
     pub mod relevance {

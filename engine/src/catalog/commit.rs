@@ -8,9 +8,10 @@ use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::index::{keyword, vector};
 use crate::store::documents::{DocumentRecord, Documents};
+use crate::store::facets::{self, Facet};
 use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
-use crate::types::SegmentId;
+use crate::types::{Class, SegmentId};
 
 /// The records of one commit.
 #[derive(Debug)]
@@ -29,6 +30,17 @@ pub struct Catalog {
     pub statistics: keyword::Statistics,
     /// Its documents, once someone asked for all of them.
     directory: OnceLock<Directory>,
+    /// Live chunks by class, once someone asked.
+    classes: OnceLock<ClassChunks>,
+}
+
+/// Live chunks of two classes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClassChunks {
+    /// Chunks of program code.
+    pub code: u64,
+    /// Chunks of prose.
+    pub doc: u64,
 }
 
 impl Catalog {
@@ -78,7 +90,37 @@ impl Catalog {
             segments,
             statistics,
             directory: OnceLock::new(),
+            classes: OnceLock::new(),
         })
+    }
+
+    /// Live chunks by class. Read when first asked for, two bitmaps a segment, and kept as long as the catalog
+    /// is.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn class_chunks(&self, snapshot: &Snapshot<'_>) -> Result<ClassChunks> {
+        if let Some(classes) = self.classes.get() {
+            return Ok(*classes);
+        }
+        let count = |class: Class| {
+            let mut live = 0;
+            for segment in &self.segments {
+                let (rows, value) = (segment.rows(), class.name());
+                let of_class = facets::rows_with(snapshot, segment.id, rows, Facet::Class, value)?;
+                if let Some(of_class) = of_class {
+                    let deleted = segment.deleted_rows();
+                    live += of_class.len()
+                        - deleted.map_or(0, |deleted| of_class.intersection_len(deleted));
+                }
+            }
+            Ok::<u64, Error>(live)
+        };
+        let read = ClassChunks {
+            code: count(Class::Code)?,
+            doc: count(Class::Doc)?,
+        };
+        Ok(*self.classes.get_or_init(|| read))
     }
 
     /// All documents of this commit. Read when it is first asked for, 0.5 microseconds a document,

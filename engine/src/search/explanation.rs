@@ -11,6 +11,9 @@ pub struct Explanation {
     pub terms: Vec<TermStatistics>,
     /// Weight of the vector score in the fused score, 0..1.
     pub vector_weight: f32,
+    /// The share of code among the chunks of code and prose, 0..1, which that weight follows; 0 in a mode
+    /// without a vector score.
+    pub code_share: f32,
     /// Words of the query that the embedding model knows.
     pub model_words_known: usize,
     /// Words of the query as the embedding model counts them.

@@ -33,7 +33,7 @@ mod timer;
 pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 pub use filters::Filters;
 #[cfg(feature = "testing")]
-pub use fuse::score::VECTOR_WEIGHT;
+pub use fuse::score::{VECTOR_WEIGHTS, VectorWeights};
 pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::embedded;

@@ -372,6 +372,7 @@ fn explain(
             })
             .collect(),
         vector_weight: plan.vector(0).weight,
+        code_share: plan.code_share,
         model_words_known: plan.model_words.0,
         model_words: plan.model_words.1,
         model: models.join(", "),

@@ -40,6 +40,8 @@ pub(crate) struct Plan<'b> {
     vectors: Vec<FileVector>,
     /// Words of the query that the model of the last file knows, and all words.
     pub(crate) model_words: (usize, usize),
+    /// The share of code among the chunks of code and prose, 0..1; 0 in a mode without vectors.
+    pub(crate) code_share: f32,
     /// Whether documents are listed, because there is nothing to rank by.
     pub(crate) is_browse: bool,
     /// How vectors are compared.
@@ -138,6 +140,7 @@ pub(crate) fn plan<'b>(
         keyword_query: None,
         vectors: Vec::new(),
         model_words: (0, 0),
+        code_share: 0.0,
         is_browse: false,
         scan: request.scan,
     };
@@ -225,6 +228,7 @@ fn add_vectors(
     warnings: &mut Vec<String>,
 ) -> Result<()> {
     let mut embedding: Option<(&str, Vec<f32>)> = None;
+    plan.code_share = sources.code_share()?;
     for source in sources.files {
         let record = &source.catalog.meta.embedder;
         let Some(model) = source.model else {
@@ -265,7 +269,7 @@ fn add_vectors(
         let weight = match (plan.mode, &asked) {
             (_, None) => 0.0,
             (Mode::Semantic, Some(_)) => 1.0,
-            (_, Some(_)) => vector_weight(coverage.known_share()),
+            (_, Some(_)) => vector_weight(coverage.known_share(), plan.code_share),
         };
         plan.vectors.push(FileVector {
             query: asked,

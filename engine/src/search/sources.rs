@@ -105,6 +105,25 @@ impl<'b> Sources<'b> {
         all
     }
 
+    /// The share of code among the live chunks of code and prose of all files, 0..1; 0 without any.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn code_share(&self) -> Result<f32> {
+        let (mut code, mut doc) = (0_u64, 0_u64);
+        for source in self.files {
+            let of_file = source.catalog.class_chunks(source.snapshot)?;
+            code = code.saturating_add(of_file.code);
+            doc = doc.saturating_add(of_file.doc);
+        }
+        let both = code.saturating_add(doc);
+        Ok(if both == 0 {
+            0.0
+        } else {
+            code as f32 / both as f32
+        })
+    }
+
     /// The keyword indexes of all segments.
     pub(crate) fn keyword_segments(&'b self) -> Result<Vec<QuerySegment<'b>>> {
         let segments = self.segments.iter().map(|bound| {

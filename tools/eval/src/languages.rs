@@ -5,14 +5,13 @@
 //! dependence on the share. Text and code stand beside them, because a rule counts for all files.
 
 use anyhow::Result;
-use kb_engine::testing::search::VECTOR_WEIGHT;
 use serde_json::{Value, json};
 
 use crate::bootstrap;
 use crate::metrics::mean;
 use crate::runner::{self, Cut};
 use crate::sets::JudgedSet;
-use crate::sweep::{self, CUT, Pool, Rule, SetSweep, Share};
+use crate::sweep::{self, CUT, Pool, Rule, SetSweep, Share, Weights};
 
 /// The collection of several languages. The ids of its questions begin with the language: `de:...`.
 pub(crate) const SET: &str = "xquadr";
@@ -46,7 +45,7 @@ fn language_of(id: &str) -> &str {
 
 fn rule(share: Share) -> Rule {
     Rule {
-        vector_weight: f64::from(VECTOR_WEIGHT),
+        vector_weights: Weights::SHIPPED,
         keyword_power: 1.0,
         share,
     }
@@ -100,7 +99,7 @@ fn by_language(set: &JudgedSet, pools: &[Pool]) -> Vec<Language> {
             mean(&ranks.collect::<Vec<_>>())
         };
         let words = Rule {
-            vector_weight: 0.0,
+            vector_weights: Weights { prose: 0, code: 0 },
             ..rule(SHIPPED)
         };
         Language {
@@ -152,7 +151,7 @@ fn print_table(languages: &[Language], sweeps: &[SetSweep]) {
     let rules = sweep::grid();
     let beside = Share::ALL.map(|share| {
         let place = rules.iter().position(|other| {
-            (other.vector_weight - f64::from(VECTOR_WEIGHT)).abs() < 1e-6
+            other.vector_weights == Weights::SHIPPED
                 && other.keyword_power == 1.0
                 && other.share == share
         });

@@ -45,12 +45,11 @@ pub(crate) struct Group {
     pub(crate) semantic: f64,
     /// Mean with the absolute fusion, a = 0.35.
     pub(crate) hybrid: f64,
-    /// Hybrid mean that must be reached.
+    /// Keyword mean that must be reached: what the engine reaches, less what chance makes of it.
+    pub(crate) keyword_threshold: f64,
+    /// Hybrid mean that must be reached, likewise.
     pub(crate) hybrid_threshold: f64,
 }
-
-/// The keyword mean may fall this far under the reference.
-pub(crate) const KEYWORD_ALLOWANCE: f64 = 0.005;
 
 /// Collection for which the absolute fusion is known to lose, and how much it may.
 pub(crate) const KNOWN_LOSS: (&str, f64) = ("chunkeval", 0.025);
@@ -74,14 +73,16 @@ pub(crate) const GROUPS: [Group; 2] = [
         keyword: 0.598,
         semantic: 0.474,
         hybrid: 0.612,
-        hybrid_threshold: 0.602,
+        keyword_threshold: 0.608,
+        hybrid_threshold: 0.620,
     },
     Group {
         name: GroupName::Code,
         keyword: 0.502,
         semantic: 0.479,
         hybrid: 0.558,
-        hybrid_threshold: 0.548,
+        keyword_threshold: 0.510,
+        hybrid_threshold: 0.563,
     },
 ];
 

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use anyhow::{Result, anyhow};
 use kb_engine::Kb;
 use kb_engine::Scan;
+use kb_engine::testing::search::VECTOR_WEIGHTS;
 use kb_engine::{Mode, Request};
 use serde_json::{Map, Value, json};
 
@@ -70,11 +71,31 @@ impl Share {
     }
 }
 
+/// Weights of the vector part among prose and among code, in thousandths, so that they compare exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Weights {
+    pub(crate) prose: u16,
+    pub(crate) code: u16,
+}
+
+impl Weights {
+    /// Those of the engine.
+    pub(crate) const SHIPPED: Weights = Weights {
+        prose: (VECTOR_WEIGHTS.prose * 1000.0 + 0.5) as u16,
+        code: (VECTOR_WEIGHTS.code * 1000.0 + 0.5) as u16,
+    };
+
+    /// The weight where that share of the chunks is code.
+    fn at(self, code_share: f64) -> f64 {
+        let (prose, code) = (f64::from(self.prose), f64::from(self.code));
+        (prose + (code - prose) * code_share) / 1000.0
+    }
+}
+
 /// One way to fuse two part scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rule {
-    /// Weight of the vector part, 0..1.
-    pub(crate) vector_weight: f64,
+    pub(crate) vector_weights: Weights,
     /// Exponent of the keyword part.
     pub(crate) keyword_power: f64,
     pub(crate) share: Share,
@@ -83,8 +104,9 @@ pub(crate) struct Rule {
 impl Rule {
     fn describe(self) -> String {
         format!(
-            "a {:.2}, keyword^{:.1}, share {}",
-            self.vector_weight,
+            "a {:.3} prose {:.3} code, keyword^{:.1}, share {}",
+            f64::from(self.vector_weights.prose) / 1000.0,
+            f64::from(self.vector_weights.code) / 1000.0,
             self.keyword_power,
             self.share.name()
         )
@@ -92,23 +114,37 @@ impl Rule {
 
     fn to_json(self) -> Value {
         json!({
-            "vector_weight": self.vector_weight,
+            "vector_weight_prose": f64::from(self.vector_weights.prose) / 1000.0,
+            "vector_weight_code": f64::from(self.vector_weights.code) / 1000.0,
             "keyword_power": self.keyword_power,
             "share": self.share.name(),
         })
     }
 }
 
-/// All rules that are tried.
+/// All rules that are tried: one weight for all files in each way, and two weights in the way of the engine.
 pub(crate) fn grid() -> Vec<Rule> {
     let mut rules = Vec::new();
     for keyword_power in [1.0, 0.5] {
         for share in Share::ALL {
-            for step in 0..=20 {
-                let vector_weight = f64::from(step) / 20.0;
+            for weight in (0..=1000).step_by(50) {
                 rules.push(Rule {
-                    vector_weight,
+                    vector_weights: Weights {
+                        prose: weight,
+                        code: weight,
+                    },
                     keyword_power,
+                    share,
+                });
+            }
+        }
+    }
+    for share in Share::ALL {
+        for prose in (200..=450).step_by(25) {
+            for code in (300..=600).step_by(25) {
+                rules.push(Rule {
+                    vector_weights: Weights { prose, code },
+                    keyword_power: 1.0,
                     share,
                 });
             }
@@ -123,6 +159,8 @@ struct Candidate {
     row: u32,
     keyword: f64,
     vector: f64,
+    /// What its text adds, at weight 1 of the keyword part.
+    bonus: f64,
 }
 
 /// All candidates of one question.
@@ -131,14 +169,17 @@ pub(crate) struct Pool {
     candidates: Vec<Candidate>,
     /// Share of the words of the query that the model knows, 0..1.
     pub(crate) known: f64,
+    /// Share of code among the chunks, 0..1.
+    code_share: f64,
 }
 
 impl Pool {
     /// The best rows by that rule; equal scores by row.
     pub(crate) fn fused(&self, rule: Rule) -> Vec<u32> {
-        let weight = rule.vector_weight * rule.share.of(self.known);
+        let weight = rule.vector_weights.at(self.code_share) * rule.share.of(self.known);
         let score = |candidate: &Candidate| {
-            (1.0 - weight) * candidate.keyword.powf(rule.keyword_power) + weight * candidate.vector
+            let keyword = candidate.keyword.powf(rule.keyword_power) + candidate.bonus;
+            (1.0 - weight) * keyword + weight * candidate.vector
         };
         let mut scored: Vec<(f64, u32)> = self
             .candidates
@@ -209,8 +250,14 @@ pub(crate) fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
     let mut deep = request(question, Mode::Hybrid, DEPTH);
     deep.explain = true;
     let response = runner::ask(kb, &deep)?;
-    let known = response.explanation.as_ref().map_or(1.0, |explanation| {
+    let explanation = response.explanation.as_ref();
+    let known = explanation.map_or(1.0, |explanation| {
         explanation.model_words_known as f64 / explanation.model_words.max(1) as f64
+    });
+    let code_share = explanation.map_or(0.0, |explanation| f64::from(explanation.code_share));
+    // The texts that are read are those of the engine's own order.
+    let keyword_weight = explanation.map_or(1.0, |explanation| {
+        1.0 - f64::from(explanation.vector_weight)
     });
     let mut candidates = Vec::new();
     for hit in &response.hits {
@@ -220,10 +267,20 @@ pub(crate) fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
                 row,
                 keyword: f64::from(hit.keyword_score.unwrap_or(0.0)),
                 vector: f64::from(hit.vector_score.unwrap_or(0.0)),
+                bonus: hit
+                    .bonuses
+                    .iter()
+                    .map(|bonus| f64::from(bonus.score))
+                    .sum::<f64>()
+                    / keyword_weight,
             });
         }
     }
-    Ok(Pool { candidates, known })
+    Ok(Pool {
+        candidates,
+        known,
+        code_share,
+    })
 }
 
 fn request(question: &Question, mode: Mode, k: usize) -> Request {
@@ -356,9 +413,12 @@ fn print_choice(sweeps: &[SetSweep], rules: &[Rule], chosen: usize) -> Vec<Value
 mod tests {
     use super::*;
 
-    fn plain(vector_weight: f64) -> Rule {
+    fn plain(weight: u16) -> Rule {
         Rule {
-            vector_weight,
+            vector_weights: Weights {
+                prose: weight,
+                code: weight,
+            },
             keyword_power: 1.0,
             share: Share::Constant,
         }
@@ -370,27 +430,57 @@ mod tests {
                 row: 1,
                 keyword: 0.9,
                 vector: 0.1,
+                bonus: 0.0,
             },
             Candidate {
                 row: 2,
                 keyword: 0.2,
                 vector: 0.7,
+                bonus: 0.0,
             },
         ];
-        Pool { candidates, known }
+        Pool {
+            candidates,
+            known,
+            code_share: 0.25,
+        }
     }
 
     #[test]
     fn the_weight_decides_which_part_leads() {
-        assert_eq!(two_candidates(1.0).fused(plain(0.2)), [1, 2]);
-        assert_eq!(two_candidates(1.0).fused(plain(0.8)), [2, 1]);
+        assert_eq!(two_candidates(1.0).fused(plain(200)), [1, 2]);
+        assert_eq!(two_candidates(1.0).fused(plain(800)), [2, 1]);
+    }
+
+    #[test]
+    fn the_weight_follows_the_share_of_code() {
+        let weights = Weights {
+            prose: 200,
+            code: 1000,
+        };
+        assert!((weights.at(0.25) - 0.4).abs() < 1e-9);
+        let rule = Rule {
+            vector_weights: weights,
+            ..plain(0)
+        };
+        assert_eq!(two_candidates(1.0).fused(rule), [1, 2]);
+        let mut code = two_candidates(1.0);
+        code.code_share = 0.9;
+        assert_eq!(code.fused(rule), [2, 1]);
+    }
+
+    #[test]
+    fn a_bonus_lifts_a_candidate() {
+        let mut pool = two_candidates(1.0);
+        pool.candidates[1].bonus = 0.9;
+        assert_eq!(pool.fused(plain(200)), [2, 1]);
     }
 
     #[test]
     fn an_unknown_query_moves_the_weight_to_keywords() {
         let rule = Rule {
             share: Share::Linear,
-            ..plain(0.8)
+            ..plain(800)
         };
         assert_eq!(two_candidates(1.0).fused(rule), [2, 1]);
         assert_eq!(two_candidates(0.1).fused(rule), [1, 2]);

@@ -294,6 +294,7 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
         .field("searched_chunks", response.searched_chunks)
         .field("mean_length", score(explanation.mean_length))
         .field("vector_weight", score(explanation.vector_weight))
+        .field("code_share", score(explanation.code_share))
         .field("model", &*explanation.model)
         .field("model_words", explanation.model_words)
         .field("model_words_known", explanation.model_words_known)

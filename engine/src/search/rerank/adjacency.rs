@@ -9,6 +9,9 @@ use crate::search::rerank::texts::Occurrence;
 /// the pair parsing, header.
 const CONTENT_WEIGHT: f32 = 0.5;
 
+/// What a pair in the other order counts.
+const REVERSED: f32 = 0.5;
+
 /// Pairs of a query that count; a longer query says enough by these.
 const PAIRS_LIMIT: usize = 64;
 
@@ -20,16 +23,14 @@ const GAP_LIMIT_BYTES: usize = 16;
 struct Pair {
     /// Numbers of the terms in the query.
     terms: (usize, usize),
-    /// Its share of the idf of all pairs, where the idf of a pair is the sum of that of its terms.
-    share: f32,
 }
 
 /// The pairs of neighbouring terms of a query.
 #[derive(Debug)]
 pub(super) struct Pairs {
     pairs: Vec<Pair>,
-    /// Occurrences of each pair in the text at hand.
-    counts: Vec<u32>,
+    /// Occurrences of each pair in the text at hand, those in the order of the query counted whole.
+    counts: Vec<f32>,
 }
 
 impl Pairs {
@@ -57,28 +58,23 @@ impl Pairs {
             if first == second || is_known || b.start < a.end || pairs.len() >= PAIRS_LIMIT {
                 continue;
             }
-            let idf = |number: usize| terms.get(number).map_or(0.0, |term| term.idf);
             pairs.push(Pair {
                 terms: (*first, *second),
-                share: idf(*first) + idf(*second),
             });
         }
-        let sum: f32 = pairs.iter().map(|pair| pair.share).sum();
-        for pair in &mut pairs {
-            pair.share /= sum;
-        }
         (!pairs.is_empty()).then(|| Pairs {
-            counts: vec![0; pairs.len()],
+            counts: vec![0.0; pairs.len()],
             pairs,
         })
     }
 
-    /// The BM25 score of the pairs in a text as a share of the most that they can reach, 0..1. A pair counts in
-    /// either order. `occurrences` are those of the terms of the query, in the order of the text; `norm` is
+    /// The BM25 score of the pairs in a text as a share of the most that they can reach, 0..1. Every pair has
+    /// the same idf: on the development sets the sum, least or largest of the idf of its terms gain nothing.
+    /// `occurrences` are those of the terms of the query, in the order of the text; `norm` is
     /// that of the chunk.
     pub(super) fn score(&mut self, text: &str, occurrences: &[Occurrence], norm: f32) -> f32 {
         let Pairs { pairs, counts } = self;
-        counts.fill(0);
+        counts.fill(0.0);
         // Where occurrences are that the next one may be beside: one, but for identifiers and their parts.
         let mut near = 0;
         for (here, (number, range)) in occurrences.iter().enumerate() {
@@ -90,22 +86,31 @@ impl Pairs {
             for (other, there) in before.iter().skip(near) {
                 if there.end <= range.start && has_no_word(text, there.end..range.start) {
                     for (pair, count) in pairs.iter().zip(counts.iter_mut()) {
-                        *count += u32::from(pair.is_of(*other, *number));
+                        *count += pair.weight_of(*other, *number);
                     }
                 }
             }
         }
-        let pairs = pairs.iter().zip(counts.iter());
-        pairs
-            .map(|(pair, count)| pair.share * *count as f32 / (*count as f32 + norm))
-            .sum()
+        let scores: f32 = counts.iter().map(|count| count / (count + norm)).sum();
+        scores / pairs.len() as f32
     }
 }
 
 impl Pair {
     /// Whether it is the pair of two terms, in either order.
     fn is_of(&self, a: usize, b: usize) -> bool {
-        self.terms == (a, b) || self.terms == (b, a)
+        self.weight_of(a, b) > 0.0
+    }
+
+    /// What an occurrence of two terms, one after the other, counts.
+    fn weight_of(&self, a: usize, b: usize) -> f32 {
+        if self.terms == (a, b) {
+            1.0
+        } else if self.terms == (b, a) {
+            REVERSED
+        } else {
+            0.0
+        }
     }
 }
 
@@ -165,7 +170,8 @@ mod tests {
         let query = "retry middleware";
         let beside = score(query, "The retry middleware sleeps.");
         assert!(beside > 0.4, "{beside}");
-        assert_eq!(score(query, "The middleware: retry once."), beside);
+        let reversed = score(query, "The middleware: retry once.");
+        assert!((0.2..beside).contains(&reversed), "{reversed}");
         assert_eq!(score(query, "class RetryMiddleware:"), beside);
         assert_eq!(score(query, "retry_middleware = 3"), beside);
         assert!(score(query, "retry middleware, retry middleware") > beside);
