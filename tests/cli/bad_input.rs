@@ -285,7 +285,7 @@ fn numbers_out_of_range_are_refused() {
         .kb(["get", "notes.txt", "--lines", "50-60"])
         .expect(2);
     assert!(past.stderr.contains("notes.txt"), "{past:#?}");
-    assert_eq!(past.hint(), "`kb get notes.txt --lines 1-1`");
+    assert_eq!(past.hint(), "`kb get notes.txt --lines 1`");
     for range in ["0-5", "9-3", "x"] {
         folder.kb(["get", "notes.txt", "--lines", range]).expect(2);
         folder.kb(["get", "notes.txt", "--pages", range]).expect(2);
