@@ -400,43 +400,33 @@ fn clearing_empties_a_file_that_keeps_its_name_and_identity() {
 }
 
 #[test]
-fn a_write_waits_seconds_for_another_process() {
+fn an_accepted_upload_waits_for_another_process() {
     let folder = Folder::indexed();
     let mut writer = kb_engine::KbWriter::open_or_create(folder.join("harbour.kb")).unwrap();
     writer.add_bytes("held.md", b"# Held\n").unwrap();
     let mut client = Client::stdio(&folder, WRITABLE);
     let asked = Instant::now();
-    let answer = client.call(
+    let answer = client.tool(
         "upload_document",
         json!({"fileName": "late.md", "content": "# Late\n"}),
     );
-    // After two seconds the upload goes on by itself, and its state can be asked for.
-    if answer["isError"] == true {
-        assert!(
-            super::client::text_of(&answer).starts_with("INDEX_LOCKED: "),
-            "{answer}"
-        );
-    } else {
-        assert_eq!(answer["structuredContent"]["status"], "processing");
-        loop {
-            let status = client.tool("get_status", json!({"document_id": "late.md"}));
-            if status["status"] == "failed" {
-                assert!(
-                    status["detail"].as_str().unwrap().contains("INDEX_LOCKED"),
-                    "{status}"
-                );
-                break;
-            }
-            assert!(asked.elapsed() < PATIENCE, "{status}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+    assert_eq!(answer["status"], "processing");
+    let all = client.tool("get_status", json!({}));
+    assert_eq!(all["indexes"][0]["status"], "processing");
+    let program = all["indexes"][0]["writer"].as_str().unwrap();
+    assert!(program.starts_with("kb "), "{all}");
+    let mut status = || {
+        let status = client.tool("get_status", json!({"document_id": "late.md"}));
+        status["status"].clone()
+    };
+    // Other writes give up after 5 s.
+    while asked.elapsed() < Duration::from_secs(7) {
+        assert_eq!(status(), "processing");
+        std::thread::sleep(Duration::from_millis(200));
     }
     writer.commit().unwrap();
     drop(writer);
-    uploaded(
-        &mut client,
-        json!({"fileName": "late.md", "content": "# Late\n"}),
-    );
+    wait_until("the upload was stored", || status() == "ready");
     assert_eq!(client.tool("index_stats", json!({}))["file_count"], 9);
 }
 

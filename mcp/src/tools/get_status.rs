@@ -155,9 +155,8 @@ impl Status {
 impl Tool for GetStatus {
     const NAME: &'static str = "get_status";
     const TITLE: &'static str = "Ingestion status";
-    const DESCRIPTION: &'static str = "Whether documents are fully indexed. With document_id: that \
-        document. Without: what is processing and done, and of each index how many files were skipped or \
-        changed since, and which other program writes it now.";
+    const DESCRIPTION: &'static str = "Whether a document is fully indexed; without document_id what is \
+        processing and, per index, what was skipped, what changed since and who else writes it.";
 
     type Params = GetStatusParams;
     type Output = Status;

@@ -430,10 +430,12 @@ impl Reader<'_> {
                 return self.push(number, name, range, nothing);
             }
             Kind::Link => {
+                let look = look.or_else(|| open.look(name).ok());
                 return self.leave_out(&document_name(name), "symbolic link".to_owned(), look);
             }
             Kind::File => {}
             _ => {
+                let look = look.or_else(|| open.look(name).ok());
                 let reason = "not a regular file".to_owned();
                 return self.leave_out(&document_name(name), reason, look);
             }
@@ -451,7 +453,7 @@ impl Reader<'_> {
         };
         if look.kind != Kind::File {
             let reason = "not a regular file".to_owned();
-            return self.leave_out(&document_name(name), reason, None);
+            return self.leave_out(&document_name(name), reason, Some(look));
         }
         if is_part {
             let missing = self.context.missing.lock();

@@ -24,7 +24,7 @@ pub(crate) struct ListDocumentsParams {
     /// Include subfolders.
     #[serde(default)]
     recursive: bool,
-    /// Instead list files that are there but were not read, with the reason, at any depth.
+    /// List files that were not read, and why, instead.
     #[serde(default)]
     skipped: bool,
     index_name: Option<IndexName>,

@@ -45,11 +45,11 @@ pub(super) struct UploadDocumentParams {
     // Without a published limit: FILE_TOO_LARGE says how many bytes there may be.
     /// Plain text, or base64 of a file.
     content: String,
-    /// MIME type; must agree with the content.
+    /// Must agree with the content.
     #[serde(rename = "mimeType")]
     #[schemars(length(max = MIME_LIMIT), extend("default" = "text/plain"))]
     mime_type: Option<String>,
-    /// How content is encoded; auto: base64 from 32 characters on, if it decodes to text or a known format.
+    /// auto: base64 if 32 or more characters decode to text or a known format.
     #[serde(default)]
     encoding: Encoding,
     /// Tags for the document.
