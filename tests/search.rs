@@ -5,6 +5,7 @@ mod looks;
 mod meant;
 mod operators;
 mod pages;
+mod sorted;
 
 use kb_engine::{
     Filters, Hit, Kb, KbWriter, Mode, Progress, Request, Response, Scope, Sort, search_files,

@@ -110,7 +110,8 @@ fn an_answer_goes_on_until_all_that_matches_was_shown() {
         (Mode::Keyword, Sort::Score, "page"),
         (Mode::Keyword, Sort::Recency, "page"),
         (Mode::Hybrid, Sort::Score, "page cache"),
-        (Mode::Semantic, Sort::Path, "page cache"),
+        (Mode::Semantic, Sort::Score, "page cache"),
+        (Mode::Keyword, Sort::Path, "page cache"),
     ] {
         for scope in Scope::ALL {
             let request = Request::new(query)

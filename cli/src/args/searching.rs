@@ -56,6 +56,8 @@ pub(crate) struct SearchArguments {
     pub(crate) scope: Scope,
 
     /// Sort results by score, by modification time (recency), or by path
+    ///
+    /// Recency and path sort what is relevant: what scores at least 0.7 of the best, or has every word.
     #[arg(long, value_name = "ORDER", default_value = Sort::default().name(), value_parser = orders())]
     pub(crate) sort: Sort,
 

@@ -47,10 +47,11 @@ pub enum Sort {
     /// Best score first; equal scores by path, then start byte. The default.
     #[default]
     Score,
-    /// The same hits; those of the most recently modified document first, and documents without a
-    /// known time last.
+    /// The relevant hits: those of the most recently modified document first, and documents without a
+    /// known time last. A hit is relevant here when it scores at least 0.7 of the best, or has every
+    /// word of the query; in [`Mode::Title`] and in a query of fields alone all are.
     Recency,
-    /// The same hits, by path, then start byte.
+    /// The relevant hits, as in `Recency`, by path, then start byte.
     Path,
 }
 

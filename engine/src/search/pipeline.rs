@@ -7,6 +7,7 @@ use crate::resolve::abbreviate;
 use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 use crate::search::fuse::passages::Passage;
 use crate::search::fuse::score::Scored;
+use crate::search::options::Sort;
 use crate::search::plan::{self, Plan};
 use crate::search::query::parser::ParsedQuery;
 use crate::search::query::two_phase::TwoPhaseFilter;
@@ -18,6 +19,7 @@ use crate::search::response::{Hit, Response};
 use crate::search::retrieve::browse;
 use crate::search::retrieve::candidates::Candidates;
 use crate::search::retrieve::layers::{self, Ranked};
+use crate::search::retrieve::sorted;
 use crate::search::sources::{ChunkAddress, Source, Sources};
 use crate::search::timer::StepTimer;
 
@@ -88,6 +90,14 @@ pub(crate) fn search(
     )?;
     timer.step("text");
 
+    if found.left_out && found.passages.len() < request.k {
+        warnings.push(format!(
+            "less relevant passages were left out: by {} only those are sorted that score at least {} of \
+             the best, or have every word",
+            request.sort.name(),
+            sorted::RELEVANT_SHARE
+        ));
+    }
     let next = start_at.saturating_add(hits.len());
     let has_more = found.passages.len() > next || found.may_go_on;
     let explanation = request
@@ -159,16 +169,21 @@ fn retrieve<'b>(
             ..Ranked::default()
         };
     } else {
-        let window = (start, wanted);
-        found = layers::find(
-            &plan,
-            request,
-            sources,
-            &mut filter,
-            window,
-            &mut reranker,
-            timer,
-        )?;
+        found = if request.sort == Sort::Score {
+            let window = (start, wanted);
+            let filter = &mut filter;
+            layers::find(
+                &plan,
+                request,
+                sources,
+                filter,
+                window,
+                &mut reranker,
+                timer,
+            )?
+        } else {
+            sorted::find(&plan, request, sources, &mut filter, &mut reranker, timer)?
+        };
         signals = self::signals(&plan, &found.first, sources)?;
         relevance = relevance::judge(&signals);
     }

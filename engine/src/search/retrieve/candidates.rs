@@ -139,6 +139,30 @@ fn rescore_union(
     for (score, address) in by_vector {
         union.entry(*address).or_default().vector = Some(*score);
     }
+    rescore(plan, sources, union)
+}
+
+/// These chunks with both scores.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(crate) fn scored(
+    plan: &Plan<'_>,
+    sources: &Sources<'_>,
+    chunks: Vec<ChunkAddress>,
+) -> Result<Vec<Scored>> {
+    let unscored = chunks
+        .into_iter()
+        .map(|address| (address, PartialScores::default()));
+    rescore(plan, sources, unscored.collect())
+}
+
+/// Completes the scores of chunks.
+fn rescore(
+    plan: &Plan<'_>,
+    sources: &Sources<'_>,
+    union: BTreeMap<ChunkAddress, PartialScores>,
+) -> Result<Vec<Scored>> {
     let union: Vec<(ChunkAddress, PartialScores)> = union.into_iter().collect();
     let mut list = Vec::with_capacity(union.len());
     for of_segment in union.chunk_by(|(a, _), (b, _)| a.segment == b.segment) {

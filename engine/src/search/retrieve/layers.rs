@@ -3,8 +3,8 @@
 //! The candidates of both indexes come in layers: the best 100 of each (or as many as hits are wanted),
 //! then the best 400, and so on. A layer has the chunks that no earlier layer had, ranked and joined to
 //! passages among themselves. So the order of all hits does not depend on the page, the first page costs
-//! one layer, and later pages reach every chunk that matches. A sort order other than by score holds
-//! within each layer.
+//! one layer, and later pages reach every chunk that matches. Other orders than by
+//! score are those of [`super::sorted`].
 
 use rustc_hash::FxHashSet;
 
@@ -22,7 +22,7 @@ use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
 
 /// Growth of the depth from one layer to the next.
-const LAYER_GROWTH: usize = 4;
+pub(crate) const LAYER_GROWTH: usize = 4;
 
 /// Most layers for one page; a page without any hit goes deeper.
 const LAYERS_OF_PAGE: usize = 3;
@@ -36,6 +36,8 @@ pub(crate) struct Ranked {
     pub(crate) may_go_on: bool,
     /// The candidates of the first layer; relevance is judged by them.
     pub(crate) first: Candidates,
+    /// Whether less relevant passages were left out of a sorted result.
+    pub(crate) left_out: bool,
 }
 
 /// The first `start` passages, and up to `wanted` more.
@@ -101,7 +103,10 @@ pub(crate) fn find(
 }
 
 /// The candidates with a score, best first.
-fn fused(list: Vec<Scored>, sources: &Sources<'_>) -> Result<Vec<Scored>> {
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(crate) fn fused(list: Vec<Scored>, sources: &Sources<'_>) -> Result<Vec<Scored>> {
     let hits = list
         .into_iter()
         .filter(|scored| scored.score > 0.0)

@@ -4,4 +4,5 @@
 pub(crate) mod browse;
 pub(crate) mod candidates;
 pub(crate) mod layers;
+pub(crate) mod sorted;
 pub(crate) mod title;
