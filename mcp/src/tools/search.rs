@@ -113,7 +113,7 @@ struct SearchResult<'a> {
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
     #[schemars(default)]
-    location: Location,
+    location: Location<'a>,
     context: Option<Surroundings<'a>>,
     /// ISO 8601.
     updated: Option<String>,
@@ -123,8 +123,8 @@ struct SearchResult<'a> {
 }
 
 #[derive(Default, Serialize, JsonSchema)]
-struct Location {
-    section: Option<String>,
+struct Location<'a> {
+    section: Option<&'a str>,
     start_line: Option<u32>,
     end_line: Option<u32>,
 }
@@ -275,7 +275,7 @@ fn result<'a>(
         score: hits::score(hit.score),
         stale: hit.source_state.stale(),
         location: Location {
-            section: Some(section(hit)).filter(|section| !section.is_empty()),
+            section: non_empty(&hit.section_name),
             start_line: has_lines.then_some(hit.lines.first),
             end_line: has_lines.then_some(hit.lines.last),
         },
@@ -310,18 +310,17 @@ fn show(
             ("bytes", Some(&hit.size_bytes)),
             ("tags", Some(&hit.tags.join(" "))),
             ("author", Some(&author(hit).unwrap_or_default())),
-            ("section", Some(&section(hit))),
+            ("section", Some(&hit.section_name)),
             ("", Some(&hits::uri_of(indexes, hit))),
         ]),
-        None => text.facts(&[("index", Some(&index)), ("section", Some(&section(hit)))]),
+        None => text.facts(&[
+            ("index", Some(&index)),
+            ("section", Some(&hit.section_name)),
+        ]),
     };
     text.named_passage("Before:", &hit.before);
     text.passage(&hit.text);
     text.named_passage("After:", &hit.after);
-}
-
-fn section(hit: &Hit) -> String {
-    hit.section.join(" > ")
 }
 
 fn author(hit: &Hit) -> Option<&str> {
@@ -352,9 +351,27 @@ mod tests {
         assert_eq!(first["title"], "Sails");
         assert_eq!(first["uri"], "kb://guides/doc/guides/sails.md");
         assert_eq!(first["metadata"]["document_type"], "markdown");
-        assert_eq!(first["location"]["section"], "Sails");
+        assert_eq!(first["location"]["section"], "Sails > Mending");
         assert!(first["preview"].as_str().unwrap().contains("wax"));
         assert_eq!(answer.structured["status"]["message"], "SEARCH_COMPLETED");
+    }
+
+    #[test]
+    fn a_section_as_returned_reads_the_lines() {
+        let text = "# A\n\n## Use\n\na walrus\n\n# B\n\n## Use\n\na walrus on ice\n";
+        let fixture = Fixture::new("a", &[("a.md", text)]);
+        for tool in ["search", "search_docs"] {
+            let answer = fixture.answer(tool, json!({"query": "walrus ice"}));
+            let whole = serde_json::Value::Object(answer.structured);
+            let section = whole
+                .pointer("/data/results/0/location/section")
+                .or(whole.pointer("/results/0/section"));
+            assert_eq!(section, Some(&json!("B > Use")), "{whole}");
+            let given = json!({"document_id": "a.md", "section": section});
+            let read = fixture.answer("get_document_data", given);
+            let content = &read.structured["data"]["content"];
+            assert_eq!(*content, "## Use\n\na walrus on ice\n");
+        }
     }
 
     #[test]

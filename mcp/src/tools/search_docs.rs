@@ -1,5 +1,6 @@
 //! `search_docs`: passages of documentation and other prose.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,6 +76,8 @@ struct Passage<'a> {
     document_title: Option<&'a str>,
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
+    /// Section of the lines; pass it on as it is.
+    section: Option<&'a str>,
     /// 0-based position of the passage in its document.
     #[schemars(default)]
     chunk_index: u32,
@@ -175,6 +178,7 @@ fn respond(
         let first = hits::first_of_document(&response.hits, number)?;
         hits::has_facts(max_tokens).then(|| hits::uri_of(indexes, first))
     };
+    let has_facts = hits::has_facts(max_tokens);
     let mut text = Text::new();
     text.warnings(&warnings);
     for (number, hit) in response.hits.iter().enumerate() {
@@ -185,13 +189,23 @@ fn respond(
                 Some(&hits::index_shown(indexes, hit).unwrap_or_default()),
             ),
             ("chunk", Some(&hit.chunk_index)),
+            (
+                "section",
+                has_facts.then_some(&hit.section_name as &dyn Display),
+            ),
             ("", Some(&uri(number).unwrap_or_default())),
         ]);
         text.passage(&hit.text);
     }
     text.line(hits::count(response));
     let hits = &response.hits;
-    let passages = (0..hits.len()).filter_map(|number| passage(indexes, hits, number, uri(number)));
+    let passages = (0..hits.len()).filter_map(|number| {
+        let passage = passage(indexes, hits, number, uri(number))?;
+        Some(Passage {
+            section: passage.section.filter(|_| has_facts),
+            ..passage
+        })
+    });
     let result = SearchDocsResult {
         results: passages.collect(),
         total_results: response.hits.len(),
@@ -219,6 +233,7 @@ fn passage<'a>(
         end_line: hit.lines.last,
         document_title: first.and_then(|hit| non_empty(&hit.title)),
         stale: hit.source_state.stale(),
+        section: non_empty(&hit.section_name),
         chunk_index: hit.chunk_index,
         uri,
         index_name: hits::index_shown(indexes, hit),
