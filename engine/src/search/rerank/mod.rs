@@ -19,7 +19,8 @@ mod texts;
 pub(crate) use reranker::Reranker;
 pub(crate) use texts::ChunkTexts;
 
-/// Chunks whose text is read. With 10 half of the gain is lost, more than 20 add nothing (development sets).
+/// Chunks whose text is read. On the development sets 12 of them lose .0007 nDCG@10 on text and gain .0004 on
+/// code, 30 gain nothing. Each costs about 20 microseconds.
 const DEPTH: usize = 20;
 
 /// Chunks whose document is looked at. The definition of a class that many tests use is far behind them: with
