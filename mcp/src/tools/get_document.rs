@@ -67,8 +67,8 @@ impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
     const TITLE: &'static str = "Get a document";
     const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. \
-        Warns above 20 000 tokens, cuts at 800 KB and then sets is_truncated. For long documents read \
-        get_document_outline first and fetch parts with get_pages or get_document_data.";
+        Warns above 20 000 tokens, cuts at 800 KB. For parts of long ones: get_document_outline, then \
+        get_pages or get_document_data.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[("document_id", "doc_handle")];
     const MAX_RESULT_CHARACTERS: Option<u32> = Some(500_000);
 

@@ -148,9 +148,8 @@ impl Tool for Search {
     const TITLE: &'static str = "Search documents";
     const DESCRIPTION: &'static str = "Search documents or passages of the knowledge base. \
         mode=hybrid (default) for questions, semantic for concepts, keyword for exact words, title to \
-        find a document by slug, title or tags. Results carry document_id and location for get_pages \
-        and get_document_data. Operators: \"phrase\", +word, -word, path:x, title:x, tag:x; in \
-        sentences +\"phrase\", -\"phrase\".";
+        find a document by slug, title or tags. Operators: \"phrase\", +word, -word, path:x, \
+        title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("project", "index_name"),
         ("projectId", "index_name"),

@@ -31,7 +31,7 @@ pub(super) struct SearchCodeParams {
     index_name: Option<IndexName>,
     #[serde(default)]
     limit: Limit,
-    /// Language filter, comma-separated: python, typescript, hcl. Aliases: terraform=hcl, shell=bash, sh=bash.
+    /// Comma-separated: python, typescript, hcl. Aliases: terraform=hcl, shell=bash, sh=bash.
     #[schemars(length(max = LIST_LIMIT))]
     language: Option<String>,
     /// true: vector and keyword. false: vector only. Omit to decide from the query.

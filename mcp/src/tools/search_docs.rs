@@ -31,7 +31,7 @@ pub(super) struct SearchDocsParams {
     query: String,
     #[serde(default)]
     top_k: Limit,
-    /// Drop results scoring lower than this (scores are absolute, 0 to 1).
+    /// Drop results scoring lower, 0 to 1.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1), extend("default" = 0))]
     min_score: f64,
@@ -92,8 +92,8 @@ impl Tool for SearchDocs {
     const TITLE: &'static str = "Search documentation";
     const DESCRIPTION: &'static str = "Search documentation and other prose (Markdown, text, HTML; \
         never source code) in natural language. Returns the best lines of ranked passages with \
-        path, line numbers and score 0-1. For source code use search_code. Operators: \"phrase\", +word, -word, path:x, \
-        title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
+        path, line numbers and score 0-1. For source code use search_code. Operators: \"phrase\", \
+        +word, -word, path:x, title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("topK", "top_k"),
         ("limit", "top_k"),
