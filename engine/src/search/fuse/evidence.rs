@@ -6,11 +6,12 @@
 /// Weight of adjacency, as a share of that of the keyword score. Chosen on the development sets.
 const ADJACENCY_WEIGHT: f32 = 0.3;
 
-/// Share of what is missing to 1 that the name of a file adds.
-const FILE_NAME_WEIGHT: f32 = 0.4;
+/// Most that the name of a file adds.
+const FILE_NAME_WEIGHT: f32 = 0.2;
 
-/// Share of what is missing to 1 that a definition adds. Between 0.45 and 0.8 nothing changes much.
-const DEFINITION_WEIGHT: f32 = 0.6;
+/// Most that a definition adds. Between 0.25 and 0.45 nothing changes much. It does not shrink where the score
+/// is high: the mentions of a name that is all of the query have high scores, too.
+const DEFINITION_WEIGHT: f32 = 0.33;
 
 /// What was found out about a chunk, by what it adds to the fused score; all 0 for a chunk that was not
 /// looked at.
@@ -31,25 +32,25 @@ impl Evidence {
     /// its file says about the query, 0..1. The kind does not take the score below `least`.
     pub(crate) fn add_document(&mut self, fused: f32, least: f32, kind_loss: f32, file_name: f32) {
         self.kind = (fused * (1.0 - kind_loss)).max(least.min(fused)) - fused;
-        self.file_name = (1.0 - self.score(fused)) * FILE_NAME_WEIGHT * file_name;
+        self.file_name = FILE_NAME_WEIGHT * file_name;
     }
 
     /// Adds what the text shows, both 0..1; the keyword score has the weight `keyword_weight`.
-    pub(crate) fn add_text(
-        &mut self,
-        fused: f32,
-        keyword_weight: f32,
-        adjacency: f32,
-        definition: f32,
-    ) {
+    pub(crate) fn add_text(&mut self, keyword_weight: f32, adjacency: f32, definition: f32) {
         self.adjacency = keyword_weight * ADJACENCY_WEIGHT * adjacency;
-        self.definition = (1.0 - self.score(fused)) * DEFINITION_WEIGHT * definition;
+        self.definition = DEFINITION_WEIGHT * definition;
     }
 
-    /// The fused score with all of this, 0..1.
-    pub(crate) fn score(&self, fused: f32) -> f32 {
+    /// The fused score with all of this; what chunks are ordered by. It may exceed 1, so that the best of several
+    /// good chunks is still the first.
+    pub(crate) fn total(&self, fused: f32) -> f32 {
         let bonuses = self.bonuses().into_iter();
-        (fused + bonuses.map(|(_, bonus)| bonus).sum::<f32>()).clamp(0.0, 1.0)
+        fused + bonuses.map(|(_, bonus)| bonus).sum::<f32>()
+    }
+
+    /// The score that is published, 0..1.
+    pub(crate) fn score(&self, fused: f32) -> f32 {
+        self.total(fused).clamp(0.0, 1.0)
     }
 
     /// Each part by name.

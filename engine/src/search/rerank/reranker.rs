@@ -126,7 +126,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
         top_k::top_k(
             list,
             usize::MAX,
-            |scored: &Scored| scored.evidence.score(scored.score),
+            |scored: &Scored| scored.evidence.total(scored.score),
             |scored| scored.address,
             |address| self.sources.tie_break_key(address),
         )
@@ -191,8 +191,8 @@ impl<'a, 'r> Reranker<'a, 'r> {
         if lines == LinesOf::Prose {
             definition *= HEADING_SHARE;
         }
-        let (evidence, fused) = (&mut scored.evidence, scored.score);
-        evidence.add_text(fused, keyword_weight, adjacency, definition);
+        let evidence = &mut scored.evidence;
+        evidence.add_text(keyword_weight, adjacency, definition);
         Ok(())
     }
 
