@@ -1,6 +1,6 @@
 //! Finds the section that a name means: a number, a path of titles, the end of one, or a title.
 
-use crate::content::Section;
+use crate::content::sections::section::Section;
 use crate::error::{Error, Result};
 use crate::resolve::Nearest;
 use crate::store::outline::SECTION_SEPARATOR;
@@ -189,7 +189,27 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::sections::tests::guide;
+    use crate::types::{Lines, Span};
+
+    /// Sections of which two have the same title.
+    fn guide() -> Vec<Section> {
+        let section = |(number, level, title): (&str, u8, &str)| Section {
+            number: number.to_owned(),
+            level,
+            title: title.to_owned(),
+            lines: Lines { first: 1, last: 1 },
+            span: Span { start: 0, end: 0 },
+        };
+        let all = [
+            ("1", 1, "Guide"),
+            ("1.1", 3, "Install"),
+            ("1.2", 3, "Use"),
+            ("1.2.1", 4, "Flags"),
+            ("1.3", 2, "Build"),
+            ("2", 1, "Build"),
+        ];
+        all.map(section).to_vec()
+    }
 
     fn number_of(name: &str) -> Result<String> {
         let all = guide();

@@ -1,9 +1,11 @@
 //! Sections of a document: its headings with a number, the lines and the bytes that lie under each.
 
 mod find;
+mod section;
 
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::sections::find::find_section;
+pub use crate::content::sections::section::Section;
 use crate::content::text::{DocumentText, paged};
 use crate::content::{CommitView, DocumentInfo};
 use crate::error::Result;
@@ -20,23 +22,6 @@ pub struct Outline {
     pub document: DocumentInfo,
     /// Headings in reading order; empty when it has none.
     pub headings: Vec<Heading>,
-}
-
-/// A heading and what lies under it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Section {
-    /// Its position among the sections: `2.1` is the first one directly under the second.
-    pub number: String,
-    /// Depth of the heading, from 1 (the outermost) to 6.
-    pub level: u8,
-    /// Text of the heading, without markup.
-    pub title: String,
-    /// Lines of the original from the heading to the last line under it; where the text has other
-    /// lines than the original (HTML), as near as its headings tell.
-    pub lines: Lines,
-    /// Bytes of the stored text.
-    pub span: Span,
 }
 
 /// The sections of a document.
@@ -201,7 +186,7 @@ fn close(all: &mut [Section], open: &mut Vec<usize>, next: &Heading) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     fn heading(level: u8, title: &str, start: u32) -> Heading {
@@ -213,8 +198,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Sections of which two have the same title.
-    pub(in crate::content) fn guide() -> Vec<Section> {
+    fn guide() -> Vec<Section> {
         let headings = vec![
             heading(1, "Guide", 0),
             heading(3, "Install", 20),

@@ -1,0 +1,20 @@
+//! A section of a document.
+
+use crate::types::{Lines, Span};
+
+/// A heading and what lies under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Section {
+    /// Its position among the sections: `2.1` is the first one directly under the second.
+    pub number: String,
+    /// Depth of the heading, from 1 (the outermost) to 6.
+    pub level: u8,
+    /// Text of the heading, without markup.
+    pub title: String,
+    /// Lines of the original from the heading to the last line under it; where the text has other
+    /// lines than the original (HTML), as near as its headings tell.
+    pub lines: Lines,
+    /// Bytes of the stored text.
+    pub span: Span,
+}
