@@ -9,7 +9,7 @@ use crate::search::fuse::passages::Passage;
 use crate::search::fuse::score::Scored;
 use crate::search::options::Sort;
 use crate::search::plan::{self, Plan};
-use crate::search::query::parser::ParsedQuery;
+use crate::search::query::parsed::ParsedQuery;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::relevance::{self, Relevance, RelevanceSignals};
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};

@@ -8,7 +8,7 @@ use crate::index::keyword::{Form, Phrase, PhraseMatcher};
 use crate::resolve::PathMatcher;
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
-use crate::search::query::parser::{Field, Operand, Operator, ParsedQuery};
+use crate::search::query::parsed::{Field, Operand, Operator, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;
 use crate::search::sources::Sources;
 

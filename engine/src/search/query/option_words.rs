@@ -9,7 +9,7 @@ use crate::index::keyword::{Analyser, Query};
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::Rows;
 use crate::search::fuse::top_k;
-use crate::search::query::parser::ParsedQuery;
+use crate::search::query::parsed::ParsedQuery;
 use crate::search::query::phrase::RowText;
 use crate::search::sources::{ChunkAddress, Sources};
 

@@ -40,195 +40,13 @@
 //! fields without any ranked word browses: it lists the documents that pass. A query that only excludes
 //! finds nothing.
 
+use crate::search::query::parsed::{
+    Field, Operand, Operator, ParsedQuery, Piece, QUOTES, Sign, has_words,
+};
 use crate::search::query::running_text;
-
-/// Each of these opens or closes a phrase.
-pub(crate) const QUOTES: [char; 5] = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}'];
 
 /// Most operators of a query; later ones are plain text. Each costs a pass over bitmaps or documents.
 const OPERATORS_LIMIT: usize = 64;
-
-/// A parsed query: pieces of plain text and operators, in the order of the query.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ParsedQuery {
-    query: String,
-    pieces: Vec<Piece>,
-    /// Whether no operator is ignored.
-    is_whole: bool,
-}
-
-/// A word or a phrase of a query, with what stands before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
-    /// As typed.
-    pub(crate) raw: String,
-    /// `None`: plain text.
-    pub(crate) operator: Option<Operator>,
-}
-
-/// What a document or a chunk must have, or must not have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Operator {
-    /// The field of documents that is matched; `None`: the words of a chunk.
-    pub(crate) field: Option<Field>,
-    /// The text to match.
-    pub(crate) operand: Operand,
-    /// `+` or `-`, if it has one.
-    pub(crate) sign: Option<Sign>,
-}
-
-/// The character before an operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
-}
-
-/// The text that an operator applies to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Operand {
-    /// As typed, without quotes.
-    pub(crate) text: String,
-    /// Whether it was in quotes, so that it must match as written.
-    pub(crate) is_quoted: bool,
-}
-
-/// A field of documents that a query can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
-    /// Words of the title, in sequence.
-    Title,
-    /// A substring of the path, or a glob over it.
-    Path,
-    /// A tag.
-    Tag,
-}
-
-impl Field {
-    /// All fields.
-    pub(crate) const ALL: [Field; 3] = [Field::Title, Field::Path, Field::Tag];
-
-    /// The name before the colon.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Field::Title => "title",
-            Field::Path => "path",
-            Field::Tag => "tag",
-        }
-    }
-}
-
-impl Operator {
-    /// Whether what matches is left out.
-    pub(crate) fn excludes(&self) -> bool {
-        self.sign == Some(Sign::Minus)
-    }
-
-    /// Whether its words are ranked and embedded.
-    pub(crate) fn is_ranked(&self) -> bool {
-        self.field.is_none() && !self.excludes()
-    }
-
-    /// Whether it holds even where it leaves nothing: a sign before quotes is never chance.
-    pub(crate) fn is_strict(&self) -> bool {
-        self.field.is_none() && self.sign.is_some() && self.operand.is_quoted
-    }
-}
-
-impl ParsedQuery {
-    /// A query taken as plain text, operators and all.
-    pub(crate) fn plain(query: &str) -> ParsedQuery {
-        ParsedQuery {
-            query: query.to_owned(),
-            pieces: Vec::new(),
-            is_whole: true,
-        }
-    }
-
-    /// The operators with their numbers, in the order of the query.
-    pub(crate) fn operators(&self) -> impl Iterator<Item = (usize, &Operator)> {
-        let numbered = self.pieces.iter().enumerate();
-        numbered.filter_map(|(number, piece)| Some((number, piece.operator.as_ref()?)))
-    }
-
-    /// A piece as it was typed.
-    pub(crate) fn raw(&self, number: usize) -> &str {
-        self.pieces
-            .get(number)
-            .map_or("", |piece| piece.raw.as_str())
-    }
-
-    /// Takes an operator as plain text.
-    pub(crate) fn take_as_text(&mut self, number: usize) {
-        if let Some(piece) = self.pieces.get_mut(number) {
-            piece.operator = None;
-        }
-    }
-
-    /// Ignores an operator: it is neither applied nor ranked.
-    pub(crate) fn ignore(&mut self, number: usize) {
-        if let Some(piece) = self.pieces.get_mut(number) {
-            piece.operator = None;
-            piece.raw.clear();
-            self.is_whole = false;
-        }
-    }
-
-    /// Applies no operators but the strict ones; what is ranked stays. Returns the others as typed.
-    pub(crate) fn drop_lenient(&mut self) -> Vec<String> {
-        let is_lenient = |operator: &Operator| !operator.is_strict();
-        let lenient = self.operators().filter(|(_, it)| is_lenient(it));
-        let lenient: Vec<(usize, bool)> = lenient
-            .map(|(number, it)| (number, it.is_ranked()))
-            .collect();
-        let dropped = lenient.into_iter().map(|(number, is_ranked)| {
-            let raw = self.raw(number).to_owned();
-            if is_ranked {
-                self.take_as_text(number);
-            } else {
-                self.ignore(number);
-            }
-            raw
-        });
-        dropped.collect()
-    }
-
-    /// Whether the query has no operators, so that every chunk may match.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.operators().next().is_none()
-    }
-
-    /// The text that is ranked and embedded: plain and required words, in the order of the query; the
-    /// query itself when it has no operators.
-    pub(crate) fn ranked_text(&self) -> String {
-        if self.is_plain() && self.is_whole {
-            return self.query.clone();
-        }
-        let ranked = self
-            .pieces
-            .iter()
-            .filter_map(|piece| match &piece.operator {
-                None => Some(piece.raw.as_str()).filter(|raw| !raw.is_empty()),
-                Some(operator) => operator
-                    .is_ranked()
-                    .then_some(operator.operand.text.as_str()),
-            });
-        ranked.collect::<Vec<_>>().join(" ")
-    }
-
-    /// Whether there is nothing to rank by: the result is the list of the documents that pass, in the
-    /// order of their paths, each with score 0.
-    pub(crate) fn is_browse(&self) -> bool {
-        !self.is_plain() && !has_words(&self.ranked_text())
-    }
-
-    /// Whether it says what to leave out and nothing else.
-    pub(crate) fn only_excludes(&self) -> bool {
-        self.is_browse() && self.operators().all(|(_, operator)| operator.excludes())
-    }
-}
 
 /// Parses a query, in time linear in its length. Every text is a query.
 pub(crate) fn parse(query: &str) -> ParsedQuery {
@@ -303,15 +121,6 @@ fn is_word(word: &str) -> bool {
         && !word.contains('=')
 }
 
-impl Operand {
-    fn new(words: &str, is_quoted: bool) -> Operand {
-        Operand {
-            text: words.to_owned(),
-            is_quoted,
-        }
-    }
-}
-
 /// The quoted text at the start of `text`, and the rest; `None` when there are no quoted words.
 fn quoted<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(&'q str, &'q str)> {
     let inside = text.strip_prefix(QUOTES)?;
@@ -352,10 +161,6 @@ fn is_foreign_path(text: &str) -> bool {
 fn split_word(text: &str) -> (&str, &str) {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or((text, ""))
-}
-
-pub(crate) fn has_words(text: &str) -> bool {
-    text.contains(char::is_alphanumeric)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! loses .015, and this rule .002, which is chance.
 
 use crate::index::keyword::is_stop_word;
-use crate::search::query::parser::{Piece, QUOTES, Sign, has_words};
+use crate::search::query::parsed::{Piece, QUOTES, Sign, has_words};
 
 /// From this many plain words on a query is running text. Four and six measured alike.
 const RUNNING_WORDS: usize = 5;

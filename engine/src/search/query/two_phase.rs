@@ -9,7 +9,7 @@ use crate::index::keyword::{Analyser, Form, Query};
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
 use crate::search::query::execute;
-use crate::search::query::parser::ParsedQuery;
+use crate::search::query::parsed::ParsedQuery;
 use crate::search::query::phrase::{PhraseOperator, PhraseRows, RowText};
 use crate::search::sources::{ChunkAddress, Sources};
 
