@@ -163,7 +163,7 @@ fn an_answer_without_operators_has_pages() {
 }
 
 #[test]
-fn a_strict_phrase_without_match_is_an_empty_answer_with_a_warning() {
+fn a_strict_phrase_without_match_is_empty_with_a_warning() {
     let (_folder, kb) = harbour();
     let told = ask(&kb, &Request::new("tide +\"walrus in the fog\""));
     assert!(told.hits.is_empty());

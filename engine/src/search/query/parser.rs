@@ -112,9 +112,9 @@ fn operator<'q>(text: &'q str, quotes_close: &mut bool) -> Option<(Operator, &'q
 /// Whether a sign before it makes an operator: neither `-1`, `-(a)`, `--flag` nor `-p`, an option of
 /// one letter, nor `-std=c11`.
 fn is_word(word: &str) -> bool {
-    let mut characters = word.chars();
-    let first = characters.next();
-    let is_letter = word.is_ascii() && characters.next().is_none();
+    let first = word.chars().next();
+    let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
+    let is_letter = word.is_ascii() && letters == 1;
     first.is_some_and(|first| first.is_alphabetic() || first == '_')
         && has_words(word)
         && !is_letter

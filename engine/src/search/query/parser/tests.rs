@@ -67,6 +67,7 @@ fn text_that_is_not_an_operator_is_plain() {
 fn signs_of_running_text_and_options_are_plain() {
     for query in [
         "git log -p",
+        "remove `python -m`",
         "the -O2 flag of gcc",
         "how to fix error \"Filtered offsite request to example.org\"",
         "Why does my posting using -F not work?",
