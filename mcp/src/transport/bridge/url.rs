@@ -27,7 +27,8 @@ impl ServerUrl {
     /// Parses a URL as a user gives it.
     ///
     /// # Errors
-    /// [`StartError::Usage`] for https, which would need TLS, and for what is no URL of a server.
+    /// [`StartError::Usage`] for https, which would need TLS, for a port that is none, and for what is no URL of
+    /// a server.
     pub(super) fn parse(text: &str) -> Result<ServerUrl, StartError> {
         let refused = |message: String, hint: &str| StartError::Usage {
             message,
@@ -58,10 +59,20 @@ impl ServerUrl {
         if host.is_empty() {
             return Err(no_url());
         }
+        // A port that is written but is none must not become another: the token would go there.
+        let written = authority.as_str().strip_prefix(authority.host());
+        let port = match (written, authority.port_u16()) {
+            (Some(""), _) => DEFAULT_PORT,
+            (_, Some(port)) if port > 0 => port,
+            _ => {
+                let message = format!("{authority} has no port of 1 to 65535");
+                return Err(refused(message, "give it as http://127.0.0.1:8765/mcp"));
+            }
+        };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         Ok(ServerUrl {
             host: host.to_owned(),
-            port: authority.port_u16().unwrap_or(DEFAULT_PORT),
+            port,
             authority: authority.to_string(),
             path: if path == "/" { DEFAULT_PATH } else { path }.to_owned(),
         })
@@ -113,6 +124,10 @@ mod tests {
             ("kb.example:80", "not the URL"),
             ("ftp://kb.example", "not the URL"),
             ("notes.kb", "not the URL"),
+            ("http://127.0.0.1:99999/mcp", "no port"),
+            ("http://[::1]:65536", "no port"),
+            ("http://localhost:0", "no port"),
+            ("http://localhost:/mcp", "no port"),
             ("", "not the URL"),
         ] {
             match ServerUrl::parse(text) {
