@@ -87,13 +87,34 @@ fn the_first_change_embeds_a_retired_file_again() {
 }
 
 #[test]
-fn a_retired_file_is_not_sealed_elsewhere() {
+fn a_retired_file_is_sealed_elsewhere_and_stays() {
     let folder = folder();
-    let before = std::fs::read(folder.path().join("old.kb")).expect("bytes");
-    let told = folder.kb(["seal", "old.kb", "-o", "new.kb"]).expect(2);
-    assert!(told.hint().contains("`kb seal"), "{told:#?}");
-    assert!(!folder.path().join("new.kb").exists());
-    assert!(std::fs::read(folder.path().join("old.kb")).expect("bytes") == before);
+    let old = folder.path().join("old.kb");
+    let before = std::fs::read(&old).expect("bytes");
+    let told = folder.kb(["seal", "old.kb", "-o", "new.kb"]).expect(0);
+    assert!(
+        told.stderr.contains(RETIRED) && told.stderr.contains(BUILT_IN_MODEL),
+        "{told:#?}"
+    );
+    assert!(std::fs::read(&old).expect("bytes") == before);
+    let new = Kb::open(folder.path().join("new.kb")).expect("it opens");
+    assert_eq!(new.info().expect("info").model, BUILT_IN_MODEL);
+    finds_by_meaning(&new);
+    let deep = VerifyOptions::new().deep(true);
+    let report = new.verify(&deep, &mut kb_engine::Progress::ignore);
+    assert_eq!(report.expect("a report").problems, [""; 0]);
+    // As where it stands, and nothing is left beside it.
+    folder.kb(["seal", "old.kb"]).expect(0);
+    let in_place = Kb::open(&old).expect("it opens");
+    let root = |kb: &Kb| kb.info().expect("info").content_root;
+    assert!(root(&new).is_some() && root(&new) == root(&in_place));
+    assert_eq!(documents(&new), documents(&in_place));
+    let names = std::fs::read_dir(folder.path()).expect("a folder");
+    let mut names: Vec<_> = names
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["new.kb", "new.txt", "old.kb"]);
 }
 
 #[test]

@@ -238,7 +238,7 @@ impl KbWriter {
 
     /// The id of the embedding model that had made the vectors of the file, when this writer has replaced
     /// them: a file of a model that is no longer built in is embedded again, from its stored text, before
-    /// its first change. Takes about a second for 10 MB of text and core.
+    /// its first change; sealed elsewhere, in the output only. Takes about a second for 10 MB of text and core.
     pub fn model_before(&self) -> Option<&str> {
         self.session.model_before()
     }

@@ -54,7 +54,7 @@ impl Session {
     /// As [`crate::KbWriter::commit`].
     pub(in crate::ingest::run) fn renew_model(&mut self, reporter: &Reporter<'_>) -> Result<bool> {
         let is_due = match Container::open(&self.path) {
-            Ok(base) => embed::is_retired(&base.read(Meta::read)?.embedder.id),
+            Ok(base) => has_retired_model(&base)?,
             Err(Error::PathNotFound { .. }) => false,
             Err(error) => return Err(error),
         };
@@ -63,6 +63,39 @@ impl Session {
             self.rebuild_from(Contents::Stored, &options, reporter, BUFFER_LIMIT_BYTES)?;
         }
         Ok(is_due)
+    }
+
+    /// As [`Session::renew_model`], into a file that `writer` has just begun, which is left unfinished; `source`
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// As [`crate::KbWriter::seal`].
+    pub(in crate::ingest::run) fn renew_into(
+        &mut self,
+        writer: &mut ContainerWriter,
+        source: &Container,
+        reporter: &Reporter<'_>,
+    ) -> Result<()> {
+        let options = IndexOptions::default();
+        let (commit, catalog) =
+            source.read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
+        let before = Before {
+            base: Base {
+                container: source,
+                commit,
+            },
+            catalog: &catalog,
+        };
+        self.fill(
+            writer,
+            Some(before),
+            Contents::Stored,
+            &options,
+            reporter,
+            BUFFER_LIMIT_BYTES,
+        )?;
+        self.model_before = Some(catalog.meta.embedder.id.clone());
+        Ok(())
     }
 
     fn rebuild_from(
@@ -92,6 +125,33 @@ impl Session {
             },
             catalog,
         });
+        let (report, is_whole) = self.fill(
+            &mut writer,
+            before,
+            contents,
+            options,
+            reporter,
+            limit_bytes,
+        )?;
+        if is_whole {
+            writer.finish()?;
+            if report.model_before.is_some() {
+                self.model_before.clone_from(&report.model_before);
+            }
+        }
+        Ok(report)
+    }
+
+    /// Writes a file that is begun. False where there is nothing to put into it, and it is not whole.
+    fn fill(
+        &self,
+        writer: &mut ContainerWriter,
+        before: Option<Before<'_>>,
+        contents: Contents<'_>,
+        options: &IndexOptions,
+        reporter: &Reporter<'_>,
+        limit_bytes: usize,
+    ) -> Result<(Report, bool)> {
         let mut meta = new_meta()?;
         let mut manifest = new_manifest();
         let resolved = match (&before, contents) {
@@ -182,7 +242,7 @@ impl Session {
         tally.refuse_unread()?;
         reporter.check()?;
         if batch.meta().documents == 0 && matches!(contents, Contents::Paths(_)) {
-            return Ok(recorder.report(tally, batch.meta()));
+            return Ok((recorder.report(tally, batch.meta()), false));
         }
         recorder.stage(Stage::Write)?;
         let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
@@ -191,19 +251,24 @@ impl Session {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
             let base = writer.written()?;
             let catalogs = CatalogCache::default();
-            merge_segments(&mut writer, &base, &catalogs, Limit::none(), reporter)?;
+            merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
         }
-        reporter.wait_for(watched(|| recall::record_recall(&mut writer)))?;
+        reporter.wait_for(watched(|| recall::record_recall(writer)))?;
         reporter.check()?;
-        writer.finish()?;
-        if model_before.is_some() {
-            self.model_before.clone_from(&model_before);
-        }
-        Ok(Report {
+        let report = Report {
             model_before,
             ..recorder.report(tally, &meta)
-        })
+        };
+        Ok((report, true))
     }
+}
+
+/// Whether the vectors of a file are of a model that is no longer built in.
+///
+/// # Errors
+/// As [`Meta::read`].
+pub(in crate::ingest::run) fn has_retired_model(container: &Container) -> Result<bool> {
+    Ok(embed::is_retired(&container.read(Meta::read)?.embedder.id))
 }
 
 /// What a file is built from.

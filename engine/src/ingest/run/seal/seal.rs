@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::container::{Container, ContainerWriter, watched};
 use crate::error::{Error, Result};
+use crate::ingest::run::index::has_retired_model;
 use crate::ingest::run::recall;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
@@ -22,6 +23,26 @@ impl Session {
             return Err(Error::OutputExists { path });
         }
         Ok(writer)
+    }
+
+    /// A copy of a file of a retired model that is embedded again, under a temporary name beside `output`; `None`
+    /// for a file of any other model.
+    fn renewed_copy(
+        &mut self,
+        source: &Container,
+        output: &Path,
+        reporter: &Reporter<'_>,
+    ) -> Result<Option<ContainerWriter>> {
+        if !has_retired_model(source)? {
+            return Ok(None);
+        }
+        let mut name = output.file_stem().unwrap_or_default().to_owned();
+        name.push(".renewed.kb");
+        let mut copy = ContainerWriter::create(&output.with_file_name(name), &self.identity())?;
+        copy.limit_access(source)?;
+        copy.set_cancel(Some(Arc::clone(reporter.stop_flag())));
+        self.renew_into(&mut copy, source, reporter)?;
+        Ok(Some(copy))
     }
 
     /// See [`crate::KbWriter::seal`]. A segment gets at most `max_rows` chunks.
@@ -44,7 +65,7 @@ impl Session {
         if output.is_none() {
             self.renew_model(reporter)?;
         }
-        let target = output.unwrap_or(&self.path);
+        let target = &*output.unwrap_or(&self.path).to_path_buf();
         let source = Container::open(&self.path)?;
         // Before anything is read: nobody changes what is about to be replaced.
         let mut writer = Some(self.beside(target, output.is_none() || options.replace)?);
@@ -57,6 +78,16 @@ impl Session {
         };
         let bytes_before = source.len_bytes();
         let _lease = source.lease();
+        // Of a retired model, a copy that is embedded again is sealed; it is gone when this returns.
+        let renewed = match output {
+            Some(output) => self.renewed_copy(&source, output, reporter)?,
+            None => None,
+        };
+        let original = source;
+        let source = match &renewed {
+            Some(copy) => copy.written()?,
+            None => original.clone(),
+        };
         let mut is_first = true;
         let (root, documents) =
             source.read_cancellable(Some(reporter.stop_flag()), |snapshot| {
@@ -70,7 +101,7 @@ impl Session {
                         self.beside(target, options.replace)?
                     }
                 };
-                fresh.limit_access(&source)?;
+                fresh.limit_access(&original)?;
                 fresh.set_cancel(Some(Arc::clone(reporter.stop_flag())));
                 let mut transaction = fresh.begin()?;
                 let sealed = write(
