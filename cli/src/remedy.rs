@@ -150,7 +150,18 @@ fn use_nearest(error: &Error, command: &Command<'_>) -> Option<String> {
     if let Error::DocumentNotFound { skipped, .. } = error
         && !skipped.is_empty()
     {
-        return Some("`kb ls --skipped` lists all files that were not read".to_owned());
+        let file = shell_word(command.file);
+        return Some(format!(
+            "`kb ls --skipped -f {file}` lists all files that were not read"
+        ));
+    }
+    if let Error::DocumentNotFound { name, .. } = error
+        && name.contains(['*', '?'])
+    {
+        let file = shell_word(command.file);
+        return Some(format!(
+            "`kb ls -r -f {file}` lists the paths of all documents"
+        ));
     }
     let (Error::DocumentNotFound { nearest, .. } | Error::FolderNotFound { nearest, .. }) = error
     else {
@@ -161,13 +172,23 @@ fn use_nearest(error: &Error, command: &Command<'_>) -> Option<String> {
             "`kb ls -f {}` lists what is there",
             shell_word(command.file)
         ),
-        [name] => with_name(command, name),
+        [name] => corrected(error, command, name),
         [name, ..] => format!(
             "{}; the nearest: {}",
-            with_name(command, name),
+            corrected(error, command, name),
             nearest.join(", ")
         ),
     })
+}
+
+/// What to give instead: of a search, the folder is that of a flag beside the query.
+fn corrected(error: &Error, command: &Command<'_>, name: &str) -> String {
+    match error {
+        Error::FolderNotFound { .. } if command.verb.starts_with("kb search") => {
+            format!("`--folder {}`", shell_word(name))
+        }
+        _ => with_name(command, name),
+    }
 }
 
 fn use_whole_path(error: &Error, command: &Command<'_>) -> Option<String> {
@@ -259,6 +280,19 @@ mod tests {
             remedy(&error, "kb get", Path::new("a.kb")).unwrap()
         };
         assert_eq!(remedy(&["the guide.md"]), "`kb get 'the guide.md'`");
+        let glob = Error::DocumentNotFound {
+            name: "zzz/*.py:1-2".to_owned(),
+            skipped: Vec::new(),
+            nearest: vec!["a.py".to_owned()],
+        };
+        let told = super::remedy(&glob, "kb get", Path::new("a.kb")).unwrap();
+        assert!(told.starts_with("`kb ls -r -f a.kb`"), "{told}");
+        let folder = Error::FolderNotFound {
+            name: "nope".to_owned(),
+            nearest: vec!["src".to_owned()],
+        };
+        let told = super::remedy(&folder, "kb search -f a.kb", Path::new("a.kb"));
+        assert_eq!(told.unwrap(), "`--folder src`");
         assert_eq!(remedy(&["a", "b"]), "`kb get a`; the nearest: a, b");
         assert_eq!(remedy(&[]), "`kb ls -f a.kb` lists what is there");
     }

@@ -198,7 +198,9 @@ pub enum Error {
     #[error("the .kb changed since the result that is to be continued")]
     StaleCursor,
     /// The file names an embedding model that this program cannot reproduce.
-    #[error("this .kb was made with the embedding model {needs}, which this program does not have")]
+    #[error(
+        "this .kb was made with the embedding model {needs}, which this program does not have, or no longer"
+    )]
     EmbeddingModelUnavailable {
         /// Id of the model.
         needs: String,

@@ -115,6 +115,27 @@ fn get_prints_several_documents_and_globs_under_their_names() {
     let cut = folder.kb(budget).expect(0);
     assert_eq!(cut.stdout, format!("==> guide.md:1 <==\n{first}\n"));
     assert!(cut.stderr.contains("src/tide.rs was left out"), "{cut:#?}");
+    let cut = folder.kb(["get", "**/*.*", "--max-tokens", "1"]).expect(0);
+    let warnings = cut.stderr.lines().filter(|line| line.contains("left out"));
+    assert_eq!(warnings.count(), 1, "{cut:#?}");
+    assert!(
+        cut.stderr
+            .contains("documents were left out, which do not fit: ")
+    );
+    let twice = folder
+        .kb(["get", "guide.md:1-2", "--lines", "5-6"])
+        .expect(2);
+    assert!(
+        twice.stderr.contains("guide.md:1-2 selects lines"),
+        "{twice:#?}"
+    );
+    let line = folder.kb(["get", "guide.md:1:5"]).expect(0);
+    assert_eq!(
+        line.stdout,
+        folder.kb(["get", "guide.md:1"]).expect(0).stdout
+    );
+    let beyond = folder.kb(["get", "guide.md:9999-"]).expect(2);
+    assert!(beyond.stderr.contains("lines 9999- of"), "{beyond:#?}");
     folder
         .kb(["get", "guide.md", "notes.txt", "--continue", "x"])
         .expect(2);
@@ -242,7 +263,36 @@ fn a_skipped_file_is_told_from_an_unknown_one() {
     let told = folder.kb(["get", "report.pdf"]).expect(2);
     let expected = "docs/report.pdf is in the indexed folder but was not read: binary file (PDF)";
     assert!(told.stderr.contains(expected), "{told:#?}");
-    assert!(told.hint().contains("kb ls --skipped"), "{told:#?}");
+    assert!(told.hint().contains("`kb ls --skipped -f "), "{told:#?}");
+    let told = folder.kb(["ls", "--skipped", "zz"]).expect(2);
+    assert!(told.stderr.contains("zz"), "{told:#?}");
+    let told = folder.kb(["ls", "--skipped", "src"]).expect(1);
+    assert!(
+        told.stderr.contains("no skipped files below src"),
+        "{told:#?}"
+    );
+    let told = folder.kb(["get", "docs"]).expect(2);
+    assert!(told.hint().contains("docs` lists this folder"), "{told:#?}");
+}
+
+#[test]
+fn a_document_whose_file_changed_is_told_when_read() {
+    let folder = Folder::indexed();
+    assert!(
+        !folder
+            .kb(["get", "guide.md"])
+            .expect(0)
+            .stderr
+            .contains("out of date")
+    );
+    folder.write("harbour/docs/guide.md", "# Other words\n");
+    for verb in [["get", "guide.md"], ["outline", "guide.md"]] {
+        let told = folder.kb(verb).expect(0);
+        assert!(
+            told.stderr.contains("docs/guide.md was changed"),
+            "{told:#?}"
+        );
+    }
 }
 
 #[test]

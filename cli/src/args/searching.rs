@@ -107,7 +107,7 @@ pub(crate) struct SearchArguments {
     /// Print at most N lines of each result, the best ones, with --json too
     ///
     /// A line of more than 80 bytes counts as several. With --max-tokens the results share the budget.
-    #[arg(long, value_name = "N", conflicts_with = "full")]
+    #[arg(long, value_name = "N", conflicts_with = "full", value_parser = parse_line_count)]
     pub(crate) lines: Option<u32>,
 
     /// Print N lines of the document before each result; implies --full
@@ -198,6 +198,12 @@ fn since(text: &str, now: u64) -> Option<i64> {
     let (year, month) = (year.parse().ok()?, month.parse().ok()?);
     let days = Date::unix_days_of(year, month, day.parse().ok()?)?;
     Some(days * 86_400)
+}
+
+/// Reads how many lines of a result are printed.
+fn parse_line_count(text: &str) -> Result<u32, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| "give how many lines, 1 or more".to_owned())
 }
 
 #[cfg(test)]

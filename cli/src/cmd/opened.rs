@@ -1,8 +1,9 @@
 //! The open file of a command that reads, and the end of a result that was cut.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use kb_engine::{Cursor, DocumentInfo, DocumentText, Kb, Paged};
+use kb_engine::{Cursor, DocumentInfo, DocumentText, Error, Kb, PageOptions, Paged};
 
 use crate::args::PageFlags;
 use crate::failure::Failure;
@@ -10,6 +11,9 @@ use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::shell_word;
 use crate::output::json::Object;
+
+/// How long to wait for the disk that the documents came from.
+pub(crate) const SOURCES_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The open file of a command that reads, and what its errors need to know.
 pub(crate) struct Opened {
@@ -35,7 +39,36 @@ impl Opened {
 
     /// The answer of the engine, or its error with the corrected command.
     pub(crate) fn ask<T>(&self, answer: kb_engine::Result<T>) -> Result<T, Failure> {
-        answer.map_err(|error| Failure::from_engine(error, &self.verb, &self.file))
+        answer.map_err(|error| {
+            // A folder in the place of a document.
+            let folder = match &error {
+                Error::DocumentNotFound { name, .. } => name.trim_end_matches('/').to_owned(),
+                _ => String::new(),
+            };
+            let failure = Failure::from_engine(error, &self.verb, &self.file);
+            let page = PageOptions::default().max_tokens(1);
+            if folder.is_empty() || self.kb.list(Some(&folder), &page).is_err() {
+                return failure;
+            }
+            let (file, folder) = (shell_word(&self.file), shell_word(&folder));
+            failure.with_hint(format!("`kb ls -f {file} {folder}` lists this folder"))
+        })
+    }
+
+    /// Warns where the file of a document is not what was indexed.
+    pub(crate) fn warn_stale(&self, document: &str, output: &mut Output) {
+        let check = self.kb.source_check(&[document]).ok();
+        let states = check.and_then(|check| check.run_within(SOURCES_TIMEOUT));
+        // A state that is not known is none: an answer does not fail for it.
+        let state = states
+            .unwrap_or_default()
+            .first()
+            .and_then(|state| state.stale());
+        if let Some(state) = state {
+            output.warning(&format!(
+                "out of date: since it was indexed, the file of {document} was {state}; text and lines are the old ones"
+            ));
+        }
     }
 }
 

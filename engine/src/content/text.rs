@@ -230,7 +230,10 @@ pub(super) fn span_of(
     };
     if range.first == 0 || range.first > range.last || range.first > record.lines {
         return Err(Error::InvalidRange {
-            range: format!("{}-{}", range.first, range.last),
+            range: match range.last {
+                u32::MAX => format!("{}-", range.first),
+                last => format!("{}-{last}", range.first),
+            },
             path: record.path.clone(),
             lines: record.lines,
         });

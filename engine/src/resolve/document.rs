@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
 use crate::percent;
-use crate::resolve::line_suffix::{address_lines, split_lines};
+use crate::resolve::line_suffix::{address_lines, split_column, split_lines};
 use crate::resolve::nearest::{MAX_SUGGESTIONS, Nearest};
 use crate::store::{handles, skipped};
 use crate::types::{DocumentId, Lines};
@@ -65,7 +65,7 @@ pub fn document(
 }
 
 /// As [`document`], of a name that may have lines behind it, as in `docs/a.md:10-20` and `docs/a.md#L10-L20`,
-/// or in an address: `kb://notes/lines/10-20/docs/a.md`. What a document has as its whole path, or as the
+/// or line and column, as in `docs/a.md:10:5`, or in an address: `kb://notes/lines/10-20/docs/a.md`. What a document has as its whole path, or as the
 /// end of its path where no other has the rest of the name, is no suffix.
 ///
 /// # Errors
@@ -80,6 +80,7 @@ pub fn locate(
     let mut names = vec![(wanted.path.as_str(), wanted.lines)];
     if wanted.lines.is_none() {
         let split = split_lines(&wanted.path);
+        let split = split.into_iter().chain(split_column(&wanted.path));
         names.extend(split.map(|(path, lines)| (path, Some(lines))));
     }
     find(snapshot, catalog, name, &names)

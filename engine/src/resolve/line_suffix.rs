@@ -29,6 +29,20 @@ pub(super) fn split_lines(name: &str) -> Option<(&str, Lines)> {
     (!path.is_empty()).then_some((path, Lines { first, last }))
 }
 
+/// Splits `src/a.py:10:5`, line and column as compilers write them, into name and line. `None` for a name that
+/// does not end so.
+pub(super) fn split_column(name: &str) -> Option<(&str, Lines)> {
+    let (rest, column) = name.rsplit_once(':')?;
+    number(column)?;
+    let (path, line) = rest.rsplit_once(':')?;
+    let line = number(line)?;
+    let lines = Lines {
+        first: line,
+        last: line,
+    };
+    (!path.is_empty()).then_some((path, lines))
+}
+
 /// Lines as they stand in an address: `10-20`.
 pub(super) fn address_lines(range: &str) -> Option<Lines> {
     let (first, last) = range.split_once('-')?;
@@ -73,6 +87,11 @@ mod tests {
             ("#L10", None),
         ] {
             assert_eq!(split(name), expected, "{name}");
+        }
+        let column = |name| split_column(name).map(|(path, lines)| (path, lines.first, lines.last));
+        assert_eq!(column("src/a.py:10:5"), Some(("src/a.py", 10, 10)));
+        for wrong in ["a.py:10", "a.py:10:", "a.py:x:5", "a.py:10:x", ":10:5"] {
+            assert_eq!(column(wrong), None, "{wrong}");
         }
         assert_eq!(address_lines("3-9"), Some(Lines { first: 3, last: 9 }));
         for wrong in ["3", "3-", "-9", "+3-9", "3-9-", ""] {

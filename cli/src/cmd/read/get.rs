@@ -14,9 +14,20 @@ use crate::output::format::plural;
 /// Characters that make a name that no document has a glob.
 const GLOB: [char; 4] = ['*', '?', '[', '{'];
 
+/// Documents without room that a warning names.
+const LEFT_OUT_SHOWN: usize = 5;
+
 pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit, Failure> {
     let (file, names) = operands(arguments);
     let opened = Opened::new("kb get", file)?;
+    for name in names {
+        let is_twice = arguments.lines.is_some()
+            && matches!(opened.kb.locate(name), Ok(located) if located.lines.is_some());
+        if is_twice {
+            let message = format!("{name} selects lines, and --lines others");
+            return Err(Failure::usage(message, Some("give one of them".to_owned())));
+        }
+    }
     if let [name] = names
         && let [name] = expand(&opened, name)?.as_slice()
     {
@@ -130,6 +141,7 @@ fn within(
     for (number, named) in read.texts.into_iter().enumerate() {
         let name = documents.get(named.position).map_or("", String::as_str);
         let text = named.text;
+        opened.warn_stale(&text.document.path, output);
         let rest = text.next.is_some().then(|| {
             let next = text.lines.last + u32::from(text.text.ends_with('\n'));
             format!("{}:{next}-", text.document.path)
@@ -146,6 +158,7 @@ fn within(
         }
     }
     output.flush()?;
+    let mut over_budget = Vec::new();
     for left in read.left_out {
         let name = documents.get(left.position).map_or("", String::as_str);
         match left.reason {
@@ -153,15 +166,38 @@ fn within(
                 soften(opened.ask::<()>(Err(error)), &mut exit, output)?;
             }
             LeftOutReason::OverBudget(Some(tokens)) => {
-                output.warning(&format!(
-                    "{name} was left out: its {} do not fit",
-                    plural(tokens, "token")
-                ));
+                over_budget.push((name, Some(tokens)));
             }
-            _ => output.warning(&format!("{name} was left out: it does not fit")),
+            _ => over_budget.push((name, None)),
         }
     }
+    warn_left_out(&over_budget, output);
     Ok(exit)
+}
+
+/// Names documents that had no room, with the tokens that they need where these are known.
+fn warn_left_out(documents: &[(&str, Option<u64>)], output: &mut Output) {
+    match documents {
+        [] => {}
+        [(name, Some(tokens))] => output.warning(&format!(
+            "{name} was left out: its {} do not fit",
+            plural(*tokens, "token")
+        )),
+        [(name, None)] => output.warning(&format!("{name} was left out: it does not fit")),
+        several => {
+            let names: Vec<&str> = several.iter().map(|(name, _)| *name).collect();
+            let shown = names.get(..LEFT_OUT_SHOWN).unwrap_or(&names);
+            let more = match names.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            output.warning(&format!(
+                "{} documents were left out, which do not fit: {}{more}",
+                names.len(),
+                shown.join(", ")
+            ));
+        }
+    }
 }
 
 /// Reports a failure, unless nobody reads the output any more.
@@ -199,9 +235,13 @@ fn print(
     if let Some(PageRanges(ranges)) = &arguments.pages {
         return pages(opened, arguments, name, ranges, output);
     }
+    let mut is_first = true;
     each_part(arguments, output, |page, output| {
         let found = opened.ask(text_of(opened, arguments, name, page))?;
         let rest = Rest::from(&found);
+        if std::mem::take(&mut is_first) {
+            opened.warn_stale(&found.document.path, output);
+        }
         if arguments.json.json {
             print_object(found, output)?;
         } else if rest.next.is_none() {
@@ -246,9 +286,13 @@ fn pages(
     ranges: &[(u32, u32)],
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let mut is_first = true;
     each_part(arguments, output, |page, output| {
         let found = opened.ask(opened.kb.pages(name, ranges, page))?;
         let rest = Rest::from(&found.pages);
+        if std::mem::take(&mut is_first) {
+            opened.warn_stale(&found.document.path, output);
+        }
         for page in found.pages {
             if arguments.json.json {
                 let object = document_object(&found.document)

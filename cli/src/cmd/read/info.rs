@@ -1,5 +1,7 @@
 //! `kb info`: what a file holds, from where, and what its bytes are for.
 
+use std::path::Path;
+
 use kb_engine::{Info, Recall, RootInfo, Sizes, WriterInfo};
 use serde_json::Value;
 
@@ -8,7 +10,7 @@ use crate::cmd::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::format::{bytes, count, percent, plural, time};
+use crate::output::format::{bytes, count, percent, plural, shell_word, time};
 use crate::output::json::Object;
 
 /// Types and languages that are listed for people; the rest is counted.
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit
         style.strong(&bytes(info.file_bytes))
     ))?;
     let more = [
-        ("skipped", skipped_line(&skipped)),
+        ("skipped", skipped_line(&skipped, &opened.file)),
         (
             "writer",
             writer.as_ref().map(writer_line).unwrap_or_default(),
@@ -100,15 +102,16 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
 }
 
 /// `12 files: 8 binary file (PNG image), 4 symbolic link; kb ls --skipped lists them`.
-fn skipped_line(skipped: &[(String, u64)]) -> String {
+fn skipped_line(skipped: &[(String, u64)], file: &Path) -> String {
     let total: u64 = skipped.iter().map(|(_, files)| files).sum();
     if total == 0 {
         return String::new();
     }
     format!(
-        "{}: {}; `kb ls --skipped` lists them",
+        "{}: {}; `kb ls --skipped -f {}` lists them",
         plural(total, "file"),
-        top_values(skipped)
+        top_values(skipped),
+        shell_word(file)
     )
 }
 

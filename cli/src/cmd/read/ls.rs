@@ -1,6 +1,6 @@
 //! `kb ls`: folders and documents of the file.
 
-use kb_engine::{DocumentInfo, Entry};
+use kb_engine::{DocumentInfo, Entry, PageOptions};
 
 use crate::args::LsArguments;
 use crate::cmd::opened::{Opened, Rest, document_object, note_rest};
@@ -76,7 +76,16 @@ fn list_skipped(
         }
     }
     if files.is_empty() {
-        output.note(&format!("{} has no skipped files", opened.file.display()));
+        let file = opened.file.display();
+        match folder {
+            // A folder that is not there is an error.
+            Some(folder) => {
+                let page = PageOptions::default().max_tokens(1);
+                opened.ask(opened.kb.list(Some(folder), &page))?;
+                output.note(&format!("{file} has no skipped files below {folder}"));
+            }
+            None => output.note(&format!("{file} has no skipped files")),
+        }
         return Ok(Exit::Nothing);
     }
     let rest = Rest::from(&files);

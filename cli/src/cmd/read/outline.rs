@@ -18,6 +18,7 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
     })?;
     let rest = Rest::from(&outline.sections);
     let document = &outline.document;
+    opened.warn_stale(&document.path, output);
     if outline.sections.is_empty() {
         output.note(&format!("{} has no headings", document.path));
         output.hint(&format!(

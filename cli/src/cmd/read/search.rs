@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
 
 use kb_engine::{
     Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Relevance, Request, Response,
@@ -10,16 +9,13 @@ use kb_engine::{
 };
 
 use crate::args::SearchArguments;
-use crate::cmd::opened::{Opened, Rest, show_rest};
+use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{count, plural, shell_word};
 use crate::output::json::{Object, score};
 use crate::output::passage::{Layout, render};
-
-/// How long to wait for the disk that the documents came from.
-const SOURCES_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Stale documents that a warning names.
 const STALE_SHOWN: usize = 5;

@@ -107,7 +107,7 @@ fn described(filters: &Filters) -> String {
         }
     }
     if filters.modified_since_ms.is_some() {
-        parts.push("a modification time since then".to_owned());
+        parts.push("a modification time since the one given".to_owned());
     }
     parts.join(", ")
 }

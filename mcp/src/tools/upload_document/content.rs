@@ -158,8 +158,14 @@ fn decoded(content: &str) -> Result<Vec<u8>, ToolError> {
         .count();
     check_size(letters.len().saturating_sub(padding) * 3 / 4)?;
     BASE64.decode(letters).map_err(|error| {
-        ToolError::new("INVALID_BASE64", format!("content is not base64: {error}"))
-            .with_hint("Send base64 with the standard alphabet, or encoding=text for plain text")
+        ToolError::new(
+            "INVALID_BASE64",
+            format!(
+                "content is not base64: {}",
+                error.to_string().trim_end_matches('.')
+            ),
+        )
+        .with_hint("Send base64 with the standard alphabet, or encoding=text for plain text")
     })
 }
 
