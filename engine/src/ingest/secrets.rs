@@ -8,6 +8,8 @@
 
 use memchr::memmem;
 
+use crate::ingest::extract::text;
+
 /// How the reason of every such file begins; with it stored reasons are recognised.
 pub(crate) const REASON_START: &str = "may hold a key or credentials";
 
@@ -20,7 +22,6 @@ const NAMES: &[&str] = &[
     "id_ecdsa_sk",
     "id_ed25519",
     "id_ed25519_sk",
-    ".env",
     ".netrc",
     "_netrc",
     ".pgpass",
@@ -38,6 +39,9 @@ const NAMES: &[&str] = &[
 /// Extensions of key stores and private keys, in lower case.
 const EXTENSIONS: &[&str] = &["p12", "pfx", "pkcs12", "jks", "keystore", "kdbx", "ppk"];
 
+/// What precedes `.env` in the names of examples, after any other words.
+const ENV_EXAMPLE_STEMS: &[&str] = &["example", "sample", "template"];
+
 /// What follows `.env.` in the names of examples, which hold no secrets.
 const ENV_EXAMPLES: &[&str] = &[
     "example", "sample", "template", "dist", "defaults", "default", "schema",
@@ -51,7 +55,7 @@ const SEARCHED_BYTES: usize = 1 << 20;
 
 /// Why a file of that name with these bytes should not be stored where others read it: it is made to hold a
 /// key or credentials, by its name (`id_rsa`, `.env`, `*.p12`) or by its content (it begins with a private
-/// key). `None` for all others, also those that mention a key. Linear in the first megabyte.
+/// key, in UTF-8 or UTF-16). `None` for all others, also those that mention a key. Linear in the first megabyte.
 pub fn secret_reason(path: &str, bytes: &[u8]) -> Option<String> {
     by_name(path).or_else(|| by_content(path, bytes))
 }
@@ -61,13 +65,17 @@ pub(crate) fn by_name(path: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     // Most names are short, and none of these is long.
     let name = name.to_ascii_lowercase();
-    let is_env = || {
-        let kind = name.strip_prefix(".env.")?;
-        (!ENV_EXAMPLES.contains(&kind)).then_some(())
+    let is_env = || match (name.strip_suffix(".env"), name.strip_prefix(".env.")) {
+        (Some(stem), _) => {
+            let last = stem.rsplit(['.', '-', '_']).next().unwrap_or(stem);
+            !ENV_EXAMPLE_STEMS.contains(&last)
+        }
+        (None, Some(kind)) => !ENV_EXAMPLES.contains(&kind),
+        (None, None) => false,
     };
     let is_secret = NAMES.contains(&name.as_str())
         || extension(&name).is_some_and(|extension| EXTENSIONS.contains(&extension))
-        || is_env().is_some()
+        || is_env()
         || (name == "config" && folder.ends_with(".kube"))
         || (name == "credentials" && folder.ends_with(".aws"));
     is_secret.then(|| format!("{REASON_START} (by its name)"))
@@ -78,8 +86,8 @@ pub(crate) fn by_content(path: &str, bytes: &[u8]) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let name = name.to_ascii_lowercase();
     let head = bytes.get(..SEARCHED_BYTES.min(bytes.len()));
-    let head = head.unwrap_or_default();
-    let what = what_it_holds(&name, head)?;
+    let head = text::as_utf_8(head.unwrap_or_default());
+    let what = what_it_holds(&name, &head)?;
     Some(format!("{REASON_START} ({what})"))
 }
 
@@ -91,8 +99,8 @@ fn what_it_holds(name: &str, head: &[u8]) -> Option<&'static str> {
     if is_private_key(start) || start.starts_with(b"PuTTY-User-Key-File-") {
         return Some("a private key");
     }
-    // Certificates may come first, or text about the key.
-    if is_of(KEY_EXTENSIONS) && lines(head).any(is_private_key) {
+    // Certificates may come first, or text about the key; and it may be indented.
+    if is_of(KEY_EXTENSIONS) && lines(head).any(|line| is_private_key(line.trim_ascii_start())) {
         return Some("a private key");
     }
     let holds = |words: &[u8]| memmem::find(head, words).is_some();
@@ -104,9 +112,7 @@ fn what_it_holds(name: &str, head: &[u8]) -> Option<&'static str> {
         }
         ".pypirc" | "pypirc" if begins_line(b"password") => Some("a password"),
         "credentials" if begins_line(b"aws_secret_access_key") => Some("an access key"),
-        _ if is_of(&["json"]) && holds(b"\"private_key\": \"-----BEGIN ") => {
-            Some("the key of a service account")
-        }
+        _ if is_of(&["json"]) && has_json_key(head) => Some("the key of a service account"),
         _ if is_of(&["yaml", "yml", "conf"]) || extension.is_none() => {
             begins_line(b"client-key-data: ").then_some("the key of a cluster")
         }
@@ -125,8 +131,24 @@ fn is_private_key(line: &[u8]) -> bool {
     label.ends_with(b"PRIVATE KEY") || label.ends_with(b"PRIVATE KEY BLOCK")
 }
 
+/// Whether JSON has a field `private_key` that begins as PEM.
+fn has_json_key(json: &[u8]) -> bool {
+    const NAME: &[u8] = b"\"private_key\"";
+    memmem::find_iter(json, NAME).any(|at| {
+        let after = after_white_space(json.get(at + NAME.len()..).unwrap_or_default());
+        let value = after.strip_prefix(b":").map(after_white_space);
+        value.is_some_and(|value| value.starts_with(b"\"-----BEGIN "))
+    })
+}
+
+/// What follows the white space of JSON (RFC 8259) at the start.
+fn after_white_space(json: &[u8]) -> &[u8] {
+    let white = json.iter().take_while(|byte| b" \t\n\r".contains(byte));
+    json.get(white.count()..).unwrap_or_default()
+}
+
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split(|byte| *byte == b'\n')
+    bytes.split(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
 /// What follows the last dot of a name, which is not its first letter.
@@ -146,6 +168,8 @@ mod tests {
             "home/.ssh/id_ed25519",
             "deploy/.env",
             ".env.production",
+            "deploy/prod.env",
+            "App.Local.ENV",
             "credentials.json",
             "app/Server.P12",
             "a.jks",
@@ -161,6 +185,12 @@ mod tests {
             "id_rsa.pub",
             "id_rsa.md",
             ".env.example",
+            "prod.env.example",
+            "prod.env.sample",
+            "app.env.template",
+            "example.env",
+            "app-sample.env",
+            "config/prod.env.js",
             ".envrc",
             "env",
             "config",
@@ -185,6 +215,18 @@ mod tests {
         for (path, text) in [
             ("deploy.txt", KEY.to_owned()),
             ("key", format!("\n  \n{KEY}")),
+            ("bom.key", format!("\u{feff}{KEY}")),
+            ("bom.txt", format!("\u{feff}\n{KEY}")),
+            ("mac.pem", format!("{certificate}{KEY}").replace('\n', "\r")),
+            ("indent.pem", format!("Key:\n{KEY}").replace('\n', "\n\t  ")),
+            (
+                "compact.json",
+                "{\"private_key\":\"-----BEGIN PRIVATE KEY-----\\nMII\"}".to_owned(),
+            ),
+            (
+                "wide.json",
+                "{\"private_key\" \t\r\n:\n\"-----BEGIN PRIVATE KEY-----\\nMII\"}".to_owned(),
+            ),
             ("server.pem", format!("{certificate}{KEY}")),
             ("server.key", KEY.replace("RSA ", "")),
             (
@@ -213,6 +255,27 @@ mod tests {
     }
 
     #[test]
+    fn keys_in_utf_16_are_known() {
+        let bytes = |text: &str, pair: fn(u16) -> [u8; 2]| -> Vec<u8> {
+            text.encode_utf16().flat_map(pair).collect()
+        };
+        for pair in [u16::to_le_bytes, u16::to_be_bytes] {
+            for mark in ["\u{feff}", ""] {
+                for (path, start) in [("a.txt", " \n"), ("a.pem", "Of the server:\r\n  ")] {
+                    let text = bytes(&format!("{mark}{start}{KEY}"), pair);
+                    let reason = by_content(path, &text).unwrap_or_default();
+                    assert!(reason.ends_with("(a private key)"), "{path} {mark:?}");
+                }
+            }
+            let text = bytes(
+                "\u{feff}How to make a key:\n-----BEGIN PRIVATE KEY-----\n",
+                pair,
+            );
+            assert_eq!(by_content("docs/keys.md", &text), None);
+        }
+    }
+
+    #[test]
     fn files_that_mention_a_key_are_no_secrets() {
         let code = format!("//! Reads keys.\nconst KEY: &str = \"\\\n{KEY}\";\n");
         let prose = format!("# How to make a key\n\n```\n{KEY}```\n");
@@ -228,6 +291,7 @@ mod tests {
             (".npmrc", "save-exact=true\n"),
             ("credentials", "Ask the captain.\n"),
             ("package.json", "{\"private_key\": \"no\"}"),
+            ("names.json", "[\"private_key\", \"-----BEGIN \"]"),
             ("empty", ""),
             ("cut", "-----BEGIN "),
         ] {

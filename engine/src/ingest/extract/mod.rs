@@ -18,7 +18,7 @@ mod markdown;
 mod rst;
 mod skip_reason;
 mod sniff;
-mod text;
+pub(in crate::ingest) mod text;
 
 pub use extractor::extract;
 pub use sniff::{Sniffed, sniff};

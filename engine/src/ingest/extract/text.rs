@@ -1,5 +1,7 @@
 //! Bytes to text: what is binary, and which encoding the rest has.
 
+use std::borrow::Cow;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -157,6 +159,21 @@ pub(super) fn decode(bytes: &[u8], is_html: bool) -> Result<String, SkipReason> 
         return Err(SkipReason::NotText);
     }
     checked(text.into_owned())
+}
+
+/// The bytes of a text, or of its start, as UTF-8 without a byte order mark, if they are UTF-8 or UTF-16.
+/// Others stay as they are: in these encodings ASCII is ASCII.
+pub(in crate::ingest) fn as_utf_8(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let marked = Encoding::for_bom(bytes);
+    let (encoding, mark_bytes) = marked
+        .or_else(|| Some((utf_16_by_form(bytes)?, 0)))
+        .unwrap_or((UTF_8, 0));
+    let bytes = bytes.get(mark_bytes..).unwrap_or_default();
+    if encoding == UTF_8 {
+        return Cow::Borrowed(bytes);
+    }
+    let (text, _) = encoding.decode_without_bom_handling(bytes);
+    Cow::Owned(text.into_owned().into_bytes())
 }
 
 /// Refuses what decodes without complaint and yet is no text.
