@@ -74,7 +74,9 @@ fn operators_are_exact_among_many_chunks() {
     for (mode, scope, sort, query) in [
         (Mode::Hybrid, Scope::Chunks, Sort::Score, without),
         (Mode::Hybrid, Scope::Documents, Sort::Recency, without),
-        (Mode::Semantic, Scope::Chunks, Sort::Path, without),
+        (Mode::Semantic, Scope::Chunks, Sort::Score, without),
+        // Of a list everything is relevant, whatever it is sorted by.
+        (Mode::Semantic, Scope::Chunks, Sort::Path, listed),
         (Mode::Keyword, Scope::Documents, Sort::Score, without),
         (Mode::Hybrid, Scope::Chunks, Sort::Score, with),
         (Mode::Semantic, Scope::Documents, Sort::Score, with),
