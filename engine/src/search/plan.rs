@@ -4,7 +4,7 @@ use roaring::RoaringBitmap;
 
 use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
-use crate::index::keyword::{Analyser, Query as KeywordQuery};
+use crate::index::keyword::{Analyser, Query as KeywordQuery, QueryTerm};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::{MIN_CANDIDATES, Scan};
 use crate::search::filter::facet::AbsentValues;
@@ -24,6 +24,12 @@ use crate::search::sources::Sources;
 /// Candidates for each wanted document, in [`Scope::Documents`].
 const CHUNKS_PER_DOCUMENT: usize = 4;
 
+/// Most content words of a query that is taken for names.
+const NAMES_LIMIT: usize = 2;
+
+/// Words of at most this weight are not content: "where is the class Response" is one name.
+const CONTENT_WEIGHT: f32 = 0.5;
+
 /// What a search is going to do.
 #[derive(Debug)]
 pub(crate) struct Plan<'b> {
@@ -35,6 +41,9 @@ pub(crate) struct Plan<'b> {
     pub(crate) mode: Mode,
     /// Candidates wanted from each index in the first layer.
     pub(crate) candidates: usize,
+    /// Whether the query has no more content than one or two names; more texts are read for their definitions
+    /// then.
+    pub(crate) asks_for_names: bool,
     /// The query of the keyword index; `None` when the mode does not use it.
     pub(crate) keyword_query: Option<KeywordQuery<'b>>,
     /// The query of the vector index, by file.
@@ -138,6 +147,7 @@ pub(crate) fn plan<'b>(
         parsed,
         mode: request.mode,
         candidates: wanted.max(MIN_CANDIDATES),
+        asks_for_names: false,
         keyword_query: None,
         vectors: Vec::new(),
         model_words: (0, 0),
@@ -159,6 +169,7 @@ pub(crate) fn plan<'b>(
             sources.statistics(),
             |word| embed::built_in().word_weight(word),
         )?;
+        plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
         plan.keyword_query = Some(query);
     }
     if request.mode != Mode::Keyword {
@@ -174,6 +185,22 @@ pub(crate) fn plan<'b>(
     let requires = plan.parsed.operators().any(requires);
     plan.is_browse = requires && !has_terms && !plan.has_vectors();
     Ok((plan, filter))
+}
+
+/// Whether the content of a query is one or two words, an identifier counted as one.
+fn asks_for_names(text: &str, query: &KeywordQuery<'_>, analyser: &mut Analyser) -> bool {
+    let is_content = |term: &QueryTerm| term.chunks > 0 && term.weight > CONTENT_WEIGHT;
+    let (mut words, mut last_end) = (0, 0);
+    analyser.analyse(text, |term, range| {
+        // The parts of an identifier come after it.
+        let is_part = range.start < last_end;
+        let mut terms = query.terms().iter();
+        if !is_part && terms.any(|known| known.term == term && is_content(known)) {
+            words += 1;
+        }
+        last_end = last_end.max(range.end);
+    });
+    (1..=NAMES_LIMIT).contains(&words)
 }
 
 /// The rows of all files that pass the filters of the request. A file that refuses a value has no row that

@@ -20,11 +20,13 @@ pub(super) struct QueryNames {
 }
 
 impl QueryNames {
-    /// The terms of a query; `None` without any.
+    /// The terms of a query; `None` without any. A term that no chunk has is in no name: "defined" does not
+    /// weaken the name beside it in a file without that word.
     pub(super) fn new(query: &Query<'_>) -> Option<QueryNames> {
         let terms: Vec<(String, f32)> = query
             .terms()
             .iter()
+            .filter(|term| term.chunks > 0)
             .map(|term| (term.term.clone(), QueryTerm::weighted_idf(term)))
             .collect();
         QueryNames::of_terms(terms)

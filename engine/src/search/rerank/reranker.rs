@@ -7,7 +7,7 @@ use super::definitions;
 use super::document_kind::{DocumentKind, WantedKinds};
 use super::names::{QueryNames, name_of_file};
 use super::texts::{ChunkTexts, Occurrence};
-use super::{DEPTH, DOCUMENT_DEPTH};
+use super::{DEPTH, DEPTH_FOR_NAMES, DOCUMENT_DEPTH, DOCUMENT_DEPTH_FOR_NAMES};
 use crate::error::Result;
 use crate::index::keyword::{Analyser, TermSet, norm};
 use crate::search::fuse::score::Scored;
@@ -95,7 +95,12 @@ impl<'a, 'r> Reranker<'a, 'r> {
         if self.names.is_none() {
             return Ok(ranked);
         }
-        let rest = ranked.split_off(ranked.len().min(DOCUMENT_DEPTH));
+        let (document_depth, depth) = if plan.asks_for_names {
+            (DOCUMENT_DEPTH_FOR_NAMES, DEPTH_FOR_NAMES)
+        } else {
+            (DOCUMENT_DEPTH, DEPTH)
+        };
+        let rest = ranked.split_off(ranked.len().min(document_depth));
         let least = rest.first().map_or(0.0, |first| first.score);
         for scored in &mut ranked {
             self.sources.tick()?;
@@ -104,7 +109,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
             evidence.add_document(fused, least, about.kind_loss, about.file_name);
         }
         let mut ranked = self.sorted(ranked)?;
-        let mut others = ranked.split_off(ranked.len().min(DEPTH));
+        let mut others = ranked.split_off(ranked.len().min(depth));
         // In the order of their rows, so that each block is decoded once.
         ranked.sort_unstable_by_key(|scored| scored.address);
         for scored in &mut ranked {
