@@ -75,7 +75,13 @@ fn filters_scopes_and_orders_are_flags() {
         .kb(["search", "water", "--since", "yesterday"])
         .expect(2);
     assert!(told.stderr.contains("2026-11-30"), "{told:#?}");
-    folder.kb(["search", "water", "--min-score", "1"]).expect(1);
+    let told = folder.kb(["search", "water", "--min-score", "1"]).expect(1);
+    assert!(
+        told.stderr
+            .contains("no passage scores 1 or more; the best scores 0."),
+        "{told:#?}"
+    );
+    assert!(told.hint().contains("--min-score"), "{told:#?}");
     let told = folder
         .kb(["search", "water", "--min-score", "1.5"])
         .expect(2);

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query, QueryTerm};
-use crate::paging::{Budget, CursorScope};
+use crate::paging::{Budget, CursorScope, PageOptions};
 use crate::resolve::abbreviate;
 use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 use crate::search::fuse::passages::Passage;
@@ -85,7 +85,7 @@ pub(crate) fn search(
         &plan,
         found.passages.get(start_at..).unwrap_or_default(),
         &mut budget,
-        (analyser, texts),
+        (&mut *analyser, texts),
         &mut warnings,
     )?;
     timer.step("text");
@@ -97,6 +97,9 @@ pub(crate) fn search(
             request.sort.name(),
             sorted::RELEVANT_SHARE
         ));
+    }
+    if hits.is_empty() && start_at == 0 && request.min_score > 0.0 && filter.count() > 0 {
+        warnings.extend(best_below(files, request, analyser)?);
     }
     let next = start_at.saturating_add(hits.len());
     let has_more = found.passages.len() > next || found.may_go_on;
@@ -111,6 +114,30 @@ pub(crate) fn search(
         warnings,
         explanation,
     })
+}
+
+/// Says what the best score is, where all are below the least that a request asks for. Searches once more.
+fn best_below(
+    files: &[Source<'_>],
+    request: &Request,
+    analyser: &mut Analyser,
+) -> Result<Option<String>> {
+    let any = Request {
+        min_score: 0.0,
+        k: 1,
+        page: PageOptions::default(),
+        explain: false,
+        ..request.clone()
+    };
+    let shown = |score: f32| (f64::from(score) * 1e4).round() / 1e4;
+    let response = search(files, &any, analyser)?;
+    Ok(response.hits.first().map(|hit| {
+        format!(
+            "no passage scores {} or more; the best scores {}: pass a lower min_score",
+            shown(request.min_score),
+            shown(hit.score)
+        )
+    }))
 }
 
 /// What a query finds, and how.

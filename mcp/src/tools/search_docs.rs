@@ -123,10 +123,7 @@ impl Tool for SearchDocs {
             let started = Instant::now();
             let response = hits::ask_shown(cx, &indexes, &request)?;
             took += started.elapsed();
-            let mut warnings = hits::warnings(cx, &indexes, &response);
-            if response.hits.is_empty() && request.min_score > 0.0 {
-                warnings.extend(best_below(cx, &indexes, &request)?);
-            }
+            let warnings = hits::warnings(cx, &indexes, &response);
             Ok(Attempt {
                 can_shrink: hits::can_shrink(&request, &response),
                 tokens: response.hits.tokens,
@@ -145,22 +142,6 @@ fn request(params: &SearchDocsParams) -> Request {
     request.filters.folders = params.folder.clone().into_iter().collect();
     hits::show(&mut request, params.full.get());
     request
-}
-
-/// A warning with the best score, where all are below the one asked for.
-fn best_below(
-    cx: &Context<'_>,
-    indexes: &[Arc<Index>],
-    request: &Request,
-) -> Result<Option<String>, ToolError> {
-    let mut any = request.clone();
-    (any.min_score, any.k) = (0.0, 1);
-    let response = hits::ask(cx, indexes, &any)?;
-    let best = response.hits.first().map(|hit| hits::score(hit.score));
-    Ok(best.map(|best| {
-        let least = hits::score(request.min_score);
-        format!("no passage scores {least} or more; the best scores {best}: pass a lower min_score")
-    }))
 }
 
 fn respond(

@@ -187,6 +187,11 @@ fn note_nothing_found(
         }
         return;
     }
+    if request.min_score > 0.0 && !response.warnings.is_empty() {
+        output.note("nothing found");
+        output.hint("a lower `--min-score` gives the nearest passages");
+        return;
+    }
     let mut shown: String = request.query.chars().take(QUOTED_CHARACTERS).collect();
     if shown.len() < request.query.len() {
         shown.push_str("...");

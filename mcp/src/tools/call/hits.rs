@@ -70,11 +70,7 @@ pub(in crate::tools) fn first_of_document(hits: &[Hit], number: usize) -> Option
 
 /// Searches the files as if they were one, until the call is cancelled. Of several, those that cannot
 /// be read are left out with a warning. The files of all hits are looked at: whether they are stale.
-pub(in crate::tools) fn ask(
-    cx: &Context<'_>,
-    indexes: &[Arc<Index>],
-    request: &Request,
-) -> Result<Response, ToolError> {
+fn ask(cx: &Context<'_>, indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
     let mut response = ask_stored(cx, indexes, request)?;
     look_at_sources(indexes, &mut response.hits.items);
     Ok(response)
