@@ -36,8 +36,9 @@ impl Kb {
     /// written.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] when a folder belongs to no root; [`Error::Io`] when a file that must
-    /// be compared cannot be read; as [`Kb::check_sources`].
+    /// [`InvalidArgument`](crate::Error::InvalidArgument) when a folder belongs to no root;
+    /// [`Io`](crate::Error::Io) when a file that must be compared cannot be read; as
+    /// [`Kb::check_sources`].
     pub fn compare_sources(
         &self,
         folders: &[PathBuf],
