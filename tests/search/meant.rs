@@ -119,6 +119,10 @@ fn an_operator_that_leaves_nothing_is_text_and_named() {
             "\"follows the moon\" \"lists hours\"",
         ),
         ("tide path:tides +moon +hours", "+hours"),
+        (
+            "tide +walrus tag:walrus -path:.md \"walrus in the fog\"",
+            "tag:walrus -path:.md +walrus \"walrus in the fog\"",
+        ),
     ] {
         for mode in [Mode::Hybrid, Mode::Keyword] {
             let told = ask(&kb, &Request::new(query).mode(mode));
@@ -128,15 +132,7 @@ fn an_operator_that_leaves_nothing_is_text_and_named() {
             };
             let expected = format!("nothing that is searched passes {named}, so ");
             assert!(warning.starts_with(&expected), "{query}: {warning}");
-            let ends = [
-                "it was searched as plain text",
-                "it was ignored",
-                "without operators",
-            ];
-            assert!(
-                ends.iter().any(|end| warning.ends_with(end)),
-                "{query}: {warning}"
-            );
+            assert!(warning.ends_with("it was not applied"), "{warning}");
         }
     }
     // The operators that leave something hold.
@@ -190,6 +186,36 @@ fn a_query_that_only_excludes_finds_nothing_and_says_why() {
         names(&kb, "path:.md -tide -rust -git -java -log"),
         ["offsite.md"]
     );
+}
+
+#[test]
+fn a_sign_that_a_sentence_makes_text_is_told_once() {
+    let (_folder, kb) = harbour();
+    let warnings = |query: &str| ask(&kb, &Request::new(query).mode(Mode::Keyword)).warnings;
+    for (query, expected) in [
+        (
+            "is \"the tide\" -moon",
+            "\"-moon\" was searched as text, because the query is a sentence; -\"moon\" excludes it",
+        ),
+        (
+            "-moon -sun when is the tide +hours",
+            "\"-moon -sun +hours\" was searched as text, because the query is a sentence; -\"moon\" excludes it",
+        ),
+        (
+            "what is +tide",
+            "\"+tide\" was searched as text, because the query is a sentence; +\"tide\" requires it",
+        ),
+    ] {
+        assert_eq!(warnings(query), [expected], "{query}");
+    }
+    for query in [
+        "the -version flag of java",
+        "how is \"the tide\" made",
+        "how does the -c -Wall",
+        "what is in the tide -\"the moon\"",
+    ] {
+        assert_eq!(warnings(query), Vec::<String>::new(), "{query}");
+    }
 }
 
 #[test]

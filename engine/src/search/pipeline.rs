@@ -3,13 +3,12 @@
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query, QueryTerm};
 use crate::paging::{Budget, CursorScope, PageOptions};
-use crate::resolve::abbreviate;
 use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 use crate::search::fuse::passages::Passage;
 use crate::search::fuse::score::Scored;
 use crate::search::options::Sort;
 use crate::search::plan::{self, Plan};
-use crate::search::query::parsed::ParsedQuery;
+use crate::search::query::parsed::{ParsedQuery, nothing_passes};
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::relevance::{self, Relevance, RelevanceSignals};
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};
@@ -48,19 +47,20 @@ pub(crate) fn search(
     let window = (start_at, request.k.saturating_add(1));
     let mut answer = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
     if let Some((parsed, dropped)) = answer.without_operators(request) {
-        let dropped = abbreviate(&dropped.join(" "));
-        let plain = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
-        let warning = format!("nothing that is searched passes {dropped}");
+        let nothing = nothing_passes(&dropped);
+        let mut plain = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
         if !plain.found.passages.is_empty() {
-            let so = "so the words were searched without operators";
-            answer.warnings.push(format!("{warning}, {so}"));
+            plain.plan.parsed.not_applied.extend(dropped);
             answer.warnings.extend(plain.warnings);
             answer = Answer {
                 warnings: answer.warnings,
                 ..plain
             };
-        } else if answer.filter.count() == 0 && answer.warnings.is_empty() {
-            answer.warnings.push(warning);
+        } else if answer.filter.count() == 0
+            && answer.warnings.is_empty()
+            && answer.plan.parsed.not_applied.is_empty()
+        {
+            answer.warnings.push(nothing);
         }
     }
     let Answer {
@@ -73,6 +73,7 @@ pub(crate) fn search(
         warnings: of_answer,
     } = answer;
     warnings.extend(of_answer);
+    warnings.extend(plan.parsed.not_applied_warning());
     warnings.extend(filter.unread_warning());
     // An offset is returned also where deeper layers may turn out to have nothing.
     if start_at > found.passages.len() {

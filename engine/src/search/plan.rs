@@ -105,12 +105,14 @@ pub(crate) fn parse(request: &Request, warnings: &mut Vec<String>) -> ParsedQuer
     if request.plain {
         ParsedQuery::plain(query)
     } else {
-        parser::parse(query)
+        let parsed = parser::parse(query);
+        warnings.extend(parsed.signs_warning());
+        parsed
     }
 }
 
-/// Makes the plan, and the filter that decides which rows may match. Operators that leave nothing, and
-/// excluded words that are options of a command, are taken as plain text.
+/// Makes the plan, and the filter that decides which rows may match. Operators that leave nothing are not
+/// applied, and excluded words that are options of a command are taken as plain text.
 ///
 /// # Errors
 /// [`Error::EmbeddingModelUnavailable`] for a semantic request to a file of an unknown model;

@@ -15,9 +15,8 @@ use crate::search::sources::Sources;
 /// Removes from `rows` those that fail a field or a word of the index. `None` stands for all rows, and
 /// stays when there is no such operator. Returns the phrases, which need text.
 ///
-/// An operator that would leave no row is taken as plain text, or ignored if it excludes, with a warning.
-/// Warns of operators that
-/// are ignored or shortened, too.
+/// An operator that would leave no row is not applied, which `parsed` notes. Warns of operators that are
+/// ignored or shortened.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] for what a file gets wrong.
@@ -67,24 +66,12 @@ pub(crate) fn apply(
         let had_any = left.iter().any(|rows| !rows.is_empty());
         keep(&mut left, &with, excludes);
         if had_any && left.iter().all(RoaringBitmap::is_empty) {
-            let raw = abbreviate(parsed.raw(number));
-            warnings.push(if excludes {
-                parsed.ignore(number);
-                format!("nothing that is searched passes {raw}, so it was ignored")
-            } else {
-                parsed.take_as_text(number);
-                leaves_nothing(&raw)
-            });
+            parsed.leaves_nothing(number);
         } else {
             *rows = Some(left);
         }
     }
     Ok(phrases)
-}
-
-/// The warning of an operator that is taken as plain text.
-pub(crate) fn leaves_nothing(raw: &str) -> String {
-    format!("nothing that is searched passes {raw}, so it was searched as plain text")
 }
 
 fn phrase_of(operand: &Operand, warnings: &mut Vec<String>) -> Phrase {

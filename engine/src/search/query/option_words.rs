@@ -6,10 +6,9 @@
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query};
-use crate::resolve::abbreviate;
 use crate::search::filter::rows::Rows;
 use crate::search::fuse::top_k;
-use crate::search::query::parsed::ParsedQuery;
+use crate::search::query::parsed::{ParsedQuery, searched_as_text};
 use crate::search::query::phrase::RowText;
 use crate::search::sources::{ChunkAddress, Sources};
 
@@ -49,15 +48,14 @@ pub(crate) fn take_as_text(
             *is_option = *is_option || has_option(text, word);
         }
     }
+    let mut options = Vec::new();
     for ((number, word), is_option) in words.iter().zip(is_option) {
         if is_option {
-            let word = abbreviate(word);
-            warnings.push(format!(
-                "\"-{word}\" was searched as text, because documents write it so; -\"{word}\" excludes it"
-            ));
+            options.push(format!("-{word}"));
             parsed.take_as_text(*number);
         }
     }
+    warnings.extend(searched_as_text(&options, "documents write it so"));
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! A parsed query: what [`super::parser`] makes, and how operators are taken out of it again.
 
+use crate::resolve::abbreviate;
+
 /// Each of these opens or closes a phrase.
 pub(crate) const QUOTES: [char; 5] = ['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}'];
 
@@ -12,6 +14,10 @@ pub(crate) struct ParsedQuery {
     pub(crate) pieces: Vec<Piece>,
     /// Whether no operator is ignored.
     pub(crate) is_whole: bool,
+    /// Words with a sign that are plain text because the query is a sentence, as typed.
+    pub(crate) signs_as_text: Vec<String>,
+    /// Operators that are not applied because nothing passes them, as typed.
+    pub(crate) not_applied: Vec<String>,
 }
 
 /// A word or a phrase of a query, with what stands before it.
@@ -99,8 +105,8 @@ impl ParsedQuery {
     pub(crate) fn plain(query: &str) -> ParsedQuery {
         ParsedQuery {
             query: query.to_owned(),
-            pieces: Vec::new(),
             is_whole: true,
+            ..ParsedQuery::default()
         }
     }
 
@@ -131,6 +137,29 @@ impl ParsedQuery {
             piece.raw.clear();
             self.is_whole = false;
         }
+    }
+
+    /// Does not apply an operator that nothing passes: its words are plain text, or ignored if it excludes.
+    pub(crate) fn leaves_nothing(&mut self, number: usize) {
+        let operator = self.pieces.get(number).map(|piece| &piece.operator);
+        let excludes = matches!(operator, Some(Some(it)) if it.excludes());
+        self.not_applied.push(self.raw(number).to_owned());
+        if excludes {
+            self.ignore(number);
+        } else {
+            self.take_as_text(number);
+        }
+    }
+
+    /// The warning of all operators that are not applied.
+    pub(crate) fn not_applied_warning(&self) -> Option<String> {
+        let nothing = nothing_passes(&self.not_applied);
+        (!self.not_applied.is_empty()).then(|| format!("{nothing}, so it was not applied"))
+    }
+
+    /// The warning of all words with a sign that are plain text because the query is a sentence.
+    pub(crate) fn signs_warning(&self) -> Option<String> {
+        searched_as_text(&self.signs_as_text, "the query is a sentence")
     }
 
     /// Applies no operators but the strict ones; what is ranked stays. Returns the others as typed.
@@ -185,6 +214,24 @@ impl ParsedQuery {
     pub(crate) fn only_excludes(&self) -> bool {
         self.is_browse() && self.operators().all(|(_, operator)| operator.excludes())
     }
+}
+
+/// That nothing passes these operators.
+pub(crate) fn nothing_passes(raw: &[String]) -> String {
+    let raw = abbreviate(&raw.join(" "));
+    format!("nothing that is searched passes {raw}")
+}
+
+/// The warning of words with a sign that are plain text, and how the first of them is an operator.
+pub(crate) fn searched_as_text(signed: &[String], reason: &str) -> Option<String> {
+    let first = signed.first()?;
+    let (sign, word) = first.split_at_checked(1)?;
+    let effect = if sign == "-" { "excludes" } else { "requires" };
+    let (all, word) = (signed.join(" "), abbreviate(word));
+    Some(format!(
+        "\"{}\" was searched as text, because {reason}; {sign}\"{word}\" {effect} it",
+        abbreviate(&all)
+    ))
 }
 
 impl Operand {

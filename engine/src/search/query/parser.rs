@@ -75,11 +75,13 @@ pub(crate) fn parse(query: &str) -> ParsedQuery {
         });
         rest = after.trim_start();
     }
-    running_text::settle(&mut pieces);
+    let signs_as_text = running_text::settle(&mut pieces);
     ParsedQuery {
         query: query.to_owned(),
         pieces,
         is_whole: true,
+        signs_as_text,
+        ..ParsedQuery::default()
     }
 }
 

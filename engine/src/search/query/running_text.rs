@@ -27,8 +27,10 @@ const FUNCTION_WORDS: [&str; 38] = [
     "yours",
 ];
 
-/// Takes operators that running text has by chance as plain text.
-pub(crate) fn settle(pieces: &mut [Piece]) {
+/// Takes operators that running text has by chance as plain text. Returns the words with a sign, as typed,
+/// that are operators among keywords: here they may have been meant, too.
+pub(crate) fn settle(pieces: &mut [Piece]) -> Vec<String> {
+    let mut signs_as_text = Vec::new();
     let is_plain_word = |piece: &Piece| piece.operator.is_none() && has_words(&piece.raw);
     let mut words = pieces.iter().filter(|piece| is_plain_word(piece));
     let is_question = pieces
@@ -50,9 +52,13 @@ pub(crate) fn settle(pieces: &mut [Piece]) {
         let is_like_an_option =
             operator.sign == Some(Sign::Minus) && (is_among_words || has_options);
         if !is_plainly_meant && (is_running || is_like_an_option) {
+            if operator.sign.is_some() && !is_like_an_option {
+                signs_as_text.push(piece.raw.clone());
+            }
             piece.operator = None;
         }
     }
+    signs_as_text
 }
 
 /// Whether a word is one that keywords do without.

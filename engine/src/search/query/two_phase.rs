@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::index::keyword::{Analyser, Form, Query};
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
-use crate::search::query::execute;
 use crate::search::query::parsed::ParsedQuery;
 use crate::search::query::phrase::{PhraseOperator, PhraseRows, RowText};
 use crate::search::sources::{ChunkAddress, Sources};
@@ -45,8 +44,8 @@ pub(crate) struct TwoPhaseFilter<'f> {
 
 impl<'f> TwoPhaseFilter<'f> {
     /// The rows of `rows` for which all phrases hold. A required phrase without an exact match among
-    /// them is matched by its terms instead, with a warning; one without any match is taken as plain
-    /// text in `parsed`, with a warning, but for a strict one, which no row passes.
+    /// them is matched by its terms instead, with a warning; one without any match is not applied, which
+    /// `parsed` notes, but for a strict one, which no row passes.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -102,16 +101,14 @@ impl<'f> TwoPhaseFilter<'f> {
                     analyser,
                     warnings,
                 )?;
-            if !occurs && has_rows {
+            if !occurs && is_strict && has_rows {
                 let raw = abbreviate(parsed.raw(number));
-                warnings.push(if is_strict {
-                    format!("nothing that is searched has {raw}")
-                } else {
-                    execute::leaves_nothing(&raw)
-                });
+                warnings.push(format!("nothing that is searched has {raw}"));
             }
             if occurs || is_strict {
                 filter.phrases.push(phrase);
+            } else if has_rows {
+                parsed.leaves_nothing(number);
             } else {
                 parsed.take_as_text(number);
             }
