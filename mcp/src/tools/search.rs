@@ -157,6 +157,12 @@ impl Tool for Search {
         ("folder", "filters.folder"),
         ("fileType", "filters.fileType"),
         ("file_type", "filters.fileType"),
+        ("tag", "filters.tag"),
+        ("tags", "filters.tag"),
+        ("filters.type", "filters.fileType"),
+        ("filters.file_type", "filters.fileType"),
+        ("filters.path", "filters.folder"),
+        ("filters.tags", "filters.tag"),
     ];
 
     type Params = SearchParams;

@@ -81,9 +81,9 @@ impl Signature {
         }
     }
 
-    /// The published name of an argument.
+    /// The published name of an argument, or of a field of one.
     fn name_of(&self, spelled: &str) -> Option<String> {
-        if self.properties.contains_key(spelled) {
+        if self.schema_of(spelled).is_some() {
             return Some(spelled.to_owned());
         }
         let alias = self.aliases.iter().find(|(alias, _)| *alias == spelled);
@@ -191,13 +191,13 @@ impl Arguments {
             match (signature.schema_of(&name), value) {
                 (Some(schema), Value::Object(fields)) if is_object(schema) => {
                     for (field, value) in fields {
-                        let field_name = format!("{name}.{field}");
+                        let spelled = format!("{name}.{field}");
                         if value.is_null() {
                             continue;
                         }
-                        match signature.schema_of(&field_name) {
-                            Some(_) => self.put(signature, &field_name, value, true)?,
-                            None => unknown.push(field_name),
+                        match signature.name_of(&spelled) {
+                            Some(name) => self.put(signature, &name, value, name == spelled)?,
+                            None => unknown.push(spelled),
                         }
                     }
                 }
@@ -208,7 +208,7 @@ impl Arguments {
         if unknown.is_empty() {
             return Ok(());
         }
-        let (shown, known) = (shown(&unknown), known(signature));
+        let (shown, known) = (shown(&unknown), known(signature, &unknown));
         if signature.is_strict {
             return Err(invalid(&shown, "no such argument").with_hint(known));
         }
@@ -319,13 +319,31 @@ fn shown(unknown: &[String]) -> String {
     }
 }
 
-fn known(signature: &Signature) -> String {
-    let names: Vec<&str> = signature.properties.keys().map(String::as_str).collect();
-    let tool = signature.tool;
-    match names.as_slice() {
-        [] => format!("{tool} takes no arguments"),
-        some => format!("{tool} takes {}", some.join(", ")),
-    }
+/// What the tool takes, and each object that has an unknown field.
+fn known(signature: &Signature, unknown: &[String]) -> String {
+    let object_of = |name: &String| {
+        let (object, _) = name.split_once('.')?;
+        signature.schema_of(object).filter(|it| is_object(it))?;
+        Some(object.to_owned())
+    };
+    // None, the tool itself, is the first.
+    let owners: BTreeSet<Option<String>> = unknown.iter().map(object_of).collect();
+    let sentences = owners.iter().map(|owner| {
+        let fields = match owner {
+            None => Some(&signature.properties),
+            Some(name) => signature
+                .schema_of(name)
+                .and_then(|it| it.get("properties")?.as_object()),
+        };
+        let names = fields.into_iter().flat_map(Object::keys);
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        let owner = owner.as_deref().unwrap_or(signature.tool);
+        match names.as_slice() {
+            [] => format!("{owner} takes no arguments"),
+            some => format!("{owner} takes {}", some.join(", ")),
+        }
+    });
+    sentences.collect::<Vec<_>>().join("; ")
 }
 
 fn is_object(schema: &Value) -> bool {

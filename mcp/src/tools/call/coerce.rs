@@ -1,5 +1,6 @@
 //! Coercion of an argument to the type of its published schema, and the check of its range and length.
-//! Models send "5" for 5, "true" for true, and a text for a list of one; these are accepted.
+//! Models send "5" for 5, "true" for true, and a text for a list of one or the other way round; these are
+//! accepted.
 
 use serde_json::Value;
 
@@ -45,6 +46,12 @@ fn wrong_type(argument: &str, kind: &str, given: &Value) -> ToolError {
 pub(super) fn coerce(name: &str, schema: &Value, value: Value) -> Result<Value, ToolError> {
     let kind = schema.get("type").and_then(Value::as_str);
     let kind = kind.unwrap_or_default();
+    let value = match (kind, value) {
+        ("string", Value::Array(mut list)) if matches!(list.as_slice(), [Value::String(_)]) => {
+            list.pop().unwrap_or_default()
+        }
+        (_, other) => other,
+    };
     match (kind, value) {
         ("string", Value::String(text)) => {
             check_length(name, schema, &text)?;

@@ -121,6 +121,21 @@ fn unknown_arguments_warn_on_reads_and_stop_writes() {
         warnings[0].starts_with("colour, filters.shape ignored: search takes "),
         "{warnings:?}"
     );
+    assert!(
+        warnings[0].ends_with("; filters takes fileType, folder, tag"),
+        "{warnings:?}"
+    );
+    let given = json!({"query": "a", "filters": {"shape": "round", "size": 1}});
+    let warnings = read("search", given).unwrap().read.warnings;
+    let expected =
+        "filters.shape, filters.size ignored: filters takes fileType, folder, tag".to_owned();
+    assert_eq!(warnings, [expected]);
+    let given = json!({"query": "a", "query.x": 1});
+    let warnings = read("search", given).unwrap().read.warnings;
+    assert!(
+        warnings[0].starts_with("query.x ignored: search takes "),
+        "{warnings:?}"
+    );
     let given = json!({"index_name": "a", "colour": 1});
     let text = refusal("clear_index", given);
     let expected = "INVALID_ARGUMENT: colour: no such argument. clear_index takes index_name.";
@@ -153,6 +168,17 @@ fn aliases_are_accepted() {
     assert_eq!(arguments.values["filters.folder"], "x");
     assert_eq!(arguments.values["filters.fileType"], "md");
     assert_eq!(arguments.values["index_name"], "p");
+    let filters = json!({"type": "py", "tags": ["draft"], "path": "src"});
+    let arguments = read("search", json!({"query": "a", "filters": filters})).unwrap();
+    assert_eq!(arguments.read.warnings, Vec::<String>::new());
+    assert_eq!(arguments.values["filters.fileType"], "py");
+    assert_eq!(arguments.values["filters.tag"], "draft");
+    assert_eq!(arguments.values["filters.folder"], "src");
+    let both = json!({"query": "a", "filters": {"type": "py", "fileType": "md"}});
+    let arguments = read("search", both).unwrap();
+    assert_eq!(arguments.values["filters.fileType"], "md");
+    let two = json!({"query": "a", "filters": {"tags": ["a", "b"]}});
+    assert!(refusal("search", two).contains("filters.tag: a list given; a string"));
     let arguments = read("search_docs", json!({"query": "a", "topK": 3})).unwrap();
     assert_eq!(arguments.values["top_k"], 3);
     let both = json!({"query": "a", "topK": 3, "top_k": 4});
