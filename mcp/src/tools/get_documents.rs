@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::budget::{self, Attempt};
 use super::call::context::Context;
+use super::call::hits;
 use super::call::lines::{first_number, line, source};
 use super::call::params::IndexName;
 use super::call::tool::Tool;
@@ -26,7 +27,14 @@ const DOCUMENTS_LIMIT: usize = 200;
 /// Most names that a result says are left out; a warning counts the others.
 const LEFT_OUT_LIMIT: usize = 20;
 
-/// Most warnings about documents that changed since they were indexed.
+/// Bytes that these names may take for each token of the budget: of the 5 that each form has, 4 are for
+/// the texts.
+const LEFT_OUT_BYTES_PER_TOKEN: usize = 1;
+
+/// Bytes of the larger form of such a name, besides the name and the reason.
+const NOT_READ_FRAME_BYTES: usize = 45;
+
+/// Most warnings about documents that changed since they were indexed; one where there is little room.
 const STALE_LIMIT: usize = 3;
 
 /// Characters of a name that is left out: as much as can be passed on again, of most.
@@ -75,8 +83,8 @@ struct Document<'a> {
     document_id: &'a str,
     #[schemars(default)]
     index_name: &'a str,
-    #[schemars(default)]
-    uri: String,
+    // With `max_tokens` of 400 or more.
+    uri: Option<String>,
     content: &'a str,
     /// Line of the original that content begins with; of HTML approximate.
     start_line: Option<u32>,
@@ -126,7 +134,7 @@ impl Tool for GetDocuments {
                 can_shrink: read.texts.len() > 1
                     || is_one && read.texts.iter().any(|one| one.text.text.len() > 1),
                 tokens: read.tokens,
-                response: respond(cx, &targets, read),
+                response: respond(cx, &targets, read, params.max_tokens.0),
             })
         })
     }
@@ -243,14 +251,38 @@ impl NotRead {
     }
 }
 
-fn respond(cx: &Context<'_>, targets: &Targets, read: Texts) -> ToolResponse {
+/// As many as there is room for in a small share of the budget, and how many others there are. Where a
+/// reason is too long its code stands alone.
+fn named(left_out: Vec<NotRead>, max_tokens: u32) -> (Vec<NotRead>, usize) {
+    let count = left_out.len();
+    let room = usize::try_from(max_tokens).unwrap_or(usize::MAX);
+    let mut room = room.saturating_mul(LEFT_OUT_BYTES_PER_TOKEN);
+    let mut named: Vec<NotRead> = Vec::new();
+    for mut left in left_out {
+        let takes = |left: &NotRead| left.document.len() + left.reason.len() + NOT_READ_FRAME_BYTES;
+        if takes(&left) > room
+            && let Some(end) = left.reason.find(':')
+        {
+            left.reason.truncate(end);
+        }
+        if takes(&left) > room || named.len() == LEFT_OUT_LIMIT {
+            break;
+        }
+        room -= takes(&left);
+        named.push(left);
+    }
+    let others = count - named.len();
+    (named, others)
+}
+
+fn respond(cx: &Context<'_>, targets: &Targets, read: Texts, max_tokens: u32) -> ToolResponse {
+    let has_facts = hits::has_facts(max_tokens);
     let mut warnings = cx.warnings.clone();
     let not_read = read.left_out.into_iter();
     let not_read = not_read.filter_map(|left| not_read_of(targets, left));
     let missing = targets.missing.iter().cloned();
-    let mut left_out: Vec<NotRead> = missing.chain(not_read).collect();
-    let more = targets.more + left_out.len().saturating_sub(LEFT_OUT_LIMIT) as u64;
-    left_out.truncate(LEFT_OUT_LIMIT);
+    let (left_out, others) = named(missing.chain(not_read).collect(), max_tokens);
+    let more = targets.more + others as u64;
     if more > 0 {
         warnings.push(format!(
             "{more} more documents are left out, not named here"
@@ -260,22 +292,23 @@ fn respond(cx: &Context<'_>, targets: &Targets, read: Texts) -> ToolResponse {
         let target = targets.found.get(named.position)?;
         stale::of_document(&target.index, &named.text.document)
     });
-    warnings.extend(stale.take(STALE_LIMIT));
+    warnings.extend(stale.take(if has_facts { STALE_LIMIT } else { 1 }));
     let documents: Vec<Document<'_>> = read
         .texts
         .iter()
-        .filter_map(|named| document(targets, named))
+        .filter_map(|named| document(targets, named, has_facts))
         .collect();
     let mut text = Text::new();
     text.warnings(&warnings);
     for (document, named) in documents.iter().zip(&read.texts) {
         let (info, lines) = (&named.text.document, named.text.lines);
+        let uri = document.uri.as_deref().map(|uri| format!("  {uri}"));
         text.line(format!(
-            "{} of {} lines  index {}  {}",
+            "{} of {} lines  index {}{}",
             source(document.document_id, lines),
             document.total_lines,
             document.index_name,
-            document.uri
+            uri.unwrap_or_default()
         ));
         text.lines(document.content, first_number(info, lines));
         if let Some(rest) = &document.rest {
@@ -303,7 +336,11 @@ fn respond(cx: &Context<'_>, targets: &Targets, read: Texts) -> ToolResponse {
     ToolResponse::new(&result, text.end())
 }
 
-fn document<'a>(targets: &'a Targets, named: &'a NamedText) -> Option<Document<'a>> {
+fn document<'a>(
+    targets: &'a Targets,
+    named: &'a NamedText,
+    has_facts: bool,
+) -> Option<Document<'a>> {
     let target = targets.found.get(named.position)?;
     let (info, lines) = (&named.text.document, named.text.lines);
     // A cut within a line leaves the rest of that line.
@@ -311,7 +348,7 @@ fn document<'a>(targets: &'a Targets, named: &'a NamedText) -> Option<Document<'
     Some(Document {
         document_id: &info.path,
         index_name: target.index.name(),
-        uri: uri::of_document(target.index.name(), &info.path),
+        uri: has_facts.then(|| uri::of_document(target.index.name(), &info.path)),
         content: &named.text.text,
         start_line: line(lines.first),
         end_line: line(lines.last),

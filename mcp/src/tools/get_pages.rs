@@ -187,6 +187,8 @@ mod tests {
         let data = &answer.structured["data"];
         assert_eq!(data["pages"].as_array().unwrap().len(), 1);
         assert!(data["total_pages"].as_u64().unwrap() > 30);
+        // The page of about 800 tokens, and its frame.
+        assert!(crate::tools::call::budget::larger_form(&answer) <= 1100 * 4);
         let status =
             json!({"code": "partial_success", "message": "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED"});
         assert_eq!(answer.structured["status"], status);

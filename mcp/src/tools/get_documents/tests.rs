@@ -132,3 +132,42 @@ fn a_glob_of_many_documents_stays_within_the_budget() {
     let warning = format!("{more} more documents are left out, not named here");
     assert_eq!(answer.structured["warnings"], json!([warning]));
 }
+
+#[test]
+fn the_text_comes_before_the_names_of_what_is_left_out() {
+    let code = "\"\"\"Item of a spider: \\ fields and their \"values\".\"\"\"\n".repeat(3)
+        + &"    def get(self, name):\n        return self._values[name]\n".repeat(200);
+    let paths: Vec<String> = (0..25)
+        .map(|n| format!("scrapy/extensions/deep/module_{n:02}.py"))
+        .collect();
+    let mut documents: Vec<(&str, &str)> =
+        paths.iter().map(|path| (path.as_str(), &*code)).collect();
+    documents.push(("scrapy/item.py", &code));
+    let fixture = Fixture::new("scrapy", &documents);
+    for max_tokens in [100, 120, 150, 200, 300, 399, 400, 600, 1000, 2000, 8000] {
+        let names = json!(["scrapy/item.py:1-3", "zzz", "scrapy/**/*.py"]);
+        let given = json!({"documents": names, "max_tokens": max_tokens});
+        let answer = fixture.answer("get_documents", given);
+        let larger = crate::tools::call::budget::larger_form(&answer);
+        assert!(larger <= max_tokens * 5, "{max_tokens}: {larger}");
+        let document = &answer.structured["documents"][0];
+        assert_eq!(document["document_id"], "scrapy/item.py");
+        let is_whole = document["end_line"] == 3 && document.get("rest").is_none();
+        assert!(
+            is_whole || max_tokens < 200,
+            "{max_tokens}: {}",
+            answer.text
+        );
+        assert_eq!(document.get("uri").is_some(), max_tokens >= 400);
+        let read = ids(&answer).len();
+        let left = answer.structured.get("left_out");
+        let left = left.map_or(0, |left| left.as_array().unwrap().len());
+        // The document is left out as a whole, too.
+        let others = 1 + 26 + 1 - read - left;
+        let warning = format!("{others} more documents are left out, not named here");
+        assert_eq!(answer.structured["warnings"], json!([warning]));
+        if max_tokens >= 200 {
+            assert_eq!(answer.structured["left_out"][0]["document"], "zzz");
+        }
+    }
+}
