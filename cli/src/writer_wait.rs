@@ -116,6 +116,22 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_reading_is_not_that_of_waiting() {
+        let mut attempts = 0;
+        let limit = Duration::from_millis(1100);
+        let result = wait_for_writer(limit, None, &mut |_| (), |_| {
+            attempts += 1;
+            if attempts > 1 {
+                return Ok(());
+            }
+            // A run that reads for longer than it would wait.
+            std::thread::sleep(limit * 2);
+            Err(locked())
+        });
+        assert!(result.is_ok());
+    }
+
+    #[test]
     fn without_a_limit_nobody_waits_and_an_interrupt_ends_waiting() {
         let mut attempts = 0;
         let refused = wait_for_writer(Duration::ZERO, None, &mut |_| (), |_| {

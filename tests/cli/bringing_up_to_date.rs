@@ -180,11 +180,11 @@ fn a_second_writer_is_refused_with_the_name_of_the_first() {
     let folder = changed();
     let _writer = holding(&folder);
     for arguments in [
-        ["index", "harbour", "--threads=1"],
-        ["rm", "harbour.kb", "notes.txt"],
-        ["tag", "notes.txt", "--add=late"],
-        ["add", "harbour/logo.md", "--path=logo.md"],
-        ["seal", "harbour.kb", "--wait=0"],
+        ["index", "harbour", "--threads=1", "--wait=0"],
+        ["rm", "harbour.kb", "notes.txt", "--wait=0"],
+        ["tag", "notes.txt", "--add=late", "--wait=0"],
+        ["add", "harbour/logo.md", "--path=logo.md", "--wait=0"],
+        ["seal", "harbour.kb", "--wait=0", "--vectors=i8"],
     ] {
         folder.write("harbour/logo.md", "# Logo\n\nA blue anchor.\n");
         let told = folder.kb(arguments).expect(2);
@@ -236,6 +236,23 @@ fn a_writer_that_waits_writes_once_the_file_is_free() {
     names_this_process(&told);
     let told = folder.kb(["index", "--wait", "harbour"]).expect(2);
     assert!(told.stderr.contains("--wait=5"), "{told:#?}");
+}
+
+#[test]
+fn a_command_waits_for_a_short_write_without_being_told() {
+    let folder = changed();
+    let mut writer = holding(&folder);
+    // It says that it waits only after a second.
+    let told = once_it_waits(&folder, &["index", "harbour"], move || {
+        writer.commit().unwrap();
+    });
+    let told = told.expect(0);
+    assert!(
+        told.stdout.contains("added 1, updated 1, removed 1"),
+        "{told:#?}"
+    );
+    let tags = folder.kb(["tag", "notes.txt"]).expect(0);
+    assert_eq!(tags.stdout, "notes.txt  held\n");
 }
 
 #[test]

@@ -9,13 +9,17 @@ use kb_engine::VectorCodec;
 use super::flags::{FileFlag, JsonFlag};
 use crate::output::format;
 
+/// How long a command waits that does not say how long: an upload, or the `kb index` of a small folder,
+/// takes less.
+const DEFAULT_WAIT: Duration = Duration::from_secs(10);
+
 /// Waiting for another writer.
 #[derive(Debug, Args)]
 pub(crate) struct WaitFlag {
     /// Wait up to SECONDS for another program to finish writing the file
     ///
-    /// Without a number, wait without limit. Without this flag, a file that another program is writing
-    /// is an error that names the program.
+    /// Without a number, wait without limit. Without this flag, wait 10 seconds; 0 does not wait. Then a
+    /// file that another program is writing is an error that names the program.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -29,7 +33,7 @@ pub(crate) struct WaitFlag {
 impl WaitFlag {
     /// How long to wait; zero: not at all.
     pub(crate) fn limit(&self) -> Duration {
-        self.wait.unwrap_or_default()
+        self.wait.unwrap_or(DEFAULT_WAIT)
     }
 }
 

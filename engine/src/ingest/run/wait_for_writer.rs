@@ -8,11 +8,15 @@ use crate::error::{Error, Result};
 /// Pause after an attempt that did not wait itself.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Calls `attempt` until no other writer has the file, for `limit` at most. `attempt` gets the time that
-/// it may wait itself, for [`crate::KbWriter::lock_timeout`]: nothing the first time, then `step` at most.
-/// It is repeated whole, so `step` should be long where it does much before it takes the lock
-/// (`KbWriter::index` compares the sources first). `hook` is called after each attempt, with who has the
-/// file; [`ControlFlow::Break`] ends the wait.
+/// How long the first attempt waits: a short write elsewhere is not worth a word.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// Calls `attempt` until no other writer has the file. `limit` is how long is waited at most; the time in
+/// which an attempt reads sources is not waiting, so a long run still waits when it comes to the lock.
+/// `attempt` gets the time that it may wait itself, for [`crate::KbWriter::lock_timeout`]: a second the
+/// first time, then `step`, or what is left. It is repeated whole, so `step` should be long where it does
+/// much before it takes the lock (`KbWriter::index` compares the sources first). `hook` is called after
+/// each attempt, with who has the file; [`ControlFlow::Break`] ends the wait.
 ///
 /// # Errors
 /// [`Error::IndexLocked`] when the time is over, [`Error::Cancelled`] after `Break`, and those of
@@ -23,23 +27,26 @@ pub fn wait_for_writer<T>(
     hook: &mut dyn FnMut(&str) -> ControlFlow<()>,
     mut attempt: impl FnMut(Duration) -> Result<T>,
 ) -> Result<T> {
-    let started = Instant::now();
-    let mut timeout = Duration::ZERO;
+    let mut left = limit;
+    let mut timeout = FIRST_WAIT.min(left);
     loop {
         let attempted = Instant::now();
         let holder = match attempt(timeout) {
             Err(Error::IndexLocked { holder }) => holder,
             result => return result,
         };
-        let left = limit.saturating_sub(started.elapsed());
+        let elapsed = attempted.elapsed();
+        left = left.saturating_sub(elapsed.min(timeout));
         if left.is_zero() {
             return Err(Error::IndexLocked { holder });
         }
         if hook(&holder).is_break() {
             return Err(Error::Cancelled);
         }
-        if timeout.is_zero() || attempted.elapsed() < timeout {
-            std::thread::sleep(PAUSE.min(left));
+        if elapsed < timeout {
+            let pause = PAUSE.min(left);
+            std::thread::sleep(pause);
+            left -= pause;
         }
         timeout = step.min(left);
     }
