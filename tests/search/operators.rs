@@ -338,3 +338,57 @@ fn a_single_cjk_character_finds_every_chunk_that_holds_it() {
         ["b.txt", "c.txt"]
     );
 }
+
+#[test]
+fn a_query_without_words_says_that_nothing_was_searched() {
+    let (_folder, kb) = kb_of(&[("sea.md", "# Sea\n\na storm lamp")]);
+    for query in ["\"", "\"\"", "-\"\"", "?!"] {
+        let told = ask(&kb, &Request::new(query));
+        assert!(told.hits.is_empty(), "{query}");
+        let is_told = |text: &String| text.starts_with("nothing was searched");
+        assert!(told.warnings.iter().any(is_told), "{query}: {told:?}");
+    }
+}
+
+#[test]
+fn hits_without_a_score_are_not_too_low() {
+    let (_folder, kb) = kb_of(&[("d/sea.md", "# Sea\n\na storm lamp"), ("b.md", "fog")]);
+    let told = ask(&kb, &Request::new("path:d/").min_score(0.5));
+    assert_eq!(names(&told), ["d/sea.md"]);
+}
+
+#[test]
+fn recency_of_one_time_keeps_the_order_of_scores() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("checkout.kb");
+    let mut writer = kb_engine::KbWriter::open_or_create(&path).expect("a writer");
+    for (name, text) in [
+        (
+            "a.md",
+            "a storm, and much else that has nothing to do with what is asked here",
+        ),
+        ("m.md", "# Storm lamp\n\nThe storm lamp."),
+        ("z.md", "a lamp for the storm, and many other things"),
+    ] {
+        let source = kb_engine::SourceInfo {
+            modified_ms: 1_000_000,
+            ..kb_engine::SourceInfo::of(text.as_bytes())
+        };
+        let document = kb_engine::document_of(name, text.as_bytes()).expect("a document");
+        writer.add_from(document, source, false).expect("added");
+    }
+    writer.commit().expect("committed");
+    let kb = Kb::open(&path).expect("it opens");
+    let request = Request::new("storm lamp")
+        .mode(Mode::Keyword)
+        .sort(Sort::Recency);
+    let told = ask(&kb, &request);
+    assert_eq!(names(&told).first().copied(), Some("m.md"));
+    let scores: Vec<f32> = told.hits.iter().map(|hit| hit.score).collect();
+    assert!(
+        scores.len() > 1 && scores.is_sorted_by(|a, b| a >= b),
+        "{scores:?}"
+    );
+    let (paged, _) = all_pages(&kb, request.k(1));
+    assert_eq!(paged, names(&told));
+}

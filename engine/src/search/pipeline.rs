@@ -8,7 +8,7 @@ use crate::search::fuse::passages::Passage;
 use crate::search::fuse::score::Scored;
 use crate::search::options::Sort;
 use crate::search::plan::{self, Plan};
-use crate::search::query::parsed::{ParsedQuery, nothing_passes};
+use crate::search::query::parsed::{ParsedQuery, has_words, nothing_passes};
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::relevance::{self, Relevance, RelevanceSignals};
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};
@@ -75,6 +75,9 @@ pub(crate) fn search(
     warnings.extend(of_answer);
     warnings.extend(plan.parsed.not_applied_warning());
     warnings.extend(filter.unread_warning());
+    if found.passages.is_empty() && warnings.is_empty() && !has_words(&request.query) {
+        warnings.push("nothing was searched: the query has no letter or digit".to_owned());
+    }
     // An offset is returned also where deeper layers may turn out to have nothing.
     if start_at > found.passages.len() {
         return Err(CursorScope::out_of_range());

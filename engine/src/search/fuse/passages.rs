@@ -1,5 +1,6 @@
 //! Ranked chunks -> passages: a chunk, neighbouring chunks, or the best chunk of a document.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -74,7 +75,8 @@ pub(crate) fn passages(
     Ok(found)
 }
 
-/// Sorts passages, which come in the order of their scores.
+/// Sorts passages. Those of one time keep the order in which they come, that of their scores: all files of a
+/// fresh checkout have one.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -90,12 +92,13 @@ pub(crate) fn sort(found: &mut Vec<Passage>, sort: Sort, sources: &Sources<'_>) 
             None => sources.document_of(passage.best.address)?,
         };
         let record = sources.document(file, id)?;
-        let newest = match sort {
-            Sort::Recency => std::cmp::Reverse(record.modified_ms),
-            Sort::Score | Sort::Path => std::cmp::Reverse(0),
+        let key = match sort {
+            Sort::Recency => (Reverse(record.modified_ms), None),
+            Sort::Score | Sort::Path => (Reverse(0), Some((record.path, passage.rows.start, file))),
         };
-        placed.push(((newest, record.path, passage.rows.start, file), passage));
+        placed.push((key, passage));
     }
+    // Stable.
     placed.sort_by(|(a, _), (b, _)| a.cmp(b));
     found.extend(placed.into_iter().map(|(_, passage)| passage));
     Ok(())

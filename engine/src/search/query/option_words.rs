@@ -1,8 +1,9 @@
 //! Tells an option of a command (`java -version`) from a word to exclude (`rust -async`) by the texts.
 //!
-//! A word with a dash is an option when one of the best matches of the query, read as plain text, writes
-//! it so: with a dash before it, no letter, digit or underscore before the dash, and nothing but
-//! punctuation or white space after the word. Costs one keyword search and ten texts.
+//! A word with a dash is an option when of the best matches of the query, read as plain text, several write
+//! it so: with one dash before it, no letter, digit or underscore before the dash, and nothing but
+//! punctuation or white space after the word. One of many may do so by chance, and who typed a dash meant
+//! it. Costs one keyword search and ten texts.
 
 use crate::error::Result;
 use crate::index::keyword::{Analyser, Query};
@@ -14,6 +15,32 @@ use crate::search::sources::{ChunkAddress, Sources};
 
 /// Texts that are read. A page of results: what the query would show as plain text.
 const TEXTS: usize = 10;
+
+/// Texts that write a word as an option are enough when there are so many.
+const ENOUGH: usize = 3;
+
+/// In how many texts a word stands.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    /// In any form, in letters of either case.
+    word: usize,
+    /// As an option.
+    option: usize,
+}
+
+impl Counts {
+    fn add(&mut self, text: &str, word: &str) {
+        let is_option = has_option(text, word);
+        self.option += usize::from(is_option);
+        let lower = word.to_lowercase();
+        self.word += usize::from(is_option || text.to_lowercase().contains(&lower));
+    }
+
+    /// Whether [`ENOUGH`] texts, or half of those that have the word, write it as an option.
+    fn is_option(self) -> bool {
+        self.option >= ENOUGH || (self.option > 0 && self.option * 2 >= self.word)
+    }
+}
 
 /// Takes excluded words that are options as plain text, with a warning.
 ///
@@ -39,18 +66,18 @@ pub(crate) fn take_as_text(
         text.push(' ');
         text.push_str(word);
     }
-    let mut is_option = vec![false; words.len()];
+    let mut counts = vec![Counts::default(); words.len()];
     let mut texts = RowText::new(sources);
     for address in best(&text, sources, rows, analyser)? {
         sources.tick()?;
         let text = texts.of(address)?;
-        for (is_option, (_, word)) in is_option.iter_mut().zip(&words) {
-            *is_option = *is_option || has_option(text, word);
+        for (counts, (_, word)) in counts.iter_mut().zip(&words) {
+            counts.add(text, word);
         }
     }
     let mut options = Vec::new();
-    for ((number, word), is_option) in words.iter().zip(is_option) {
-        if is_option {
+    for ((number, word), counts) in words.iter().zip(counts) {
+        if counts.is_option() {
             options.push(format!("-{word}"));
             parsed.take_as_text(*number);
         }
@@ -92,7 +119,7 @@ fn has_option(text: &str, word: &str) -> bool {
         let before = text.get(..at).unwrap_or_default();
         let after = text.get(at + word.len()..).unwrap_or_default();
         let outside = before.trim_end_matches('-');
-        outside.len() < before.len()
+        before.len() - outside.len() == 1
             && !outside.ends_with(in_word)
             && !after.starts_with(in_word)
             && !after.starts_with('-')
@@ -105,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_option_stands_alone_behind_its_dash() {
-        for text in ["java -version", "`--version`", "-version", "(-version=1)"] {
+        for text in ["java -version", "`-version`", "-version", "(-version=1)"] {
             assert!(has_option(text, "version"), "{text}");
         }
         for text in [
@@ -115,9 +142,28 @@ mod tests {
             "-versions",
             "-version-id",
             "- version",
+            "--version",
             "-Version",
         ] {
             assert!(!has_option(text, "version"), "{text}");
         }
+    }
+
+    #[test]
+    fn one_text_of_many_does_not_make_an_option() {
+        let counts = |options: usize, words: usize| {
+            let mut counts = Counts::default();
+            for number in 0..words {
+                let text = if number < options {
+                    "x -Windows"
+                } else {
+                    "on windows"
+                };
+                counts.add(text, "Windows");
+            }
+            counts.is_option()
+        };
+        assert!(counts(1, 1) && counts(1, 2) && counts(2, 4) && counts(3, 10));
+        assert!(!counts(0, 0) && !counts(0, 5) && !counts(1, 3) && !counts(2, 5));
     }
 }

@@ -35,12 +35,13 @@ pub(crate) fn passages(
     } else {
         titled(plan, sources, filter)?
     };
-    found.retain(|passage| passage.best.score >= request.min_score);
-    let sort = match request.sort {
-        Sort::Score if plan.is_browse => Sort::Path,
-        sort => sort,
-    };
-    passages::sort(&mut found, sort, sources)?;
+    if plan.is_browse {
+        // They have no scores that could be too low, and no other order for those of one time.
+        passages::sort(&mut found, Sort::Path, sources)?;
+    } else {
+        found.retain(|passage| passage.best.score >= request.min_score);
+    }
+    passages::sort(&mut found, request.sort, sources)?;
     verified(found, sources, filter, wanted)
 }
 
