@@ -54,18 +54,48 @@ impl Indexes {
         let mut located = match (asked.as_slice(), all.as_slice()) {
             ([index], [_]) => {
                 let found = index.kb().locate(&name);
-                let found = found.map_err(|error| index.failure(error))?;
+                let found = found.map_err(|error| or_new_file(index.failure(error), &asked))?;
                 Located {
                     index: Arc::clone(index),
                     document: found.document,
                     lines: found.lines,
                 }
             }
-            _ => find(&asked, &name)?,
+            _ => find(&asked, &name).map_err(|error| or_new_file(error, &asked))?,
         };
         located.lines = of_uri.or(located.lines);
         Ok(located)
     }
+}
+
+/// Adds to the error for a document that is nowhere how many files wait to be indexed. It does not look for
+/// a file of that name: the folders are named by whoever made the index, and may be any of this machine.
+fn or_new_file(mut error: ToolError, asked: &[Arc<Index>]) -> ToolError {
+    if error.code != "DOCUMENT_NOT_FOUND" || error.facts.contains_key("skipped") {
+        return error;
+    }
+    let mut waiting = Vec::new();
+    for index in asked {
+        let changes = index.staleness().changes.unwrap_or_default();
+        let new = match changes.added {
+            0 => continue,
+            1 => "1 new file".to_owned(),
+            many => format!("{many} new files"),
+        };
+        waiting.push(format!("{new} in the indexed folders of {}", index.name()));
+    }
+    if !waiting.is_empty() {
+        let new = format!(
+            "If it is of the files that are not indexed yet ({}), run kb index or index_codebase on its \
+             folder, then ask again",
+            waiting.join(", ")
+        );
+        error.hint = Some(match error.hint {
+            Some(hint) => format!("{hint}. {new}"),
+            None => new,
+        });
+    }
+    error
 }
 
 /// The document of that name in one of these indexes, of several that are open.

@@ -122,6 +122,24 @@ fn a_new_file_is_known_to_the_first_answer() {
 }
 
 #[test]
+fn a_document_not_found_may_be_a_file_not_indexed_yet() {
+    let made = indexed(FILES);
+    let ask = |name: &str| {
+        let asked = json!({"doc_handle": name});
+        started(&made).error("get_document", asked).text()
+    };
+    assert!(!ask("brandnew.md").contains("new file"));
+    change(made.path(), "brandnew.md", "# New\n");
+    let said = ask("brandnew.md");
+    assert!(
+        said.contains("1 new file in the indexed folders of one"),
+        "{said}"
+    );
+    // Which file it is, nobody is told.
+    assert!(ask("other.md").contains("1 new file"));
+}
+
+#[test]
 fn a_change_between_two_answers_is_in_the_second() {
     let made = indexed(FILES);
     let server = started(&made);
