@@ -18,9 +18,10 @@ pub(crate) struct Highlight {
 }
 
 /// The run of [`SNIPPET_LINES`] whole lines with the largest weight of distinct terms, the first of equal
-/// ones; without highlights the first lines with text, those from byte `from` on before others. No run
-/// goes beyond one of `borders`, the ascending starts of lines that begin a section. Skips lines without a
-/// highlight near, so the cost grows with the number of highlights and borders.
+/// ones; without highlights the first lines with text, those from byte `from` on before others. A section
+/// that [`is_shell`] is taken only where no other is as good. No run goes beyond one of `borders`, the
+/// ascending starts of lines that begin a section. Skips lines without a highlight near, so the cost grows
+/// with the number of highlights and borders.
 pub(crate) fn snippet(
     text: &str,
     highlights: &[Highlight],
@@ -29,22 +30,35 @@ pub(crate) fn snippet(
 ) -> Range<usize> {
     let mut rest = highlights;
     let mut best: Option<(f32, Range<usize>)> = None;
+    let mut best_is_shell = false;
     for section in sections(text.len(), borders) {
         let count = rest.partition_point(|highlight| highlight.range.start < section.end);
         let (own, others) = rest.split_at(count);
         rest = others;
-        if let Some((weight, range)) = heaviest(text, section, own)
-            && best.as_ref().is_none_or(|(most, _)| weight > *most)
-        {
+        let Some((weight, range)) = heaviest(text, section.clone(), own) else {
+            continue;
+        };
+        let is_better = best.as_ref().is_none_or(|(most, _)| {
+            weight > *most || weight == *most && best_is_shell && !is_shell_at(text, &section)
+        });
+        if is_better {
+            best_is_shell = is_shell_at(text, &section);
             best = Some((weight, range));
         }
     }
     let without_highlights = || {
-        let from_there = sections(text.len(), borders)
-            .map(|section| section.start.max(from)..section.end)
-            .filter(|section| !section.is_empty());
-        let mut all = from_there.chain(sections(text.len(), borders));
-        all.find_map(|section| first_text(text, section))
+        let first_text_of = |with_shells: bool| {
+            let chosen = || {
+                sections(text.len(), borders)
+                    .filter(move |section| with_shells || !is_shell_at(text, section))
+            };
+            let from_there = chosen()
+                .map(|section| section.start.max(from)..section.end)
+                .filter(|section| !section.is_empty());
+            let mut all = from_there.chain(chosen());
+            all.find_map(|section| first_text(text, section))
+        };
+        first_text_of(false).or_else(|| first_text_of(true))
     };
     let first_lines = || {
         let section = sections(text.len(), borders).next().unwrap_or(0..0);
@@ -64,6 +78,59 @@ fn sections(len: usize, borders: &[usize]) -> impl Iterator<Item = Range<usize>>
         .zip(ends)
         .map(|(start, end)| start..end)
         .filter(|section| !section.is_empty())
+}
+
+/// Bytes of the front matter that a text begins with: the lines from a `---` or `+++` to the next one.
+pub(crate) fn front_matter(text: &str) -> usize {
+    let mut lines = text.split_inclusive('\n');
+    let first = lines.next().unwrap_or_default();
+    let mark = first.trim_end();
+    if mark != "---" && mark != "+++" {
+        return 0;
+    }
+    let mut end = first.len();
+    for line in lines {
+        end += line.len();
+        if line.trim_end() == mark {
+            return end;
+        }
+    }
+    0
+}
+
+fn is_shell_at(text: &str, section: &Range<usize>) -> bool {
+    is_shell(text.get(section.clone()).unwrap_or_default())
+}
+
+/// Whether a text has nothing for a reader: only front matter, labels, directives with what is indented
+/// under them, comments and definitions of links, as before the first heading of a page.
+pub(crate) fn is_shell(text: &str) -> bool {
+    let (mut in_directive, mut in_comment) = (false, false);
+    let rest = text.get(front_matter(text)..).unwrap_or_default();
+    rest.lines().all(|line| {
+        let words = line.trim();
+        let is_indented = line.starts_with([' ', '\t']);
+        let is_comment = in_comment || words.starts_with("<!--");
+        in_comment = is_comment && !words.contains("-->");
+        let is_directive = words == ".." || words.starts_with(".. ");
+        in_directive = is_directive || in_directive && (is_indented || words.is_empty());
+        words.is_empty() || is_comment || in_directive || is_label(words)
+    })
+}
+
+/// Whether a line is a target of links (`(name)=`, `[[name]]`, `<a id="name"></a>`), an attribute
+/// (`:name: value`, `{: value }`) or the definition of a link (`[name]: address`).
+fn is_label(line: &str) -> bool {
+    let is_attribute = |rest: &str| {
+        let name = rest.split(':').next().unwrap_or_default();
+        name.len() < rest.len() && !name.is_empty() && !name.contains(' ')
+    };
+    line.starts_with('(') && line.ends_with(")=")
+        || line.starts_with("[[") && line.ends_with("]]")
+        || line.starts_with("<a ") && line.ends_with("></a>")
+        || line.starts_with("{:") && line.ends_with('}')
+        || line.starts_with('[') && line.contains("]: ") && !line.contains("](")
+        || line.strip_prefix(':').is_some_and(is_attribute)
 }
 
 fn is_blank(text: &str, line: &Range<usize>) -> bool {
@@ -242,9 +309,17 @@ mod tests {
             first..window.last().map_or(first, |last| last + 1)
         };
         let with_text = |line: &usize| !is_blank(&lines[*line]);
+        let has_reading = |line: &usize| {
+            let start = lines[*line].start;
+            let from = borders.iter().copied().filter(|border| *border <= start);
+            let to = borders.iter().copied().find(|border| *border > start);
+            !is_shell(&text[from.last().unwrap_or(0)..to.unwrap_or(text.len())])
+        };
         let there = (0..lines.len()).filter(|line| lines[*line].start >= from);
-        let mut first = there.chain(0..lines.len()).filter(with_text);
-        let mut best = (0.0, first.next().unwrap_or(0));
+        let by_place: Vec<usize> = there.chain(0..lines.len()).filter(with_text).collect();
+        let first = by_place.iter().find(|line| has_reading(line));
+        let first = first.or(by_place.first()).copied().unwrap_or(0);
+        let mut best = (0.0, first);
         for first in 0..lines.len() {
             let window = &lines[window_at(first)];
             let (from, to) = (window[0].start, window[window.len() - 1].end);
@@ -259,7 +334,10 @@ mod tests {
                     weight += highlight.weight;
                 }
             }
-            if weight > best.0 && !is_blank(&window[0]) {
+            let is_equal = best.0 > 0.0 && weight == best.0;
+            let is_better =
+                weight > best.0 || is_equal && has_reading(&first) && !has_reading(&best.1);
+            if is_better && !is_blank(&window[0]) {
                 best = (weight, first);
             }
         }
@@ -272,7 +350,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_snippet_is_the_one_of_the_rule(
-            lines in prop::collection::vec("( |[a-e]|  [a-e] [a-e]x?|xx?)?", 0..24),
+            lines in prop::collection::vec("( |[a-e]|  [a-e] [a-e]x?|xx?|\\.\\. [a-e]|---)?", 0..24),
             // Sums of eighths are exact: no order of adding makes one of two equal windows better.
             weights in prop::array::uniform5((0u8..24).prop_map(|eighths| f32::from(eighths) / 8.0)),
             headings in prop::collection::btree_set(1usize..24, 0..6),
@@ -298,6 +376,32 @@ mod tests {
                 expected_best(&text, &highlights, &borders, from)
             );
         }
+    }
+
+    #[test]
+    fn a_label_is_no_snippet_where_a_heading_is_as_good() {
+        let shells = [
+            ".. _topics-settings:\n\n",
+            ".. currentmodule:: settings\n   :synopsis: settings\n\n",
+            "---\ntitle: settings\nlayout: page\n---\n\n",
+            "(settings)=\n\n",
+            "<!-- settings\nof the page -->\n[settings]: settings.html\n:author: settings\n",
+        ];
+        for shell in shells {
+            let text = format!("{shell}# Settings\n\nAll settings have a default.\n");
+            let found = text.match_indices("ettings").map(|(at, word)| Highlight {
+                range: at - 1..at + word.len(),
+                weight: 1.0,
+                term: 0,
+            });
+            let highlights: Vec<Highlight> = found.collect();
+            for highlights in [&highlights[..], &[]] {
+                let range = snippet(&text, highlights, &[shell.len()], 0);
+                assert_eq!(range, shell.len()..text.len(), "{shell}");
+            }
+            assert_eq!(snippet(shell, &[], &[], 0).start, 0);
+        }
+        assert!(!is_shell(".. note:: a\n\ntext\n") && !is_shell("(a) text\n[a](b)\n"));
     }
 
     #[test]
