@@ -237,6 +237,18 @@ pub fn section_at(headings: &[HeadingRecord<'_>], byte: u32, text_bytes: u32) ->
     }
 }
 
+/// Where the heading above the one of a byte begins; `None` for a section at the top.
+pub fn start_of_parent(headings: &[HeadingRecord<'_>], byte: u32) -> Option<u32> {
+    let count = headings
+        .iter()
+        .take_while(|heading| heading.start <= byte)
+        .count();
+    let (own, before) = headings.get(..count)?.split_last()?;
+    let mut above = before.iter().rev();
+    let parent = above.find(|above| above.level < own.level && above.start < own.start)?;
+    Some(parent.start)
+}
+
 /// Whether `path`, the joined titles of the section of `number`, also means another one: its own path ends
 /// with it, or it has the number that `path` begins with. So does a path that begins like the mark of a path
 /// from the top.

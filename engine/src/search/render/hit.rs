@@ -9,7 +9,8 @@ use crate::search::explanation::TermScore;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::render::context::{self, Pieces, Side};
-use crate::search::render::snippet::{Highlight, snippet};
+use crate::search::render::section::{innermost, line_start};
+use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
 use crate::search::render::trim::{first_words, keep, last_words, preview_within};
 use crate::search::render::window::{LINE_BYTES, WindowLimit, window};
 use crate::search::request::Request;
@@ -18,7 +19,7 @@ use crate::search::response::Hit;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
-use crate::store::outline::{SectionAt, section_at, section_name, starts_within};
+use crate::store::outline::{SectionAt, StoredOutline, section_at, section_name, starts_within};
 use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
@@ -127,6 +128,7 @@ impl<'r> Renderer<'r> {
             snippet: best_lines,
             section,
             section_range,
+            outline,
         } = self.best_lines(file, &stored, &whole, &highlights)?;
         let request = self.request;
         let mode = self.mode;
@@ -177,6 +179,7 @@ impl<'r> Renderer<'r> {
         };
         // With a line map (HTML) lines of the text are not lines of the original.
         let has_line_map = document.line_map;
+        let text_bytes = document.text_bytes;
         let mut shown = 0..hit.text.len();
         if let Some(lines) = request.max_lines {
             let others = hit.cost_bytes() - hit.text.len() as u64;
@@ -208,6 +211,14 @@ impl<'r> Renderer<'r> {
                 None => 0..hit.text.len(),
             };
             shown = preview_within(&hit.text, &hit.snippet, characters, &within);
+        }
+        let is_part = request.max_lines.is_some() || request.max_text_chars.is_some();
+        if let (true, Some(outline)) = (is_part, outline)
+            && let Some(section) = innermost(&outline, stored.span, text_bytes, &hit.text, &shown)?
+        {
+            hit.section_name = section_name(&section);
+            hit.section_number = section.number;
+            hit.section = section.titles;
         }
         if shown.len() < hit.text.len() {
             let whole = keep(&mut hit, shown.clone(), has_line_map);
@@ -251,6 +262,15 @@ impl<'r> Renderer<'r> {
             .map(|start| line_start(text, offset(start)))
             .filter(|start| *start > 0)
             .collect();
+        // Front matter has no heading, and is no part of what follows it.
+        let header = if passage.start == 0 {
+            front_matter(text)
+        } else {
+            0
+        };
+        if (1..text.len()).contains(&header) && !borders.iter().any(|border| *border <= header) {
+            borders.insert(0, header);
+        }
         borders.dedup();
         let from = line_start(text, offset(stored.best_start));
         let snippet = snippet(text, highlights, &borders, from);
@@ -267,11 +287,24 @@ impl<'r> Renderer<'r> {
         } else {
             text.len()
         };
-        let start = line_start(text, offset(section.span.start));
+        let mut start = line_start(text, offset(section.span.start));
+        if start < header && header <= snippet.start {
+            start = header;
+        }
+        let mut section_range = start.min(snippet.start)..end.max(snippet.end);
+        let part = text.get(section_range.clone()).unwrap_or_default();
+        if section.titles.is_empty() && is_shell(part) {
+            // Labels alone say nothing: what they belong to is shown with them.
+            section_range = section_range.start..text.len();
+        }
+        let has_others = borders.iter().any(|border| {
+            section_range.start < *border && *border < section_range.end && *border != header
+        });
         Ok(BestLines {
-            section_range: start.min(snippet.start)..end.max(snippet.end),
+            section_range,
             snippet,
             section,
+            outline: has_others.then_some(outline),
         })
     }
 
@@ -466,20 +499,14 @@ impl<'r> Renderer<'r> {
     }
 }
 
-/// Where the line of a byte of a text begins; the end of the text where it has no such byte.
-fn line_start(text: &str, byte: usize) -> usize {
-    let Some(before) = text.as_bytes().get(..byte) else {
-        return text.len();
-    };
-    memchr::memrchr(b'\n', before).map_or(0, |end| end + 1)
-}
-
 /// The snippet of a passage, and the section it lies in.
 struct BestLines {
     snippet: Range<usize>,
     section: SectionAt,
-    /// What the passage has of the section.
+    /// What the passage has of the section; of one with nothing but labels, all that follows as well.
     section_range: Range<usize>,
+    /// The headings, where others begin in that range.
+    outline: Option<StoredOutline>,
 }
 
 /// The position of a passage.

@@ -1,8 +1,10 @@
 //! Passages -> hits: [`hit`] reads text and metadata, [`window`] decides which lines are shown, [`snippet`]
-//! picks the best few, [`trim`] shortens the text around them, [`context`] reads what comes before and after.
+//! picks the best few, [`section`] names the section they lie in, [`trim`] shortens the text around them,
+//! [`context`] reads what comes before and after.
 
 pub(crate) mod context;
 pub(crate) mod hit;
+pub(crate) mod section;
 pub(crate) mod snippet;
 #[cfg(test)]
 #[cfg(feature = "ingest")]

@@ -40,7 +40,9 @@ fn requests() -> Vec<Request> {
             all.push(request.clone());
             all.push(request.clone().join(false));
             all.push(request.clone().max_text_chars(60));
-            all.push(request.max_text_chars(700));
+            all.push(request.clone().max_text_chars(700));
+            all.push(request.clone().max_lines(2));
+            all.push(request.max_lines(9));
         }
     }
     all
@@ -84,7 +86,13 @@ fn check(kb: &Kb, request: &Request, hit: &Hit) {
     let snippet = hit.text[hit.snippet.clone()].trim();
     if let Some((span, lines)) = section_of(kb, hit) {
         assert!(holds(lines, shown), "{lines:?} {hit:?}");
-        if request.max_text_chars.is_some() {
+        if request.max_text_chars.is_some() || request.max_lines.is_some() {
+            // It is the innermost one: none below it has all lines.
+            let page = PageOptions::default();
+            let below = kb.subsections(&hit.document, &hit.section_name, &page);
+            for inner in below.unwrap().sections.items.iter().skip(1) {
+                assert!(!holds(inner.lines, hit.lines), "{inner:?} {hit:?}");
+            }
             assert!(holds(lines, hit.lines), "{lines:?} {hit:?}");
             assert!(hit.span.end <= span.end, "{span:?} {hit:?}");
         }
