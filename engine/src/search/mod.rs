@@ -21,6 +21,7 @@ mod options;
 mod pipeline;
 mod plan;
 mod query;
+mod records;
 pub mod relevance;
 mod render;
 mod request;

@@ -10,6 +10,7 @@ use crate::search::options::Sort;
 use crate::search::plan::{self, Plan};
 use crate::search::query::parsed::{ParsedQuery, has_words, nothing_passes};
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::records::DocumentRecords;
 use crate::search::relevance::{self, Relevance, RelevanceSignals};
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};
 use crate::search::request::Request;
@@ -68,6 +69,7 @@ pub(crate) fn search(
         filter,
         found,
         texts,
+        records,
         signals,
         relevance,
         warnings: of_answer,
@@ -89,7 +91,7 @@ pub(crate) fn search(
         &plan,
         found.passages.get(start_at..).unwrap_or_default(),
         &mut budget,
-        (&mut *analyser, texts),
+        (&mut *analyser, texts, records),
         &mut warnings,
     )?;
     timer.step("text");
@@ -150,6 +152,7 @@ struct Answer<'b> {
     filter: TwoPhaseFilter<'b>,
     found: Ranked,
     texts: ChunkTexts<'b>,
+    records: DocumentRecords<'b>,
     signals: RelevanceSignals,
     relevance: Relevance,
     warnings: Vec<String>,
@@ -218,12 +221,13 @@ fn retrieve<'b>(
         signals = self::signals(&plan, &found.first, sources)?;
         relevance = relevance::judge(&signals);
     }
-    let texts = reranker.into_texts();
+    let (texts, records) = reranker.into_read();
     Ok(Answer {
         plan,
         filter,
         found,
         texts,
+        records,
         signals,
         relevance,
         warnings,
@@ -315,7 +319,7 @@ fn render<'r>(
     plan: &Plan<'_>,
     found: &[Passage],
     budget: &mut Budget,
-    (analyser, texts): (&'r mut Analyser, ChunkTexts<'r>),
+    (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Hit>> {
     let mut terms: Vec<(String, f32)> = Vec::new();
@@ -327,7 +331,13 @@ fn render<'r>(
         // Without a keyword score the terms of the query are still highlighted.
         None => analyser.analyse(&plan.text, |term, _| terms.push((term.to_owned(), 1.0))),
     }
-    let mut renderer = Renderer::new(sources, request, plan.mode, (analyser, texts), &terms);
+    let mut renderer = Renderer::new(
+        sources,
+        request,
+        plan.mode,
+        (analyser, texts, records),
+        &terms,
+    );
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;
     let count = found.len().min(request.k);

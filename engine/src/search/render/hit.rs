@@ -1,6 +1,5 @@
 //! Passages -> hits: text with highlights and snippet, document, section, position, context.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
@@ -8,6 +7,7 @@ use crate::index::keyword::{Analyser, TermSet};
 use crate::search::explanation::TermScore;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
+use crate::search::records::DocumentRecords;
 use crate::search::render::context::{self, Pieces, Side};
 use crate::search::render::section::{innermost, line_start};
 use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
@@ -17,7 +17,6 @@ use crate::search::request::Request;
 use crate::search::rerank::ChunkTexts;
 use crate::search::response::Hit;
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::store::outline::{SectionAt, StoredOutline, section_at, section_name, starts_within};
 use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
@@ -50,8 +49,8 @@ pub(crate) struct Renderer<'r> {
     terms: TermSet,
     /// Weight of a highlight of each term: its idf times the weight of its word.
     weights: Vec<f32>,
-    /// Documents read so far, by file and id.
-    documents: HashMap<(usize, DocumentId), DocumentRecord>,
+    /// Reads the records of documents, and has those that were read before.
+    records: DocumentRecords<'r>,
     /// Reads the texts, and has those that were read before.
     texts: ChunkTexts<'r>,
     /// Bytes of outlines read so far.
@@ -63,7 +62,7 @@ pub(crate) struct Renderer<'r> {
 impl std::fmt::Debug for Renderer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Renderer")
-            .field("documents", &self.documents.len())
+            .field("records", &self.records)
             .finish_non_exhaustive()
     }
 }
@@ -74,7 +73,7 @@ impl<'r> Renderer<'r> {
         sources: &'r Sources<'r>,
         request: &'r Request,
         mode: Mode,
-        (analyser, texts): (&'r mut Analyser, ChunkTexts<'r>),
+        (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
         terms: &[(String, f32)],
     ) -> Renderer<'r> {
         Renderer {
@@ -84,7 +83,7 @@ impl<'r> Renderer<'r> {
             analyser,
             terms: TermSet::new(terms.iter().map(|(term, _)| term.as_str())),
             weights: terms.iter().map(|(_, weight)| *weight).collect(),
-            documents: HashMap::new(),
+            records,
             texts,
             outline_bytes: 0,
             cut_hits: 0,
@@ -132,7 +131,7 @@ impl<'r> Renderer<'r> {
         } = self.best_lines(file, &stored, &whole, &highlights)?;
         let request = self.request;
         let mode = self.mode;
-        let document = self.document(file, stored.document)?;
+        let document = self.records.get(file, stored.document)?;
         let mut hit = Hit {
             file,
             document: document.path.clone(),
@@ -280,7 +279,7 @@ impl<'r> Renderer<'r> {
         let byte = passage
             .start
             .saturating_add(u32::try_from(last_byte).unwrap_or(u32::MAX));
-        let text_bytes = self.document(file, stored.document)?.text_bytes;
+        let text_bytes = self.records.get(file, stored.document)?.text_bytes;
         let section = section_at(&headings, byte, text_bytes);
         let end = if section.span.end < passage.end {
             line_start(text, offset(section.span.end))
@@ -439,20 +438,9 @@ impl<'r> Renderer<'r> {
         rows: &Range<u32>,
     ) -> Result<(Range<u32>, Range<u32>)> {
         let file = self.sources.file_of(segment);
-        let document = self.document(file, stored.document)?;
+        let document = self.records.get(file, stored.document)?;
         let end_row = document.first_row.saturating_add(document.rows);
         Ok((document.first_row..rows.start, rows.end..end_row))
-    }
-
-    fn document(&mut self, file: usize, id: DocumentId) -> Result<&DocumentRecord> {
-        let key = (file, id);
-        if !self.documents.contains_key(&key) {
-            let record = self.sources.document(file, id)?;
-            self.documents.insert(key, record);
-        }
-        self.documents
-            .get(&key)
-            .ok_or_else(|| Error::damaged("a document vanished"))
     }
 
     /// Matches of query terms, ascending, without overlaps. Of an identifier only the part that matches is

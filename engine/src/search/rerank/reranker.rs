@@ -13,6 +13,7 @@ use crate::index::keyword::{Analyser, TermSet, norm};
 use crate::search::fuse::score::Scored;
 use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
+use crate::search::records::DocumentRecords;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::types::{Class, DocumentId};
 
@@ -25,6 +26,7 @@ pub(crate) struct Reranker<'a, 'r> {
     sources: &'r Sources<'r>,
     analyser: &'a mut Analyser,
     texts: ChunkTexts<'r>,
+    records: DocumentRecords<'r>,
     /// The terms of the query.
     terms: TermSet,
     /// Neighbouring terms of the query; `None` without any.
@@ -69,6 +71,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
             sources,
             analyser,
             texts: ChunkTexts::new(sources),
+            records: DocumentRecords::new(sources),
             terms: TermSet::new(query.iter().flat_map(|query| {
                 let terms = query.terms().iter();
                 terms.map(|term| term.term.as_str())
@@ -102,6 +105,8 @@ impl<'a, 'r> Reranker<'a, 'r> {
         };
         let rest = ranked.split_off(ranked.len().min(document_depth));
         let least = rest.first().map_or(0.0, |first| first.score);
+        self.records
+            .read_of(ranked.iter().map(|scored| scored.address))?;
         for scored in &mut ranked {
             self.sources.tick()?;
             let about = self.document(scored.address)?;
@@ -113,6 +118,10 @@ impl<'a, 'r> Reranker<'a, 'r> {
         // In the order of their rows, so that each block is decoded once.
         ranked.sort_unstable_by_key(|scored| scored.address);
         for scored in &mut ranked {
+            // A chunk without a term of the query has no evidence.
+            if scored.keyword <= 0.0 {
+                continue;
+            }
             self.sources.tick()?;
             let file = self.sources.file_of(scored.address.segment);
             self.read_text(scored, 1.0 - plan.vector(file).weight)?;
@@ -144,7 +153,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
         if let Some(about) = self.documents.get(&(file, id)) {
             return Ok(*about);
         }
-        let record = self.sources.document(file, id)?;
+        let record = self.records.get(file, id)?;
         let class = record.class()?;
         let kind = DocumentKind::of(&record.path, class);
         let file_name = match &self.names {
@@ -201,9 +210,9 @@ impl<'a, 'r> Reranker<'a, 'r> {
         Ok(())
     }
 
-    /// The texts that were read.
-    pub(crate) fn into_texts(self) -> ChunkTexts<'r> {
-        self.texts
+    /// The texts and records that were read.
+    pub(crate) fn into_read(self) -> (ChunkTexts<'r>, DocumentRecords<'r>) {
+        (self.texts, self.records)
     }
 }
 
