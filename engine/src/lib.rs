@@ -110,9 +110,9 @@ pub use paging::{
 pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
-    Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Explanation, Filters, Hit, K_LIMIT,
-    LINE_BYTES, Mode, QUERY_LIMIT_BYTES, Relevance, RelevanceSignals, Request, Response, Scope,
-    Sort, Step, TermScore, TermStatistics,
+    Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters, Hit,
+    K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals,
+    Request, Response, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
 };
 pub use types::{
     ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, SourceState, Span,

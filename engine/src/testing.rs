@@ -132,10 +132,10 @@ pub mod embed {
 pub mod search {
     pub use crate::search::{VECTOR_WEIGHTS, VectorWeights};
 
-    /// Whether a result has anything to do with the query.
-    pub mod relevance {
-        pub use crate::search::relevance::{
-            HYBRID, KEYWORD, Relevance, RelevanceSignals, Rule, SEMANTIC, judge, margin, rule,
+    /// Scores of hits.
+    pub mod calibration {
+        pub use crate::search::calibration::{
+            FUSED_WEIGHT, HYBRID, KEYWORD, SEMANTIC, Weights, facts, judge, weights, with_weights,
         };
     }
 }

@@ -35,7 +35,7 @@ fn titles_find_documents_with_every_word() {
         .expect(0);
     let lines = told.json_lines();
     assert_eq!(documents(&lines), ["site/index.html"]);
-    assert!(lines[0]["keyword_score"].is_null() && lines[0]["score"].as_f64() > Some(0.3));
+    assert!(lines[0]["keyword_score"].is_null() && lines[0]["score"].as_f64() > Some(0.6));
     folder
         .kb(["search", "--mode", "title", "harbour walrus"])
         .expect(1);

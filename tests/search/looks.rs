@@ -44,7 +44,8 @@ fn passages_are_made_of_neighbours(kb: &Kb, query: &str) {
         // The parts are best first.
         assert_eq!(parts[0].score, hit.score);
         section_holds_snippet(kb, hit);
-        assert!(parts.iter().all(|chunk| chunk.score >= 0.75 * hit.score));
+        let least = 0.75 * hit.fused_score;
+        assert!(parts.iter().all(|chunk| chunk.fused_score >= least));
         assert_eq!(parts.len(), hit.chunks as usize);
     }
     let scores: Vec<f32> = joined.hits.iter().map(|hit| hit.score).collect();

@@ -26,9 +26,10 @@ cargo xtask <verb>
   eval [DIR]            answer quality on judged collections (default ../shared/eval/dev)
        --sets A,B       only these collections
        --quick          a few small collections, rows uncut, no other table
-       --tables A,B     of: rows, chunked, spans, vectors, verdict (default: all)
-       --sweep          choose the constants of fusion and verdict leave-one-set-out, instead of the
+       --tables A,B     of: rows, chunked, spans, vectors, verdict (default: these), calibration
+       --sweep          choose the constants of fusion and scores leave-one-set-out, instead of the
                         tables
+       --svg FILE       the diagram of the calibration
        --json FILE      all figures as one JSON object
   eval agent            30 tasks on real checkouts, solved through the MCP server: search, read, cite
   eval where            rank of the right file for 60 questions to six checkouts

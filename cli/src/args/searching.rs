@@ -61,7 +61,7 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "ORDER", default_value = Sort::default().name(), value_parser = orders())]
     pub(crate) sort: Sort,
 
-    /// Omit results with a lower score; scores range from 0 to 1
+    /// Omit results with a lower score, 0 to 1; at .5 a result is as likely right as a chance match
     #[arg(
         long,
         value_name = "SCORE",

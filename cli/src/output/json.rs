@@ -1,5 +1,6 @@
 //! One JSON object on one line, its fields in the order they are written here.
 
+use kb_engine::shown_score;
 use serde_json::{Value, json};
 
 /// Fields of one object, in order.
@@ -48,9 +49,10 @@ impl Object {
     }
 }
 
-/// A score with six decimals: an `f32` has no more, and its widening would show noise.
+/// A number with six decimals: an `f32` has no more, and its widening would show noise. A score as it
+/// is shown passes as `--min-score`.
 pub(crate) fn score(value: f32) -> Value {
-    json!((f64::from(value) * 1e6).round() / 1e6)
+    json!(shown_score(value, 6))
 }
 
 #[cfg(test)]
@@ -77,5 +79,7 @@ mod tests {
     fn a_score_shows_no_noise_of_its_width() {
         assert_eq!(score(0.61).to_string(), "0.61");
         assert_eq!(score(0.0).to_string(), "0.0");
+        let below = f32::from_bits(0.5f32.to_bits() - 1);
+        assert_eq!(score(below).to_string(), "0.499999");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use kb_engine::Hit;
 use kb_engine::escape::{escape_char, escape_controls, escape_line, shown};
+use kb_engine::{Hit, shown_score};
 use unicode_width::UnicodeWidthChar;
 
 use crate::output::style::Style;
@@ -131,7 +131,7 @@ fn header(hit: &Hit, lines: (u32, u32), file: Option<&str>, layout: &Layout) -> 
         Some(file) => format!("{} {}:{lines}", shown(file), shown(&hit.document)),
         None => format!("{}:{lines}", shown(&hit.document)),
     };
-    let score = format!("{:.2}", hit.score);
+    let score = format!("{:.2}", shown_score(hit.score, 2));
     let crumbs: Vec<String> = breadcrumbs(hit).iter().map(|crumb| shown(crumb)).collect();
     let crumbs = match layout.columns {
         None => crumbs.join(" > "),
@@ -181,7 +181,10 @@ fn fit_crumbs(crumbs: &[String], columns: usize) -> String {
 
 fn score_parts(hit: &Hit, layout: &Layout) -> String {
     let style = layout.style;
-    let mut parts = vec![format!("score {:.4}", hit.score)];
+    let mut parts = vec![
+        format!("score {:.4}", shown_score(hit.score, 4)),
+        format!("fused {:.4}", hit.fused_score),
+    ];
     parts.extend(hit.keyword_score.map(|score| format!("keyword {score:.4}")));
     parts.extend(hit.vector_score.map(|score| format!("vector {score:.4}")));
     let bonuses = hit.bonuses.iter();
@@ -367,6 +370,7 @@ mod tests {
         hit.title = "Guide".to_owned();
         hit.section = vec!["Guide".to_owned(), "File  locks".to_owned()];
         hit.score = 0.612_345;
+        hit.fused_score = 0.4;
         hit.keyword_score = Some(0.5);
         hit.lines = Lines {
             first: 9,
@@ -557,7 +561,7 @@ mod tests {
         );
         assert!(
             shown.contains(
-                "  score 0.6123  keyword 0.5000  adjacency +0.1123\n  lock 0.5000 (x2)\n"
+                "  score 0.6123  fused 0.4000  keyword 0.5000  adjacency +0.1123\n  lock 0.5000 (x2)\n"
             ),
             "{shown}"
         );

@@ -10,7 +10,9 @@ use crate::ingest::report::Report;
 use crate::kb::*;
 use crate::paging::PageOptions;
 use crate::progress::{Progress, Stage};
-use crate::search::{Filters, Mode, QUERY_LIMIT_BYTES, Request};
+use crate::search::{
+    Filters, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request, shown_score,
+};
 use crate::types::{Class, Lines};
 
 const FILES: [(&str, &str); 7] = [
@@ -85,6 +87,81 @@ fn results_do_not_depend_on_the_segments_of_documents() {
             assert_eq!(answer(&spread), answer(&whole), "{mode:?} {k}");
         }
     }
+}
+
+#[test]
+fn scores_fall_with_fused_scores_and_agree_with_the_verdict() {
+    let (_folder, kb) = one_commit();
+    let questions = [
+        "same walrus",
+        "walrus",
+        "the moon",
+        "quantum tax",
+        "path:docs",
+        "guide",
+    ];
+    for query in questions {
+        for mode in Mode::ALL {
+            let mut request = Request::new(query);
+            (request.mode, request.k, request.explain) = (mode, 100, true);
+            let answer = kb.search(&request).unwrap();
+            let hits = &answer.hits;
+            for pair in hits.windows(2) {
+                assert!(
+                    pair[0].fused_score >= pair[1].fused_score,
+                    "{query} {mode:?}"
+                );
+                assert!(pair[0].score >= pair[1].score, "{query} {mode:?}");
+            }
+            let best = hits.first().map_or(0.0, |hit| hit.score);
+            let is_relevant = answer.relevance == Relevance::Relevant;
+            assert_eq!(
+                is_relevant,
+                best >= RELEVANT_SCORE,
+                "{query} {mode:?} {best}"
+            );
+            let calibration = answer.explanation.as_ref().unwrap().calibration;
+            for hit in hits.iter() {
+                assert_eq!(calibration.score(hit.fused_score), hit.score);
+            }
+        }
+    }
+}
+
+#[test]
+fn min_score_keeps_a_hit_by_its_score_as_shown() {
+    let (_folder, kb) = one_commit();
+    let mut cases = 0;
+    for mode in Mode::ALL {
+        for query in ["same walrus", "the moon pulls", "guide", "path:docs"] {
+            let mut request = Request::new(query);
+            (request.mode, request.k) = (mode, 100);
+            let all = kb.search(&request).unwrap().hits.items;
+            for hit in &all {
+                for decimals in [1, 2, 4, 6] {
+                    request.min_score = shown_score(hit.score, decimals) as f32;
+                    let kept = kb.search(&request).unwrap().hits.items;
+                    let above = all.iter().take_while(|hit| hit.score >= request.min_score);
+                    assert_eq!(kept, all[..above.count()], "{query} {mode:?}");
+                    assert!(kept.contains(hit), "{query} {mode:?} {}", hit.score);
+                    cases += 1;
+                }
+            }
+        }
+    }
+    assert!(cases > 50);
+}
+
+#[test]
+fn a_filter_does_not_change_the_score_of_a_hit() {
+    let (_folder, kb) = one_commit();
+    let mut request = Request::new("same walrus");
+    request.join = false;
+    let all = kb.search(&request).unwrap().hits.items;
+    let best = &all[0];
+    request.filters = Filters::new().paths([best.document.as_str()]);
+    let filtered = kb.search(&request).unwrap().hits.items;
+    assert_eq!((filtered.len(), filtered[0].score), (1, best.score));
 }
 
 #[test]

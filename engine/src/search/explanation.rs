@@ -1,6 +1,7 @@
 //! How an answer came about: term statistics, candidate counts, signals and timings.
 
 use crate::index::vector::ScanStats;
+use crate::search::calibration::Calibration;
 use crate::search::relevance::RelevanceSignals;
 
 /// How an answer came about; returned with [`Request::explain`](crate::Request::explain).
@@ -30,8 +31,10 @@ pub struct Explanation {
     pub vector_candidates: usize,
     /// What the vector index read to find them.
     pub vectors: ScanStats,
-    /// What [`Response::relevance`](crate::Response::relevance) was judged by.
+    /// What the scores of the hits and [`Response::relevance`](crate::Response::relevance) rest on.
     pub signals: RelevanceSignals,
+    /// The scores of the hits by their [`fused_score`](crate::Hit::fused_score).
+    pub calibration: Calibration,
     /// The steps of the search, in order.
     pub steps: Vec<Step>,
 }

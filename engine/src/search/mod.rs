@@ -8,11 +8,13 @@
 //! | fuse | `fuse`, `rerank` | chunks with two scores -> one order, in which texts have a say, joined to passages |
 //! | render | `render` | passages -> hits with text, highlights and snippet |
 //!
-//! `pipeline` runs the stages on `sources`; [`relevance`] judges the best candidates; `response` and
+//! `pipeline` runs the stages on `sources`; [`calibration`] makes scores of fused scores, and [`relevance`]
+//! judges the best; `response` and
 //! `explanation` hold what comes out. This is the only room where keyword index, vector index and
 //! stored text meet for reading. It does not write, does not know where files lie, and formats nothing
 //! for a front.
 
+pub mod calibration;
 mod explanation;
 mod filter;
 mod filters;
@@ -31,6 +33,7 @@ mod retrieve;
 mod sources;
 mod timer;
 
+pub use calibration::{Calibration, shown_score};
 pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 pub use filters::Filters;
 #[cfg(feature = "testing")]
@@ -38,7 +41,7 @@ pub use fuse::score::{VECTOR_WEIGHTS, VectorWeights};
 pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::embedded;
-pub use relevance::{Relevance, RelevanceSignals};
+pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 pub use render::window::LINE_BYTES;
 pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
 pub use response::{Hit, Response};

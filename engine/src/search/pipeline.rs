@@ -1,8 +1,9 @@
 //! The stages of one search, in order.
 
 use crate::error::Result;
-use crate::index::keyword::{Analyser, Query, QueryTerm};
+use crate::index::keyword::{Analyser, Query};
 use crate::paging::{Budget, CursorScope, PageOptions};
+use crate::search::calibration::{self, Calibration, shown_score};
 use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 use crate::search::fuse::passages::Passage;
 use crate::search::fuse::score::Scored;
@@ -11,13 +12,12 @@ use crate::search::plan::{self, Plan};
 use crate::search::query::parsed::{ParsedQuery, has_words, nothing_passes};
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::records::DocumentRecords;
-use crate::search::relevance::{self, Relevance, RelevanceSignals};
+use crate::search::relevance::Relevance;
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};
 use crate::search::request::Request;
 use crate::search::rerank::{ChunkTexts, Reranker};
 use crate::search::response::{Hit, Response};
 use crate::search::retrieve::browse;
-use crate::search::retrieve::candidates::Candidates;
 use crate::search::retrieve::layers::{self, Ranked};
 use crate::search::retrieve::sorted;
 use crate::search::sources::{ChunkAddress, Source, Sources};
@@ -47,7 +47,7 @@ pub(crate) fn search(
     // One more than `k` shows whether there is a next page.
     let window = (start_at, request.k.saturating_add(1));
     let mut answer = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
-    if let Some((parsed, dropped)) = answer.without_operators(request) {
+    if let Some((parsed, dropped)) = answer.without_operators() {
         let nothing = nothing_passes(&dropped);
         let mut plain = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
         if !plain.found.passages.is_empty() {
@@ -70,7 +70,6 @@ pub(crate) fn search(
         found,
         texts,
         records,
-        signals,
         relevance,
         warnings: of_answer,
     } = answer;
@@ -89,7 +88,10 @@ pub(crate) fn search(
         &sources,
         request,
         &plan,
-        found.passages.get(start_at..).unwrap_or_default(),
+        (
+            found.passages.get(start_at..).unwrap_or_default(),
+            found.calibration,
+        ),
         &mut budget,
         (&mut *analyser, texts, records),
         &mut warnings,
@@ -111,7 +113,7 @@ pub(crate) fn search(
     let has_more = found.passages.len() > next || found.may_go_on;
     let explanation = request
         .explain
-        .then(|| explain(&sources, &plan, &found.first, signals, timer.steps));
+        .then(|| explain(&sources, &plan, &found, timer.steps));
     Ok(Response {
         hits: budget.paged(hits, &scope, has_more.then_some(next as u64)),
         mode: plan.mode,
@@ -135,13 +137,12 @@ fn best_below(
         explain: false,
         ..request.clone()
     };
-    let shown = |score: f32| (f64::from(score) * 1e4).round() / 1e4;
     let response = search(files, &any, analyser)?;
     Ok(response.hits.first().map(|hit| {
         format!(
             "no passage scores {} or more; the best scores {}: pass a lower min_score",
-            shown(request.min_score),
-            shown(hit.score)
+            shown_score(request.min_score, 4),
+            shown_score(hit.score, 4)
         )
     }))
 }
@@ -153,7 +154,6 @@ struct Answer<'b> {
     found: Ranked,
     texts: ChunkTexts<'b>,
     records: DocumentRecords<'b>,
-    signals: RelevanceSignals,
     relevance: Relevance,
     warnings: Vec<String>,
 }
@@ -161,12 +161,13 @@ struct Answer<'b> {
 impl Answer<'_> {
     /// When operators may be why nothing is found: the query without those that are not strict, and
     /// these.
-    fn without_operators(&self, request: &Request) -> Option<(ParsedQuery, Vec<String>)> {
+    fn without_operators(&self) -> Option<(ParsedQuery, Vec<String>)> {
         let parsed = &self.plan.parsed;
         let is_final = !self.found.passages.is_empty()
             || self.found.may_go_on
             || self.filter.is_spent()
-            || request.min_score > 0.0
+            // `min_score` leaves hits out, not the operators.
+            || self.found.signals.fused > 0.0
             || parsed.only_excludes();
         let mut parsed = (!is_final).then(|| parsed.clone())?;
         let dropped = parsed.drop_lenient();
@@ -187,7 +188,7 @@ fn retrieve<'b>(
     let (plan, mut filter) = plan::plan(request, parsed, sources, analyser, &mut warnings)?;
     timer.step("plan");
     let mut reranker = Reranker::new(&plan, sources, analyser);
-    let (found, signals, relevance);
+    let (found, relevance);
     if plan.browses_documents() {
         let end = start.saturating_add(wanted);
         let passages = browse::passages(&plan, request, sources, &mut filter, end)?;
@@ -197,11 +198,7 @@ fn retrieve<'b>(
         } else {
             Relevance::Relevant
         };
-        signals = RelevanceSignals::default();
-        found = Ranked {
-            passages,
-            ..Ranked::default()
-        };
+        found = Ranked::of_documents(passages, browse::calibration(&plan));
     } else {
         found = if request.sort == Sort::Score {
             let window = (start, wanted);
@@ -218,8 +215,7 @@ fn retrieve<'b>(
         } else {
             sorted::find(&plan, request, sources, &mut filter, &mut reranker, timer)?
         };
-        signals = self::signals(&plan, &found.first, sources)?;
-        relevance = relevance::judge(&signals);
+        relevance = calibration::judge(&found.signals);
     }
     let (texts, records) = reranker.into_read();
     Ok(Answer {
@@ -228,7 +224,6 @@ fn retrieve<'b>(
         found,
         texts,
         records,
-        signals,
         relevance,
         warnings,
     })
@@ -262,52 +257,6 @@ fn cursor_scope(files: &[Source<'_>], request: &Request) -> CursorScope {
     CursorScope::new("search", &commits, request.fingerprint())
 }
 
-/// The signals of the best candidates.
-fn signals(
-    plan: &Plan<'_>,
-    candidates: &Candidates,
-    sources: &Sources<'_>,
-) -> Result<RelevanceSignals> {
-    let list = &candidates.list;
-    let mut signals = RelevanceSignals {
-        chunks: sources.statistics().chunks,
-        ..RelevanceSignals::default()
-    };
-    if plan.has_vectors() {
-        let largest = list.iter().map(|scored| scored.vector).fold(0.0, f32::max);
-        signals.vector = Some(largest);
-    }
-    let Some(query) = plan
-        .keyword_query
-        .as_ref()
-        .filter(|query| !query.terms().is_empty())
-    else {
-        return Ok(signals);
-    };
-    let terms = query.terms().iter();
-    signals.query_idf = terms.map(QueryTerm::weighted_idf).sum();
-    let best = list.iter().map(|scored| scored.keyword).fold(0.0, f32::max);
-    signals.keyword = Some(best);
-    if best > 0.0 {
-        // Of several best chunks the one with the most idf, so that the order of segments is irrelevant.
-        let tied = list.iter().filter(|scored| scored.keyword == best);
-        let mut tied: Vec<ChunkAddress> =
-            tied.take(MOST_TIED).map(|scored| scored.address).collect();
-        tied.sort_unstable();
-        for of_segment in tied.chunk_by(|a, b| a.segment == b.segment) {
-            let rows: Vec<u32> = of_segment.iter().map(|address| address.row).collect();
-            if let Some(first) = of_segment.first() {
-                let most = query.most_matched_idf(first.segment, &rows)?;
-                signals.matched_idf = signals.matched_idf.max(most);
-            }
-        }
-    }
-    Ok(signals)
-}
-
-/// Most chunks with the same largest keyword score that are compared; more are copies of one text.
-const MOST_TIED: usize = 10;
-
 /// Most bytes of text and outlines that are decoded for one result. The hits of an honest file take some
 /// tens of KB each.
 const WORK_LIMIT_BYTES: u64 = 512 << 20;
@@ -317,7 +266,7 @@ fn render<'r>(
     sources: &'r Sources<'r>,
     request: &'r Request,
     plan: &Plan<'_>,
-    found: &[Passage],
+    (found, calibration): (&[Passage], Calibration),
     budget: &mut Budget,
     (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
     warnings: &mut Vec<String>,
@@ -335,6 +284,7 @@ fn render<'r>(
         sources,
         request,
         plan.mode,
+        calibration,
         (analyser, texts, records),
         &terms,
     );
@@ -405,8 +355,7 @@ fn bonuses(best: &Scored) -> Vec<Bonus> {
 fn explain(
     sources: &Sources<'_>,
     plan: &Plan<'_>,
-    candidates: &Candidates,
-    signals: RelevanceSignals,
+    found: &Ranked,
     steps: Vec<Step>,
 ) -> Explanation {
     let statistics = sources.statistics();
@@ -434,10 +383,11 @@ fn explain(
         model: models.join(", "),
         chunks: statistics.chunks,
         mean_length: statistics.mean_length(),
-        keyword_candidates: candidates.from_keyword,
-        vector_candidates: candidates.from_vector,
-        vectors: candidates.vectors,
-        signals,
+        keyword_candidates: found.first.from_keyword,
+        vector_candidates: found.first.from_vector,
+        vectors: found.first.vectors,
+        signals: found.signals,
+        calibration: found.calibration,
         steps,
     }
 }

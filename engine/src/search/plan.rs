@@ -48,6 +48,8 @@ pub(crate) struct Plan<'b> {
     pub(crate) keyword_query: Option<KeywordQuery<'b>>,
     /// The query of the vector index, by file.
     vectors: Vec<FileVector>,
+    /// The largest share of the words of the query that the model of a file knows, 0..1.
+    pub(crate) coverage: f32,
     /// Words of the query that the model of the last file knows, and all words.
     pub(crate) model_words: (usize, usize),
     /// The share of code among the chunks of code and prose, 0..1; 0 in a mode without vectors.
@@ -152,6 +154,7 @@ pub(crate) fn plan<'b>(
         asks_for_names: false,
         keyword_query: None,
         vectors: Vec::new(),
+        coverage: 0.0,
         model_words: (0, 0),
         code_share: 0.0,
         is_browse: false,
@@ -289,6 +292,7 @@ fn add_vectors(
         };
         let coverage = model.coverage(&plan.text);
         plan.model_words = (coverage.known_words, coverage.words);
+        plan.coverage = plan.coverage.max(coverage.known_share());
         let asked = VectorQuery::new(&vector, record.quantiser_range);
         if plan.mode == Mode::Semantic && asked.is_none() {
             warnings.push(format!(

@@ -52,8 +52,8 @@ pub struct Request {
     pub sort: Sort,
     /// Which documents are searched.
     pub filters: Filters,
-    /// Hits with a lower score are left out, `0.0..=1.0`. [`Sort`] and [`Filters`] do not change
-    /// scores. Documents that a query of fields alone lists have none, and none is left out.
+    /// Hits with a lower [`score`](crate::Hit::score) are left out, `0.0..=1.0`. [`Sort`] and [`Filters`]
+    /// do not change scores. Documents that a query of fields alone lists score 1.
     pub min_score: f32,
     /// Lines of the document to return before and after each hit, each `0..=`[`CONTEXT_LIMIT_LINES`].
     pub context_lines: (u32, u32),

@@ -17,7 +17,8 @@ pub struct Response {
     /// The mode that answered; [`Mode::Keyword`] for a hybrid request when this program does not have
     /// the embedding model of any file.
     pub mode: Mode,
-    /// Whether the files contain anything relevant to the query.
+    /// Whether the files contain anything relevant to the query: whether the best hit of all pages,
+    /// whatever `min_score`, scores [`RELEVANT_SCORE`](crate::RELEVANT_SCORE) or more.
     pub relevance: Relevance,
     /// How many live chunks pass the filters and operators.
     pub searched_chunks: u64,
@@ -48,8 +49,13 @@ pub struct Hit {
     /// A name that [`Kb::section_text`](crate::Kb::section_text) finds it by: the titles with ` > `
     /// between, after the number where other sections have the same titles.
     pub section_name: String,
-    /// Score of the best chunk, 0..1. Comparable between requests of one mode.
+    /// Score of the best chunk, 0..1, comparable between requests, modes and files: at .5 a right
+    /// answer and the best hit of a question that the file has no answer to are equally likely.
+    /// [`Mode::Title`]: .5 or more; a query of operators alone: 1.
     pub score: f32,
+    /// What the hits are ranked by, 0..1: the weighted mean of both parts, or the one part that the
+    /// mode has, with the [`bonuses`](Hit::bonuses); in [`Mode::Title`] how well the names match.
+    pub fused_score: f32,
     /// Keyword score, 0..1; `None` when the mode has none.
     pub keyword_score: Option<f32>,
     /// Vector score, 0..1; `None` when the mode has none.
@@ -130,6 +136,7 @@ impl Hit {
             section_number: String::new(),
             section_name: String::new(),
             score: 0.0,
+            fused_score: 0.0,
             keyword_score: None,
             vector_score: None,
             lines: Lines { first: 0, last: 0 },

@@ -23,8 +23,8 @@ get_documents for several at once. Every document is named by document_id, its p
 path:first-last names some of its lines, in every tool.
 
 Answers say when they are cut: call the same tool again with continuation_token, or with a higher \
-max_tokens. Scores are absolute, 0 to 1. A warning NOTHING_RELEVANT means that the knowledge base contains \
-nothing relevant to the query: say so instead of guessing. A warning STALE means that the sources have \
+max_tokens. Scores lie between 0 and 1; at 0.5 a result is as likely right as a chance match. A warning \
+NOTHING_RELEVANT means that the knowledge base contains nothing relevant to the query: say so instead of guessing. A warning STALE means that the sources have \
 changed since, or that the index is old and its sources are not here. A result with stale changed or deleted \
 is out of date: read its file instead, if you can. A file that no tool finds may be there and not read: \
 list_documents with skipped=true says why.

@@ -253,6 +253,28 @@ mod tests {
     }
 
     #[test]
+    fn the_min_score_of_another_system_loses_no_answer() {
+        let fixture = Fixture::guides();
+        for (query, path) in [
+            ("how are sails mended", "guides/sails.md"),
+            ("where are wet sails stored", "guides/sails.md"),
+            ("joining two ropes", "guides/ropes.md"),
+            ("what is hard bread made of", "guides/food/bread.md"),
+            ("pole star", "guides/stars.md"),
+            ("was there a storm on the voyage", "logs/voyage.txt"),
+        ] {
+            let first = |arguments| {
+                let answer = fixture.answer("search_docs", arguments);
+                answer.structured["results"][0].clone()
+            };
+            let found = first(json!({"query": query}));
+            assert_eq!(found["path"], path, "{query}");
+            assert_eq!(first(json!({"query": query, "topK": 5})), found);
+            assert!(found["score"].as_f64().unwrap() >= 0.5, "{found:#}");
+        }
+    }
+
+    #[test]
     fn aliases_of_another_system_bring_its_defaults() {
         let fixture = Fixture::guides();
         let id = fixture.index().kb().state().unwrap().uuid;

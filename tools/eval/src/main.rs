@@ -1,14 +1,16 @@
 //! `cargo xtask eval`: answer quality of the real engine on judged collections.
 //!
-//! Five tables. *Rows*: each row one document of one uncut chunk; most thresholds rest on this one.
+//! Six tables. *Rows*: each row one document of one uncut chunk; most thresholds rest on this one.
 //! *Chunked*: the same rows cut as any document. *Spans*: whole documents cut by the engine, and what the
 //! tools show of them.
 //! *Vectors*: rows searched in two stages, or stored as nibbles, against all rows of signed bytes.
-//! *Verdict*: questions put to their own rows and to those of other fields.
+//! *Verdict*: questions put to their own rows and to those of other fields. *Calibration*: the scores of
+//! the hits of both, fitted again.
 //! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]).
 
 mod agent;
 mod bootstrap;
+mod calibration;
 mod languages;
 mod metrics;
 mod reference;
@@ -20,7 +22,6 @@ mod sweep;
 mod thresholds;
 mod vectors;
 mod verdict;
-mod verdict_sweep;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,8 @@ struct Options {
     tables: Tables,
     sweep: bool,
     json: Option<PathBuf>,
+    /// Where the diagram of the calibration goes.
+    svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +54,8 @@ struct Tables {
     spans: bool,
     vectors: bool,
     verdict: bool,
+    /// Takes minutes, and is not among all tables.
+    calibration: bool,
 }
 
 impl Tables {
@@ -60,6 +65,7 @@ impl Tables {
         spans: true,
         vectors: true,
         verdict: true,
+        calibration: false,
     };
     const ROWS: Tables = Tables {
         rows: true,
@@ -67,6 +73,7 @@ impl Tables {
         spans: false,
         vectors: false,
         verdict: false,
+        calibration: false,
     };
 }
 
@@ -115,8 +122,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         };
         chosen.insert("languages".to_owned(), languages);
         figures.insert("sweep".to_owned(), chosen.into());
-        let verdict = verdict_sweep::run(&options.folder, &names)?;
-        figures.insert("verdict_sweep".to_owned(), verdict);
+        run_calibration(&options, &names, &mut figures)?;
         true
     } else {
         run_tables(&options, &names, &mut figures)?
@@ -167,13 +173,16 @@ fn run_tables(
         eprintln!("{name}: {:.1} s", start.elapsed().as_secs_f64());
     }
     let mut good = true;
+    if options.tables.calibration {
+        good &= run_calibration(options, names, figures)?;
+    }
     if options.tables.rows {
         scores::print_table(
             "Rows as they are, nDCG@10 (reference figures in brackets)",
             &rows,
         );
         let judged = thresholds::judge(&rows);
-        good = thresholds::print(&judged);
+        good &= thresholds::print(&judged);
         figures.insert("rows".to_owned(), scores::to_json(&rows));
         figures.insert("thresholds".to_owned(), thresholds::to_json(&judged));
     }
@@ -211,6 +220,22 @@ fn run_tables(
         }
     }
     Ok(good)
+}
+
+/// Fits the scores again, prints, judges and draws them; whether all thresholds were reached.
+fn run_calibration(
+    options: &Options,
+    names: &[String],
+    figures: &mut Map<String, Value>,
+) -> Result<bool> {
+    let Some(report) = calibration::run(&options.folder, names)? else {
+        return Ok(true);
+    };
+    if let Some(path) = &options.svg {
+        report.draw(path)?;
+    }
+    figures.insert("calibration".to_owned(), report.to_json());
+    Ok(thresholds::print(&report.judged()))
 }
 
 /// Prints and judges the two tables of vectors; whether all thresholds were reached.
@@ -258,6 +283,7 @@ fn parse(arguments: &[String]) -> Result<Options> {
         tables: Tables::ALL,
         sweep: false,
         json: None,
+        svg: None,
     };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
@@ -269,6 +295,7 @@ fn parse(arguments: &[String]) -> Result<Options> {
         match argument.as_str() {
             "--sets" => options.sets = Some(split(value()?)),
             "--tables" => options.tables = parse_tables(&split(value()?))?,
+            "--svg" => options.svg = Some(PathBuf::from(value()?)),
             "--json" => options.json = Some(PathBuf::from(value()?)),
             "--sweep" => options.sweep = true,
             "--quick" => {
@@ -289,6 +316,7 @@ fn parse_tables(names: &[String]) -> Result<Tables> {
         spans: false,
         vectors: false,
         verdict: false,
+        calibration: false,
     };
     for name in names {
         match name.as_str() {
@@ -297,7 +325,10 @@ fn parse_tables(names: &[String]) -> Result<Tables> {
             "spans" => tables.spans = true,
             "vectors" => tables.vectors = true,
             "verdict" => tables.verdict = true,
-            other => bail!("no table {other:?}; there are rows, chunked, spans, vectors, verdict"),
+            "calibration" => tables.calibration = true,
+            other => bail!(
+                "no table {other:?}; there are rows, chunked, spans, vectors, verdict, calibration"
+            ),
         }
     }
     Ok(tables)
@@ -343,7 +374,8 @@ mod tests {
                 chunked: false,
                 spans: true,
                 vectors: false,
-                verdict: false
+                verdict: false,
+                calibration: false
             }
         );
         assert_eq!(read.json, Some(PathBuf::from("out.json")));

@@ -27,7 +27,7 @@ pub(crate) struct Threshold {
 }
 
 impl Threshold {
-    fn at_least(name: String, measured: f64, required: f64) -> Threshold {
+    pub(crate) fn at_least(name: String, measured: f64, required: f64) -> Threshold {
         Threshold {
             name,
             measured,

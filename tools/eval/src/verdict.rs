@@ -2,9 +2,7 @@
 //! own? Wrong are the questions of a collection put to the collections of other fields.
 
 use anyhow::{Context, Result, anyhow};
-use kb_engine::Kb;
-use kb_engine::testing::search::relevance::{self, Relevance, RelevanceSignals};
-use kb_engine::{Mode, Request};
+use kb_engine::{Calibration, Kb, Mode, Relevance, RelevanceSignals, Request};
 use serde_json::{Value, json};
 
 use crate::metrics::mean;
@@ -12,7 +10,7 @@ use crate::runner::{self, RANKED, TemporaryKb};
 use crate::sets::{JudgedSet, Question};
 
 /// Questions of one collection that are put to each collection of another field.
-const WRONG_PER_FILE: usize = 60;
+pub(crate) const WRONG_PER_FILE: usize = 60;
 
 /// A right question is well answered when a right row is among so many hits.
 const TOP: usize = 10;
@@ -138,7 +136,7 @@ pub(crate) fn gather(built: &[Built]) -> Result<Vec<SetEvidence>> {
 }
 
 /// At most `count` questions, evenly over the list.
-fn spread(questions: &[Question], count: usize) -> Vec<Question> {
+pub(crate) fn spread(questions: &[Question], count: usize) -> Vec<Question> {
     let count = count.min(questions.len());
     (0..count)
         .map(|n| questions[n * questions.len() / count].clone())
@@ -148,7 +146,7 @@ fn spread(questions: &[Question], count: usize) -> Vec<Question> {
 /// How the verdict does in one mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct ModeVerdicts {
-    /// Chance that a right question stands further above the threshold than a wrong one.
+    /// Chance that the best score of a right question is larger than that of a wrong one.
     pub(crate) auc: f64,
     /// Share of the wrong questions that are rejected.
     pub(crate) rejected: f64,
@@ -176,12 +174,12 @@ pub(crate) fn measure(built: &[Built]) -> Result<Vec<SetVerdicts>> {
 fn judge_set(set: &SetEvidence) -> SetVerdicts {
     let judge_mode = |place: usize| {
         let rejects = |answers: &Answers| answers[place].verdict == Relevance::NothingRelevant;
-        let margin = |answers: &Answers| {
+        let score = |answers: &Answers| {
             let shown = &answers[place].evidence;
-            relevance::rule(shown).map_or(f32::MIN, |rule| relevance::margin(rule, shown))
+            Calibration::ranked(shown).score(shown.fused)
         };
-        let right: Vec<f32> = set.right.iter().map(margin).collect();
-        let wrong: Vec<f32> = set.wrong.iter().map(|(_, shown)| margin(shown)).collect();
+        let right: Vec<f32> = set.right.iter().map(score).collect();
+        let wrong: Vec<f32> = set.wrong.iter().map(|(_, shown)| score(shown)).collect();
         let pairs = set.right.iter().zip(&set.answered);
         let answered = pairs.filter(|(_, answered)| **answered);
         ModeVerdicts {
@@ -297,6 +295,8 @@ pub(crate) fn to_json(verdicts: &[SetVerdicts]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use kb_engine::testing::search::calibration;
+
     use super::*;
 
     #[test]
@@ -320,9 +320,11 @@ mod tests {
             let mut evidence = RelevanceSignals::default();
             evidence.keyword = Some(0.0);
             evidence.vector = Some(vector);
+            evidence.fused = vector;
+            evidence.coverage = 1.0;
             evidence.chunks = 1000;
             evidence.query_idf = 1.0;
-            let verdict = relevance::judge(&evidence);
+            let verdict = calibration::judge(&evidence);
             [Judged { evidence, verdict }; RANKED.len()]
         };
         let set = SetEvidence {

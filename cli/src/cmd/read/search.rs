@@ -4,9 +4,10 @@ use std::io::Read;
 use std::path::Path;
 
 use kb_engine::{
-    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, Relevance, Request, Response,
-    check_hits, search_files,
+    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request,
+    Response, check_hits, search_files, shown_score,
 };
+use serde_json::Value;
 
 use crate::args::SearchArguments;
 use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest};
@@ -207,7 +208,7 @@ fn note_nothing_found(
 }
 
 fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Object {
-    let optional = |part: Option<f32>| part.map_or(serde_json::Value::Null, score);
+    let optional = |part: Option<f32>| part.map_or(Value::Null, score);
     let mut object = Object::new();
     if let Some(file) = file {
         object = object.field("file", file);
@@ -271,8 +272,15 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
             .field("score", score(bonus.score))
     });
     object
+        .field("fused_score", score(hit.fused_score))
         .objects("bonuses", bonuses.collect())
         .objects("terms", terms.collect())
+}
+
+/// The score that the verdict rests on; `None` without a hit that is ranked by its text.
+fn best_score(explanation: &Explanation) -> Option<f32> {
+    let fused = explanation.signals.fused;
+    (fused > 0.0).then(|| explanation.calibration.score(fused))
 }
 
 fn explanation_object(response: &Response, explanation: &Explanation) -> Object {
@@ -288,14 +296,22 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
             .field("step", step.name)
             .field("micros", step.micros)
     });
+    let (slope, constant) = explanation.calibration.logistic().unzip();
+    let number = |part: Option<f64>| part.map_or(Value::Null, |part| score(part as f32));
     let object = Object::new()
         .field("mode", response.mode.name())
         .field("verdict", response.relevance.name())
+        .field(
+            "best_score",
+            best_score(explanation).map_or(Value::Null, score),
+        )
         .field("chunks", explanation.chunks)
         .field("searched_chunks", response.searched_chunks)
         .field("mean_length", score(explanation.mean_length))
         .field("vector_weight", score(explanation.vector_weight))
         .field("code_share", score(explanation.code_share))
+        .field("score_slope", number(slope))
+        .field("score_constant", number(constant))
         .field("model", &*explanation.model)
         .field("model_words", explanation.model_words)
         .field("model_words_known", explanation.model_words_known)
@@ -331,7 +347,7 @@ fn explanation_lines(response: &Response, explanation: &Explanation) -> Vec<Stri
     };
     let mut lines = vec![
         String::new(),
-        format!("mode {}: score = {formula}", response.mode.name()),
+        format!("mode {}: fused = {formula}", response.mode.name()),
         format!(
             "chunks: {} in the file, {} after filters, {:.1} terms on average",
             count(explanation.chunks),
@@ -348,11 +364,18 @@ fn explanation_lines(response: &Response, explanation: &Explanation) -> Vec<Stri
             explanation.model, explanation.model_words_known, explanation.model_words
         ),
     ];
+    if let Some((slope, constant)) = explanation.calibration.logistic() {
+        lines.push(format!(
+            "score: 1 / (1 + e^-({slope:.2} x fused {constant:+.2})), .5 at fused {:.3}",
+            -constant / slope
+        ));
+    }
     let signals = &explanation.signals;
     let best = |part: Option<f32>| part.map_or("none".to_owned(), |part| format!("{part:.3}"));
     lines.push(format!(
-        "verdict: {} (best keyword {}, best vector {}, {:.1} of {:.1} idf in one chunk)",
+        "verdict: {} (best score {}, {RELEVANT_SCORE} needed; best keyword {}, best vector {}, {:.1} of {:.1} idf in one chunk)",
         response.relevance.name(),
+        best_score(explanation).map_or("none".to_owned(), |score| shown_score(score, 2).to_string()),
         best(signals.keyword),
         best(signals.vector),
         signals.matched_idf,

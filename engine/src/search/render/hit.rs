@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, TermSet};
+use crate::search::calibration::Calibration;
 use crate::search::explanation::TermScore;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
@@ -43,6 +44,8 @@ pub(crate) struct Renderer<'r> {
     request: &'r Request,
     /// Which scores the hits have.
     mode: Mode,
+    /// The scores of hits by their fused scores.
+    calibration: Calibration,
     /// Finds the terms of the query in text.
     analyser: &'r mut Analyser,
     /// The distinct terms of the query.
@@ -73,6 +76,7 @@ impl<'r> Renderer<'r> {
         sources: &'r Sources<'r>,
         request: &'r Request,
         mode: Mode,
+        calibration: Calibration,
         (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
         terms: &[(String, f32)],
     ) -> Renderer<'r> {
@@ -80,6 +84,7 @@ impl<'r> Renderer<'r> {
             sources,
             request,
             mode,
+            calibration,
             analyser,
             terms: TermSet::new(terms.iter().map(|(term, _)| term.as_str())),
             weights: terms.iter().map(|(_, weight)| *weight).collect(),
@@ -131,6 +136,7 @@ impl<'r> Renderer<'r> {
         } = self.best_lines(file, &stored, &whole, &highlights)?;
         let request = self.request;
         let mode = self.mode;
+        let score = self.calibration.score(passage.best.score);
         let document = self.records.get(file, stored.document)?;
         let mut hit = Hit {
             file,
@@ -140,7 +146,8 @@ impl<'r> Renderer<'r> {
             section_name: section_name(&section),
             section_number: section.number,
             section: section.titles,
-            score: passage.best.score,
+            score,
+            fused_score: passage.best.score,
             keyword_score: matches!(mode, Mode::Hybrid | Mode::Keyword)
                 .then_some(passage.best.keyword),
             vector_score: matches!(mode, Mode::Hybrid | Mode::Semantic)

@@ -6,6 +6,7 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
+use crate::search::calibration::Calibration;
 use crate::search::filter::rows::DOCUMENTS_PER_TICK;
 use crate::search::fuse::evidence::Evidence;
 use crate::search::fuse::passages::{self, Passage};
@@ -35,14 +36,23 @@ pub(crate) fn passages(
     } else {
         titled(plan, sources, filter)?
     };
+    let calibration = calibration(plan);
+    found.retain(|passage| calibration.score(passage.best.score) >= request.min_score);
     if plan.is_browse {
-        // They have no scores that could be too low, and no other order for those of one time.
+        // They have no other order for those of one time.
         passages::sort(&mut found, Sort::Path, sources)?;
-    } else {
-        found.retain(|passage| passage.best.score >= request.min_score);
     }
     passages::sort(&mut found, request.sort, sources)?;
     verified(found, sources, filter, wanted)
+}
+
+/// The scores of the documents.
+pub(crate) fn calibration(plan: &Plan<'_>) -> Calibration {
+    if plan.is_browse {
+        Calibration::listed()
+    } else {
+        Calibration::titles()
+    }
 }
 
 /// The first `wanted` of the documents that have a row in which all phrases hold.

@@ -9,15 +9,18 @@
 use rustc_hash::FxHashSet;
 
 use crate::error::Result;
+use crate::search::calibration::Calibration;
 use crate::search::fuse::passages::{self, Passage, SeenDocuments};
 use crate::search::fuse::score::Scored;
 use crate::search::fuse::top_k;
 use crate::search::options::Scope;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::relevance::RelevanceSignals;
 use crate::search::request::Request;
 use crate::search::rerank::Reranker;
 use crate::search::retrieve::candidates::{self, Candidates};
+use crate::search::retrieve::signals;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
 
@@ -28,16 +31,34 @@ pub(crate) const LAYER_GROWTH: usize = 4;
 const LAYERS_OF_PAGE: usize = 3;
 
 /// The passages of a result, from the first on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ranked {
     /// At least as many as wanted, unless the layers of this page have fewer.
     pub(crate) passages: Vec<Passage>,
     /// Whether deeper layers may have more passages.
     pub(crate) may_go_on: bool,
-    /// The candidates of the first layer; relevance is judged by them.
+    /// The candidates of the first layer.
     pub(crate) first: Candidates,
     /// Whether less relevant passages were left out of a sorted result.
     pub(crate) left_out: bool,
+    /// What they show.
+    pub(crate) signals: RelevanceSignals,
+    /// The scores of hits by their fused scores.
+    pub(crate) calibration: Calibration,
+}
+
+impl Ranked {
+    /// Documents that are not ranked by their text.
+    pub(crate) fn of_documents(passages: Vec<Passage>, calibration: Calibration) -> Ranked {
+        Ranked {
+            passages,
+            may_go_on: false,
+            left_out: false,
+            first: Candidates::default(),
+            signals: RelevanceSignals::default(),
+            calibration,
+        }
+    }
 }
 
 /// The first `start` passages, and up to `wanted` more.
@@ -53,7 +74,8 @@ pub(crate) fn find(
     reranker: &mut Reranker<'_, '_>,
     timer: &mut StepTimer,
 ) -> Result<Ranked> {
-    let mut found = Ranked::default();
+    let nothing = RelevanceSignals::default();
+    let mut found = Ranked::of_documents(Vec::new(), Calibration::ranked(&nothing));
     let (mut seen, mut seen_documents) = (
         FxHashSet::<ChunkAddress>::default(),
         SeenDocuments::default(),
@@ -62,8 +84,13 @@ pub(crate) fn find(
     for layer in 0.. {
         sources.tick()?;
         let mut candidates = candidates::retrieve(plan, sources, filter, depth, timer)?;
-        let bound = candidates.bound;
-        found.may_go_on = bound > 0.0 && bound >= request.min_score && !filter.is_spent();
+        if layer == 0 {
+            found.signals = signals::signals(plan, &candidates, sources)?;
+            found.calibration = Calibration::ranked(&found.signals);
+        }
+        let calibration = found.calibration;
+        let passes = |fused| calibration.passes(fused, request.min_score);
+        found.may_go_on = passes(candidates.bound) && !filter.is_spent();
         let list = std::mem::take(&mut candidates.list);
         let new = list.iter().filter(|scored| !seen.contains(&scored.address));
         let mut ranked = fused(new.copied().collect(), sources)?;
@@ -71,8 +98,9 @@ pub(crate) fn find(
             timer.step("fuse");
             ranked = reranker.rerank(plan, ranked)?;
             timer.step("rerank");
+            found.signals.fused = ranked.first().map_or(0.0, |scored| scored.score);
         }
-        ranked.retain(|scored| scored.score >= request.min_score);
+        ranked.retain(|scored| passes(scored.score));
         seen.extend(list.iter().map(|scored| scored.address));
         let left = start
             .saturating_add(wanted)
@@ -102,7 +130,7 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// The candidates with a score, best first.
+/// The candidates with a fused score, best first.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].

@@ -4,5 +4,6 @@
 pub(crate) mod browse;
 pub(crate) mod candidates;
 pub(crate) mod layers;
+pub(crate) mod signals;
 pub(crate) mod sorted;
 pub(crate) mod title;

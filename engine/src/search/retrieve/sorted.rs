@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
+use crate::search::calibration::Calibration;
 use crate::search::filter::rows;
 use crate::search::fuse::passages::{self, SeenDocuments};
 use crate::search::fuse::score::Scored;
@@ -17,6 +18,7 @@ use crate::search::request::Request;
 use crate::search::rerank::Reranker;
 use crate::search::retrieve::candidates;
 use crate::search::retrieve::layers::{LAYER_GROWTH, Ranked, fused};
+use crate::search::retrieve::signals;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
 
@@ -41,9 +43,11 @@ pub(crate) fn find(
     reranker: &mut Reranker<'_, '_>,
     timer: &mut StepTimer,
 ) -> Result<Ranked> {
-    let mut found = Ranked::default();
     let mut depth = plan.candidates;
-    found.first = candidates::retrieve(plan, sources, filter, depth, timer)?;
+    let first = candidates::retrieve(plan, sources, filter, depth, timer)?;
+    let signals = signals::signals(plan, &first, sources)?;
+    let mut found = Ranked::of_documents(Vec::new(), Calibration::ranked(&signals));
+    (found.first, found.signals) = (first, signals);
     let first = &found.first;
     let best = first.list.iter().map(|one| one.score).fold(0.0, f32::max);
     let least = best * RELEVANT_SHARE;
@@ -71,13 +75,15 @@ pub(crate) fn find(
     timer.step("fuse");
     // The scores that are shown are those of other orders.
     let first = fused(first.list.clone(), sources)?;
-    for one in reranker.rerank(plan, first)? {
+    let reranked = reranker.rerank(plan, first)?;
+    found.signals.fused = reranked.first().map_or(0.0, |best| best.score);
+    for one in reranked {
         if let Some(slot) = scored.get_mut(&one.address) {
             *slot = one;
         }
     }
     timer.step("rerank");
-    scored.retain(|_, one| one.score >= request.min_score);
+    scored.retain(|_, one| found.calibration.passes(one.score, request.min_score));
     let ranked = fused(scored.into_values().collect(), sources)?;
     let mut seen = SeenDocuments::default();
     found.passages = passages::passages(&ranked, request, sources, usize::MAX, &mut seen)?;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use kb_engine::{Hit, Kb, Progress, Relevance, Request, Response, search_files_with};
+use kb_engine::{Hit, Kb, Progress, Relevance, Request, Response, search_files_with, shown_score};
 
 use super::context::{Context, non_empty};
 use super::stale;
@@ -158,7 +158,7 @@ pub(in crate::tools) fn uri_of(indexes: &[Arc<Index>], hit: &Hit) -> String {
 
 /// A score as it is shown: four digits after the point, in both forms.
 pub(in crate::tools) fn score(score: f32) -> f64 {
-    (f64::from(score.clamp(0.0, 1.0)) * 10_000.0).round() / 10_000.0
+    shown_score(score.clamp(0.0, 1.0), 4)
 }
 
 /// The warnings of a search: about ignored arguments, from the engine, whether the files contain
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn scores_are_shown_with_four_digits() {
         assert_eq!(score(0.92), 0.92);
-        assert_eq!(score(0.123_456), 0.1235);
+        assert_eq!(score(0.123_456), 0.1234, "what is shown passes min_score");
         assert_eq!(score(1.000_001), 1.0);
         assert_eq!(score(-0.1), 0.0);
     }

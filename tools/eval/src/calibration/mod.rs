@@ -1,0 +1,194 @@
+//! The score of hits: fits the weights of the calibration, leaving one collection out at a time, and shows
+//! what scores keep and reject.
+
+mod fit;
+mod observe;
+mod plot;
+mod shares;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use kb_engine::RELEVANT_SCORE;
+use kb_engine::testing::search::calibration::Weights;
+use serde_json::{Value, json};
+
+use crate::runner::RANKED;
+use crate::thresholds::Threshold;
+use observe::{Observation, Size};
+use shares::{Scores, Shares};
+
+/// Where a right answer and the best hit of a foreign question shall be equally likely.
+const EVEN: f32 = 0.5;
+
+/// Share of the right answers that hybrid scores of .5 and more must keep on collections left out.
+const KEPT: f64 = 0.92;
+
+/// Share of the hits to foreign questions that must be gone.
+const GONE: f64 = 0.85;
+
+/// What one mode does.
+struct OfMode {
+    name: &'static str,
+    fitted: Weights,
+    /// Each collection with the weights fitted to the others.
+    left_out: Vec<Scores>,
+    /// With the weights of the engine.
+    shipped: Vec<Scores>,
+}
+
+/// What was measured.
+pub(crate) struct Report {
+    names: Vec<String>,
+    modes: Vec<OfMode>,
+}
+
+/// Asks, fits and prints; `None` when no two collections are of different fields.
+pub(crate) fn run(folder: &Path, names: &[String]) -> Result<Option<Report>> {
+    let all = observe::observe(folder, names)?;
+    if !all.iter().any(|seen| seen.is_own) || all.iter().all(|seen| seen.is_own) {
+        println!("\ncalibration: skipped, no two of these collections are of different fields");
+        return Ok(None);
+    }
+    let modes = RANKED.iter().enumerate().map(|(place, mode)| {
+        let weights = fit::shipped(*mode);
+        let of = |left_out| {
+            let examples = shares::examples(&all, place, &weights, left_out);
+            fit::fit(&examples, *mode)
+        };
+        let each: Vec<Weights> = (0..names.len()).map(|set| of(Some(set))).collect();
+        let left_out = all
+            .iter()
+            .filter_map(|seen: &Observation| shares::scores(seen, place, each.get(seen.set)?));
+        let shipped = all
+            .iter()
+            .filter_map(|seen| shares::scores(seen, place, &weights));
+        OfMode {
+            name: mode.name(),
+            fitted: of(None),
+            left_out: left_out.collect(),
+            shipped: shipped.collect(),
+        }
+    });
+    let report = Report {
+        names: names.to_vec(),
+        modes: modes.collect(),
+    };
+    report.print();
+    Ok(Some(report))
+}
+
+impl Report {
+    /// The diagram of both curves.
+    pub(crate) fn draw(&self, path: &Path) -> Result<()> {
+        let panels = self.modes.iter().map(|mode| plot::Panel {
+            name: mode.name,
+            curve: shares::curve(&mode.left_out),
+        });
+        let text = plot::svg(&panels.collect::<Vec<_>>(), RELEVANT_SCORE);
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// What the hybrid scores must reach on collections left out.
+    pub(crate) fn judged(&self) -> Vec<Threshold> {
+        let Some(hybrid) = self.modes.first() else {
+            return Vec::new();
+        };
+        let shares = shares::shares(&hybrid.left_out, EVEN, |_| true);
+        let name = |what: &str| format!("score: {what} at {EVEN}, hybrid, left out");
+        vec![
+            Threshold::at_least(name("right answers kept"), shares.kept, KEPT),
+            Threshold::at_least(name("foreign hits gone"), shares.gone, GONE),
+        ]
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let modes = self.modes.iter().map(|mode| {
+            let shares = shares::shares(&mode.left_out, EVEN, |_| true);
+            json!({
+                "mode": mode.name,
+                "fused": mode.fitted.fused,
+                "facts": mode.fitted.of_facts(),
+                "kept": shares.kept,
+                "best_gone": shares.best_gone,
+                "gone": shares.gone,
+            })
+        });
+        Value::Array(modes.collect())
+    }
+
+    fn print(&self) {
+        for mode in &self.modes {
+            println!("\n## Scores, {}\n", mode.name);
+            let Weights {
+                fused,
+                keyword,
+                vector,
+                matched_idf,
+                coverage,
+                chunks,
+                constant,
+            } = mode.fitted;
+            println!(
+                "fitted to all: fused {fused}, keyword {keyword:.2}, vector {vector:.2}, matched_idf \
+                 {matched_idf:.3}, coverage {coverage:.2}, chunks {chunks:.3}, constant {constant:.3}\n"
+            );
+            println!(
+                "| at {EVEN} | left out: right kept | best foreign gone | all foreign gone | answered in \
+                 5, kept | as it is: the same |"
+            );
+            println!("|---|---|---|---|---|---|");
+            for (set, name) in self.names.iter().enumerate() {
+                mode.print_line(name, EVEN, |scores| scores.set == set);
+            }
+            for size in Size::ALL {
+                mode.print_line(&size.name(), EVEN, |scores| scores.size == size);
+            }
+            mode.print_line("**mean**", EVEN, |_| true);
+            println!(
+                "\n| threshold | left out: right kept | best foreign gone | all foreign gone | answered in 5, kept | as it is: the same |"
+            );
+            println!("|---|---|---|---|---|---|");
+            for step in 3..=14u8 {
+                let threshold = f32::from(step) / 20.0;
+                mode.print_line(&format!("{threshold:.2}"), threshold, |_| true);
+            }
+            let lost = |all: &[Scores]| shares::shares(all, RELEVANT_SCORE, |_| true);
+            let (left_out, shipped) = (lost(&mode.left_out), lost(&mode.shipped));
+            println!(
+                "\nno hit of {RELEVANT_SCORE} or more: {:.3} of own questions, {:.3} of foreign ones \
+                 (as it is: {:.3}, {:.3})",
+                left_out.lost, left_out.best_gone, shipped.lost, shipped.best_gone
+            );
+            let tenths = (0..10).map(|tenth| {
+                let share = shares::right_in_tenth(&mode.left_out, tenth);
+                share.map_or("-".to_owned(), |share| format!("{share:.2}"))
+            });
+            println!(
+                "\nright among right answers and best foreign hits, by tenths of score: {}",
+                tenths.collect::<Vec<_>>().join(" ")
+            );
+        }
+    }
+}
+
+impl OfMode {
+    fn print_line(&self, name: &str, threshold: f32, counts: impl Fn(&Scores) -> bool) {
+        let text = |all: &[Scores]| {
+            let Shares {
+                kept,
+                best_gone,
+                gone,
+                answered,
+                ..
+            } = shares::shares(all, threshold, &counts);
+            [kept, best_gone, gone, answered].map(|share| format!("{share:.3}"))
+        };
+        println!(
+            "| {name} | {} | {} |",
+            text(&self.left_out).join(" | "),
+            text(&self.shipped).join(", ")
+        );
+    }
+}
