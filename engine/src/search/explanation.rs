@@ -77,7 +77,7 @@ impl TermScore {
     }
 }
 
-/// What the document and the text of one hit add to its score.
+/// What the document and the text of one hit add to its fused score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Bonus {
@@ -85,7 +85,7 @@ pub struct Bonus {
     /// for. `file name`: it has words of the query. `adjacency`: neighbouring terms of the query are neighbours
     /// in the text. `definition`: a line of the text defines a name, or is a heading, with words of the query.
     pub name: &'static str,
-    /// Its part of [`Hit::score`](crate::Hit::score), -1..1; that of `kind` is below 0, all others above.
+    /// Its part of [`Hit::fused_score`](crate::Hit::fused_score), -1..1; that of `kind` is below 0, all others above.
     pub score: f32,
 }
 

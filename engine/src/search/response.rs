@@ -53,8 +53,9 @@ pub struct Hit {
     /// answer and the best hit of a question that the file has no answer to are equally likely.
     /// [`Mode::Title`]: .5 or more; a query of operators alone: 1.
     pub score: f32,
-    /// What the hits are ranked by, 0..1: the weighted mean of both parts, or the one part that the
-    /// mode has, with the [`bonuses`](Hit::bonuses); in [`Mode::Title`] how well the names match.
+    /// What the hits are ranked by: the weighted mean of both parts, or the one part that the mode has,
+    /// 0..1, and the [`bonuses`](Hit::bonuses), which may take it above 1; in [`Mode::Title`] how well
+    /// the names match.
     pub fused_score: f32,
     /// Keyword score, 0..1; `None` when the mode has none.
     pub keyword_score: Option<f32>,
@@ -112,9 +113,9 @@ pub struct Hit {
     /// Number of candidate chunks that the hit stands for: those of the passage, or with
     /// [`Scope::Documents`](crate::Scope::Documents) those of the document.
     pub matches: u32,
-    /// What the document and the text add to the score; empty unless [`explain`](crate::Request::explain) is set. Where the
-    /// embedding model knows every word, `score` is `(1 - vector_weight) x keyword_score + vector_weight x
-    /// vector_score` and these, at most 1.
+    /// What the document and the text add to the fused score; empty unless [`explain`](crate::Request::explain)
+    /// is set. `fused_score` is `(1 - w) x keyword_score + w x vector_score` and these, with `w` the
+    /// [`vector_weight`](crate::Explanation::vector_weight), less for words that the model does not know.
     pub bonuses: Vec<Bonus>,
     /// The keyword score by term; empty unless [`explain`](crate::Request::explain) is set.
     pub terms: Vec<TermScore>,

@@ -49,11 +49,6 @@ impl Evidence {
         fused + bonuses.map(|(_, bonus)| bonus).sum::<f32>()
     }
 
-    /// The score that is published, 0..1.
-    pub(crate) fn score(&self, fused: f32) -> f32 {
-        self.total(fused).clamp(0.0, 1.0)
-    }
-
     /// Each part by name.
     pub(crate) fn bonuses(&self) -> [(&'static str, f32); 4] {
         [

@@ -311,9 +311,9 @@ mod tests {
         let with_text = |line: &usize| !is_blank(&lines[*line]);
         let has_reading = |line: &usize| {
             let start = lines[*line].start;
-            let from = borders.iter().copied().filter(|border| *border <= start);
+            let from = borders.iter().copied().rfind(|border| *border <= start);
             let to = borders.iter().copied().find(|border| *border > start);
-            !is_shell(&text[from.last().unwrap_or(0)..to.unwrap_or(text.len())])
+            !is_shell(&text[from.unwrap_or(0)..to.unwrap_or(text.len())])
         };
         let there = (0..lines.len()).filter(|line| lines[*line].start >= from);
         let by_place: Vec<usize> = there.chain(0..lines.len()).filter(with_text).collect();

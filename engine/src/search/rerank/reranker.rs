@@ -129,7 +129,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
         let mut all = self.sorted(ranked)?;
         all.append(&mut others);
         for scored in &mut all {
-            scored.score = scored.evidence.score(scored.score);
+            scored.score = scored.evidence.total(scored.score);
         }
         all.extend(rest);
         Ok(all)
@@ -306,7 +306,7 @@ mod tests {
             assert!(bonus == 0.0 || is_beside(hit), "{hit:?}");
             let (keyword, vector) = (hit.keyword_score.unwrap(), hit.vector_score.unwrap());
             let sum = (1.0 - weight) * keyword + weight * vector + bonus;
-            assert!((hit.fused_score - sum.min(1.0)).abs() < 1e-6, "{hit:?}");
+            assert!((hit.fused_score - sum).abs() < 1e-6, "{hit:?}");
         }
         let plain = kb.search(&Request::new(QUERY).k(60)).unwrap();
         assert!(plain.hits.iter().all(|hit| hit.bonuses.is_empty()));
