@@ -14,6 +14,7 @@ use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::records::DocumentRecords;
 use crate::search::relevance::Relevance;
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};
+use crate::search::render::phrases::QuotedPhrases;
 use crate::search::request::Request;
 use crate::search::rerank::{ChunkTexts, Reranker};
 use crate::search::response::{Hit, Response};
@@ -286,7 +287,7 @@ fn render<'r>(
         plan.mode,
         calibration,
         (analyser, texts, records),
-        &terms,
+        (&terms, QuotedPhrases::of(&plan.parsed)),
     );
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;

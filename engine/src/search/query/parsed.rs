@@ -123,6 +123,19 @@ impl ParsedQuery {
             .map_or("", |piece| piece.raw.as_str())
     }
 
+    /// The phrases that it looks for: quoted words, also where they are plain text, and words with a `+` that the
+    /// analyser splits.
+    pub(crate) fn quoted(&self) -> impl Iterator<Item = &str> {
+        self.pieces
+            .iter()
+            .filter_map(|piece| match &piece.operator {
+                Some(operator) => operator
+                    .is_ranked()
+                    .then_some(operator.operand.text.as_str()),
+                None => Some(piece.raw.strip_prefix(QUOTES)?.split_once(QUOTES)?.0),
+            })
+    }
+
     /// Takes an operator as plain text.
     pub(crate) fn take_as_text(&mut self, number: usize) {
         if let Some(piece) = self.pieces.get_mut(number) {
@@ -136,6 +149,16 @@ impl ParsedQuery {
             piece.operator = None;
             piece.raw.clear();
             self.is_whole = false;
+        }
+    }
+
+    /// Does not apply an operator, and ranks its words only if they were before.
+    pub(crate) fn remove(&mut self, number: usize) {
+        let operator = self.pieces.get(number).map(|piece| &piece.operator);
+        if matches!(operator, Some(Some(it)) if it.is_ranked()) {
+            self.take_as_text(number);
+        } else {
+            self.ignore(number);
         }
     }
 
@@ -166,16 +189,10 @@ impl ParsedQuery {
     pub(crate) fn drop_lenient(&mut self) -> Vec<String> {
         let is_lenient = |operator: &Operator| !operator.is_strict();
         let lenient = self.operators().filter(|(_, it)| is_lenient(it));
-        let lenient: Vec<(usize, bool)> = lenient
-            .map(|(number, it)| (number, it.is_ranked()))
-            .collect();
-        let dropped = lenient.into_iter().map(|(number, is_ranked)| {
+        let lenient: Vec<usize> = lenient.map(|(number, _)| number).collect();
+        let dropped = lenient.into_iter().map(|number| {
             let raw = self.raw(number).to_owned();
-            if is_ranked {
-                self.take_as_text(number);
-            } else {
-                self.ignore(number);
-            }
+            self.remove(number);
             raw
         });
         dropped.collect()

@@ -8,7 +8,8 @@
 //!
 //! Measured on 537 questions, commit messages and issue titles with quotes or signs of 15 collections:
 //! taking them all as operators loses .10 nDCG@10 of .49 against plain text, only phrases that occur
-//! loses .015, and this rule .002, which is chance.
+//! loses .015, and this rule .002. A phrase in running text is no filter, even where it occurs: that lost
+//! .05 to .20 on the sets. But the lines with it are shown before others.
 
 use crate::index::keyword::is_stop_word;
 use crate::search::query::parsed::{Piece, QUOTES, Sign, has_words};

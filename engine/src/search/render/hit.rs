@@ -10,6 +10,7 @@ use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::records::DocumentRecords;
 use crate::search::render::context::{self, Pieces, Side};
+use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::section::{innermost, line_start};
 use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
 use crate::search::render::trim::{first_words, keep, last_words, preview_within};
@@ -52,6 +53,8 @@ pub(crate) struct Renderer<'r> {
     terms: TermSet,
     /// Weight of a highlight of each term: its idf times the weight of its word.
     weights: Vec<f32>,
+    /// Finds the quoted phrases of the query in text.
+    phrases: QuotedPhrases,
     /// Reads the records of documents, and has those that were read before.
     records: DocumentRecords<'r>,
     /// Reads the texts, and has those that were read before.
@@ -71,14 +74,14 @@ impl std::fmt::Debug for Renderer<'_> {
 }
 
 impl<'r> Renderer<'r> {
-    /// `terms`: the distinct terms of the query, each with its idf times its weight.
+    /// `terms`: the distinct terms of the query, each with its idf times its weight; and its quoted phrases.
     pub(crate) fn new(
         sources: &'r Sources<'r>,
         request: &'r Request,
         mode: Mode,
         calibration: Calibration,
         (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
-        terms: &[(String, f32)],
+        (terms, phrases): (&[(String, f32)], QuotedPhrases),
     ) -> Renderer<'r> {
         Renderer {
             sources,
@@ -88,6 +91,7 @@ impl<'r> Renderer<'r> {
             analyser,
             terms: TermSet::new(terms.iter().map(|(term, _)| term.as_str())),
             weights: terms.iter().map(|(_, weight)| *weight).collect(),
+            phrases,
             records,
             texts,
             outline_bytes: 0,
@@ -128,12 +132,18 @@ impl<'r> Renderer<'r> {
         }
         let is_chunk = passage.rows.len() == 1;
         let highlights = self.highlights(&whole, is_chunk.then_some(address));
+        let weight = self.weights.iter().sum();
+        let first_term = self.weights.len();
+        let sought = self
+            .phrases
+            .added_to(&whole, &highlights, first_term, weight);
+        let sought = sought.as_ref();
         let BestLines {
             snippet: best_lines,
             section,
             section_range,
             outline,
-        } = self.best_lines(file, &stored, &whole, &highlights)?;
+        } = self.best_lines(file, &stored, &whole, sought)?;
         let request = self.request;
         let mode = self.mode;
         let score = self.calibration.score(passage.best.score);
@@ -192,12 +202,12 @@ impl<'r> Renderer<'r> {
             let limit = room.limit(lines, others);
             // Lines of one section, so that it is the section of all that is shown.
             let part = hit.text.get(section_range.clone()).unwrap_or_default();
-            let inside = highlights_within(&highlights, &section_range);
+            let inside = highlights_within(sought, &section_range);
             let best = stored.best.start.saturating_sub(section_range.start)
                 ..stored.best.end.saturating_sub(section_range.start);
             let best = window(part, &inside, &best, limit);
             shown = section_range.start + best.start..section_range.start + best.end;
-            let inside = highlights_within(&highlights, &shown);
+            let inside = highlights_within(sought, &shown);
             let best = snippet(
                 hit.text.get(shown.clone()).unwrap_or_default(),
                 &inside,

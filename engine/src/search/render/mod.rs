@@ -1,9 +1,10 @@
 //! Passages -> hits: [`hit`] reads text and metadata, [`window`] decides which lines are shown, [`snippet`]
-//! picks the best few, [`section`] names the section they lie in, [`trim`] shortens the text around them,
+//! picks the best few, [`phrases`] marks what they should have, [`section`] names the section they lie in, [`trim`] shortens the text around them,
 //! [`context`] reads what comes before and after.
 
 pub(crate) mod context;
 pub(crate) mod hit;
+pub(crate) mod phrases;
 pub(crate) mod section;
 pub(crate) mod snippet;
 #[cfg(test)]

@@ -137,3 +137,36 @@ proptest! {
         }
     }
 }
+
+/// A file of one document.
+fn file_of(folder: &std::path::Path, path: &str, text: &str) -> Kb {
+    let file = folder.join("notes.kb");
+    let mut writer = KbWriter::open_or_create(&file).unwrap();
+    writer.add_bytes(path, text.as_bytes()).unwrap();
+    writer.commit().unwrap();
+    Kb::open(&file).unwrap()
+}
+
+#[test]
+fn the_lines_with_a_quoted_phrase_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let others = "Walrus, tide and harbour: the walrus of the harbour.\n\n".repeat(8);
+    let text = format!("# Tides\n\n{others}So the moon\npulls the sea.\n\n{others}");
+    let kb = file_of(folder.path(), "tides.md", &text);
+    for query in [
+        "walrus harbour tide \"moon pulls\"",
+        "how is the walrus of the harbour \"moon pulls\" like a tide?",
+        "walrus harbour tide +\"moon pull\"",
+    ] {
+        for request in [
+            Request::new(query),
+            Request::new(query).max_lines(3),
+            Request::new(query).max_text_chars(120),
+        ] {
+            let found = kb.search(&request).unwrap();
+            let hit = found.hits.items.first().unwrap();
+            let snippet = &hit.text[hit.snippet.clone()];
+            assert!(snippet.contains("moon\npulls"), "{request:?}: {snippet}");
+        }
+    }
+}

@@ -125,6 +125,11 @@ impl PhraseMatcher {
         self.read(text, &mut State::default(), Reading::ToMatch)
     }
 
+    /// Calls `each` with the byte after each occurrence of the phrase in the text, ascending.
+    pub fn each_end(&mut self, text: &str, each: impl FnMut(usize)) {
+        self.read_each(text, &mut State::default(), Reading::ToEnd, each);
+    }
+
     /// Whether a phrase that begins in some earlier text may end in this one: if false,
     /// [`PhraseMatcher::crosses`] is false for every first text.
     pub fn may_end_in(&mut self, text: &str) -> bool {
@@ -147,6 +152,17 @@ impl PhraseMatcher {
 
     /// Reads a text, starting from a state; true when the phrase ended in it.
     fn read(&mut self, text: &str, state: &mut State, reading: Reading) -> bool {
+        self.read_each(text, state, reading, |_| ())
+    }
+
+    /// As [`PhraseMatcher::read`]; calls `each` where the phrase ends.
+    fn read_each(
+        &mut self,
+        text: &str,
+        state: &mut State,
+        reading: Reading,
+        mut each: impl FnMut(usize),
+    ) -> bool {
         self.forget_if_full();
         let begin = u64::from(reading != Reading::Onward);
         let mut found = false;
@@ -155,6 +171,7 @@ impl PhraseMatcher {
             if reading == Reading::Onward && state.ends == 0 {
                 return false;
             }
+            let mut phrase_end = None;
             if word.class == CharClass::Bigram {
                 let bigram = std::str::from_utf8(word.bytes).unwrap_or_default();
                 for (at, c) in new_characters(word.start, bigram, state.character_end) {
@@ -163,7 +180,9 @@ impl PhraseMatcher {
                     equal &= if beside { u64::MAX } else { !self.adjacent };
                     state.ends = ((state.ends << 1) | begin) & equal;
                     state.character_end = Some(at + c.len_utf8());
-                    found |= state.ends & self.last != 0;
+                    if state.ends & self.last != 0 {
+                        phrase_end = Some(at + c.len_utf8());
+                    }
                 }
             } else {
                 if !self.may_equal(word.bytes) {
@@ -171,6 +190,7 @@ impl PhraseMatcher {
                     continue;
                 }
                 let before = state.ends;
+                let word_end = word.start + word.bytes.len();
                 match self.word_match(word.bytes) {
                     WordMatch::Skipped => {}
                     WordMatch::Whole(equal) => state.ends = ((before << 1) | begin) & equal,
@@ -178,15 +198,23 @@ impl PhraseMatcher {
                         let parts = self.part_matches.get(first as usize..end as usize);
                         for equal in parts.unwrap_or_default() {
                             state.ends = ((state.ends << 1) | begin) & equal;
-                            found |= state.ends & self.last != 0;
+                            if state.ends & self.last != 0 {
+                                phrase_end = Some(word_end);
+                            }
                         }
                         state.ends |= ((before << 1) | begin) & whole;
                     }
                 }
-                found |= state.ends & self.last != 0;
+                if state.ends & self.last != 0 {
+                    phrase_end = Some(word_end);
+                }
             }
-            if found && reading != Reading::ToEnd {
-                return true;
+            if let Some(end) = phrase_end {
+                found = true;
+                each(end);
+                if reading != Reading::ToEnd {
+                    return true;
+                }
             }
         }
         found
