@@ -12,11 +12,15 @@ use crate::search::query::parsed::{Field, Operand, Operator, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;
 use crate::search::sources::Sources;
 
+/// Most different phrases of a query that are looked up in text. Each may cost a pass over all texts.
+const PHRASES_LIMIT: usize = 16;
+
 /// Removes from `rows` those that fail a field or a word of the index. `None` stands for all rows, and
 /// stays when there is no such operator. Returns the phrases, which need text.
 ///
-/// An operator that would leave no row is not applied, which `parsed` notes. Warns of operators that are
-/// ignored or shortened.
+/// An operator that would leave no row is not applied, which `parsed` notes. One that is there twice is applied
+/// once. Of more than [`PHRASES_LIMIT`] phrases the others are plain text, or ignored if they exclude. Warns of
+/// operators that are ignored or shortened.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] for what a file gets wrong.
@@ -33,7 +37,14 @@ pub(crate) fn apply(
     // Words match among the documents that the fields let pass.
     operators.sort_by_key(|(_, operator)| operator.field.is_none());
     let mut phrases = Vec::new();
+    let mut applied: Vec<Operator> = Vec::new();
+    let mut is_over_limit = false;
     for (number, operator) in operators {
+        if applied.contains(&operator) {
+            parsed.remove(number);
+            continue;
+        }
+        applied.push(operator.clone());
         let (operand, excludes) = (&operator.operand, operator.excludes());
         let with = if let Some(field) = operator.field {
             rows_with_field(field, &operator, sources, rows.as_deref(), warnings)?
@@ -50,6 +61,10 @@ pub(crate) fn apply(
                     "{:?} was ignored: the index has no very common words and no words of one character",
                     abbreviate(&operand.text)
                 ));
+                continue;
+            } else if phrases.len() >= PHRASES_LIMIT {
+                is_over_limit = true;
+                parsed.remove(number);
                 continue;
             } else {
                 phrases.push(PhraseOperator {
@@ -70,6 +85,11 @@ pub(crate) fn apply(
         } else {
             *rows = Some(left);
         }
+    }
+    if is_over_limit {
+        warnings.push(format!(
+            "only the first {PHRASES_LIMIT} phrases of the query were required or excluded"
+        ));
     }
     Ok(phrases)
 }
@@ -170,4 +190,63 @@ fn of_files(
         all.extend(find(source)?);
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::container::Container;
+    use crate::kb::KbWriter;
+    use crate::progress::Reporter;
+    use crate::search::query::parser::parse;
+    use crate::search::sources::Source;
+
+    /// How many phrases of a query are looked up, what it ranks, and its warnings.
+    fn applied(query: &str) -> (usize, String, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer
+            .add_bytes("a.md", b"The moon pulls the sea.")
+            .unwrap();
+        writer.commit().unwrap();
+        let reporter = Reporter::silent();
+        let mut parsed = parse(query);
+        let (mut rows, mut warnings) = (None, Vec::new());
+        let found = Container::open(&path).unwrap().read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let parts = [Source {
+                uuid: [0; 16],
+                snapshot,
+                catalog: &catalog,
+                model: None,
+                reporter: &reporter,
+            }];
+            let sources = Sources::bind(&parts)?;
+            apply(&mut parsed, &sources, &mut rows, &mut warnings)
+        });
+        (found.unwrap().len(), parsed.ranked_text(), warnings)
+    }
+
+    #[test]
+    fn an_operator_that_is_there_twice_is_applied_once() {
+        let moon = "\"moon pulls\" ".repeat(60);
+        let (phrases, ranked, warnings) = applied(&moon);
+        assert_eq!((phrases, ranked.matches("moon").count()), (1, 60));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(applied("path:a -\"x y\" sea path:a -\"x y\"").1, "sea");
+    }
+
+    #[test]
+    fn more_phrases_than_the_limit_are_plain_text() {
+        let phrases: Vec<String> = (0..40).map(|n| format!("\"moon x{n}\"")).collect();
+        let (count, ranked, warnings) = applied(&phrases.join(" "));
+        assert_eq!(count, PHRASES_LIMIT);
+        assert!(ranked.contains("x39"), "{ranked}");
+        let one = warnings
+            .iter()
+            .filter(|warning| warning.contains("first 16"));
+        assert_eq!(one.count(), 1, "{warnings:?}");
+    }
 }
