@@ -15,8 +15,10 @@ pub(crate) struct Server {
     last_id: u64,
     /// Name of the index that the server has open.
     pub(crate) index: String,
-    /// Whether `get_document_data` takes `start_line` and `end_line`.
-    pub(crate) reads_lines: bool,
+    /// Whether `get_documents` is there, which reads lines of several documents in one call.
+    pub(crate) reads_many: bool,
+    /// Whether `search_code` takes a `continuation_token`.
+    pub(crate) continues: bool,
 }
 
 /// The answer to one call.
@@ -54,7 +56,8 @@ impl Server {
             responses,
             last_id: 0,
             index: name.into_owned(),
-            reads_lines: false,
+            reads_many: false,
+            continues: false,
         };
         let hello = json!({
             "protocolVersion": "2025-06-18",
@@ -64,12 +67,13 @@ impl Server {
         server.request("initialize", hello)?;
         server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         let tools = server.request("tools/list", json!({}))?;
-        server.reads_lines = tools["tools"].as_array().is_some_and(|tools| {
-            tools.iter().any(|tool| {
-                tool["name"] == "get_document_data"
-                    && !tool["inputSchema"]["properties"]["start_line"].is_null()
-            })
-        });
+        let has = |name: &str, parameter: &str| {
+            let of_tool = tools["tools"].as_array().into_iter().flatten();
+            let mut of_tool = of_tool.filter(|tool| tool["name"] == name);
+            of_tool.any(|tool| !tool["inputSchema"]["properties"][parameter].is_null())
+        };
+        server.reads_many = has("get_documents", "documents");
+        server.continues = has("search_code", "continuation_token");
         Ok(server)
     }
 

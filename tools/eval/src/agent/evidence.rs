@@ -1,6 +1,6 @@
 //! How much a text says about a question, as a reader sees it who knows no more than its words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Words of a question that say nothing about the thing that is asked for.
 const FUNCTION_WORDS: &str = " a an the and or of to in on at by for from with without into is are was be been \
@@ -10,78 +10,146 @@ const FUNCTION_WORDS: &str = " a an the and or of to in on at by for from with w
 
 /// What is looked for: the words of a question, the names in it and what it quotes.
 pub(crate) struct Wanted {
-    /// Stems of its content words.
-    stems: BTreeSet<String>,
-    /// Words that can only be names of a program: `CrawlerProcess`, `load_dotenv`.
+    /// Stems of its content words with their weights.
+    stems: BTreeMap<String, f64>,
+    /// Words that are names of a program: `CrawlerProcess`, `load_dotenv`, `Subcommand` after "enum".
     names: Vec<String>,
     /// Texts in quotation marks, in lower case.
     quoted: Vec<String>,
+    /// Whether the question asks for tests.
+    pub(crate) asks_for_tests: bool,
+    /// Whether it is about the program rather than about its documentation.
+    pub(crate) asks_for_code: bool,
 }
 
-/// Weight of a quotation or of a definition of a name, in content words.
+/// Weight of a quotation or of a definition of a name, in content words of mean weight.
 const STRONG: f64 = 3.0;
+
+/// Words that ask for the program.
+const CODE_WORDS: [&str; 12] = [
+    "code",
+    "function",
+    "class",
+    "struct",
+    "enum",
+    "method",
+    "test",
+    "tests",
+    "defined",
+    "implemented",
+    "raises",
+    "prints",
+];
+
+/// Words that stand before the name of what they are.
+const KINDS: [&str; 7] = [
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "function",
+    "method",
+];
 
 impl Wanted {
     pub(crate) fn new(question: &str) -> Wanted {
         let quoted = question.split('"').skip(1).step_by(2);
-        let quoted = quoted.map(str::to_lowercase).collect();
-        let words = question.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let names = words
+        let quoted: Vec<String> = quoted.map(str::to_lowercase).collect();
+        let words: Vec<&str> = words(question).collect();
+        let is_kind = |word: &str| KINDS.contains(&word);
+        let after_kind = words
+            .windows(2)
+            .filter(|two| is_kind(two[0]))
+            .map(|two| two[1]);
+        let after_kind = after_kind.filter(|word| word.starts_with(char::is_uppercase));
+        let mut names: Vec<String> = words
+            .iter()
+            .copied()
             .filter(|word| is_name(word))
+            .chain(after_kind)
             .map(str::to_owned)
             .collect();
-        let content: Vec<&str> = question
-            .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .filter(|word| !FUNCTION_WORDS.contains(&format!(" {} ", word.to_lowercase())))
-            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let lower = |word: &&str| word.to_lowercase();
+        let is_content = |word: &&str| !FUNCTION_WORDS.contains(&format!(" {} ", lower(word)));
+        let content: Vec<&str> = words.iter().copied().filter(is_content).collect();
+        let has_code_word = words
+            .iter()
+            .any(|word| CODE_WORDS.contains(&lower(word).as_str()));
         let stems = stems(&content.join(" "));
         Wanted {
-            stems,
+            stems: stems.into_iter().map(|stem| (stem, 1.0)).collect(),
+            asks_for_code: has_code_word || !names.is_empty() || !quoted.is_empty(),
+            asks_for_tests: question.to_lowercase().contains("test"),
             names,
             quoted,
         }
     }
 
-    /// Whether the question has a name of a program in it.
-    pub(crate) fn has_name(&self) -> bool {
-        !self.names.is_empty() || !self.quoted.is_empty()
+    /// The first text in quotation marks.
+    pub(crate) fn quotation(&self) -> Option<&str> {
+        self.quoted.first().map(String::as_str)
     }
 
-    /// The weight of all that is looked for.
-    fn most(&self) -> f64 {
-        self.stems.len() as f64 + STRONG * (self.names.len() + self.quoted.len()) as f64
+    /// Weighs each word by how few of the texts that were found have it.
+    pub(crate) fn weigh(&mut self, texts: &[String]) {
+        let texts: Vec<BTreeSet<String>> = texts.iter().map(|text| stems(text)).collect();
+        let all = texts.len() as f64;
+        for (stem, weight) in &mut self.stems {
+            let with = texts.iter().filter(|text| text.contains(stem)).count() as f64;
+            *weight = (1.0 + (all + 1.0) / (with + 0.5)).ln();
+        }
     }
 
     /// Share of what is looked for that a text has, 0..1.
     pub(crate) fn share(&self, text: &str) -> f64 {
-        let found = stems(text);
-        let mut weight = self.stems.intersection(&found).count() as f64;
+        let sum: f64 = self.stems.values().sum();
+        let strong = STRONG * sum / self.stems.len().max(1) as f64;
+        let most = sum + strong * (self.names.len() + self.quoted.len()) as f64;
         let lower = text.to_lowercase();
         let quoted = self.quoted.iter();
-        weight += STRONG * quoted.filter(|quoted| lower.contains(*quoted)).count() as f64;
+        let quoted = quoted.filter(|quoted| lower.contains(*quoted)).count();
         let names = self.names.iter();
-        weight += STRONG * names.filter(|name| defines(text, name)).count() as f64;
-        weight / self.most().max(1.0)
+        let defined = names.filter(|name| defines(text, name)).count();
+        let weight = self.weight_of(&stems(text)) + strong * (quoted + defined) as f64;
+        if most > 0.0 { weight / most } else { 0.0 }
+    }
+
+    fn weight_of(&self, found: &BTreeSet<String>) -> f64 {
+        let mine = self.stems.iter();
+        mine.filter(|(stem, _)| found.contains(*stem))
+            .map(|(_, weight)| weight)
+            .sum()
     }
 
     /// The window of at most `most` lines that has most of what is looked for, and its share. Of equally
     /// good windows the one whose lines mention it most often, then the first.
     pub(crate) fn best_window(&self, lines: &[&str], most: usize) -> (usize, usize, f64) {
-        let mentions: Vec<usize> = lines
+        let mentions: Vec<f64> = lines
             .iter()
-            .map(|line| self.stems.intersection(&stems(line)).count())
+            .map(|line| self.weight_of(&stems(line)))
             .collect();
-        let mut best = (0, lines.len().min(most), -1.0, 0);
+        let mut best = (0, lines.len().min(most), -1.0, 0.0);
         for start in 0..=lines.len().saturating_sub(most) {
             let end = lines.len().min(start + most);
             let share = self.share(&lines[start..end].join("\n"));
-            let mentioned = mentions[start..end].iter().sum();
-            if share > best.2 || (share == best.2 && mentioned > best.3) {
+            let mentioned: f64 = mentions[start..end].iter().sum();
+            // Sums in another order differ by rounding.
+            let is_as_good = (share - best.2).abs() < 1e-9;
+            if share > best.2 + 1e-9 || (is_as_good && mentioned > best.3 + 1e-9) {
                 best = (start, end, share, mentioned);
             }
         }
         (best.0, best.1, best.2.max(0.0))
     }
+}
+
+/// The words of a text, identifiers whole.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
 }
 
 /// Whether a word can only be the name of something in a program.
@@ -93,26 +161,38 @@ fn is_name(word: &str) -> bool {
     word.contains('_') || (inner_upper && has_lower)
 }
 
-/// Whether a line of the text defines a name: the name follows a keyword of definitions.
+/// Words that a name follows where it is defined.
+const KEYWORDS: [&str; 10] = [
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "impl",
+    "def",
+    "fn",
+    "func",
+    "function",
+];
+
+/// The names that a line defines: those that follow a keyword of definitions.
+fn defined(line: &str) -> impl Iterator<Item = &str> {
+    words(line)
+        .zip(words(line).skip(1))
+        .filter(|(keyword, _)| KEYWORDS.contains(keyword))
+        .map(|(_, name)| name)
+}
+
+/// Whether a line of the text defines a name.
 fn defines(text: &str, name: &str) -> bool {
-    const KEYWORDS: [&str; 9] = [
-        "class",
-        "struct",
-        "enum",
-        "trait",
-        "interface",
-        "def",
-        "fn",
-        "func",
-        "function",
-    ];
-    text.lines().any(|line| {
-        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        words
-            .windows(2)
-            .any(|pair| KEYWORDS.contains(&pair[0]) && pair[1] == name)
-    })
+    text.lines()
+        .any(|line| defined(line).any(|known| known == name))
+}
+
+/// The first line that defines anything; what is before it is the head of a file: what it is for, what it
+/// imports.
+pub(crate) fn first_definition(lines: &[&str]) -> Option<usize> {
+    lines.iter().position(|line| defined(line).next().is_some())
 }
 
 /// Stems of all words and of the parts of names, in lower case.
@@ -134,16 +214,26 @@ fn stems(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// A word without its common English endings.
+/// A longer word is told from others by its first characters: "overridden" has no common ending.
+const STEM_CHARACTERS: usize = 6;
+
+/// The beginning of a word, without its common English endings.
 fn stem(word: &str) -> String {
     let word = word.to_lowercase();
+    without_ending(&word)
+        .chars()
+        .take(STEM_CHARACTERS)
+        .collect()
+}
+
+fn without_ending(word: &str) -> &str {
     for ending in [
         "ations", "ation", "ings", "ing", "ed", "es", "er", "ly", "s", "e",
     ] {
         if let Some(stem) = word.strip_suffix(ending)
             && stem.chars().count() >= 4
         {
-            return stem.to_owned();
+            return stem;
         }
     }
     word
@@ -162,11 +252,44 @@ mod tests {
     }
 
     #[test]
+    fn a_word_after_its_kind_is_a_name() {
+        let wanted = Wanted::new("Where is the enum Subcommand defined?");
+        assert!(wanted.asks_for_code);
+        assert!(wanted.share("enum Subcommand {") > 0.9);
+        assert!(wanted.share("use Subcommand;") < 0.5);
+        assert!(!Wanted::new("How do I stop a crawl?").asks_for_code);
+    }
+
+    #[test]
+    fn rare_words_and_quotations_count_more() {
+        let mut wanted = Wanted::new("retry the request");
+        let texts = ["request a", "request b", "request to retry"];
+        wanted.weigh(&texts.map(str::to_owned));
+        assert!(wanted.share("retry") > 0.6, "{}", wanted.share("retry"));
+        let wanted = Wanted::new("what prints \"too many redirects\"");
+        let said = wanted.share("raise E('Too many redirects')");
+        assert!(
+            said > 0.7 && wanted.share("many redirects too") < 0.5,
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn the_head_of_a_file_ends_at_a_definition() {
+        assert_eq!(
+            first_definition(&["use a;", "// class", "fn b() {"]),
+            Some(2)
+        );
+        assert_eq!(first_definition(&["a = 1"]), None);
+    }
+
+    #[test]
     fn endings_and_parts_of_names_are_seen_through() {
         let wanted = Wanted::new("which code resolves recipe dependencies");
         assert!(wanted.share("fn resolve_recipe(dependency)") > 0.6);
         assert!(wanted.share("resolvedRecipes") > 0.6);
         assert_eq!(wanted.share("nothing of this"), 0.0);
+        assert_eq!(Wanted::new("override").share("overridden"), 1.0);
     }
 
     #[test]
