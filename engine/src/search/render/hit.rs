@@ -18,7 +18,7 @@ use crate::search::render::window::{LINE_BYTES, WindowLimit, window};
 use crate::search::request::Request;
 use crate::search::rerank::ChunkTexts;
 use crate::search::response::Hit;
-use crate::search::sources::{ChunkAddress, Sources};
+use crate::search::sources::Sources;
 use crate::store::handles;
 use crate::store::outline::{SectionAt, StoredOutline, section_at, section_name, starts_within};
 use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
@@ -130,8 +130,7 @@ impl<'r> Renderer<'r> {
         if whole.len() as u64 != u64::from(stored.span.len()) {
             return Err(Error::damaged("a passage and its text differ in length"));
         }
-        let is_chunk = passage.rows.len() == 1;
-        let highlights = self.highlights(&whole, is_chunk.then_some(address));
+        let highlights = self.highlights(&whole, address.segment, passage.rows.clone());
         let weight = self.weights.iter().sum();
         let first_term = self.weights.len();
         let sought = self
@@ -461,8 +460,8 @@ impl<'r> Renderer<'r> {
     }
 
     /// Matches of query terms, ascending, without overlaps. Of an identifier only the part that matches is
-    /// highlighted. `chunk`: the text is that of a single chunk, which may have been searched before.
-    fn highlights(&mut self, text: &str, chunk: Option<ChunkAddress>) -> Vec<Highlight> {
+    /// highlighted. The text is that of these rows, which may have been searched before.
+    fn highlights(&mut self, text: &str, segment: usize, rows: Range<u32>) -> Vec<Highlight> {
         let mut highlights: Vec<Highlight> = Vec::new();
         if self.terms.is_empty() {
             return highlights;
@@ -478,10 +477,10 @@ impl<'r> Renderer<'r> {
                 });
             }
         };
-        match chunk.and_then(|chunk| self.texts.occurrences(chunk)) {
+        match self.texts.occurrences(segment, rows) {
             Some(found) => found
-                .iter()
-                .for_each(|(term, range)| highlight(*term, range.clone())),
+                .into_iter()
+                .for_each(|(term, range)| highlight(term, range)),
             None => self.analyser.highlights(text, &self.terms, &mut highlight),
         }
         self.terms.characters_in(text, &mut highlight);

@@ -13,10 +13,14 @@ const NAME_LIMIT_BYTES: usize = 200;
 /// The terms of a query, to compare names with.
 #[derive(Debug)]
 pub(super) struct QueryNames {
-    /// Terms with their weights.
+    /// Terms with their weights, by the number of the term in the query.
     terms: Vec<(String, f32)>,
     /// Sum of the weights of all terms.
     total: f32,
+    /// Which terms the name at hand has.
+    found: Vec<bool>,
+    /// Words of the name at hand: whether the query has them, and where they are.
+    words: Vec<(bool, Range<usize>)>,
 }
 
 impl QueryNames {
@@ -26,27 +30,54 @@ impl QueryNames {
         let terms: Vec<(String, f32)> = query
             .terms()
             .iter()
-            .filter(|term| term.chunks > 0)
-            .map(|term| (term.term.clone(), QueryTerm::weighted_idf(term)))
+            .map(|term| {
+                let weight = if term.chunks > 0 {
+                    QueryTerm::weighted_idf(term)
+                } else {
+                    0.0
+                };
+                (term.term.clone(), weight)
+            })
             .collect();
         QueryNames::of_terms(terms)
     }
 
-    fn of_terms(terms: Vec<(String, f32)>) -> Option<QueryNames> {
+    pub(super) fn of_terms(terms: Vec<(String, f32)>) -> Option<QueryNames> {
         let total: f32 = terms.iter().map(|(_, weight)| weight).sum();
-        (total > 0.0).then_some(QueryNames { terms, total })
+        (total > 0.0).then(|| QueryNames {
+            found: vec![false; terms.len()],
+            words: Vec::new(),
+            terms,
+            total,
+        })
+    }
+
+    /// The most that a name with these terms of the query, by number and in any order, can say about it.
+    pub(super) fn bound(&self, terms: impl Iterator<Item = usize> + Clone) -> f32 {
+        let mut weight = 0.0;
+        for (at, term) in terms.clone().enumerate() {
+            if !terms.clone().take(at).any(|before| before == term) {
+                weight += self.terms.get(term).map_or(0.0, |(_, weight)| *weight);
+            }
+        }
+        weight / self.total
     }
 
     /// How much a name says about the query, 0..1: the share of the query's terms, by weight, that the name
     /// has, times the root of the share of the name's words that the query has. 1 for a query that is the
     /// name.
-    pub(super) fn share(&self, name: &str, analyser: &mut Analyser) -> f32 {
+    pub(super) fn share(&mut self, name: &str, analyser: &mut Analyser) -> f32 {
         if name.len() > NAME_LIMIT_BYTES {
             return 0.0;
         }
-        let mut found = vec![false; self.terms.len()];
-        // Words of the name: whether the query has them, and where they are.
-        let mut words: Vec<(bool, Range<usize>)> = Vec::new();
+        let QueryNames {
+            terms,
+            total,
+            found,
+            words,
+        } = self;
+        found.fill(false);
+        words.clear();
         analyser.analyse(name, |term, range| {
             // An identifier comes before its parts, which are counted in its place.
             if let Some((_, before)) = words.last()
@@ -56,13 +87,14 @@ impl QueryNames {
             {
                 words.pop();
             }
-            let at = self.terms.iter().position(|(of_query, _)| of_query == term);
+            let mut of_query = terms.iter();
+            let at = of_query.position(|(of_query, weight)| *weight > 0.0 && of_query == term);
             if let Some(found) = at.and_then(|at| found.get_mut(at)) {
                 *found = true;
             }
             words.push((at.is_some(), range));
         });
-        let weights = self.terms.iter().zip(&found);
+        let weights = terms.iter().zip(found.iter());
         let weight: f32 = weights
             .filter(|(_, found)| **found)
             .map(|((_, weight), _)| weight)
@@ -72,7 +104,7 @@ impl QueryNames {
         if share < LEAST_SHARE {
             return 0.0;
         }
-        (weight / self.total).min(1.0) * share.sqrt()
+        (weight / *total).min(1.0) * share.sqrt()
     }
 }
 
@@ -100,6 +132,8 @@ mod tests {
     }
 
     fn share(query: &QueryNames, name: &str) -> f32 {
+        let terms = query.terms.clone();
+        let mut query = QueryNames::of_terms(terms).unwrap();
         query.share(name, &mut Analyser::new())
     }
 
@@ -110,6 +144,21 @@ mod tests {
         let half = share(&asked, "crawler.py");
         assert!(half > 0.15 && half < 0.3, "{half}");
         assert_eq!(share(&asked, "scheduler"), 0.0);
+    }
+
+    #[test]
+    fn no_name_says_more_than_its_bound() {
+        let asked = query(&[
+            ("crawler", 2.0),
+            ("process", 1.0),
+            ("gone", 0.0),
+            ("run", 1.0),
+        ]);
+        assert_eq!(asked.bound([1, 0, 1, 2].into_iter()), 0.75);
+        assert_eq!(share(&asked, "CrawlerProcess"), 0.75);
+        assert!(share(&asked, "crawler_process_of_spiders") < 0.75);
+        assert_eq!(asked.bound([2, 9].into_iter()), 0.0);
+        assert_eq!(share(&asked, "gone"), 0.0);
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
         let record = self.records.get(file, id)?;
         let class = record.class()?;
         let kind = DocumentKind::of(&record.path, class);
-        let file_name = match &self.names {
+        let file_name = match &mut self.names {
             Some(names) => names.share(name_of_file(&record.path), self.analyser),
             None => 0.0,
         };
@@ -179,29 +179,22 @@ impl<'a, 'r> Reranker<'a, 'r> {
         let lines = self.document(address)?.lines;
         let reader = self.sources.segment(address.segment)?.keyword_index()?;
         let norm = norm(reader.length(address.row)? as f32, self.mean_length);
-        let (terms, pairs, names) = (&self.terms, &mut self.pairs, &self.names);
+        let (terms, pairs, names) = (&self.terms, &mut self.pairs, &mut self.names);
         let analyser = &mut *self.analyser;
-        let (adjacency, defined) = self.texts.chunk(
-            address,
-            |text, occurrences| {
-                analyser.highlights(text, terms, |number, range| {
-                    occurrences.push((number, range));
-                });
-            },
-            |text, occurrences| {
-                let adjacency = match pairs {
-                    Some(pairs) => pairs.score(text, occurrences, norm),
-                    None => 0.0,
-                };
-                (adjacency, names_in(text, lines, occurrences))
-            },
-        )?;
-        let mut definition = 0.0_f32;
-        if let Some(names) = names {
-            for name in &defined {
-                definition = definition.max(names.share(name, analyser));
-            }
-        }
+        let (adjacency, mut definition) = self.texts.chunk(address, |text, occurrences| {
+            analyser.highlights(text, terms, |number, range| {
+                occurrences.push((number, range));
+            });
+            let adjacency = match pairs {
+                Some(pairs) => pairs.score(text, occurrences, norm),
+                None => 0.0,
+            };
+            let definition = match names {
+                Some(names) => best_definition(text, lines, occurrences, names, analyser),
+                None => 0.0,
+            };
+            (adjacency, definition)
+        })?;
         if lines == LinesOf::Prose {
             definition *= HEADING_SHARE;
         }
@@ -216,31 +209,49 @@ impl<'a, 'r> Reranker<'a, 'r> {
     }
 }
 
-/// The names that those lines of a text define in which terms of the query occur.
-fn names_in(text: &str, lines: LinesOf, occurrences: &[Occurrence]) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut after = 0;
-    for (_, range) in occurrences {
-        if range.start < after {
-            continue;
-        }
+/// How much the names say about the query that those lines of a text define in which terms of it occur: the
+/// most of one of them, 0..1. A line whose terms cannot say more than a name before it is passed over.
+fn best_definition(
+    text: &str,
+    lines: LinesOf,
+    occurrences: &[Occurrence],
+    names: &mut QueryNames,
+    analyser: &mut Analyser,
+) -> f32 {
+    let (mut best, mut first) = (0.0_f32, 0);
+    if lines == LinesOf::Other {
+        return best;
+    }
+    while let Some((_, range)) = occurrences.get(first) {
         let (before, from) = text.split_at_checked(range.start).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let (rest, next) = from.split_once('\n').unwrap_or((from, ""));
-        after = range.start + rest.len();
-        let line = text.get(start..after).unwrap_or_default();
+        let end = from.find('\n').map_or(text.len(), |at| range.start + at);
+        let rest = occurrences.get(first..).unwrap_or_default();
+        let on_line = rest.partition_point(|(_, range)| range.start < end).max(1);
+        first += on_line;
+        let terms = rest.iter().take(on_line).map(|(term, _)| *term);
+        if end - start > definitions::LINE_LIMIT_BYTES || names.bound(terms) <= best {
+            continue;
+        }
+        let line = text.get(start..end).unwrap_or_default();
         let name = match lines {
             LinesOf::Code(functions) => definitions::in_code(line, functions),
-            LinesOf::Prose => definitions::in_prose(line, next.split('\n').next().unwrap_or("")),
+            LinesOf::Prose => {
+                let next = text.get(end + 1..).unwrap_or_default();
+                definitions::in_prose(line, next.split('\n').next().unwrap_or(""))
+            }
             LinesOf::Other => None,
         };
-        names.extend(name.map(str::to_owned));
+        if let Some(name) = name {
+            best = best.max(names.share(name, analyser));
+        }
     }
-    names
+    best
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::kb::{Kb, KbWriter};
     use crate::paging::PageOptions;
     use crate::search::{Hit, Mode, Request};
@@ -340,6 +351,51 @@ mod tests {
         writer.commit().unwrap();
         let kb = Kb::open(&path).unwrap();
         (folder, kb)
+    }
+
+    #[test]
+    fn the_best_definition_of_a_text_counts() {
+        let (_folder, kb) = code();
+        let crawler = "class Crawler:\n    pass\n\n\nclass CrawlerProcess(Crawler):\n    pass\n";
+        for (text, share) in [
+            (crawler, 1.0),
+            ("class CrawlerProcess:\n    x = Crawler\n", 1.0),
+            ("x = CrawlerProcess", 0.0),
+        ] {
+            let mut analyser = Analyser::new();
+            let of_file = kb.search(&Request::new("CrawlerProcess").explain(true));
+            let terms = of_file.unwrap().explanation.unwrap().terms;
+            let terms: Vec<_> = terms.iter().map(|term| (term.term.clone(), 1.0)).collect();
+            let set = TermSet::new(terms.iter().map(|(term, _)| term.as_str()));
+            let mut names = QueryNames::of_terms(terms).unwrap();
+            let mut found = Vec::new();
+            analyser.highlights(text, &set, |term, range| found.push((term, range)));
+            let lines = LinesOf::Code(definitions::Functions::of("python"));
+            let best = best_definition(text, lines, &found, &mut names, &mut analyser);
+            assert_eq!(best, share, "{text}");
+        }
+    }
+
+    /// The terms of a passage of several chunks are put together from those of its chunks.
+    #[test]
+    fn all_terms_of_a_joined_passage_are_highlighted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let paragraph = "The retry of a request sleeps before the middleware sends it once more.\n";
+        let text = format!("{}\n", paragraph.repeat(6)).repeat(8);
+        writer.add_bytes("a.txt", text.as_bytes()).unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        let hits = kb.search(&Request::new(QUERY)).unwrap().hits;
+        assert!(hits[0].chunks > 1);
+        for hit in hits.iter() {
+            let words = ["retry", "middleware"].map(|word| hit.text.match_indices(word));
+            let words = words.into_iter().flatten();
+            let mut words: Vec<_> = words.map(|(at, word)| at..at + word.len()).collect();
+            words.sort_by_key(|range| range.start);
+            assert_eq!(hit.highlights, words);
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) type Occurrence = (usize, Range<usize>);
 #[derive(Default)]
 struct KeptChunk {
     text: String,
-    /// What [`Analyser::highlights`](crate::index::keyword::Analyser::highlights) finds in it.
+    /// What [`Analyser::highlights`](crate::index::keyword::Analyser::highlights) finds in it, in its order.
     occurrences: Vec<Occurrence>,
 }
 
@@ -53,33 +53,44 @@ impl<'r> ChunkTexts<'r> {
         self.blocks.values().map(BlockReader::decoded_bytes).sum()
     }
 
-    /// Calls `use_chunk` with the text of a chunk, at most its first [`KEPT_LIMIT_BYTES`], and the occurrences
-    /// that `find` adds for it; keeps both, unless the text is longer.
+    /// Calls `use_chunk` with the text of a chunk, at most its first [`KEPT_LIMIT_BYTES`], to add the occurrences
+    /// in it; keeps both, unless the text is longer.
     ///
     /// # Errors
     /// [`Error::Damaged`].
     pub(crate) fn chunk<T>(
         &mut self,
         address: ChunkAddress,
-        find: impl FnOnce(&str, &mut Vec<Occurrence>),
-        use_chunk: impl FnOnce(&str, &[Occurrence]) -> T,
+        use_chunk: impl FnOnce(&str, &mut Vec<Occurrence>) -> T,
     ) -> Result<T> {
         let mut chunk = KeptChunk::default();
         self.read(address.segment, address.row, 1, &mut chunk.text)?;
         let end = chunk.text.floor_char_boundary(KEPT_LIMIT_BYTES);
         let text = chunk.text.get(..end).unwrap_or_default();
-        find(text, &mut chunk.occurrences);
-        let used = use_chunk(text, &chunk.occurrences);
+        let used = use_chunk(text, &mut chunk.occurrences);
         if end == chunk.text.len() {
             self.kept.insert(address, chunk);
         }
         Ok(used)
     }
 
-    /// The occurrences in a chunk whose text was kept.
-    pub(crate) fn occurrences(&self, address: ChunkAddress) -> Option<&[Occurrence]> {
-        let kept = self.kept.get(&address)?;
-        Some(&kept.occurrences)
+    /// The occurrences in consecutive rows whose texts were all kept; `None` where a row ends within a line,
+    /// which may be within a word.
+    pub(crate) fn occurrences(&self, segment: usize, rows: Range<u32>) -> Option<Vec<Occurrence>> {
+        let mut all = Vec::new();
+        let mut start = 0;
+        for row in rows.clone() {
+            let kept = self.kept.get(&ChunkAddress { segment, row })?;
+            if row + 1 < rows.end && !kept.text.ends_with('\n') {
+                return None;
+            }
+            let occurrences = kept.occurrences.iter();
+            all.extend(
+                occurrences.map(|(term, range)| (*term, range.start + start..range.end + start)),
+            );
+            start += kept.text.len();
+        }
+        Some(all)
     }
 
     /// The text of consecutive rows of one document.

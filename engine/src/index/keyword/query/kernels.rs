@@ -205,41 +205,21 @@ impl PrefixFilter {
     #[target_feature(enable = "avx2")]
     fn next_avx2(&self, text: &[u8], mut at: usize) -> Option<usize> {
         use std::arch::x86_64::{
-            __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256,
-            _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8,
-            _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16,
+            _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_setzero_si256,
         };
-        /// Positions that are compared together.
-        const TOGETHER: usize = 32;
-        let tables: [[__m256i; 2]; PREFIX_BYTES] = self.tables.map(|tables| {
-            tables.map(|table| {
-                // SAFETY: a table is the 16 bytes that are read, and needs no alignment.
-                let table = unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
-                _mm256_broadcastsi128_si256(table)
-            })
-        });
-        let low_bits = _mm256_set1_epi8(15);
-        let groups = |bytes: &[u8; TOGETHER], [low, high]: [__m256i; 2]| {
-            // SAFETY: the array is the 32 bytes that are read, and needs no alignment.
-            let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
-            let by_low = _mm256_shuffle_epi8(low, _mm256_and_si256(bytes, low_bits));
-            let high_bits = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_bits);
-            _mm256_and_si256(by_low, _mm256_shuffle_epi8(high, high_bits))
-        };
-        let [first, second, third] = tables;
+        let [[low, high], [low2, high2], [low3, high3]] = &self.tables;
+        let first = [groups_avx2(low), groups_avx2(high)];
+        let second = [groups_avx2(low2), groups_avx2(high2)];
+        let third = [groups_avx2(low3), groups_avx2(high3)];
         while let Some(bytes) = text
             .get(at..)
             .and_then(<[u8]>::first_chunk::<{ TOGETHER + 2 }>)
         {
-            let at_position = |position: usize| {
-                let bytes = bytes.get(position..).and_then(<[u8]>::first_chunk);
-                bytes.unwrap_or(&[0; TOGETHER])
-            };
             let both = _mm256_and_si256(
-                groups(at_position(0), first),
-                groups(at_position(1), second),
+                looked_up_avx2::<0>(bytes, first),
+                looked_up_avx2::<1>(bytes, second),
             );
-            let all = _mm256_and_si256(both, groups(at_position(2), third));
+            let all = _mm256_and_si256(both, looked_up_avx2::<2>(bytes, third));
             let none = _mm256_cmpeq_epi8(all, _mm256_setzero_si256());
             let some = !(_mm256_movemask_epi8(none).cast_unsigned());
             if some != 0 {
@@ -249,6 +229,46 @@ impl PrefixFilter {
         }
         self.next_any(text, at)
     }
+}
+
+/// Positions of a text that [`PrefixFilter`] compares together.
+#[cfg(target_arch = "x86_64")]
+const TOGETHER: usize = 32;
+
+// Closures given to `map` or `from_fn` of an array do not become part of a function for AVX2, so these are
+// functions.
+
+/// A table twice.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn groups_avx2(table: &[u8; 16]) -> std::arch::x86_64::__m256i {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm256_broadcastsi128_si256};
+    // SAFETY: a table is the 16 bytes that are read, and needs no alignment.
+    let table = unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
+    _mm256_broadcastsi128_si256(table)
+}
+
+/// The groups that can have each of the [`TOGETHER`] bytes from `AT` on, at most 2.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn looked_up_avx2<const AT: usize>(
+    bytes: &[u8; TOGETHER + 2],
+    [low, high]: [std::arch::x86_64::__m256i; 2],
+) -> std::arch::x86_64::__m256i {
+    use std::arch::x86_64::{
+        _mm256_and_si256, _mm256_loadu_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
+        _mm256_srli_epi16,
+    };
+    const { assert!(AT <= 2) }
+    let low_bits = _mm256_set1_epi8(15);
+    let from = bytes.as_ptr().wrapping_add(AT);
+    // SAFETY: the array has the 32 bytes from `AT` on, which is at most 2, and they need no alignment.
+    let bytes = unsafe { _mm256_loadu_si256(from.cast()) };
+    let by_low = _mm256_shuffle_epi8(low, _mm256_and_si256(bytes, low_bits));
+    let high_bits = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_bits);
+    _mm256_and_si256(by_low, _mm256_shuffle_epi8(high, high_bits))
 }
 
 #[cfg(test)]
