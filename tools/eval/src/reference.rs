@@ -73,16 +73,16 @@ pub(crate) const GROUPS: [Group; 2] = [
         keyword: 0.598,
         semantic: 0.474,
         hybrid: 0.612,
-        keyword_threshold: 0.608,
-        hybrid_threshold: 0.620,
+        keyword_threshold: 0.610,
+        hybrid_threshold: 0.6235,
     },
     Group {
         name: GroupName::Code,
         keyword: 0.502,
         semantic: 0.479,
         hybrid: 0.558,
-        keyword_threshold: 0.510,
-        hybrid_threshold: 0.563,
+        keyword_threshold: 0.545,
+        hybrid_threshold: 0.585,
     },
 ];
 
