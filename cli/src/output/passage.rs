@@ -74,12 +74,13 @@ pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
     let around = |text: &str, first: u32| lines_of(text, 0..text.len(), first, last_number);
     if layout.full {
         let lines = around(&hit.before, first_before);
-        margin.push(&mut block, &hit.before, lines, &[]);
+        margin.push(&mut block, &hit.before, lines, &[], ("", ""));
     }
-    margin.push(&mut block, &hit.text, lines, &hit.highlights);
+    let cut = (hit.cut_before(), hit.cut_after());
+    margin.push(&mut block, &hit.text, lines, &hit.highlights, cut);
     if layout.full {
         let lines = around(&hit.after, first_after);
-        margin.push(&mut block, &hit.after, lines, &[]);
+        margin.push(&mut block, &hit.after, lines, &[], ("", ""));
     }
     block
 }
@@ -98,12 +99,14 @@ struct Margin<'l> {
 }
 
 impl Margin<'_> {
+    /// `cut` is written before the text and after it, where these lines begin and end it.
     fn push(
         &self,
         block: &mut String,
         text: &str,
         lines: Vec<(u32, Range<usize>)>,
         highlights: &[Range<usize>],
+        cut: (&str, &str),
     ) {
         let (style, digits) = (self.layout.style, self.digits);
         for (line_number, line) in lines {
@@ -113,9 +116,13 @@ impl Margin<'_> {
                 " ".repeat(digits)
             };
             let columns = self.layout.columns;
-            let columns = columns.map(|columns| columns.saturating_sub(digits + 4));
-            block.push_str(&format!("  {}  ", style.line_number(&number)));
+            let first = if line.start == 0 { cut.0 } else { "" };
+            let last = if line.end == text.len() { cut.1 } else { "" };
+            let taken = digits + 4 + first.len() + last.len();
+            let columns = columns.map(|columns| columns.saturating_sub(taken));
+            block.push_str(&format!("  {}  {first}", style.line_number(&number)));
             block.push_str(&marked_line(text, line, highlights, style, columns));
+            block.push_str(last);
             block.truncate(block.trim_end_matches(' ').len());
             block.push('\n');
         }
@@ -409,6 +416,18 @@ mod tests {
         let expected = "docs/guide.md:10-12  Guide > File locks  0.61\n  \
                         10  one lock\n  11\n  12    two\n";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_line_that_is_shown_in_part_is_marked() {
+        let mut hit = hit("tail of a line\nhead of a line", &[]);
+        hit.begins_within_line = true;
+        hit.ends_within_line = true;
+        let shown = render(&hit, None, &layout(None));
+        assert!(
+            shown.contains("   9  [...]tail of a line\n  10  head of a line[...]\n"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What a caller gets: hits with their scores and positions, and warnings.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::paging::Paged;
 use crate::search::explanation::{Bonus, Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
+use crate::search::render::whole_lines::CUT;
 use crate::types::{ChunkId, Class, Lines, SegmentId, SourceState, Span};
 
 /// The answer to one request.
@@ -85,6 +87,11 @@ pub struct Hit {
     /// Text of the passage, cut to [`max_text_chars`](crate::Request::max_text_chars) if requested.
     /// At most about 1 MB.
     pub text: String,
+    /// Whether `text` begins within a line, so that less than the line is shown: where a line of more than 2 KB
+    /// is divided, or was cut to [`max_lines`](crate::Request::max_lines).
+    pub begins_within_line: bool,
+    /// Whether it ends within a line.
+    pub ends_within_line: bool,
     /// The requested context before `text`, at most some 256 KB. Of a line of more than 4096 bytes it
     /// has only the end, after `[...]`.
     pub before: String,
@@ -151,6 +158,8 @@ impl Hit {
             source_state: SourceState::Unknown,
             metadata: Vec::new(),
             text: text.into(),
+            begins_within_line: false,
+            ends_within_line: false,
             before: String::new(),
             before_is_cut: false,
             after: String::new(),
@@ -167,6 +176,32 @@ impl Hit {
             matches: 0,
             bonuses: Vec::new(),
             terms: Vec::new(),
+        }
+    }
+
+    /// `[...]` where the text begins within a line of which `before` does not have the rest, else nothing.
+    pub fn cut_before(&self) -> &'static str {
+        if self.begins_within_line && self.before.is_empty() {
+            CUT
+        } else {
+            ""
+        }
+    }
+
+    /// `[...]` where the text ends within a line of which `after` does not have the rest, else nothing.
+    pub fn cut_after(&self) -> &'static str {
+        if self.ends_within_line && self.after.is_empty() {
+            CUT
+        } else {
+            ""
+        }
+    }
+
+    /// The text as it is shown: with `[...]` in place of the rest of a line that it begins or ends within.
+    pub fn shown_text(&self) -> Cow<'_, str> {
+        match (self.cut_before(), self.cut_after()) {
+            ("", "") => Cow::Borrowed(&self.text),
+            (before, after) => Cow::Owned(format!("{before}{}{after}", self.text)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! `search`: documents or passages, by keywords, by meaning, or by title.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use kb_engine::{Cursor, Hit, Mode, Request, Response, Scope, Sort};
@@ -106,7 +107,7 @@ struct SearchResult<'a> {
     uri: Option<String>,
     /// When several are searched.
     index_name: Option<&'a str>,
-    preview: &'a str,
+    preview: Cow<'a, str>,
     /// 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     score: f64,
@@ -276,7 +277,7 @@ fn result<'a>(
         title: titled.and_then(|hit| non_empty(&hit.title)),
         uri: first.map(|hit| hits::uri_of(indexes, hit)),
         index_name: hits::index_shown(indexes, hit),
-        preview: &hit.text,
+        preview: hit.shown_text(),
         score: hits::score(hit.score),
         stale: hit.source_state.stale(),
         location: Location {
@@ -324,7 +325,7 @@ fn show(
         ]),
     };
     text.named_passage("Before:", &hit.before);
-    text.passage(&hit.text);
+    text.passage(&hit.shown_text());
     text.named_passage("After:", &hit.after);
 }
 

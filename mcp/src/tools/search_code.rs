@@ -1,5 +1,6 @@
 //! `search_code`: passages of source code.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,7 +83,7 @@ struct Passage<'a> {
     /// 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     score: f64,
-    content: &'a str,
+    content: Cow<'a, str>,
     language_id: Option<&'a str>,
     context_before: Option<&'a str>,
     context_after: Option<&'a str>,
@@ -269,7 +270,7 @@ fn passage<'a>(
         start_line: hit.lines.first,
         end_line: hit.lines.last,
         score: hits::score(hit.score),
-        content: &hit.text,
+        content: hit.shown_text(),
         language_id: first.and_then(|hit| non_empty(&hit.language)),
         context_before: non_empty(&hit.before),
         context_after: non_empty(&hit.after),
@@ -311,7 +312,7 @@ fn show(
         ("", Some(&uri.unwrap_or_default())),
     ]);
     text.named_passage("Before:", &hit.before);
-    text.passage(&hit.text);
+    text.passage(&hit.shown_text());
     text.named_passage("After:", &hit.after);
 }
 

@@ -1,5 +1,6 @@
 //! `search_docs`: passages of documentation and other prose.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,7 +65,7 @@ pub(super) struct SearchDocsResult<'a> {
 #[serde(rename_all = "camelCase")]
 struct Passage<'a> {
     path: &'a str,
-    text: &'a str,
+    text: Cow<'a, str>,
     /// 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     score: f64,
@@ -176,7 +177,7 @@ fn respond(
             ),
             ("", Some(&uri(number).unwrap_or_default())),
         ]);
-        text.passage(&hit.text);
+        text.passage(&hit.shown_text());
     }
     text.line(hits::count(response));
     let hits = &response.hits;
@@ -208,7 +209,7 @@ fn passage<'a>(
     let first = hits::first_of_document(hits, number);
     Some(Passage {
         path: &hit.document,
-        text: &hit.text,
+        text: hit.shown_text(),
         score: hits::score(hit.score),
         start_line: hit.lines.first,
         end_line: hit.lines.last,

@@ -237,6 +237,12 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
         .field("chunks", hit.chunks)
         .field("matches", hit.matches)
         .field("text", &*hit.text);
+    if hit.begins_within_line {
+        object = object.field("begins_within_line", true);
+    }
+    if hit.ends_within_line {
+        object = object.field("ends_within_line", true);
+    }
     if let Some(state) = hit.source_state.stale() {
         object = object.field("stale", state);
     }

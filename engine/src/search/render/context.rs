@@ -3,6 +3,7 @@
 //! A line of more than [`LINE_LIMIT_BYTES`] is cut at a character boundary: the end nearest to the passage
 //! stays, and [`CUT`] replaces the rest.
 
+use crate::search::render::whole_lines::CUT;
 use crate::types::line_ends;
 
 /// Longest line that is not cut, in bytes.
@@ -11,9 +12,6 @@ const LINE_LIMIT_BYTES: usize = 4096;
 /// No more of a document is read on one side of a passage after this many bytes: 1000 lines of 262 bytes,
 /// or fewer longer ones.
 pub(crate) const SIDE_LIMIT_BYTES: usize = 256 << 10;
-
-/// Replaces the rest of a line that is cut.
-const CUT: &str = "[...]";
 
 /// Lines on one side of a passage.
 #[derive(Debug, Default, PartialEq, Eq)]

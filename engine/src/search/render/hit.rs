@@ -9,11 +9,10 @@ use crate::search::explanation::TermScore;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::records::DocumentRecords;
-use crate::search::render::context::{self, Pieces, Side};
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::section::{innermost, line_start};
 use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
-use crate::search::render::trim::{first_words, keep, last_words, preview_within};
+use crate::search::render::trim::{keep, preview_within};
 use crate::search::render::window::{LINE_BYTES, WindowLimit, window};
 use crate::search::request::Request;
 use crate::search::rerank::ChunkTexts;
@@ -22,6 +21,8 @@ use crate::search::sources::Sources;
 use crate::store::handles;
 use crate::store::outline::{SectionAt, StoredOutline, section_at, section_name, starts_within};
 use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
+
+mod surroundings;
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its snippet.
@@ -124,13 +125,16 @@ impl<'r> Renderer<'r> {
     ) -> Result<Hit> {
         let address = passage.best.address;
         let segment = self.sources.segment(address.segment)?.segment.id;
-        let stored = self.stored(passage)?;
+        let mut stored = self.stored(passage)?;
         let file = self.sources.file_of(address.segment);
-        let whole = self.text(address.segment, passage.rows.clone())?;
+        let mut whole = self.text(address.segment, passage.rows.clone())?;
         if whole.len() as u64 != u64::from(stored.span.len()) {
             return Err(Error::damaged("a passage and its text differ in length"));
         }
-        let highlights = self.highlights(&whole, address.segment, passage.rows.clone());
+        let (left_out_before, left_out_after) = self.add_rests(&mut stored, &mut whole, passage)?;
+        let is_of_rows = stored.rests == (0, 0);
+        let rows = is_of_rows.then(|| (address.segment, passage.rows.clone()));
+        let highlights = self.highlights(&whole, rows);
         let weight = self.weights.iter().sum();
         let first_term = self.weights.len();
         let sought = self
@@ -172,6 +176,8 @@ impl<'r> Renderer<'r> {
             source_state: SourceState::Unknown,
             metadata: document.metadata.clone(),
             text: whole,
+            begins_within_line: false,
+            ends_within_line: false,
             before_is_cut: false,
             after_is_cut: false,
             before: String::new(),
@@ -235,6 +241,20 @@ impl<'r> Renderer<'r> {
             hit.section_number = section.number;
             hit.section = section.titles;
         }
+        let (before, after) = (
+            hit.text.get(..shown.start),
+            hit.text.get(shown.start..shown.end),
+        );
+        let (before, inside) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let after = hit.text.get(shown.end..).unwrap_or_default();
+        hit.begins_within_line = match before {
+            "" => left_out_before,
+            before => !before.ends_with('\n'),
+        };
+        hit.ends_within_line = match after {
+            "" => left_out_after,
+            after => !inside.ends_with('\n') && !after.starts_with('\n'),
+        };
         if shown.len() < hit.text.len() {
             let whole = keep(&mut hit, shown.clone(), has_line_map);
             let sides = (
@@ -333,6 +353,7 @@ impl<'r> Renderer<'r> {
                 lines: Lines { first: 0, last: 0 },
                 best_start: 0,
                 best: 0..0,
+                rests: (0, 0),
             });
         }
         let chunks = self.sources.segment(passage.best.address.segment)?.chunks();
@@ -354,6 +375,7 @@ impl<'r> Renderer<'r> {
                 let offset = |byte: u32| byte.saturating_sub(first.at.span.start) as usize;
                 offset(best.at.span.start)..offset(best.at.span.end)
             },
+            rests: (0, 0),
         })
     }
 
@@ -362,106 +384,9 @@ impl<'r> Renderer<'r> {
         self.texts.rows(segment, rows)
     }
 
-    /// Adds the requested lines or characters before and after the text of a hit: first `sides`, which its
-    /// passage has there, then the neighbouring chunks of the document.
-    fn add_context(
-        &mut self,
-        hit: &mut Hit,
-        stored: &Stored,
-        passage: &Passage,
-        sides: (&str, &str),
-    ) -> Result<()> {
-        let (segment, rows) = (passage.best.address.segment, &passage.rows);
-        if let Some(characters) = self.request.context_chars {
-            let (before, after) = self.context_chars(stored, segment, rows, sides, characters)?;
-            (hit.before, hit.after) = (before, after);
-            return Ok(());
-        }
-        let (before, after) = self.context_lines(stored, segment, rows, sides)?;
-        (hit.before, hit.before_is_cut) = (before.text, before.is_cut);
-        (hit.after, hit.after_is_cut) = (after.text, after.is_cut);
-        Ok(())
-    }
-
-    /// The requested lines before and after a text, as far as its document has them.
-    fn context_lines(
-        &mut self,
-        stored: &Stored,
-        segment: usize,
-        rows: &Range<u32>,
-        sides: (&str, &str),
-    ) -> Result<(Side, Side)> {
-        let (lines_before, lines_after) = self.request.context_lines;
-        if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
-            return Ok(Default::default());
-        }
-        let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
-        let (mut before, mut after) = (Pieces::default(), Pieces::default());
-        before.push(sides.0.to_owned());
-        after.push(sides.1.to_owned());
-        // One line end more than lines: the one that ends the line before them.
-        while lines_before > 0 && row.start < row.end && !before.has_lines(lines_before + 1) {
-            row.end -= 1;
-            before.push(self.text(segment, row.end..row.end + 1)?);
-        }
-        while end.start < end.end && !after.has_lines(lines_after) {
-            after.push(self.text(segment, end.start..end.start + 1)?);
-            end.start += 1;
-        }
-        Ok((
-            context::lines_before(&before.before(), lines_before, row.is_empty()),
-            context::lines_after(&after.after(), lines_after, end.is_empty()),
-        ))
-    }
-
-    /// Up to `characters` characters before and after a cut text: first `sides`, which the passage has
-    /// there, then the neighbouring chunks of the document.
-    fn context_chars(
-        &mut self,
-        stored: &Stored,
-        segment: usize,
-        rows: &Range<u32>,
-        sides: (&str, &str),
-        characters: usize,
-    ) -> Result<(String, String)> {
-        if rows.is_empty() || characters == 0 {
-            return Ok(Default::default());
-        }
-        let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
-        let (mut before, mut after) = (Pieces::default(), Pieces::default());
-        before.push(sides.0.to_owned());
-        after.push(sides.1.to_owned());
-        // One character more, to see whether the outermost word is whole.
-        while row.start < row.end && !before.is_longer_than(characters) {
-            row.end -= 1;
-            before.push(self.text(segment, row.end..row.end + 1)?);
-        }
-        while end.start < end.end && !after.is_longer_than(characters) {
-            after.push(self.text(segment, end.start..end.start + 1)?);
-            end.start += 1;
-        }
-        let before = last_words(&before.before(), characters).to_owned();
-        let mut after = after.after();
-        after.truncate(first_words(&after, characters).len());
-        Ok((before, after))
-    }
-
-    /// The rows of the document before and after a passage.
-    fn neighbouring_rows(
-        &mut self,
-        stored: &Stored,
-        segment: usize,
-        rows: &Range<u32>,
-    ) -> Result<(Range<u32>, Range<u32>)> {
-        let file = self.sources.file_of(segment);
-        let document = self.records.get(file, stored.document)?;
-        let end_row = document.first_row.saturating_add(document.rows);
-        Ok((document.first_row..rows.start, rows.end..end_row))
-    }
-
     /// Matches of query terms, ascending, without overlaps. Of an identifier only the part that matches is
-    /// highlighted. The text is that of these rows, which may have been searched before.
-    fn highlights(&mut self, text: &str, segment: usize, rows: Range<u32>) -> Vec<Highlight> {
+    /// highlighted. `rows`: the text is that of these rows of a segment, which may have been searched before.
+    fn highlights(&mut self, text: &str, rows: Option<(usize, Range<u32>)>) -> Vec<Highlight> {
         let mut highlights: Vec<Highlight> = Vec::new();
         if self.terms.is_empty() {
             return highlights;
@@ -477,7 +402,7 @@ impl<'r> Renderer<'r> {
                 });
             }
         };
-        match self.texts.occurrences(segment, rows) {
+        match rows.and_then(|(segment, rows)| self.texts.occurrences(segment, rows)) {
             Some(found) => found
                 .into_iter()
                 .for_each(|(term, range)| highlight(term, range)),
@@ -522,6 +447,8 @@ struct Stored {
     best_start: u32,
     /// The best chunk as bytes of the text of the passage.
     best: Range<usize>,
+    /// Bytes that the text has of the chunks before and after those of the passage.
+    rests: (usize, usize),
 }
 
 /// The highlights inside a range of a text, as ranges of that part.

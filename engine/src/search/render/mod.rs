@@ -1,6 +1,6 @@
 //! Passages -> hits: [`hit`] reads text and metadata, [`window`] decides which lines are shown, [`snippet`]
 //! picks the best few, [`phrases`] marks what they should have, [`section`] names the section they lie in, [`trim`] shortens the text around them,
-//! [`context`] reads what comes before and after.
+//! [`context`] reads what comes before and after, [`whole_lines`] the rest of lines that chunks divide.
 
 pub(crate) mod context;
 pub(crate) mod hit;
@@ -11,4 +11,5 @@ pub(crate) mod snippet;
 #[cfg(feature = "ingest")]
 mod tests;
 pub(crate) mod trim;
+pub(crate) mod whole_lines;
 pub(crate) mod window;

@@ -11,6 +11,9 @@ use crate::search::render::snippet::Highlight;
 /// any lines without, and among lines with it the other words still count.
 const END_WEIGHT: f32 = 4.0;
 
+/// Most phrases that are sought.
+const PHRASES_LIMIT: usize = 16;
+
 /// Most occurrences of a phrase that count in one text.
 const OCCURRENCES_LIMIT: usize = 256;
 
@@ -35,13 +38,19 @@ pub(crate) struct QuotedPhrases {
 impl QuotedPhrases {
     /// The phrases of a query. Excluded ones and those of a field are none.
     pub(crate) fn of(query: &ParsedQuery) -> QuotedPhrases {
-        let phrases = query.quoted().map(Phrase::new);
-        let phrases = phrases.filter(|phrase| !phrase.is_empty() && !phrase.is_bare_word());
+        let mut phrases: Vec<Phrase> = Vec::new();
+        for phrase in query.quoted().map(Phrase::new) {
+            let counts = !phrase.is_empty() && !phrase.is_bare_word();
+            if counts && phrases.len() < PHRASES_LIMIT && !phrases.contains(&phrase) {
+                phrases.push(phrase);
+            }
+        }
         QuotedPhrases {
             phrases: phrases
+                .iter()
                 .map(|phrase| QuotedPhrase {
-                    written: PhraseMatcher::new(&phrase, Form::Written),
-                    stemmed: PhraseMatcher::new(&phrase, Form::Stemmed),
+                    written: PhraseMatcher::new(phrase, Form::Written),
+                    stemmed: PhraseMatcher::new(phrase, Form::Stemmed),
                 })
                 .collect(),
         }

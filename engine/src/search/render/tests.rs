@@ -170,3 +170,46 @@ fn the_lines_with_a_quoted_phrase_are_shown() {
         }
     }
 }
+
+#[test]
+fn the_text_of_a_hit_is_whole_lines_or_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = |count: usize| -> String { (0..count).map(|n| format!("ice{n} ")).collect() };
+    // Divided behind its first sentence, and into many pieces.
+    for (count, is_short) in [(190, true), (3_000, false)] {
+        let sentences = format!("{}end. {}walrus", words(110), words(count));
+        let text = format!("first\n{sentences} {}\nlast\n", words(20));
+        let kb = file_of(folder.path(), &format!("{count}.md"), &text);
+        for query in ["walrus", "ice7 ice8", "last"] {
+            for request in [
+                Request::new(query),
+                Request::new(query).join(false),
+                Request::new(query).join(false).max_lines(3),
+                Request::new(query).join(false).context_lines(2, 2),
+                Request::new(query).join(false).context_chars(90),
+            ] {
+                let found = kb.search(&request).unwrap();
+                for hit in &found.hits {
+                    let whole = kb.text(&hit.document, None).unwrap().text;
+                    let (start, end) = (hit.span.start as usize, hit.span.end as usize);
+                    assert_eq!(whole.get(start..end), Some(hit.text.as_str()));
+                    let begins = start == 0 || whole[..start].ends_with('\n');
+                    let ends = whole[..end].ends_with('\n') || whole[end..].starts_with('\n');
+                    assert_eq!(
+                        (begins, ends),
+                        (!hit.begins_within_line, !hit.ends_within_line)
+                    );
+                    let first = whole[..start].matches('\n').count() as u32 + 1;
+                    let last = whole[..end - 1].matches('\n').count() as u32 + 1;
+                    assert_eq!(hit.lines, Lines { first, last }, "{request:?}");
+                    let around = format!("{}{}{}", hit.before, hit.text, hit.after);
+                    let is_whole = !around.contains("[...]");
+                    assert!(!is_whole || whole.contains(&around), "{request:?}");
+                    if is_short && hit.text.contains("walrus") && request.max_lines.is_none() {
+                        assert!(begins && ends, "{request:?} {hit:?}");
+                    }
+                }
+            }
+        }
+    }
+}

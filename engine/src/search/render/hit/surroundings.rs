@@ -1,0 +1,169 @@
+//! What comes before and after the text of a hit: the rest of the lines that its passage divides, which is
+//! added to it, and the requested context.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::search::fuse::passages::Passage;
+use crate::search::render::context::{self, Pieces, Side};
+use crate::search::render::hit::{Renderer, Stored};
+use crate::search::render::trim::{first_words, last_words};
+use crate::search::render::whole_lines;
+use crate::search::response::Hit;
+
+impl Renderer<'_> {
+    /// Adds to the text of a passage the rest of the lines that it begins and ends within, where that is
+    /// short. Returns whether the rest was left out, before and after. Reads neighbouring chunks only of a
+    /// passage that begins or ends so.
+    pub(super) fn add_rests(
+        &mut self,
+        stored: &mut Stored,
+        text: &mut String,
+        passage: &Passage,
+    ) -> Result<(bool, bool)> {
+        let (segment, rows) = (passage.best.address.segment, &passage.rows);
+        if rows.is_empty() {
+            return Ok((false, false));
+        }
+        let (rows_before, mut rows_after) = self.neighbouring_rows(stored, segment, rows)?;
+        if text.ends_with('\n') {
+            rows_after.end = rows_after.start;
+        }
+        let chunks = self.sources.segment(segment)?.chunks();
+        // Of a document with a line map (HTML) chunks may share a line of the original, and not of the text.
+        let may_join = |row: u32| {
+            let before = chunks.get(row.saturating_sub(1))?;
+            Ok(before.at.lines.last >= chunks.get(row)?.at.lines.first)
+        };
+        let texts = &mut self.texts;
+        let before = whole_lines::before(rows_before, may_join, |row| {
+            texts.rows(segment, row..row + 1)
+        })?;
+        let after = whole_lines::after(rows_after, |row| texts.rows(segment, row..row + 1))?;
+        stored.rests = (before.text.len(), after.text.len());
+        let bytes = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+        stored.span.start = stored.span.start.saturating_sub(bytes(&before.text));
+        stored.span.end = stored.span.end.saturating_add(bytes(&after.text));
+        stored.best = stored.best.start + stored.rests.0..stored.best.end + stored.rests.0;
+        text.insert_str(0, &before.text);
+        text.push_str(&after.text);
+        Ok((before.is_left_out, after.is_left_out))
+    }
+
+    /// Adds the requested lines or characters before and after the text of a hit: first `sides`, which its
+    /// passage has there, then the neighbouring chunks of the document.
+    pub(super) fn add_context(
+        &mut self,
+        hit: &mut Hit,
+        stored: &Stored,
+        passage: &Passage,
+        sides: (&str, &str),
+    ) -> Result<()> {
+        let (segment, rows) = (passage.best.address.segment, &passage.rows);
+        if let Some(characters) = self.request.context_chars {
+            let (before, after) = self.context_chars(stored, segment, rows, sides, characters)?;
+            (hit.before, hit.after) = (before, after);
+            return Ok(());
+        }
+        let (before, after) = self.context_lines(stored, segment, rows, sides)?;
+        (hit.before, hit.before_is_cut) = (before.text, before.is_cut);
+        (hit.after, hit.after_is_cut) = (after.text, after.is_cut);
+        Ok(())
+    }
+
+    /// The requested lines before and after a text, as far as its document has them.
+    fn context_lines(
+        &mut self,
+        stored: &Stored,
+        segment: usize,
+        rows: &Range<u32>,
+        sides: (&str, &str),
+    ) -> Result<(Side, Side)> {
+        let (lines_before, lines_after) = self.request.context_lines;
+        if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
+            return Ok(Default::default());
+        }
+        let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
+        let (mut before, mut after) = (Pieces::default(), Pieces::default());
+        before.push(sides.0.to_owned());
+        after.push(sides.1.to_owned());
+        // One line end more than lines: the one that ends the line before them.
+        let (mut rest_before, mut rest_after) = stored.rests;
+        while lines_before > 0 && row.start < row.end && !before.has_lines(lines_before + 1) {
+            row.end -= 1;
+            before.push(self.text_before_rest(segment, row.end, &mut rest_before)?);
+        }
+        while end.start < end.end && !after.has_lines(lines_after) {
+            after.push(self.text_after_rest(segment, end.start, &mut rest_after)?);
+            end.start += 1;
+        }
+        Ok((
+            context::lines_before(&before.before(), lines_before, row.is_empty()),
+            context::lines_after(&after.after(), lines_after, end.is_empty()),
+        ))
+    }
+
+    /// Up to `characters` characters before and after a cut text: first `sides`, which the passage has
+    /// there, then the neighbouring chunks of the document.
+    fn context_chars(
+        &mut self,
+        stored: &Stored,
+        segment: usize,
+        rows: &Range<u32>,
+        sides: (&str, &str),
+        characters: usize,
+    ) -> Result<(String, String)> {
+        if rows.is_empty() || characters == 0 {
+            return Ok(Default::default());
+        }
+        let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
+        let (mut before, mut after) = (Pieces::default(), Pieces::default());
+        before.push(sides.0.to_owned());
+        after.push(sides.1.to_owned());
+        // One character more, to see whether the outermost word is whole.
+        let (mut rest_before, mut rest_after) = stored.rests;
+        while row.start < row.end && !before.is_longer_than(characters) {
+            row.end -= 1;
+            before.push(self.text_before_rest(segment, row.end, &mut rest_before)?);
+        }
+        while end.start < end.end && !after.is_longer_than(characters) {
+            after.push(self.text_after_rest(segment, end.start, &mut rest_after)?);
+            end.start += 1;
+        }
+        let before = last_words(&before.before(), characters).to_owned();
+        let mut after = after.after();
+        after.truncate(first_words(&after, characters).len());
+        Ok((before, after))
+    }
+
+    /// The text of a row before a passage, without the `rest` bytes at its end that the passage has.
+    fn text_before_rest(&mut self, segment: usize, row: u32, rest: &mut usize) -> Result<String> {
+        let mut text = self.text(segment, row..row + 1)?;
+        let taken = text.len().min(*rest);
+        *rest -= taken;
+        text.truncate(text.floor_char_boundary(text.len() - taken));
+        Ok(text)
+    }
+
+    /// The text of a row after a passage, without the `rest` bytes at its start that the passage has.
+    fn text_after_rest(&mut self, segment: usize, row: u32, rest: &mut usize) -> Result<String> {
+        let mut text = self.text(segment, row..row + 1)?;
+        let taken = text.len().min(*rest);
+        *rest -= taken;
+        text.drain(..text.ceil_char_boundary(taken));
+        Ok(text)
+    }
+
+    /// The rows of the document before and after a passage.
+    fn neighbouring_rows(
+        &mut self,
+        stored: &Stored,
+        segment: usize,
+        rows: &Range<u32>,
+    ) -> Result<(Range<u32>, Range<u32>)> {
+        let file = self.sources.file_of(segment);
+        let document = self.records.get(file, stored.document)?;
+        let end_row = document.first_row.saturating_add(document.rows);
+        Ok((document.first_row..rows.start, rows.end..end_row))
+    }
+}
