@@ -26,6 +26,8 @@ const SCHEME: &str = "kb://";
 pub enum NameMatch {
     /// It is the path, or the address.
     Path,
+    /// It is the path behind the name of the file and a slash.
+    NamedFile,
     /// It is a handle.
     Handle,
     /// It is the end of the path, and of no other.
@@ -45,8 +47,8 @@ pub struct Located {
 
 /// Finds a document by its path, its handle (`release-notes-k3f9qa`; the suffix decides), its address
 /// (`kb://notes/doc/a/b.md`, percent-encoded, with the name of the file at `file`), or by the end of
-/// its path (`lib.rs`, `src/lib.rs`) when only one document has it. Reads all paths only for the
-/// last.
+/// its path (`lib.rs`, `src/lib.rs`) when only one document has it; its path also behind the name of the file
+/// (`notes/a/b.md`). Reads all paths only for the end of one.
 ///
 /// # Errors
 /// [`Error::DocumentNotFound`] with the nearest paths, [`Error::AmbiguousDocument`] with the
@@ -61,7 +63,7 @@ pub fn document(
     if wanted.lines.is_some() {
         return Err(not_found(name, Vec::new()));
     }
-    find(snapshot, catalog, name, &[(&wanted.path, None)]).map(|found| found.id)
+    find(snapshot, catalog, name, file, &[(&wanted.path, None)]).map(|found| found.id)
 }
 
 /// As [`document`], of a name that may have lines behind it, as in `docs/a.md:10-20` and `docs/a.md#L10-L20`,
@@ -83,15 +85,16 @@ pub fn locate(
         let split = split.into_iter().chain(split_column(&wanted.path));
         names.extend(split.map(|(path, lines)| (path, Some(lines))));
     }
-    find(snapshot, catalog, name, &names)
+    find(snapshot, catalog, name, file, &names)
 }
 
-/// The first of `names` that is a path, else that is a handle, else that ends a path; each with the lines it
+/// The first of `names` that is a path, else that is one behind the name of the file, else that is a handle, else that ends a path; each with the lines it
 /// stands for.
 fn find(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     given: &str,
+    file: Option<&Path>,
     names: &[(&str, Option<Lines>)],
 ) -> Result<Located> {
     for (path, lines) in names.iter().copied() {
@@ -99,6 +102,15 @@ fn find(
             && let Some(id) = catalog.documents.by_path(snapshot, path)?
         {
             let how = NameMatch::Path;
+            return Ok(Located { id, lines, how });
+        }
+    }
+    for (path, lines) in names.iter().copied() {
+        if let Some(path) = behind_name(file, path)
+            && path.len() <= MAX_KEY_BYTES
+            && let Some(id) = catalog.documents.by_path(snapshot, path)?
+        {
+            let how = NameMatch::NamedFile;
             return Ok(Located { id, lines, how });
         }
     }
@@ -144,6 +156,14 @@ fn find(
             }),
         },
     }
+}
+
+/// What stands behind the name of the file and a slash: `docs/a.md` of `notes/docs/a.md`, where `file` is
+/// `notes.kb`.
+fn behind_name<'n>(file: Option<&Path>, name: &'n str) -> Option<&'n str> {
+    let own = file?.file_stem()?.to_str()?;
+    let rest = name.strip_prefix(own)?.strip_prefix('/')?;
+    (!rest.is_empty()).then_some(rest)
 }
 
 /// The files of that path, or with that end of their paths, that were skipped: `path: reason`.
@@ -238,6 +258,30 @@ mod tests {
         assert!(ends_with_path("lib.rs", "lib.rs"));
         assert!(!ends_with_path("engine/mylib.rs", "lib.rs"));
         assert!(!ends_with_path("lib.rs", ""));
+    }
+
+    #[test]
+    fn a_path_may_stand_behind_the_name_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("own.kb");
+        let mut writer = crate::kb::KbWriter::open_or_create(&file).unwrap();
+        for path in ["a.md", "own/b.md", "b.md"] {
+            writer.add_bytes(path, b"one\ntwo\n").unwrap();
+        }
+        writer.commit().unwrap();
+        let kb = crate::kb::Kb::open(&file).unwrap();
+        let found = |name: &str| {
+            let found = kb.locate(name).ok()?;
+            let lines = found.lines.map(|lines| (lines.first, lines.last));
+            Some((found.document.path, lines))
+        };
+        let expected = |path: &str, lines| Some((path.to_owned(), lines));
+        assert_eq!(found("own/a.md"), expected("a.md", None));
+        assert_eq!(found("own/a.md:1-2"), expected("a.md", Some((1, 2))));
+        assert_eq!(found("own/a.md:2:7"), expected("a.md", Some((2, 2))));
+        assert_eq!(found("own/b.md"), expected("own/b.md", None), "its path");
+        assert_eq!(found("other/a.md"), None);
+        assert_eq!(found("own/"), None);
     }
 
     #[test]

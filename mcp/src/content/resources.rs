@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kb_engine::escape::{escape_json, escape_line};
-use kb_engine::{DocumentInfo, Error, Lines, PageOptions, file_types};
+use kb_engine::{DocumentInfo, Error, Lines, NameMatch, PageOptions, file_types};
 use serde_json::{Value, json};
 
 use super::error::ContentError;
@@ -187,11 +187,17 @@ pub(crate) fn templates() -> Vec<Object> {
 /// Reads a resource.
 pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentError> {
     let missing = || ContentError::NotFound(address.to_owned());
-    let found = uri::parse(address).ok_or_else(missing)?;
+    let mut found = uri::parse(address).ok_or_else(missing)?;
     let index = indexes.named(&found.index).map_err(|_| missing())?;
-    // Checked first: the calls below would look for similar paths, which no resource needs.
     if found.part != Part::Overview && index.kb().document_at(&found.path)?.is_none() {
-        return Err(missing());
+        // A path with lines behind it, as searches print it: `a.md#L5-L9`, `a.md:5-9`.
+        let located = index.kb().locate(&found.path);
+        let located = located.map_err(|error| missing_or_failed(error, address))?;
+        let lines = located.lines.filter(|_| located.how == NameMatch::Path);
+        let lines = lines.filter(|_| found.part == Part::Document);
+        let Lines { first, last } = lines.ok_or_else(missing)?;
+        found.part = Part::Lines(first, last);
+        found.path = located.document.path;
     }
     let (mime_type, text) = match found.part {
         Part::Overview => ("application/json", overview(&index)?),
@@ -315,5 +321,56 @@ fn object(value: Value) -> Object {
     match value {
         Value::Object(object) => object,
         _ => Object::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kb_engine::KbWriter;
+
+    use super::*;
+    use crate::options::Options;
+
+    #[test]
+    fn a_document_is_read_by_its_lines_as_searches_print_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.add_bytes("a.md", b"one\ntwo\nthree\n").unwrap();
+        writer.add_bytes("b.md:2", b"b\n").unwrap();
+        writer.commit().unwrap();
+        let options = Options {
+            files: vec![("own".to_owned(), path)],
+            allow_write: false,
+            allow_roots: Vec::new(),
+            note: Arc::new(|_| ()),
+            opened: None,
+        };
+        let indexes = Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"));
+        let text = |address: &str| read(&indexes, address).ok().map(|found| found.text);
+        for address in [
+            "kb://own/doc/a.md#L2-L3",
+            "kb://own/doc/a.md#L2-3",
+            "kb://own/doc/a.md:2-3",
+            "kb://own/doc/a.md:2-",
+            "kb://own/lines/2-3/a.md",
+        ] {
+            assert_eq!(text(address).as_deref(), Some("two\nthree\n"), "{address}");
+        }
+        assert_eq!(text("kb://own/doc/a.md:3:7").as_deref(), Some("three\n"));
+        assert_eq!(
+            text("kb://own/doc/b.md:2").as_deref(),
+            Some("b\n"),
+            "its path"
+        );
+        for address in [
+            "kb://own/doc/a.md:9-3",
+            "kb://own/doc/.md:1",
+            "kb://own/outline/a.md:1",
+        ] {
+            assert_eq!(text(address), None, "{address}");
+        }
     }
 }

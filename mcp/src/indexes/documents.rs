@@ -61,10 +61,30 @@ impl Indexes {
                     lines: found.lines,
                 }
             }
-            _ => find(&asked, &name).map_err(|error| or_new_file(error, &asked))?,
+            _ => match find(&asked, &name) {
+                Err(error) if error.code == "DOCUMENT_NOT_FOUND" => {
+                    let found = self.behind_name(&asked, &name);
+                    found.ok_or_else(|| or_new_file(error, &asked))?
+                }
+                found => found?,
+            },
         };
         located.lines = of_uri.or(located.lines);
         Ok(located)
+    }
+}
+
+impl Indexes {
+    /// The document of `NAME/PATH`, with the name of an index that is asked and the whole path in it.
+    fn behind_name(&self, asked: &[Arc<Index>], name: &str) -> Option<Located> {
+        let (of_index, path) = name.split_once('/')?;
+        let index = asked.iter().find(|index| index.name() == of_index)?;
+        let it = index.kb().locate(path).ok()?;
+        (it.how == NameMatch::Path).then(|| Located {
+            index: Arc::clone(index),
+            document: it.document,
+            lines: it.lines,
+        })
     }
 }
 
@@ -365,5 +385,34 @@ mod tests {
         assert_eq!(open.pick_all(None).unwrap().len(), 2);
         let asked = open.pick_all(Some(".")).unwrap();
         assert_eq!((asked.len(), asked[0].name()), (1, "here"));
+    }
+
+    #[test]
+    fn a_path_may_stand_behind_the_name_of_its_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            ("own", &["dup.md", "b.md"][..]),
+            ("other", &["dup.md", "own/b.md"]),
+        ];
+        let open = indexes(folder.path(), &files);
+        assert_eq!(found(&open, "own/dup.md"), "own: dup.md");
+        assert_eq!(found(&open, "other/dup.md:1-1"), "other: dup.md");
+        assert_eq!(found(&open, "own/b.md"), "other: own/b.md", "a path wins");
+        assert!(found(&open, "own/none.md").starts_with("DOCUMENT_NOT_FOUND"));
+        let lines = open.document(None, "own/dup.md:1-1").unwrap().lines;
+        assert_eq!(lines, Some(Lines { first: 1, last: 1 }));
+        // The name of an index need not be that of its file.
+        let options = Options {
+            files: vec![
+                ("first".to_owned(), folder.path().join("own.kb")),
+                ("second".to_owned(), folder.path().join("other.kb")),
+            ],
+            allow_write: false,
+            allow_roots: Vec::new(),
+            note: Arc::new(|_| ()),
+            opened: None,
+        };
+        let open = Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"));
+        assert_eq!(found(&open, "first/dup.md:1"), "first: dup.md");
     }
 }
