@@ -7,13 +7,19 @@ pub(super) const MAX_SUGGESTIONS: usize = 5;
 /// one would be slow.
 const COMPARED_LIMIT_BYTES: usize = 1024;
 
+/// What a suggestion may be farther than the nearest one.
+const FARTHER: usize = 1;
+
+/// A shorter name is in too many others to be meant by one that contains it.
+const CONTAINED_CHARS: usize = 3;
+
 /// Collects the names that are most similar to one; none when that has more than a kilobyte.
 #[derive(Debug)]
 pub struct Nearest {
     /// The mistyped name in lower case, and its last component.
     wanted: (String, String),
-    /// Distance and name, nearest first, at most [`MAX_SUGGESTIONS`].
-    best: Vec<(usize, String)>,
+    /// Distances of the last component and of the whole, and name; nearest first, at most [`MAX_SUGGESTIONS`].
+    best: Vec<((usize, usize), String)>,
 }
 
 impl Nearest {
@@ -31,7 +37,9 @@ impl Nearest {
         }
     }
 
-    /// Compares a name, and keeps it if it is among the most similar.
+    /// Compares a name, and keeps it if it is among the most similar: by the last component without its
+    /// extension, which many have in common, then by all of it. More than a third of the characters, and one,
+    /// may not differ.
     pub fn offer(&mut self, name: &str) {
         // A folder comes once for every run of documents in it.
         if self.wanted.0.is_empty()
@@ -41,15 +49,23 @@ impl Nearest {
             return;
         }
         let lower = name.to_lowercase();
-        let last = last_component(&lower);
-        let distance = if last.contains(&self.wanted.1) || self.wanted.1.contains(last) {
-            lower.len().abs_diff(self.wanted.0.len()).min(8) / 4
-        } else {
-            edit_distance(last, &self.wanted.1)
+        let (stem, extension) = stem_and_extension(last_component(&lower));
+        let (wanted, wanted_extension) = stem_and_extension(&self.wanted.1);
+        let is_in = |inner: &str, outer: &str| {
+            inner.chars().count() >= CONTAINED_CHARS && outer.contains(inner)
         };
-        if distance > self.wanted.1.chars().count() / 2 {
+        let distance = if stem == wanted {
+            0
+        } else if is_in(wanted, stem) || is_in(stem, wanted) {
+            1
+        } else {
+            edit_distance(stem, wanted)
+        };
+        if distance > wanted.chars().count() / 3 + 1 {
             return;
         }
+        let distance = distance + usize::from(extension != wanted_extension);
+        let distance = (distance, edit_distance(&lower, &self.wanted.0));
         let at = self.best.partition_point(|(other, _)| *other <= distance);
         if at < MAX_SUGGESTIONS {
             self.best.insert(at, (distance, name.to_owned()));
@@ -57,9 +73,13 @@ impl Nearest {
         }
     }
 
-    /// The most similar names, best first.
+    /// The most similar names, best first; none that is much farther than the first.
     pub fn finish(self) -> Vec<String> {
-        self.best.into_iter().map(|(_, name)| name).collect()
+        let nearest = self.best.first().map_or(0, |((distance, _), _)| *distance);
+        let near = self.best.into_iter();
+        near.take_while(|((distance, _), _)| *distance <= nearest + FARTHER)
+            .map(|(_, name)| name)
+            .collect()
     }
 }
 
@@ -70,22 +90,35 @@ fn last_component(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// Levenshtein distance (1966) of the first 64 characters of each.
+/// `lib` and `rs` of `lib.rs`; a name that begins with its only full stop has no extension.
+fn stem_and_extension(name: &str) -> (&str, &str) {
+    match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => (stem, extension),
+        _ => (name, ""),
+    }
+}
+
+/// Edit distance with exchanged neighbours as one edit (optimal string alignment: Boytsov 2011, "Indexing methods
+/// for approximate dictionary searching") of the first 64 characters of each.
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().take(64).collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=a.len()).collect();
+    let mut last = None;
     for (i, y) in b.chars().take(64).enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
+        let mut next = vec![i + 1];
+        for (j, x) in a.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
+            let replaced = at(&row, j) + usize::from(*x != y);
+            let mut cost = replaced.min(at(&row, j + 1) + 1).min(at(&next, j) + 1);
+            let previous = j.checked_sub(1).and_then(|previous| a.get(previous));
+            if previous == Some(&y) && last == Some(*x) {
+                cost = cost.min(at(&before, j - 1) + 1);
+            }
+            next.push(cost);
         }
-        for (cell, x) in row.iter_mut().skip(1).zip(&a) {
-            let substituted = diagonal + usize::from(*x != y);
-            diagonal = *cell;
-            left = substituted.min(*cell + 1).min(left + 1);
-            *cell = left;
-        }
+        before = std::mem::replace(&mut row, next);
+        last = Some(y);
     }
     row.last().copied().unwrap_or(0)
 }
@@ -100,6 +133,9 @@ mod tests {
             ("", "abc", 3),
             ("kitten", "sitting", 3),
             ("same", "same", 0),
+            ("guide", "giude", 1),
+            ("ab", "ba", 1),
+            ("abc", "ca", 3),
         ] {
             assert_eq!(edit_distance(a, b), distance);
             assert_eq!(edit_distance(b, a), distance);
@@ -120,5 +156,20 @@ mod tests {
             nearest.finish().first().map(String::as_str),
             Some("src/search.rs")
         );
+    }
+
+    #[test]
+    fn names_that_share_an_extension_only_are_not_similar() {
+        let nearest = |wanted: &str, names: &[&str]| {
+            let mut nearest = Nearest::new(wanted);
+            names.iter().for_each(|name| nearest.offer(name));
+            nearest.finish()
+        };
+        let all = ["dup.md", "one.md", "docs/setup.md", "src/dup.rs", "x.md"];
+        assert_eq!(nearest("zzz.md", &all), [""; 0]);
+        assert_eq!(nearest("own/nothing.md", &all), [""; 0]);
+        assert_eq!(nearest("dpu.md", &all), ["dup.md", "src/dup.rs"]);
+        assert_eq!(nearest("docs/dup.md", &all), ["dup.md", "src/dup.rs"]);
+        assert_eq!(nearest("setup", &all), ["docs/setup.md"]);
     }
 }
