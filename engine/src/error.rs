@@ -166,12 +166,9 @@ pub enum Error {
         path: String,
     },
     /// Line numbers outside a document.
-    #[error(
-        "lines {range} of {path:?}: the document has {lines} line{}",
-        if *lines == 1 { "" } else { "s" }
-    )]
+    #[error("lines {range} of {path:?}: {}", wrong_lines(range, *lines))]
     InvalidRange {
-        /// The range as given.
+        /// The range as given, `A-B` or `A-`.
         range: String,
         /// The document.
         path: String,
@@ -240,6 +237,20 @@ pub enum Error {
     /// The caller asked to stop. The state before the call stands.
     #[error("stopped on request; the file is as it was before")]
     Cancelled,
+}
+
+/// What is wrong with lines that a document does not have.
+fn wrong_lines(range: &str, lines: u32) -> String {
+    let (first, last) = range.split_once('-').unwrap_or((range, ""));
+    let number = |digits: &str| digits.parse::<u32>().ok();
+    match (number(first), number(last)) {
+        (Some(0), _) => "lines are counted from 1".to_owned(),
+        (Some(first), Some(last)) if first > last => {
+            format!("the range ends before it begins; {last}-{first} was meant?")
+        }
+        _ if lines == 1 => "the document has 1 line".to_owned(),
+        _ => format!("the document has {lines} lines"),
+    }
 }
 
 impl Error {

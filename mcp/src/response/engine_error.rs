@@ -98,11 +98,7 @@ fn sentence(error: &Error) -> String {
         }
         Error::FolderNotFound { name, .. } => format!("no folder {:?}", short(name)),
         Error::DocumentExists { path } => format!("a document {path:?} is already there"),
-        Error::InvalidRange { range, path, lines } => format!(
-            "lines {} of {path:?}: the document has {}",
-            short(range),
-            count((*lines).into(), "line")
-        ),
+        Error::InvalidRange { .. } => error.to_string(),
         Error::InvalidPages { pages, path, total } => format!(
             "page_range: pages {} of {path:?}: the document has {total}",
             short(pages)

@@ -16,7 +16,7 @@ use super::call::stale;
 use super::call::tool::Tool;
 use crate::indexes::{Index, updated_ms};
 use crate::response::envelope::{Envelope, ResultPage};
-use crate::response::{Text, ToolError, ToolResponse, object, time};
+use crate::response::{Text, ToolError, ToolResponse, object, time, wording};
 
 pub(super) struct GetDocumentData;
 
@@ -189,7 +189,10 @@ fn raw(
     let mut text = Text::new();
     text.warnings(&cx.warnings);
     let source = source(&document.path, found.lines);
-    text.line(format!("{source} of {} lines", document.lines));
+    text.line(format!(
+        "{source} of {}",
+        wording::count(document.lines.into(), "line")
+    ));
     text.lines(&found.text, first_number(document, found.lines));
     let page = result_page(params, found.tokens, next, "text", left);
     let data = DocumentData {

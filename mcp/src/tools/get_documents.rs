@@ -16,7 +16,7 @@ use super::call::{resolve, stale};
 use crate::indexes::Index;
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::envelope::TOKENS_LIMIT;
-use crate::response::{Text, ToolError, ToolResponse, Warnings, cut, uri};
+use crate::response::{Text, ToolError, ToolResponse, Warnings, cut, uri, wording};
 
 /// Most names in one call.
 const NAMES_LIMIT: usize = 50;
@@ -304,9 +304,9 @@ fn respond(cx: &Context<'_>, targets: &Targets, read: Texts, max_tokens: u32) ->
         let (info, lines) = (&named.text.document, named.text.lines);
         let uri = document.uri.as_deref().map(|uri| format!("  {uri}"));
         text.line(format!(
-            "{} of {} lines  index {}{}",
+            "{} of {}  index {}{}",
             source(document.document_id, lines),
-            document.total_lines,
+            wording::count(document.total_lines.into(), "line"),
             document.index_name,
             uri.unwrap_or_default()
         ));

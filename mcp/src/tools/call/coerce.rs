@@ -13,6 +13,9 @@ const CLAMPED: &str = "max_tokens";
 /// Bytes of a text that may be a number.
 const NUMBER_LIMIT_BYTES: usize = 64;
 
+/// Largest integer that an argument may be: lines and sections are counted in 32 bits.
+const INTEGER_LIMIT: f64 = u32::MAX as f64;
+
 /// An error about one argument.
 pub(in crate::tools) fn invalid(argument: &str, reason: impl AsRef<str>) -> ToolError {
     let sentence = format!("{argument}: {}", reason.as_ref());
@@ -134,6 +137,18 @@ fn in_range(name: &str, kind: &str, schema: &Value, value: &Value) -> Result<Val
             _ => format!("at most {most}"),
         };
         return Err(invalid(name, format!("{value} given; {allowed}")));
+    }
+    if kind == "integer" && number < 0.0 {
+        return Err(invalid(
+            name,
+            format!("{value} given; a positive number is expected"),
+        ));
+    }
+    if kind == "integer" && number > INTEGER_LIMIT {
+        return Err(invalid(
+            name,
+            format!("{value} given; at most {INTEGER_LIMIT}"),
+        ));
     }
     match kind {
         "integer" if number.fract() == 0.0 => Ok((number as i64).into()),

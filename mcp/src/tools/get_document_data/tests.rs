@@ -220,3 +220,63 @@ fn get_all_returns_the_rest_of_a_text() {
     };
     assert_eq!(content(&first) + &content(&second), text);
 }
+
+#[test]
+fn wrong_lines_are_refused_with_what_is_right() {
+    let text = "line\n".repeat(40);
+    let fixture = Fixture::new("own", &[("dup.md", text.as_str()), ("one.md", "a\n")]);
+    for (document, start, end, sentence) in [
+        (
+            "dup.md",
+            json!(9),
+            json!(3),
+            "lines 9-3 of \"dup.md\": the range ends before it begins; 3-9 was meant?",
+        ),
+        (
+            "dup.md",
+            json!(0),
+            json!(3),
+            "lines 0-3 of \"dup.md\": lines are counted from 1",
+        ),
+        (
+            "dup.md",
+            json!(41),
+            json!(50),
+            "lines 41-50 of \"dup.md\": the document has 40 lines",
+        ),
+        (
+            "one.md",
+            json!(2),
+            json!(3),
+            "lines 2-3 of \"one.md\": the document has 1 line",
+        ),
+        (
+            "dup.md",
+            json!(-1),
+            json!(3),
+            "start_line: -1 given; a positive number is expected",
+        ),
+        (
+            "dup.md",
+            json!(4_294_967_299_u64),
+            json!(3),
+            "start_line: 4294967299 given; at most 4294967295",
+        ),
+        (
+            "dup.md",
+            json!("x"),
+            json!(3),
+            "start_line: \"x\" given; an integer is expected",
+        ),
+    ] {
+        let given = json!({"document_id": document, "start_line": start, "end_line": end});
+        let error = fixture.error("get_document_data", given);
+        assert!(error.sentence.ends_with(sentence), "{}", error.text());
+    }
+    let answer = fixture.answer("get_document_data", json!({"document_id": "one.md"}));
+    assert!(
+        answer.text.starts_with("one.md:1-1 of 1 line\n"),
+        "{}",
+        answer.text
+    );
+}
