@@ -214,6 +214,13 @@ impl Kb {
         self.file.read(|commit| Ok(content::state(commit)))
     }
 
+    /// Whether the file was moved or deleted since it was opened: answers are then of the copy that is still
+    /// mapped, until another file takes its place, which the next call reads. False for bytes. Looks at the
+    /// path once.
+    pub fn is_file_gone(&self) -> bool {
+        self.container().is_gone()
+    }
+
     /// Facts about the file. Cost grows with the number of documents.
     ///
     /// # Errors

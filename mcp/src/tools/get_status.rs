@@ -277,6 +277,7 @@ fn of_all(
     let mut of_indexes = Vec::new();
     let states = each(indexes, warnings, |index| index.kb().state())?;
     for (index, state) in states {
+        warnings.extend(stale::file_gone(&index));
         count = count.saturating_add(state.documents);
         of_indexes.push(IndexStatus::of(&index, &state)?);
         let wanted = COMPLETED_LIMIT.saturating_sub(completed.len());

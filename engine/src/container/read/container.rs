@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -207,6 +208,14 @@ impl Container {
             }
             _ => Ok(opened),
         }
+    }
+
+    /// Whether nothing is under the path any more, so that what is read has no name. Looks once.
+    pub fn is_gone(&self) -> bool {
+        let Some(path) = self.path.as_ref().filter(|_| self.follows_path) else {
+            return false;
+        };
+        matches!(fs::metadata(path), Err(error) if error.kind() == ErrorKind::NotFound)
     }
 
     /// Maps what was appended to the file since it was mapped. [`Container::read`] finds that out by

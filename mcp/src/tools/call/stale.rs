@@ -14,12 +14,24 @@ const NAMES_SHOWN: usize = 3;
 pub(in crate::tools) fn warnings(indexes: &[Arc<Index>], response: &Response) -> Vec<String> {
     let mut warnings: Vec<String> = of_hits(&response.hits).into_iter().collect();
     for index in indexes {
+        warnings.extend(file_gone(index));
         let stale = index.staleness();
         if stale.is_stale() {
             warnings.push(format!("STALE: {}", out_of_date(index.name(), &stale)));
         }
     }
     warnings
+}
+
+/// The warning about an index whose file is no longer there.
+pub(in crate::tools) fn file_gone(index: &Index) -> Option<String> {
+    index.kb().is_file_gone().then(|| {
+        format!(
+            "FILE_GONE: the file of index {} was moved or deleted; answers are of the copy that the server still \
+             has open, which ends with the server.",
+            index.name()
+        )
+    })
 }
 
 /// Which documents of a result have other content than their files now.
@@ -40,8 +52,11 @@ fn of_hits(hits: &[Hit]) -> Option<String> {
     ))
 }
 
-/// The warning about a document whose file is not what was indexed.
+/// The warning about a document whose file is not what was indexed, or whose index is gone.
 pub(in crate::tools) fn of_document(index: &Index, document: &DocumentInfo) -> Option<String> {
+    if let Some(gone) = file_gone(index) {
+        return Some(gone);
+    }
     let path = &document.path;
     match index.source_state(document) {
         SourceState::Changed => Some(format!(

@@ -190,3 +190,37 @@ fn reading_a_stale_document_has_a_warning() {
     let answer = server.answer("get_document", tools[0].1.clone());
     assert!(warnings(&answer)[0].contains("was deleted"));
 }
+
+#[test]
+fn answers_say_that_the_file_of_the_index_is_gone() {
+    let fixture = Fixture::guides();
+    let file = fixture.path().join("guides.kb");
+    let calls = [
+        ("search", json!({"query": "sails"})),
+        ("search_docs", json!({"query": "sails"})),
+        ("get_document", json!({"document_id": "sails.md"})),
+        ("get_documents", json!({"documents": ["sails.md"]})),
+        ("get_status", json!({})),
+    ];
+    let gone = |name: &str, arguments: &Value| {
+        let answer = fixture.answer(name, arguments.clone());
+        let warnings = answer.structured.get("warnings").map(Value::to_string);
+        warnings.is_some_and(|warnings| warnings.contains("FILE_GONE: the file of index guides"))
+    };
+    for (name, arguments) in &calls {
+        assert!(!gone(name, arguments), "{name}");
+    }
+    fs::remove_file(&file).unwrap();
+    for (name, arguments) in &calls {
+        assert!(gone(name, arguments), "{name}");
+    }
+    // Another file in its place is read.
+    let mut writer = KbWriter::open_or_create(&file).unwrap();
+    writer.add_bytes("sails.md", b"Other sails.").unwrap();
+    writer.commit().unwrap();
+    for (name, arguments) in &calls {
+        assert!(!gone(name, arguments), "{name}");
+    }
+    let answer = fixture.answer("get_document", json!({"document_id": "sails.md"}));
+    assert!(answer.text.contains("Other sails."), "{}", answer.text);
+}
