@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::index::keyword::{Analyser, Query, QueryTerm};
+use crate::search::rerank::names::is_part_of;
 use crate::search::rerank::texts::Occurrence;
 
 /// Terms with at most this weight are passed over, in the query and in the text: "parsing of the header" has
@@ -39,10 +40,10 @@ impl Pairs {
         let terms = query.terms();
         let mut content: Vec<(usize, Range<usize>)> = Vec::new();
         analyser.analyse(text, |term, range| {
-            // The parts of an identifier, which come after it, take its place.
-            if content.last().is_some_and(|(_, last)| {
-                last.start <= range.start && range.end <= last.end && *last != range
-            }) {
+            if content
+                .last()
+                .is_some_and(|(_, before)| is_part_of(&range, before))
+            {
                 content.pop();
             }
             if let Some(number) = terms.iter().position(|known| known.term == term) {

@@ -79,11 +79,9 @@ impl QueryNames {
         found.fill(false);
         words.clear();
         analyser.analyse(name, |term, range| {
-            // An identifier comes before its parts, which are counted in its place.
-            if let Some((_, before)) = words.last()
-                && before.start <= range.start
-                && range.end <= before.end
-                && *before != range
+            if words
+                .last()
+                .is_some_and(|(_, before)| is_part_of(&range, before))
             {
                 words.pop();
             }
@@ -106,6 +104,12 @@ impl QueryNames {
         }
         (weight / *total).min(1.0) * share.sqrt()
     }
+}
+
+/// Whether a term belongs to a part of the identifier whose term came before it. The parts take the place of the
+/// identifier wherever words are counted or paired.
+pub(super) fn is_part_of(term: &Range<usize>, before: &Range<usize>) -> bool {
+    before.start <= term.start && term.end <= before.end && before != term
 }
 
 /// The name of a file without extension; where that is the same in every folder, the name of the folder.
