@@ -271,7 +271,7 @@ fn overlong_arguments_are_refused_first() {
     ] {
         let told = client.error("search", given);
         assert!(
-            told.len() < 300 && told.contains("an integer is expected"),
+            told.len() < 300 && told.contains("an integer from 1 to 50 is expected"),
             "{told}"
         );
     }

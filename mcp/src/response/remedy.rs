@@ -71,7 +71,9 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
             Some(format!("Give pages from 1 to {total}, as 1-3,5 or 3-"))
         }
         Error::InvalidRange { lines: 0, .. } => None,
-        Error::InvalidRange { lines, .. } => Some(format!("Give lines from 1 to {lines}")),
+        Error::InvalidRange { lines, .. } => Some(format!(
+            "Give lines from 1 to {lines}, the smaller number first"
+        )),
         _ => None,
     }),
     ("INVALID_CONTINUATION_TOKEN", |_| {

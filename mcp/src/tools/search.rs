@@ -23,6 +23,10 @@ const CONTEXT_CHARS: usize = 100;
 /// Lines of a whole passage: more than any has.
 const WHOLE_LINES: u32 = 1000;
 
+/// Where mode=title finds nothing.
+const NO_TITLE: &str =
+    "no path, title or tag has words of the query; mode=hybrid searches the texts";
+
 pub(super) struct Search;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,7 +54,7 @@ pub(super) struct SearchParams {
     continuation_token: Option<ContinuationToken>,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum ModeParam {
     #[default]
@@ -230,7 +234,15 @@ fn respond(
     indexes: &[Arc<Index>],
     response: &Response,
 ) -> ToolResponse {
-    let warnings = hits::warnings(cx, indexes, response);
+    let mut warnings = hits::warnings(cx, indexes, response);
+    // Titles say nothing about what the texts hold.
+    if params.mode == ModeParam::Title && response.hits.is_empty() {
+        for warning in &mut warnings {
+            if warning.starts_with("NOTHING_RELEVANT") {
+                NO_TITLE.clone_into(warning);
+            }
+        }
+    }
     let has_facts = hits::has_facts(params.max_tokens.get());
     let mut text = Text::new();
     text.warnings(&warnings);
@@ -428,6 +440,9 @@ mod tests {
             ids(json!({"query": "sails", "mode": "title"})),
             ["guides/sails.md"]
         );
+        let untitled = json!({"query": "thread", "mode": "title"});
+        let answer = fixture.answer("search", untitled);
+        assert_eq!(answer.structured["warnings"], json!([super::NO_TITLE]));
         assert!(ids(json!({"query": "wax", "mode": "keyword", "scope": "chunks"})).len() == 1);
         assert_eq!(ids(json!({"query": "sails", "limit": 1})).len(), 1);
     }

@@ -29,20 +29,46 @@ pub(super) fn too_long(argument: &str, given: usize, what: &str, most: u64) -> T
 }
 
 /// An error about an argument of another type.
-fn wrong_type(argument: &str, kind: &str, given: &Value) -> ToolError {
-    let article = match kind {
-        "integer" | "array" | "object" => "an",
-        _ => "a",
+fn wrong_type(argument: &str, schema: &Value, given: &Value) -> ToolError {
+    let kind = schema.get("type").and_then(Value::as_str);
+    let expected = match kind.unwrap_or_default() {
+        "array" => "a list of texts".to_owned(),
+        "string" => "a text".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "object" => "an object".to_owned(),
+        number => {
+            let article = if number == "integer" { "an" } else { "a" };
+            match Bounds::of(schema) {
+                Bounds(Some(least), Some(most)) => {
+                    format!("{article} {number} from {least} to {most}")
+                }
+                Bounds(Some(least), None) => format!("{article} {number} of {least} or more"),
+                Bounds(None, Some(most)) => format!("{article} {number} of at most {most}"),
+                Bounds(None, None) => format!("{article} {number}"),
+            }
+        }
     };
-    let shown: String = match given {
+    let given = shown(given);
+    invalid(argument, format!("{given} given; {expected} is expected"))
+}
+
+/// The least and the most that a number may be.
+struct Bounds(Option<f64>, Option<f64>);
+
+impl Bounds {
+    fn of(schema: &Value) -> Bounds {
+        let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+        Bounds(bound("minimum"), bound("maximum"))
+    }
+}
+
+/// A value, or which kind of one it is.
+fn shown(value: &Value) -> String {
+    match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
         other => other.to_string().chars().take(60).collect(),
-    };
-    invalid(
-        argument,
-        format!("{shown} given; {article} {kind} is expected"),
-    )
+    }
 }
 
 /// The value in the type of its schema, if it is in range and not too long.
@@ -53,6 +79,8 @@ pub(super) fn coerce(name: &str, schema: &Value, value: Value) -> Result<Value, 
         ("string", Value::Array(mut list)) if matches!(list.as_slice(), [Value::String(_)]) => {
             list.pop().unwrap_or_default()
         }
+        // Models write the number of a section or page, or a number to search for, without quotes.
+        ("string", Value::Number(number)) => number.to_string().into(),
         (_, other) => other,
     };
     match (kind, value) {
@@ -65,16 +93,16 @@ pub(super) fn coerce(name: &str, schema: &Value, value: Value) -> Result<Value, 
         ("boolean", Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
             "true" => Ok(true.into()),
             "false" => Ok(false.into()),
-            _ => Err(wrong_type(name, kind, &text.into())),
+            _ => Err(wrong_type(name, schema, &text.into())),
         },
         ("integer" | "number", Value::String(text)) => match parsed_number(&text) {
             Some(number) => in_range(name, kind, schema, &number),
-            None => Err(wrong_type(name, kind, &text.into())),
+            None => Err(wrong_type(name, schema, &text.into())),
         },
         ("integer" | "number", number @ Value::Number(_)) => in_range(name, kind, schema, &number),
         ("array", Value::Array(list)) => checked_list(name, schema, list),
         ("array", one @ Value::String(_)) => checked_list(name, schema, vec![one]),
-        (_, other) => Err(wrong_type(name, kind, &other)),
+        (_, other) => Err(wrong_type(name, schema, &other)),
     }
 }
 
@@ -123,18 +151,18 @@ fn parsed_number(text: &str) -> Option<Value> {
 
 fn in_range(name: &str, kind: &str, schema: &Value, value: &Value) -> Result<Value, ToolError> {
     let number = value.as_f64().filter(|number| number.is_finite());
-    let number = number.ok_or_else(|| wrong_type(name, kind, value))?;
-    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
-    let least = bound("minimum").unwrap_or(f64::MIN);
-    let most = bound("maximum").unwrap_or(f64::MAX);
+    let number = number.ok_or_else(|| wrong_type(name, schema, value))?;
+    let bounds = Bounds::of(schema);
+    let least = bounds.0.unwrap_or(f64::MIN);
+    let most = bounds.1.unwrap_or(f64::MAX);
     if name == CLAMPED {
         return Ok((number.clamp(least, most).floor() as u64).into());
     }
     if number < least || number > most {
-        let allowed = match (bound("minimum"), bound("maximum")) {
-            (Some(least), Some(most)) => format!("allowed are {least} to {most}"),
-            (Some(least), None) => format!("at least {least}"),
-            _ => format!("at most {most}"),
+        let allowed = match bounds {
+            Bounds(Some(least), Some(most)) => format!("allowed are {least} to {most}"),
+            Bounds(Some(least), None) => format!("it must be {least} or more"),
+            Bounds(None, _) => format!("it must be {most} or less"),
         };
         return Err(invalid(name, format!("{value} given; {allowed}")));
     }
@@ -151,8 +179,9 @@ fn in_range(name: &str, kind: &str, schema: &Value, value: &Value) -> Result<Val
         ));
     }
     match kind {
-        "integer" if number.fract() == 0.0 => Ok((number as i64).into()),
-        "integer" => Err(wrong_type(name, kind, value)),
+        // Without a maximum they are numbers of lines; one beyond all lines is the last there can be.
+        "integer" if number.fract() == 0.0 => Ok((number as i64).min(u32::MAX.into()).into()),
+        "integer" => Err(wrong_type(name, schema, value)),
         _ => Ok(number.into()),
     }
 }
@@ -164,11 +193,16 @@ fn checked_list(name: &str, schema: &Value, list: Vec<Value>) -> Result<Value, T
         return Err(too_long(name, list.len(), "values", most));
     }
     let items = schema.get("items").unwrap_or(&Value::Null);
-    for item in &list {
-        match item {
-            Value::String(text) => check_length(name, items, text)?,
-            _ => return Err(wrong_type(name, "array", &list.into())),
-        }
-    }
-    Ok(list.into())
+    let texts: Result<Vec<Value>, ToolError> = list
+        .into_iter()
+        .map(|item| match item {
+            Value::String(text) => check_length(name, items, &text).map(|()| text.into()),
+            Value::Number(number) => Ok(number.to_string().into()),
+            other => {
+                let reason = format!("{} in the list; it takes texts", shown(&other));
+                Err(invalid(name, reason))
+            }
+        })
+        .collect();
+    texts.map(Value::Array)
 }

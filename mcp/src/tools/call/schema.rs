@@ -48,12 +48,13 @@ fn reduce(schema: &mut Value) {
     };
     fields.remove("title");
     let format = fields.remove("format");
-    // Every unsigned integer has it; it says something only beside a maximum.
+    // Every unsigned integer has 0; it says something only beside a maximum.
     let is_unsigned = format
         .as_ref()
         .and_then(Value::as_str)
         .is_some_and(|format| format.starts_with("uint"));
-    if is_unsigned && !fields.contains_key("maximum") {
+    let is_zero = fields.get("minimum").and_then(Value::as_f64) == Some(0.0);
+    if is_unsigned && is_zero && !fields.contains_key("maximum") {
         fields.remove("minimum");
     }
     if let Some(Value::Array(types)) = fields.get_mut("type") {

@@ -102,7 +102,7 @@ fn lines_are_read_by_arguments_or_behind_the_name() {
     for (given, code) in [
         (json!({"start_line": 301}), "INVALID_RANGE"),
         (json!({"start_line": 5, "end_line": 4}), "INVALID_RANGE"),
-        (json!({"start_line": 0}), "INVALID_RANGE"),
+        (json!({"start_line": 0}), "INVALID_ARGUMENT"),
         (json!({"start_line": 1, "section": "1"}), "INVALID_ARGUMENT"),
     ] {
         let mut given = given.clone();

@@ -1,7 +1,9 @@
 //! The content of an upload: text as it is, or base64 of a file. The bytes decide, not the media type.
 
+use std::ascii::escape_default as escape_ascii;
 use std::borrow::Cow;
 
+use base64::DecodeError;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -158,14 +160,23 @@ fn decoded(content: &str) -> Result<Vec<u8>, ToolError> {
         .count();
     check_size(letters.len().saturating_sub(padding) * 3 / 4)?;
     BASE64.decode(letters).map_err(|error| {
-        ToolError::new(
-            "INVALID_BASE64",
-            format!(
-                "content is not base64: {}",
-                error.to_string().trim_end_matches('.')
-            ),
-        )
-        .with_hint("Send base64 with the standard alphabet, or encoding=text for plain text")
+        let reason = match error {
+            DecodeError::InvalidByte(at, byte) => {
+                let character = escape_ascii(byte);
+                format!(
+                    "'{character}' as character {} is none of its alphabet",
+                    at + 1
+                )
+            }
+            DecodeError::InvalidLength(count) => {
+                format!("its {count} characters are not whole groups of four")
+            }
+            DecodeError::InvalidLastSymbol(..) | DecodeError::InvalidPadding => {
+                "it does not end as base64 does".to_owned()
+            }
+        };
+        ToolError::new("INVALID_BASE64", format!("content is not base64: {reason}"))
+            .with_hint("Send base64 with the standard alphabet, or encoding=text for plain text")
     })
 }
 
@@ -200,6 +211,25 @@ mod tests {
 
     fn code(content: &str, encoding: Encoding, mime: Option<&str>) -> &'static str {
         bytes_of(content, encoding, mime).unwrap_err().code
+    }
+
+    #[test]
+    fn base64_that_is_wrong_says_where() {
+        for (content, reason) in [
+            ("QUJD*A==", "'*' as character 5 is none of its alphabet"),
+            ("QU JD\0", "'\\x00' as character 5 is none of its alphabet"),
+            ("QUJDR", "its 5 characters are not whole groups of four"),
+            ("QUJDRB", "it does not end as base64 does"),
+        ] {
+            let text = bytes_of(content, Encoding::Base64, None)
+                .unwrap_err()
+                .text();
+            let expected = format!(
+                "INVALID_BASE64: content is not base64: {reason}. Send base64 with the standard alphabet, \
+                 or encoding=text for plain text."
+            );
+            assert_eq!(text, expected);
+        }
     }
 
     #[test]

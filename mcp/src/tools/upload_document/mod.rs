@@ -213,8 +213,11 @@ fn check_path(path: &str) -> Result<(), ToolError> {
     if parts.any(|part| part.is_empty() || part == ".")
         || path.chars().any(|c| c.is_control() || c == '\\')
     {
-        let reason =
-            "a path of a document has no empty part, no ., no backslash and no control character";
+        let shown: String = path.chars().take(100).collect();
+        let reason = format!(
+            "{shown:?} given; a path of a document has no empty part, no ., no backslash and no control \
+             character"
+        );
         return Err(invalid("fileName", reason));
     }
     if path.len() > PATH_LIMIT_BYTES {

@@ -116,6 +116,9 @@ pub(in crate::transport) fn read_line(
 /// Parses a line. `None` if it is to be ignored, as no response is expected.
 pub(super) fn parse(line: &[u8], memory: Option<OwnedSemaphorePermit>) -> Option<Incoming> {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+    if std::str::from_utf8(line).is_err() {
+        return reject_bytes(line);
+    }
     let error = match serde_json::from_slice(line) {
         Ok(mut message) => {
             truncate_client_info(&mut message);
@@ -142,6 +145,15 @@ pub(super) fn parse(line: &[u8], memory: Option<OwnedSemaphorePermit>) -> Option
     let id = id.and_then(|id| serde_json::from_value(id.clone()).ok());
     let error = ErrorData::invalid_request("not a request of the protocol", None);
     Some(Incoming::Rejected(error, id))
+}
+
+/// Rejects a line that is not UTF-8. Whoever sent it meant a message: the encoding of a console, for example.
+fn reject_bytes(line: &[u8]) -> Option<Incoming> {
+    let error = ErrorData::parse_error("the line is not valid UTF-8", None);
+    if line.starts_with(b"{") {
+        return reject(&MessageShape::scan(line), error);
+    }
+    Some(Incoming::Rejected(error, None))
 }
 
 /// Rejects a message that exceeds a limit, without parsing it.
@@ -193,10 +205,10 @@ mod tests {
         assert_eq!(lines(b"1234\n12345", 4), [next, Err(())]);
     }
 
-    fn rejected_as(code: i32, line: &str) -> Option<Option<String>> {
-        match parse(line.as_bytes(), None) {
+    fn rejected_as(code: i32, line: impl AsRef<[u8]>) -> Option<Option<String>> {
+        match parse(line.as_ref(), None) {
             Some(Incoming::Rejected(error, id)) => {
-                assert_eq!(error.code.0, code, "{line}");
+                assert_eq!(error.code.0, code, "{error:?}");
                 Some(id.map(|id| id.to_string()))
             }
             _ => None,
@@ -215,14 +227,29 @@ mod tests {
                 let params = format!(r#"{{"id":3,"x":{value}}}"#);
                 format!(r#"{{"jsonrpc":"2.0",{id}"method":"ping", "params" : {params}}}"#)
             };
-            let answer = rejected_as(-32700, &call(r#""id" : 7, "#));
+            let answer = rejected_as(-32700, call(r#""id" : 7, "#));
             assert_eq!(answer, Some(Some("7".to_owned())), "{value}");
-            let answer = rejected_as(-32700, &call(r#""id":"a,b","#));
+            let answer = rejected_as(-32700, call(r#""id":"a,b","#));
             assert_eq!(answer, Some(Some("a,b".to_owned())), "{value}");
             assert!(parse(call("").as_bytes(), None).is_none(), "a notification");
         }
         assert_eq!(rejected_as(-32700, r#"{"id":1e999}"#), Some(None));
         assert_eq!(rejected_as(-32700, "{,"), Some(None));
+    }
+
+    #[test]
+    fn a_line_that_is_not_utf8_is_answered() {
+        for line in [
+            &b"\xff\xfe"[..],
+            b"\xff\xfe{\0}\0",
+            b"{\"id\": \"\xe9\"}",
+            b"h\xe9",
+        ] {
+            assert_eq!(rejected_as(-32700, line), Some(None), "{line:?}");
+        }
+        let call =
+            b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":{\"x\":\"\xe9\"}}";
+        assert_eq!(rejected_as(-32700, call), Some(Some("7".to_owned())));
     }
 
     #[test]

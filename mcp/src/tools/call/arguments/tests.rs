@@ -31,15 +31,73 @@ fn strings_stand_for_numbers_and_booleans() {
     let text = refusal("list_documents", json!({"recursive": "yes"}));
     assert_eq!(
         text,
-        "INVALID_ARGUMENT: recursive: \"yes\" given; a boolean is expected."
+        "INVALID_ARGUMENT: recursive: \"yes\" given; true or false is expected."
     );
     let text = refusal("search", json!({"query": "a", "limit": "ten"}));
     assert_eq!(
         text,
-        "INVALID_ARGUMENT: limit: \"ten\" given; an integer is expected."
+        "INVALID_ARGUMENT: limit: \"ten\" given; an integer from 1 to 50 is expected."
     );
     assert!(refusal("search", json!({"query": "a", "limit": 1.5})).contains("an integer"));
-    assert!(refusal("search", json!({"query": 1})).contains("a string"));
+    let arguments = read("get_pages", json!({"document_id": 1, "page_range": 3})).unwrap();
+    assert_eq!(arguments.values["page_range"], "3");
+    let arguments = read("get_documents", json!({"documents": [7, "a"]})).unwrap();
+    assert_eq!(arguments.values["documents"], json!(["7", "a"]));
+}
+
+#[test]
+fn a_wrong_type_names_what_is_expected() {
+    for (tool, given, text) in [
+        (
+            "search",
+            json!({"query": {"a": 1}}),
+            "query: an object given; a text is expected",
+        ),
+        (
+            "search",
+            json!({"query": "a", "filters": "docs"}),
+            "filters: \"docs\" given; an object is expected",
+        ),
+        (
+            "search_docs",
+            json!({"query": "a", "min_score": "high"}),
+            "min_score: \"high\" given; a number from 0 to 1 is expected",
+        ),
+        (
+            "get_documents",
+            json!({"documents": {"a": 1}}),
+            "documents: an object given; a list of texts is expected",
+        ),
+        (
+            "get_documents",
+            json!({"documents": ["a", true]}),
+            "documents: true in the list; it takes texts",
+        ),
+        (
+            "get_document_data",
+            json!({"document_id": "a", "start_line": "x"}),
+            "start_line: \"x\" given; an integer of 1 or more is expected",
+        ),
+    ] {
+        let expected = format!("INVALID_ARGUMENT: {text}.");
+        assert_eq!(refusal(tool, given), expected);
+    }
+}
+
+#[test]
+fn lines_have_a_least_and_no_most() {
+    let lines = |first: i64, last: i64| {
+        let given = json!({"document_id": "a", "start_line": first, "end_line": last});
+        read("get_document_data", given)
+    };
+    for first in [0, -1] {
+        let text = lines(first, 9).unwrap_err().text();
+        let expected =
+            format!("INVALID_ARGUMENT: start_line: {first} given; it must be 1 or more.");
+        assert_eq!(text, expected);
+    }
+    let (params, _) = lines(2, 9_999_999_999).unwrap().params::<Value>().unwrap();
+    assert_eq!(params["end_line"], u32::MAX);
 }
 
 #[test]
@@ -178,7 +236,7 @@ fn aliases_are_accepted() {
     let arguments = read("search", both).unwrap();
     assert_eq!(arguments.values["filters.fileType"], "md");
     let two = json!({"query": "a", "filters": {"tags": ["a", "b"]}});
-    assert!(refusal("search", two).contains("filters.tag: a list given; a string"));
+    assert!(refusal("search", two).contains("filters.tag: a list given; a text"));
     let arguments = read("search_docs", json!({"query": "a", "topK": 3})).unwrap();
     assert_eq!(arguments.values["top_k"], 3);
     let both = json!({"query": "a", "topK": 3, "top_k": 4});
