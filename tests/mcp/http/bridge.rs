@@ -87,14 +87,14 @@ fn a_bridge_refuses_to_start_without_a_valid_token() {
         crate::support::run(&mut command)
     };
     for (arguments, variable, code, words) in [
-        (vec![&*url], Some("kb_wrong"), 1, "invalid token"),
+        (vec![&*url], Some("kb_wrong"), 2, "invalid token"),
         (
             vec![&*url, "--token-file", "wrong.txt"],
             Some(&*valid),
-            1,
+            2,
             "invalid token",
         ),
-        (vec![&*url], None, 1, "requires one"),
+        (vec![&*url], None, 2, "requires one"),
         (vec![&*url], Some("two words"), 2, "spaces"),
         (vec![&*url, "--token-file", "none.txt"], None, 2, "none.txt"),
         (vec!["https://127.0.0.1:1/mcp"], None, 2, "no TLS"),
@@ -126,6 +126,59 @@ fn a_bridge_refuses_to_start_without_a_valid_token() {
     let answer = bridge.ask("tools/list", json!({}));
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(message.starts_with("invalid token"), "{message}");
+}
+
+/// Answers every request on a port with the same bytes; the URL of it.
+fn same_answer(status: &str, kind: &str, body: &str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = stream;
+            let mut request = [0; 4096];
+            let _ = std::io::Read::read(&mut stream, &mut request);
+            let _ = std::io::Write::write_all(&mut stream, answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn a_bridge_refuses_what_is_no_mcp_server() {
+    let folder = Folder::indexed();
+    let start = |url: &str| {
+        let mut command = folder.command();
+        command.args(["mcp", "--connect", url]);
+        command.stdin(std::process::Stdio::null());
+        crate::support::run(&mut command)
+    };
+    for (status, kind, body) in [
+        ("200 OK", "text/html; charset=utf-8", "<html>Welcome</html>"),
+        ("404 Not Found", "text/html", "<html>Not found</html>"),
+        (
+            "404 Not Found",
+            "application/json",
+            "{\"error\": \"no such page\"}",
+        ),
+        ("405 Method Not Allowed", "text/plain", "no"),
+        ("500 Internal Server Error", "text/plain", "oops"),
+        ("200 OK", "application/json", "{\"ok\": true}"),
+        ("301 Moved Permanently", "text/html", ""),
+    ] {
+        let told = start(&same_answer(status, kind, body));
+        assert_eq!(told.code, Some(2), "{status} {kind}: {told:?}");
+        assert_eq!(told.stdout, "");
+        assert!(told.stderr.contains("no MCP server"), "{told:?}");
+        assert!(told.stderr.contains("/mcp"), "{told:?}");
+    }
+    // A server of an older revision refuses the first question, and has a session.
+    let session = "{\"jsonrpc\": \"2.0\", \"id\": \"kb-connect\", \"error\": {\"code\": -32000, \"message\": \"no\"}}";
+    let told = start(&same_answer("400 Bad Request", "application/json", session));
+    assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""));
 }
 
 fn start_bridge(mut command: Command, url: &str, token: &str) -> Client {

@@ -10,7 +10,7 @@ use kb_mcp::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_
 
 use crate::args::McpArguments;
 use crate::exit::Exit;
-use crate::failure::{Failure, FailureReport};
+use crate::failure::Failure;
 use crate::locate::{locate, locate_argument};
 use crate::output::format::shell_word;
 use crate::output::{Output, log};
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
     if let Some(url) = &arguments.connect {
         return match arguments.print_config {
             Some(host) => print_snippet(&snippet(host, &bridge(url, arguments)?), output),
-            None => connect(url, arguments, output),
+            None => connect(url, arguments),
         };
     }
     if let Some(host) = arguments.print_config {
@@ -163,24 +163,14 @@ fn bridge(url: &str, arguments: &McpArguments) -> Result<Launch, Failure> {
     })
 }
 
-fn connect(url: &str, arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn connect(url: &str, arguments: &McpArguments) -> Result<Exit, Failure> {
     let options = ConnectOptions {
         url: url.to_owned(),
         token: token(arguments)?,
         note: Arc::new(log),
     };
-    match kb_mcp::connect_stdio(&options) {
-        // Not an error of this command: the other side says no.
-        Err(StartError::InvalidToken { message, hint }) => {
-            output.failure(&FailureReport {
-                code: "INVALID_TOKEN",
-                message,
-                hint,
-            });
-            Ok(Exit::Nothing)
-        }
-        result => result.map(|()| Exit::Found).map_err(explain),
-    }
+    let ended = kb_mcp::connect_stdio(&options);
+    ended.map(|()| Exit::Found).map_err(explain)
 }
 
 /// The token from `--token-file`, else from the environment.

@@ -7,16 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use hyper::body::Bytes;
-use hyper::header::{HeaderMap, HeaderValue};
-use hyper::{Method, StatusCode};
-use serde_json::json;
+use hyper::header::HeaderValue;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::check::check;
 use super::client::Client;
-use super::failure::Failure;
-use super::headers::headers_of;
-use super::message::Message;
 use super::relay::Relay;
 use super::url::ServerUrl;
 use crate::options::{ConnectOptions, StartError};
@@ -34,9 +30,6 @@ const MEMORY_KIB: usize = 64 << 10;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 const DRAIN_STEP: Duration = Duration::from_millis(5);
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// How long the server may take to answer the first request.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A line of the client, and the permit for its memory.
 type Incoming = (Vec<u8>, Option<OwnedSemaphorePermit>);
@@ -87,68 +80,6 @@ fn authorization(token: Option<&str>) -> Result<Option<HeaderValue>, StartError>
         })?;
     header.set_sensitive(true);
     Ok(Some(header))
-}
-
-/// Asks the server who it is, to find out before the client does whether it is there and accepts the
-/// token. A server of an older revision refuses the question, but answers.
-async fn check(client: &Client, has_token: bool) -> Result<(), StartError> {
-    let url = client.url.to_string();
-    let revision = rmcp::model::ProtocolVersion::V_2026_07_28;
-    let message = json!({"jsonrpc": "2.0", "id": "kb-connect", "method": "server/discover",
-    "params": {"_meta": {
-        "io.modelcontextprotocol/protocolVersion": revision.as_str(),
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }}});
-    let message = message.to_string();
-    let headers = Message::read(message.as_bytes());
-    let headers = headers.map_or_else(HeaderMap::new, |message| headers_of(&message, None));
-    let asked = client.send(Method::POST, headers, Bytes::from(message));
-    let answered = match tokio::time::timeout(CHECK_TIMEOUT, asked).await {
-        Ok(answered) => answered,
-        Err(_) => Err(Failure::Unreachable("it does not answer".to_owned())),
-    };
-    let not_connected = |message: String, hint: &str| StartError::NotConnected {
-        message,
-        hint: Some(hint.to_owned()),
-    };
-    let reply = answered.map_err(|failure| {
-        let hint = "`kb mcp FILE.kb --http ADDR:PORT` starts one";
-        not_connected(failure.describe(&url), hint)
-    })?;
-    let is_json = (reply.headers.get("content-type"))
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-    match reply.status {
-        StatusCode::UNAUTHORIZED if has_token => Err(StartError::InvalidToken {
-            message: format!("invalid token: the server at {url} does not accept it"),
-            hint: Some("`kb token list` on its machine shows the tokens it accepts".to_owned()),
-        }),
-        StatusCode::UNAUTHORIZED => Err(StartError::InvalidToken {
-            message: format!("no token: the server at {url} requires one"),
-            hint: Some("set KB_MCP_TOKEN, or pass --token-file FILE".to_owned()),
-        }),
-        StatusCode::NOT_FOUND if !is_json => {
-            let message = format!("no MCP server answers at {url}");
-            Err(not_connected(
-                message,
-                "the path of `kb mcp --http` is /mcp",
-            ))
-        }
-        StatusCode::FORBIDDEN => {
-            let status = reply.status;
-            let mut text = Vec::new();
-            let mut reply = reply;
-            while let Ok(Some(chunk)) = reply.chunk().await {
-                text.extend_from_slice(chunk.get(..chunk.len().min(1000)).unwrap_or_default());
-            }
-            let text = String::from_utf8_lossy(&text).into_owned();
-            let message = Failure::Refused(status, text).describe(&url);
-            Err(not_connected(
-                message,
-                "whoever runs the server can allow it",
-            ))
-        }
-        _ => Ok(()),
-    }
 }
 
 async fn relay(client: &Arc<Client>, input: File, output: File) -> io::Result<()> {
