@@ -49,6 +49,16 @@ pub struct Lines {
     pub last: u32,
 }
 
+impl Lines {
+    /// As they stand behind the name of a document: `10-20`, or `10-` up to the last line there can be.
+    pub fn range_text(self) -> String {
+        match self.last {
+            u32::MAX => format!("{}-", self.first),
+            last => format!("{}-{last}", self.first),
+        }
+    }
+}
+
 /// Whether the original of a document is as it was when it was indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]

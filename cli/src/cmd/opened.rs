@@ -37,6 +37,11 @@ impl Opened {
         }
     }
 
+    /// The command that lists the documents of the file.
+    pub(crate) fn list_command(&self) -> String {
+        format!("kb ls -r -f {}", shell_word(&self.file))
+    }
+
     /// The answer of the engine, or its error with the corrected command.
     pub(crate) fn ask<T>(&self, answer: kb_engine::Result<T>) -> Result<T, Failure> {
         answer.map_err(|error| {

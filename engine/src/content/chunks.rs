@@ -1,15 +1,17 @@
 //! Chunks of a document.
 
+use std::ops::Range;
+
 use crate::content::CommitView;
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::sections::section_span;
-use crate::content::text::{rows_of, span_of};
+use crate::content::text::{lines_of_part, rows_of, span_of};
 use crate::error::Result;
-use crate::paging::{Budget, PageOptions, Paged, fill, skip};
+use crate::paging::{Budget, PageOptions, Paged, TextParts, TextPosition, fill, fill_texts, skip};
 use crate::store::outline::SectionPath;
-use crate::types::{ChunkSpan, Lines};
+use crate::types::{ChunkSpan, Lines, Span};
 
-/// One chunk of a document.
+/// One chunk of a document; or where it alone is over the budget, a part of it, with the bytes and lines of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkText {
@@ -55,10 +57,10 @@ pub(crate) fn chunks(
         span,
     }
     .scope(commit);
-    let start = scope.start(page)?;
+    let start = TextPosition::of(scope.start(page)?);
     let budget = Budget::of_texts(page);
     if record.rows == 0 {
-        return fill(&scope, budget, start, std::iter::empty(), |_| 0);
+        return fill(&scope, budget, start.item, std::iter::empty(), |_| 0);
     }
     let segment = commit.catalog.segment(record.segment())?;
     let segment = segment.bind(commit.snapshot)?;
@@ -70,7 +72,7 @@ pub(crate) fn chunks(
         rows = rows_of(&segment, &record, span)?;
     }
     let numbered = rows.map(|row| (row, row.saturating_sub(record.first_row)));
-    let texts = skip(numbered, start).map(|(row, index)| {
+    let texts = skip(numbered, start.item).map(|(row, index)| {
         let at = chunks.get(row)?.at;
         Ok(ChunkText {
             index,
@@ -79,8 +81,25 @@ pub(crate) fn chunks(
             text: blocks.chunk(row)?,
         })
     });
-    fill(&scope, budget, start, texts, |chunk: &ChunkText| {
-        let section: usize = chunk.section.iter().map(String::len).sum();
-        (chunk.text.len() + section) as u64 + ITEM_OVERHEAD_BYTES
-    })
+    let parts = TextParts {
+        text: |chunk: &ChunkText| chunk.text.as_str(),
+        names_bytes: |chunk| {
+            let section: usize = chunk.section.iter().map(String::len).sum();
+            section as u64 + ITEM_OVERHEAD_BYTES
+        },
+        keep: |chunk: &mut ChunkText, part: Range<usize>| {
+            if !record.line_map {
+                chunk.at.lines = lines_of_part(chunk.at.lines, &chunk.text, &part);
+            }
+            let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            let start = chunk.at.span.start;
+            chunk.at.span = Span {
+                start: start.saturating_add(byte(part.start)),
+                end: start.saturating_add(byte(part.end)),
+            };
+            chunk.text.truncate(part.end);
+            chunk.text.drain(..part.start);
+        },
+    };
+    fill_texts(&scope, budget, start, texts, &parts)
 }

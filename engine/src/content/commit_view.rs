@@ -33,10 +33,18 @@ impl CommitView<'_> {
         Ok((id, record))
     }
 
-    /// As [`CommitView::resolve`], with the lines that the name selects.
+    /// As [`CommitView::resolve`], with the lines that the name selects; the bytes of them that it skips are
+    /// for [`CommitView::locate_text`].
     pub(crate) fn locate(&self, name: &str) -> Result<(DocumentId, DocumentRecord, Option<Lines>)> {
         let found = resolve::locate(self.snapshot, self.catalog, self.path, name)?;
         let record = self.catalog.documents.get(self.snapshot, found.id)?;
         Ok((found.id, record, found.lines))
+    }
+
+    /// The document, and the text of it that a name selects: lines, and how many bytes of them it skips.
+    pub(crate) fn locate_text(&self, name: &str) -> Result<(DocumentRecord, Option<Lines>, u32)> {
+        let found = resolve::locate(self.snapshot, self.catalog, self.path, name)?;
+        let record = self.catalog.documents.get(self.snapshot, found.id)?;
+        Ok((record, found.lines, found.skip_bytes))
     }
 }

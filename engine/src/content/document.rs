@@ -62,6 +62,8 @@ pub struct LocatedDocument {
     /// The lines that the name selects, as they stand in it: they may be beyond the end, or reversed. `None`:
     /// it names the document alone.
     pub lines: Option<Lines>,
+    /// Bytes of the text of these lines that the name skips: `a.md:10-20+300` continues after 300 bytes.
+    pub skip_bytes: u32,
     /// How the name means the document: to choose among documents of several files.
     pub how: NameMatch,
 }
@@ -103,6 +105,7 @@ pub(crate) fn locate(commit: CommitView<'_>, name: &str) -> Result<LocatedDocume
     Ok(LocatedDocument {
         document: DocumentInfo::from_record(record)?,
         lines: found.lines,
+        skip_bytes: found.skip_bytes,
         how: found.how,
     })
 }
@@ -111,6 +114,25 @@ pub(crate) fn locate(commit: CommitView<'_>, name: &str) -> Result<LocatedDocume
 pub(crate) fn matching(
     commit: CommitView<'_>,
     glob: &str,
+    limit: usize,
+) -> Result<(Vec<String>, u64)> {
+    let (glob, lines) = resolve::of_address(glob, commit.path)?;
+    let lines = lines.map(|lines| format!(":{lines}"));
+    let found = matching_paths(commit, &glob, lines.as_deref(), limit)?;
+    // Where the whole is the glob of nothing, its end may be lines.
+    match resolve::split_selection(&glob) {
+        Some((glob, lines)) if found.1 == 0 => {
+            matching_paths(commit, glob, Some(&format!(":{lines}")), limit)
+        }
+        _ => Ok(found),
+    }
+}
+
+/// The paths that a glob matches, each with `lines` behind it.
+fn matching_paths(
+    commit: CommitView<'_>,
+    glob: &str,
+    lines: Option<&str>,
     limit: usize,
 ) -> Result<(Vec<String>, u64)> {
     let globs = Globs::new(&[glob.to_owned()])?;
@@ -122,7 +144,7 @@ pub(crate) fn matching(
             if globs.is_match(path) {
                 total += 1;
                 if paths.len() < limit {
-                    paths.push(path.to_owned());
+                    paths.push(format!("{path}{}", lines.unwrap_or_default()));
                 }
             }
             Ok(ControlFlow::Continue(()))

@@ -20,7 +20,11 @@ pub(super) enum PagedCall<'a> {
     /// Chunks of a document, or those that touch a span of its text.
     Chunks { path: &'a str, span: Option<Span> },
     /// Text of a document, or some lines of it.
-    Text { path: &'a str, lines: Option<Lines> },
+    Text {
+        path: &'a str,
+        lines: Option<Lines>,
+        skip_bytes: u32,
+    },
     /// Pages of a document; the ranges as the caller wrote them: `1-3,5`.
     Pages { path: &'a str, ranges: &'a str },
     /// Sections of a document, or one of them, by its number, and those below it.
@@ -50,13 +54,18 @@ impl PagedCall<'_> {
             PagedCall::Skipped { prefix } => ("skipped", prefix, None),
             PagedCall::Chunks { path, span } => {
                 let span = span.map(|span| range(span.start, span.end));
-                ("chunks", path, Some(span.unwrap_or_default()))
+                ("texts of chunks", path, Some(span.unwrap_or_default()))
             }
-            PagedCall::Text { path, lines } => {
+            PagedCall::Text {
+                path,
+                lines,
+                skip_bytes,
+            } => {
                 let lines = lines.map(|lines| range(lines.first, lines.last));
-                ("text", path, Some(lines.unwrap_or_default()))
+                let lines = lines.unwrap_or_default();
+                ("text", path, Some(format!("{lines}+{skip_bytes}")))
             }
-            PagedCall::Pages { path, ranges } => ("pages", path, Some(ranges.to_owned())),
+            PagedCall::Pages { path, ranges } => ("texts of pages", path, Some(ranges.to_owned())),
             PagedCall::Sections { path, within } => ("sections", path, within.map(str::to_owned)),
             PagedCall::Section { path, span } => {
                 ("section", path, Some(range(span.start, span.end)))

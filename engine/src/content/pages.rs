@@ -5,17 +5,20 @@ use std::ops::Range;
 use crate::catalog::BoundSegment;
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::sections::section_span;
-use crate::content::text::{all_lines, rows_of, span_of};
+use crate::content::text::{all_lines, lines_of_part, rows_of, span_of};
 use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
-use crate::paging::{Budget, PageOptions, Paged, TOKEN_BYTES, fill, skip};
+use crate::paging::{
+    Budget, PageOptions, Paged, TOKEN_BYTES, TextParts, TextPosition, fill_texts, skip,
+};
 use crate::store::documents::DocumentRecord;
 use crate::types::Lines;
 
 /// Most bytes of a page of several chunks.
 const PAGE_BYTES: u64 = 800 * TOKEN_BYTES;
 
-/// A page of a document: neighbouring chunks of about 800 tokens together.
+/// A page of a document: neighbouring chunks of about 800 tokens together; or where it alone is over the budget,
+/// a part of it, with the lines of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DocumentPage {
@@ -37,8 +40,10 @@ pub struct DocumentPages {
     pub pages: Paged<DocumentPage>,
     /// Number of pages of the document, at least 1.
     pub total: u32,
-    /// Number of pages that the call selects, those on earlier and later parts of the result included.
+    /// Number of pages that the call selects, those of earlier parts of the result included.
     pub selected: u64,
+    /// Number of these that the next parts of the result have; of a page that is cut, the rest.
+    pub left: u64,
 }
 
 /// Which pages of a document a call returns.
@@ -89,14 +94,14 @@ pub(crate) fn pages(
         ranges: &ranges_text,
     }
     .scope(commit);
-    let start = scope.start(page)?;
+    let start = TextPosition::of(scope.start(page)?);
     let whole = [(1, total)];
     let ranges = if ranges.is_empty() { &whole } else { &*ranges };
     let clipped = ranges.iter().map(|(first, last)| *first..=total.min(*last));
-    let selected = clipped.clone().map(|range| range.count() as u64).sum();
+    let selected: u64 = clipped.clone().map(|range| range.count() as u64).sum();
     let numbers = clipped.flatten();
     let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
-    let texts = skip(numbers, start).map(|number| {
+    let texts = skip(numbers, start.item).map(|number| {
         let mut document_page = DocumentPage {
             number,
             text: String::new(),
@@ -113,19 +118,29 @@ pub(crate) fn pages(
         }
         Ok(document_page)
     });
-    let pages = fill(
-        &scope,
-        Budget::of_texts(page),
-        start,
-        texts,
-        |document_page: &DocumentPage| document_page.text.len() as u64 + ITEM_OVERHEAD_BYTES,
-    )?;
+    let parts = TextParts {
+        text: |page: &DocumentPage| page.text.as_str(),
+        names_bytes: |_| ITEM_OVERHEAD_BYTES,
+        keep: |page: &mut DocumentPage, part: Range<usize>| {
+            if !record.line_map {
+                page.lines = lines_of_part(page.lines, &page.text, &part);
+            }
+            page.text.truncate(part.end);
+            page.text.drain(..part.start);
+        },
+    };
+    let pages = fill_texts(&scope, Budget::of_texts(page), start, texts, &parts)?;
+    let left = match &pages.next {
+        Some(next) => selected.saturating_sub(TextPosition::of(next.offset()?).item),
+        None => 0,
+    };
     let document = DocumentInfo::from_record(record.clone())?;
     Ok(DocumentPages {
         document,
         pages,
         total,
         selected,
+        left,
     })
 }
 
@@ -246,13 +261,21 @@ mod tests {
         let (_folder, kb) = two_documents("a.txt", &"the moon pulls the sea\n".repeat(1000));
         let ranges = [(2, 5), (1, 1)];
         let whole = pages_of(&kb, "a.txt", &ranges).unwrap().pages;
-        for max_tokens in [1, 1700, 2500, 9000] {
+        for max_tokens in [1, 30, 200, 1700, 2500, 9000] {
             let mut page = PageOptions::default().max_tokens(max_tokens);
-            let mut parts = Vec::new();
+            let mut parts: Vec<DocumentPage> = Vec::new();
             loop {
                 let pages = kb.pages("a.txt", &ranges, &page).unwrap().pages;
                 page.cursor = pages.next.clone();
-                parts.extend(pages);
+                for part in pages {
+                    match parts.last_mut().filter(|last| last.number == part.number) {
+                        Some(DocumentPage { text, lines, .. }) => {
+                            text.push_str(&part.text);
+                            lines.last = part.lines.last;
+                        }
+                        None => parts.push(part),
+                    }
+                }
                 if page.cursor.is_none() {
                     break;
                 }

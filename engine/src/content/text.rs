@@ -7,7 +7,7 @@ use crate::catalog::BoundSegment;
 use crate::content::paged_call::PagedCall;
 use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
-use crate::paging::{Budget, Cursor, CursorScope, PageOptions, tokens};
+use crate::paging::{Budget, Cursor, CursorScope, PageOptions, line_cut, tokens};
 use crate::store::documents::DocumentRecord;
 use crate::types::{Lines, Span, line_ends};
 
@@ -40,8 +40,11 @@ pub(crate) fn text(
     name: &str,
     lines: Option<Lines>,
 ) -> Result<DocumentText> {
-    let (_, record, named) = commit.locate(name)?;
-    whole(commit, record, lines.or(named))
+    let (record, named, skip_bytes) = commit.locate_text(name)?;
+    match lines {
+        Some(_) => whole(commit, record, lines, 0),
+        None => whole(commit, record, named, skip_bytes),
+    }
 }
 
 /// See [`crate::Kb::text_paged`].
@@ -52,15 +55,19 @@ pub(crate) fn text_paged(
     page: &PageOptions,
 ) -> Result<DocumentText> {
     page.validate()?;
-    let (_, record, named) = commit.locate(name)?;
-    let lines = lines.or(named);
+    let (record, named, skip_bytes) = commit.locate_text(name)?;
+    let (lines, skip_bytes) = match lines {
+        Some(_) => (lines, 0),
+        None => (named, skip_bytes),
+    };
     let scope = PagedCall::Text {
         path: &record.path,
         lines,
+        skip_bytes,
     }
     .scope(commit);
     let start = scope.start(page)?;
-    let span = span_of(commit, &record, lines)?;
+    let span = span_after(commit, &record, lines, skip_bytes)?;
     paged(commit, record, span, start, &scope, page)
 }
 
@@ -102,12 +109,13 @@ fn whole(
     commit: CommitView<'_>,
     record: DocumentRecord,
     lines: Option<Lines>,
+    skip_bytes: u32,
 ) -> Result<DocumentText> {
     let damaged = |path: &str| Error::damaged(format!("the text of {path:?}"));
     if chunk_bytes(commit, &record)? != record.text_bytes {
         return Err(damaged(&record.path));
     }
-    let span = span_of(commit, &record, lines)?;
+    let span = span_after(commit, &record, lines, skip_bytes)?;
     let len = u64::from(span.len());
     if len > WHOLE_TEXT_LIMIT_BYTES {
         return Err(Error::TooLarge {
@@ -230,10 +238,7 @@ pub(super) fn span_of(
     };
     if range.first == 0 || range.first > range.last || range.first > record.lines {
         return Err(Error::InvalidRange {
-            range: match range.last {
-                u32::MAX => format!("{}-", range.first),
-                last => format!("{}-{last}", range.first),
-            },
+            range: range.range_text(),
             path: record.path.clone(),
             lines: record.lines,
         });
@@ -269,6 +274,44 @@ pub(super) fn span_of(
         span.end = last_at.span.start.saturating_add(taken).max(span.start);
     }
     Ok(span)
+}
+
+/// As [`span_of`], without the first `skip_bytes` bytes.
+///
+/// # Errors
+/// As [`span_of`]; [`Error::InvalidRange`] when the lines have no more bytes than that, or a character of them
+/// would be cut.
+fn span_after(
+    commit: CommitView<'_>,
+    record: &DocumentRecord,
+    lines: Option<Lines>,
+    skip_bytes: u32,
+) -> Result<Span> {
+    let span = span_of(commit, record, lines)?;
+    if skip_bytes == 0 {
+        return Ok(span);
+    }
+    let start = span.start.saturating_add(skip_bytes);
+    let is_there = start < span.end && is_character(commit, record, start)?;
+    match lines {
+        Some(lines) if !is_there => Err(Error::InvalidRange {
+            range: format!("{}+{skip_bytes}", lines.range_text()),
+            path: record.path.clone(),
+            lines: record.lines,
+        }),
+        _ => Ok(Span { start, ..span }),
+    }
+}
+
+/// Whether a character of the text begins at byte `at`.
+fn is_character(commit: CommitView<'_>, record: &DocumentRecord, at: u32) -> Result<bool> {
+    let Some(segment) = commit.catalog.bind_document(commit.snapshot, record)? else {
+        return Ok(false);
+    };
+    let row = row_at(&segment, record, u64::from(at))?;
+    let first = segment.chunks().get(row)?.at.span.start;
+    let text = segment.blocks()?.chunk(row)?;
+    Ok(text.is_char_boundary(at.saturating_sub(first) as usize))
 }
 
 /// Length of the first `lines` lines of a text in bytes, line ends included.
@@ -316,22 +359,15 @@ pub(super) fn rows_of(
     Ok(first..last.saturating_add(1))
 }
 
-/// Where to cut a text so that at most `bytes` bytes are left: after the last line that fits, else after
-/// the last character that fits, else after the first.
-fn line_cut(text: &str, bytes: u64) -> usize {
-    let Some(bytes) = usize::try_from(bytes)
-        .ok()
-        .filter(|bytes| *bytes < text.len())
-    else {
-        return text.len();
-    };
-    let fits = text
-        .get(..text.floor_char_boundary(bytes))
-        .unwrap_or_default();
-    match fits.rfind('\n') {
-        Some(end) => end + 1,
-        None if fits.is_empty() => text.chars().next().map_or(0, char::len_utf8),
-        None => fits.len(),
+/// The lines of a part of a text that covers `lines`, where those are the lines of the text.
+pub(super) fn lines_of_part(lines: Lines, text: &str, part: &Range<usize>) -> Lines {
+    let before = text.get(..part.start).unwrap_or_default();
+    let shown = text.get(part.clone()).unwrap_or_default();
+    let shown = shown.strip_suffix('\n').unwrap_or(shown);
+    let first = lines.first.saturating_add(line_ends(before));
+    Lines {
+        first,
+        last: first.saturating_add(line_ends(shown)),
     }
 }
 

@@ -276,9 +276,12 @@ impl Kb {
 
     /// The documents that a glob over whole paths matches, as those of
     /// [`Filters::paths`](crate::Filters::paths) do: at most `limit` of the paths, in the order of path bytes, and
-    /// how many there are. Cost grows with the number of documents.
+    /// how many there are. Of a glob with lines behind it (`docs/*.md:1-20`) each path has them too; an address
+    /// of this file (`kb://notes/doc/docs/*.md`) stands for the glob in it. Cost grows with the number of
+    /// documents.
     ///
     /// # Errors
+    /// [`Error::DocumentNotFound`](crate::Error::DocumentNotFound) for an address of another file;
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a glob that does not parse or exceeds a limit.
     pub fn matching(&self, glob: &str, limit: usize) -> Result<(Vec<String>, u64)> {
         self.file

@@ -30,6 +30,9 @@ pub struct NamedText {
     pub position: usize,
     /// The text; where its `next` is set, only the beginning of what the name means.
     pub text: DocumentText,
+    /// The name of the rest, where the text is cut: `a.md:40-90`, or within a line `a.md:40-90+300`, the same
+    /// without the first 300 bytes.
+    pub rest: Option<String>,
 }
 
 /// A name that has no text in the result.
@@ -75,22 +78,16 @@ pub fn read_texts(names: &[(&Kb, &str, Option<Lines>)], max_tokens: u32) -> Resu
     for (position, (kb, name, lines)) in names.iter().enumerate() {
         let left = u64::from(max_tokens).saturating_sub(tokens(taken_bytes));
         page.max_tokens = Some(u32::try_from(left.max(1)).unwrap_or(u32::MAX));
-        let reason = match read(kb, name, *lines, &page) {
-            Ok(Read::Whole(text)) if tokens(taken_bytes + taken(&text)) <= max_tokens.into() => {
-                taken_bytes += taken(&text);
-                found.texts.push(NamedText { position, text });
-                continue;
-            }
-            Ok(Read::Whole(text)) => {
-                let size = text.tokens;
-                if found.texts.is_empty() && beginning.is_none() {
-                    beginning = Some(NamedText { position, text });
+        let reason = match read(kb, position, name, *lines, &page) {
+            Ok((named, size)) => {
+                let with = taken_bytes + taken(&named.text);
+                if named.rest.is_none() && tokens(with) <= max_tokens.into() {
+                    taken_bytes = with;
+                    found.texts.push(named);
+                    continue;
                 }
-                LeftOutReason::OverBudget(Some(size))
-            }
-            Ok(Read::Beginning(text, size)) => {
                 if found.texts.is_empty() && beginning.is_none() {
-                    beginning = Some(NamedText { position, text });
+                    beginning = Some(named);
                 }
                 LeftOutReason::OverBudget(size)
             }
@@ -109,21 +106,72 @@ pub fn read_texts(names: &[(&Kb, &str, Option<Lines>)], max_tokens: u32) -> Resu
     Ok(found)
 }
 
-enum Read {
-    Whole(DocumentText),
-    /// Of a text that does not fit, with the tokens of all of it, where they are known.
-    Beginning(DocumentText, Option<u64>),
+/// The text, or as much of it as fits, and the tokens of all of it where they are known.
+fn read(
+    kb: &Kb,
+    position: usize,
+    name: &str,
+    lines: Option<Lines>,
+    page: &PageOptions,
+) -> Result<(NamedText, Option<u64>)> {
+    let located = kb.locate(name)?;
+    let (named, skip_bytes) = match lines {
+        Some(_) => (lines, 0),
+        None => (located.lines, located.skip_bytes),
+    };
+    let path = &located.document.path;
+    let text = match named {
+        Some(lines) if skip_bytes > 0 => {
+            kb.text_paged(&name_of(path, lines, skip_bytes), None, page)?
+        }
+        _ => kb.text_paged(path, named, page)?,
+    };
+    let size = match (&text.next, named) {
+        (None, _) => Some(text.tokens),
+        (Some(_), None) => Some(tokens(located.document.text_bytes)),
+        (Some(_), Some(_)) => None,
+    };
+    let rest = text.next.is_some().then(|| {
+        let named = named.unwrap_or(Lines {
+            first: 1,
+            last: u32::MAX,
+        });
+        rest_of(&text, named, skip_bytes)
+    });
+    let named = NamedText {
+        position,
+        text,
+        rest,
+    };
+    Ok((named, size))
 }
 
-fn read(kb: &Kb, name: &str, lines: Option<Lines>, page: &PageOptions) -> Result<Read> {
-    let located = kb.locate(name)?;
-    let (document, lines) = (located.document, lines.or(located.lines));
-    let text = kb.text_paged(&document.path, lines, page)?;
-    if text.next.is_none() && !text.over_budget {
-        return Ok(Read::Whole(text));
+/// The name of what follows a text that is cut, of which `lines` without `skip_bytes` were asked for.
+fn rest_of(text: &DocumentText, lines: Lines, skip_bytes: u32) -> String {
+    let path = &text.document.path;
+    let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let next = |first: u32| Lines { first, ..lines };
+    // Its lines are not those of the original: only bytes say where it was cut.
+    if text.document.has_own_lines {
+        return name_of(path, lines, skip_bytes.saturating_add(len(&text.text)));
     }
-    let size = lines.is_none().then(|| tokens(document.text_bytes));
-    Ok(Read::Beginning(text, size))
+    match text.text.rsplit_once('\n') {
+        Some((_, "")) => name_of(path, next(text.lines.last.saturating_add(1)), 0),
+        Some((_, begun)) => name_of(path, next(text.lines.last), len(begun)),
+        None => {
+            let skip_bytes = skip_bytes.saturating_add(len(&text.text));
+            name_of(path, next(text.lines.first), skip_bytes)
+        }
+    }
+}
+
+/// The name of the text of some lines after its first bytes.
+fn name_of(path: &str, lines: Lines, skip_bytes: u32) -> String {
+    let range = lines.range_text();
+    match skip_bytes {
+        0 => format!("{path}:{range}"),
+        skip => format!("{path}:{range}+{skip}"),
+    }
 }
 
 #[cfg(test)]
@@ -144,6 +192,16 @@ mod tests {
         ] {
             writer.add_bytes(path, text.as_bytes()).unwrap();
         }
+        writer.commit().unwrap();
+        (folder, Kb::open(&file).unwrap())
+    }
+
+    fn file_of(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&file).unwrap();
+        writer.add_bytes("0.txt", b"first\nof all\n").unwrap();
+        writer.add_bytes(path, text.as_bytes()).unwrap();
         writer.commit().unwrap();
         (folder, Kb::open(&file).unwrap())
     }
@@ -190,5 +248,71 @@ mod tests {
         assert_eq!((texts.len(), left), (1, vec!["1 Some(2)".to_owned()]));
         let error = read_texts(&[], 0).unwrap_err();
         assert_eq!(error.code(), "INVALID_ARGUMENT");
+    }
+
+    /// Reads a document from `name` on as the names of the rest say, each answer of at most `max_tokens`.
+    fn read_on(kb: &Kb, name: &str, max_tokens: u32) -> String {
+        let (mut name, mut all) = (name.to_owned(), String::new());
+        for _ in 0..100_000 {
+            let mut found = read_texts(&[(kb, &name, None)], max_tokens).unwrap();
+            assert!(found.left_out.is_empty(), "{name}: {:?}", found.left_out);
+            let named = found.texts.pop().unwrap();
+            all.push_str(&named.text.text);
+            let Some(rest) = named.rest else {
+                return all;
+            };
+            assert_ne!(rest, name, "the same text for ever");
+            name = rest;
+        }
+        panic!("{name} does not end");
+    }
+
+    #[test]
+    fn the_name_of_the_rest_leads_through_a_long_line() {
+        let long = format!("one\n{}\nthree\nfour\n", "word \u{1f30a} ".repeat(800));
+        let (_folder, kb) = file_of("a.txt", &long);
+        for max_tokens in [1, 7, 100, 130, 1000, 5000] {
+            assert_eq!(read_on(&kb, "a.txt", max_tokens), long, "{max_tokens}");
+            let middle = long.rsplit_once("four").unwrap().0;
+            assert_eq!(read_on(&kb, "a.txt:1-3", max_tokens), middle);
+        }
+        for (name, rest) in [
+            ("a.txt", "a.txt:2-"),
+            ("a.txt:2-3", "a.txt:2-3+4000"),
+            ("a.txt:2-3+4000", "a.txt:2-3+8000"),
+        ] {
+            let found = read_texts(&[(&kb, name, None)], 1000).unwrap();
+            assert_eq!(found.texts[0].rest.as_deref(), Some(rest), "{name}");
+        }
+        let text = |name| kb.text(name, None).map(|text| text.text);
+        assert_eq!(text("a.txt:3-4+2").unwrap(), "ree\nfour\n");
+        for wrong in ["a.txt:3-4+11", "a.txt:2+6", "a.txt:9-+1"] {
+            assert_eq!(text(wrong).unwrap_err().code(), "INVALID_RANGE", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_lines_of_its_own_goes_on_by_bytes() {
+        let body = "<p>The moon pulls\nthe sea.</p>\n".repeat(300);
+        let html = format!("<html><body>{body}</body></html>");
+        let (_folder, kb) = file_of("a.html", &html);
+        let whole = kb.text("a.html", None).unwrap();
+        assert!(whole.document.has_own_lines);
+        for max_tokens in [50, 333] {
+            assert_eq!(read_on(&kb, "a.html", max_tokens), whole.text);
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig { cases: 48, failure_persistence: None, ..proptest::prelude::ProptestConfig::default() })]
+
+        #[test]
+        fn any_document_is_read_to_its_end(
+            text in "([a-z ]{0,30}|\n|\r\n|\u{4e2d}{1,99}|[a-z]{200,400}|\u{1f30a}e\u{301}){0,60}",
+            max_tokens in 1u32..600,
+        ) {
+            let (_folder, kb) = file_of("a.txt", &text);
+            proptest::prop_assert_eq!(read_on(&kb, "a.txt", max_tokens), text);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! [`Budget`]: decides, item by item, what still fits into one call's result.
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::paging::cursor::Cursor;
 use crate::paging::options::PageOptions;
@@ -93,6 +95,16 @@ impl Budget {
         self.max_tokens.is_some_and(|max| self.tokens() > max)
     }
 
+    /// Bytes of text that the first item may have, of which names count as `names_bytes` bytes: at least a quarter
+    /// of the budget, and one.
+    fn text_room(&self, names_bytes: u64) -> u64 {
+        let room = |max: u64| {
+            let bytes = max.saturating_mul(TOKEN_BYTES);
+            bytes.saturating_sub(names_bytes).max(bytes / 4).max(1)
+        };
+        self.max_tokens.map_or(u64::MAX, room)
+    }
+
     /// The cursor of a result that continues at `next`.
     pub(crate) fn cursor(&self, scope: &CursorScope, next: Option<u64>) -> Option<Cursor> {
         next.map(|offset| scope.cursor(offset, &self.client_state))
@@ -140,6 +152,117 @@ pub(crate) fn fill<T>(
         return Err(CursorScope::out_of_range());
     }
     Ok(budget.paged(taken, scope, None))
+}
+
+/// Where a list of texts continues, which may be within one of them. In a cursor the number of the item is the
+/// upper half of the offset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TextPosition {
+    /// Number of the item, from 0.
+    pub(crate) item: u64,
+    /// Bytes of its text before.
+    byte: u32,
+}
+
+impl TextPosition {
+    /// The position that the offset of a cursor stands for.
+    pub(crate) fn of(offset: u64) -> TextPosition {
+        TextPosition {
+            item: offset >> u32::BITS,
+            byte: u32::try_from(offset & u64::from(u32::MAX)).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn offset(self) -> u64 {
+        self.item << u32::BITS | u64::from(self.byte)
+    }
+}
+
+/// What [`fill_texts`] reads and changes of an item.
+pub(crate) struct TextParts<T, K> {
+    /// Its text.
+    pub(crate) text: fn(&T) -> &str,
+    /// Bytes that its names count as.
+    pub(crate) names_bytes: fn(&T) -> u64,
+    /// Leaves these bytes of the text, which end at characters, and says which lines they are.
+    pub(crate) keep: K,
+}
+
+/// As [`fill`], for items with a text. Where the first alone is over the budget, it is cut after a line, or after
+/// a character of a long one, and the result continues in it. `items` begin at item `start.item`.
+///
+/// # Errors
+/// As [`fill`]; [`Error::InvalidCursor`](crate::Error::InvalidCursor) when `start` is not at a character of the
+/// text.
+pub(crate) fn fill_texts<T>(
+    scope: &CursorScope,
+    mut budget: Budget,
+    start: TextPosition,
+    items: impl Iterator<Item = Result<T>>,
+    parts: &TextParts<T, impl Fn(&mut T, Range<usize>)>,
+) -> Result<Paged<T>> {
+    let mut taken = Vec::new();
+    for item in items {
+        let mut item = item?;
+        let mut begin = 0;
+        if taken.is_empty() && start.byte > 0 {
+            begin = usize::try_from(start.byte).unwrap_or(usize::MAX);
+            let text = (parts.text)(&item);
+            if begin >= text.len() || !text.is_char_boundary(begin) {
+                return Err(CursorScope::out_of_range());
+            }
+            let end = text.len();
+            (parts.keep)(&mut item, begin..end);
+        }
+        let names = (parts.names_bytes)(&item);
+        let text = (parts.text)(&item);
+        let whole = text.len();
+        if taken.is_empty() {
+            let kept = line_cut(text, budget.text_room(names));
+            if kept < whole {
+                (parts.keep)(&mut item, 0..kept);
+                budget.take((kept as u64).saturating_add(names));
+                let next = TextPosition {
+                    item: start.item,
+                    byte: u32::try_from(begin + kept).unwrap_or(u32::MAX),
+                };
+                let mut paged = budget.paged(vec![item], scope, Some(next.offset()));
+                paged.over_budget = true;
+                return Ok(paged);
+            }
+        }
+        if !budget.take((whole as u64).saturating_add(names)) {
+            let next = TextPosition {
+                item: start.item.saturating_add(taken.len() as u64),
+                byte: 0,
+            };
+            return Ok(budget.paged(taken, scope, Some(next.offset())));
+        }
+        taken.push(item);
+    }
+    if start.offset() > 0 && taken.is_empty() {
+        return Err(CursorScope::out_of_range());
+    }
+    Ok(budget.paged(taken, scope, None))
+}
+
+/// Where to cut a text so that at most `bytes` bytes are left: after the last line that fits, else after
+/// the last character that fits, else after the first.
+pub(crate) fn line_cut(text: &str, bytes: u64) -> usize {
+    let Some(bytes) = usize::try_from(bytes)
+        .ok()
+        .filter(|bytes| *bytes < text.len())
+    else {
+        return text.len();
+    };
+    let fits = text
+        .get(..text.floor_char_boundary(bytes))
+        .unwrap_or_default();
+    match fits.rfind('\n') {
+        Some(end) => end + 1,
+        None if fits.is_empty() => text.chars().next().map_or(0, char::len_utf8),
+        None => fits.len(),
+    }
 }
 
 /// The items of a list from offset `start` on.

@@ -69,7 +69,8 @@ impl Cursor {
         Ok(self.decode()?.client_state)
     }
 
-    /// How much of the result was returned up to here: items of a list, or bytes of a text.
+    /// How much of the result was returned up to here: items of a list, or bytes of a text. Of pages and chunks,
+    /// items in the upper 32 bits, and bytes of the next one in the lower.
     ///
     /// # Errors
     /// [`Error::InvalidCursor`] when this is no cursor.

@@ -9,7 +9,7 @@ mod options;
 mod paged;
 mod scope;
 
-pub(crate) use budget::{Budget, fill, skip};
+pub(crate) use budget::{Budget, TextParts, TextPosition, fill, fill_texts, line_cut, skip};
 pub use cursor::{CLIENT_STATE_LIMIT_BYTES, Cursor};
 pub use options::{PageOptions, TOKENS_LIMIT};
 pub use paged::Paged;

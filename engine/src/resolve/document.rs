@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
 use crate::percent;
-use crate::resolve::line_suffix::{address_lines, split_column, split_lines};
+use crate::resolve::line_suffix::{LineSuffix, address_lines, split_column, split_lines};
 use crate::resolve::nearest::{MAX_SUGGESTIONS, Nearest};
 use crate::store::{handles, skipped};
 use crate::types::{DocumentId, Lines};
@@ -41,8 +41,21 @@ pub struct Located {
     pub id: DocumentId,
     /// The lines, as they stand in the name; `None`: the name is that of the document alone.
     pub lines: Option<Lines>,
+    /// Bytes of the text of these lines that the name skips, as in `docs/a.md:10-20+300`.
+    pub skip_bytes: u32,
     /// How the name means the document.
     pub how: NameMatch,
+}
+
+impl Located {
+    fn new(id: DocumentId, suffix: Option<LineSuffix>, how: NameMatch) -> Located {
+        Located {
+            id,
+            lines: suffix.map(|suffix| suffix.lines),
+            skip_bytes: suffix.map_or(0, |suffix| suffix.skip_bytes),
+            how,
+        }
+    }
 }
 
 /// Finds a document by its path, its handle (`release-notes-k3f9qa`; the suffix decides), its address
@@ -67,7 +80,8 @@ pub fn document(
 }
 
 /// As [`document`], of a name that may have lines behind it, as in `docs/a.md:10-20` and `docs/a.md#L10-L20`,
-/// or line and column, as in `docs/a.md:10:5`, or in an address: `kb://notes/lines/10-20/docs/a.md`. What a document has as its whole path, or as the
+/// or line and column, as in `docs/a.md:10:5`, or in an address: `kb://notes/lines/10-20/docs/a.md`; behind lines also the bytes of them that are
+/// skipped, as in `docs/a.md:10-20+300`. What a document has as its whole path, or as the
 /// end of its path where no other has the rest of the name, is no suffix.
 ///
 /// # Errors
@@ -82,44 +96,63 @@ pub fn locate(
     let mut names = vec![(wanted.path.as_str(), wanted.lines)];
     if wanted.lines.is_none() {
         let split = split_lines(&wanted.path);
-        let split = split.into_iter().chain(split_column(&wanted.path));
-        names.extend(split.map(|(path, lines)| (path, Some(lines))));
+        let column = split_column(&wanted.path).map(|(path, lines)| (path, lines.into()));
+        let split = split.into_iter().chain(column);
+        names.extend(split.map(|(path, suffix)| (path, Some(suffix))));
     }
     find(snapshot, catalog, name, file, &names)
 }
 
-/// The first of `names` that is a path, else that is one behind the name of the file, else that is a handle, else that ends a path; each with the lines it
+/// Path and lines that an address stands for; any other name is the path.
+///
+/// # Errors
+/// [`Error::DocumentNotFound`] for an address of another file, and a name that is too long.
+pub(crate) fn of_address(name: &str, file: Option<&Path>) -> Result<(String, Option<String>)> {
+    let wanted = Wanted::of(name, file)?;
+    let lines = wanted.lines.map(|suffix| suffix.lines.range_text());
+    Ok((wanted.path, lines))
+}
+
+/// Splits `docs/*.md:10-20` before the lines, which are in one form whatever they were written as.
+pub(crate) fn split_selection(name: &str) -> Option<(&str, String)> {
+    let (path, suffix) = split_lines(name)?;
+    let range = suffix.lines.range_text();
+    Some(match suffix.skip_bytes {
+        0 => (path, range),
+        skip => (path, format!("{range}+{skip}")),
+    })
+}
+
+/// The first of `names` that is a path, else that is one behind the name of the file, else that is a handle, else
+/// that ends a path; each with the lines it
 /// stands for.
 fn find(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     given: &str,
     file: Option<&Path>,
-    names: &[(&str, Option<Lines>)],
+    names: &[(&str, Option<LineSuffix>)],
 ) -> Result<Located> {
-    for (path, lines) in names.iter().copied() {
+    for (path, suffix) in names.iter().copied() {
         if path.len() <= MAX_KEY_BYTES
             && let Some(id) = catalog.documents.by_path(snapshot, path)?
         {
-            let how = NameMatch::Path;
-            return Ok(Located { id, lines, how });
+            return Ok(Located::new(id, suffix, NameMatch::Path));
         }
     }
-    for (path, lines) in names.iter().copied() {
+    for (path, suffix) in names.iter().copied() {
         if let Some(path) = behind_name(file, path)
             && path.len() <= MAX_KEY_BYTES
             && let Some(id) = catalog.documents.by_path(snapshot, path)?
         {
-            let how = NameMatch::NamedFile;
-            return Ok(Located { id, lines, how });
+            return Ok(Located::new(id, suffix, NameMatch::NamedFile));
         }
     }
-    for (handle, lines) in names.iter().copied() {
-        if let Some(suffix) = handles::suffix_of(handle)
-            && let Some(id) = catalog.documents.by_suffix(snapshot, suffix)?
+    for (handle, suffix) in names.iter().copied() {
+        if let Some(ending) = handles::suffix_of(handle)
+            && let Some(id) = catalog.documents.by_suffix(snapshot, ending)?
         {
-            let how = NameMatch::Handle;
-            return Ok(Located { id, lines, how });
+            return Ok(Located::new(id, suffix, NameMatch::Handle));
         }
     }
     let mut found: Vec<Vec<(String, DocumentId)>> = vec![Vec::new(); names.len()];
@@ -140,12 +173,8 @@ fn find(
             skipped: skipped_files(snapshot, names.last().map_or("", |(name, _)| *name))?,
             nearest: nearest.finish(),
         }),
-        Some((&(_, lines), found)) => match found.as_slice() {
-            [(_, id)] => Ok(Located {
-                id: *id,
-                lines,
-                how: NameMatch::PathEnd,
-            }),
+        Some((&(_, suffix), found)) => match found.as_slice() {
+            [(_, id)] => Ok(Located::new(*id, suffix, NameMatch::PathEnd)),
             several => Err(Error::AmbiguousDocument {
                 name: given.to_owned(),
                 candidates: several
@@ -194,7 +223,7 @@ fn not_found(name: &str, nearest: Vec<String>) -> Error {
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted {
     path: String,
-    lines: Option<Lines>,
+    lines: Option<LineSuffix>,
 }
 
 impl Wanted {
@@ -231,7 +260,7 @@ impl Wanted {
             },
             "lines" => {
                 let (range, path) = path.split_once('/')?;
-                (path, Some(address_lines(range)?))
+                (path, Some(address_lines(range)?.into()))
             }
             _ => return None,
         };
@@ -289,7 +318,9 @@ mod tests {
         let file = Some(Path::new("/x/my notes.kb"));
         let found = |address: &str| {
             let wanted = Wanted::of_address(address, file)?;
-            let lines = wanted.lines.map(|lines| (lines.first, lines.last));
+            let lines = wanted
+                .lines
+                .map(|suffix| (suffix.lines.first, suffix.lines.last));
             Some((wanted.path, lines))
         };
         let expected = |path: &str, lines| Some((path.to_owned(), lines));

@@ -2,11 +2,39 @@
 
 use crate::types::Lines;
 
+/// The lines that a name selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LineSuffix {
+    /// As they stand there: from 0, or reversed, where that is what was written.
+    pub(super) lines: Lines,
+    /// Bytes of their text that are skipped.
+    pub(super) skip_bytes: u32,
+}
+
+impl From<Lines> for LineSuffix {
+    fn from(lines: Lines) -> LineSuffix {
+        LineSuffix {
+            lines,
+            skip_bytes: 0,
+        }
+    }
+}
+
 /// Splits `docs/a.md:10-20` into name and lines. The suffixes are `:10`, `:10-20`, `:10-` (to the end), and
-/// `#L10`, `#L10-20`, `#L10-L20`, `#L10-`. `None` for a name without one of them.
-///
-/// The lines are as they stand there: from 0, or reversed, where that is what was written.
-pub(super) fn split_lines(name: &str) -> Option<(&str, Lines)> {
+/// `#L10`, `#L10-20`, `#L10-L20`, `#L10-`, and behind each of them `+300`, the bytes that an earlier answer had
+/// of these lines. `None` for a name without one of them.
+pub(super) fn split_lines(name: &str) -> Option<(&str, LineSuffix)> {
+    if let Some((rest, skip)) = name.rsplit_once('+')
+        && let Some(skip_bytes) = number(skip)
+        && let Some((path, lines)) = split_range(rest)
+    {
+        return Some((path, LineSuffix { lines, skip_bytes }));
+    }
+    split_range(name).map(|(path, lines)| (path, lines.into()))
+}
+
+/// As [`split_lines`], without the bytes.
+fn split_range(name: &str) -> Option<(&str, Lines)> {
     let (path, range, is_fragment) = match name.rsplit_once("#L") {
         Some((path, range)) => (path, range, true),
         None => {
@@ -62,7 +90,9 @@ mod tests {
 
     #[test]
     fn lines_stand_behind_a_colon_or_in_a_fragment() {
-        let split = |name| split_lines(name).map(|(path, lines)| (path, lines.first, lines.last));
+        let split = |name| {
+            split_lines(name).map(|(path, suffix)| (path, suffix.lines.first, suffix.lines.last))
+        };
         for (name, expected) in [
             ("a.md:10-20", Some(("a.md", 10, 20))),
             ("a.md:7", Some(("a.md", 7, 7))),
@@ -81,12 +111,20 @@ mod tests {
             ("a.md:L7", None),
             ("a.md:7-L9", None),
             ("a.md:+7", None),
+            ("a.md:7-+", None),
+            ("a.md+7", None),
+            ("a.md:5:+7", None),
+            ("a.md:7-+300", Some(("a.md", 7, u32::MAX))),
             ("a.md:1-2-3", None),
             ("a.md#7", None),
             (":10", None),
             ("#L10", None),
         ] {
             assert_eq!(split(name), expected, "{name}");
+        }
+        let skipped = |name| split_lines(name).map(|(path, suffix)| (path, suffix.skip_bytes));
+        for (name, skip) in [("a.md:7-9+300", 300), ("a.md#L7+0", 0), ("a.md:7+1", 1)] {
+            assert_eq!(skipped(name), Some(("a.md", skip)), "{name}");
         }
         let column = |name| split_column(name).map(|(path, lines)| (path, lines.first, lines.last));
         assert_eq!(column("src/a.py:10:5"), Some(("src/a.py", 10, 10)));

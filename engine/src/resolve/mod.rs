@@ -11,6 +11,7 @@ mod nearest;
 
 pub(crate) use abbreviate::abbreviate;
 pub use document::{NameMatch, document, locate};
+pub(crate) use document::{of_address, split_selection};
 pub use folders::nearest_folders;
 pub(crate) use glob::{Globs, PathMatcher, folders_of};
 pub use nearest::Nearest;

@@ -20,6 +20,20 @@ pub(crate) struct Located {
     pub(crate) document: DocumentInfo,
     /// The lines that its name selects, as they stand in it.
     pub(crate) lines: Option<Lines>,
+    /// Bytes of the text of these lines that its name skips.
+    pub(crate) skip_bytes: u32,
+}
+
+impl Located {
+    /// The path, with the lines that the name selects and the bytes of them that it skips.
+    pub(crate) fn name(&self) -> String {
+        let path = &self.document.path;
+        match (self.lines, self.skip_bytes) {
+            (None, _) => path.clone(),
+            (Some(lines), 0) => format!("{path}:{}", lines.range_text()),
+            (Some(lines), skip) => format!("{path}:{}+{skip}", lines.range_text()),
+        }
+    }
 }
 
 /// A document that an error suggests.
@@ -59,6 +73,7 @@ impl Indexes {
                     index: Arc::clone(index),
                     document: found.document,
                     lines: found.lines,
+                    skip_bytes: found.skip_bytes,
                 }
             }
             _ => match find(&asked, &name) {
@@ -84,6 +99,7 @@ impl Indexes {
             index: Arc::clone(index),
             document: it.document,
             lines: it.lines,
+            skip_bytes: it.skip_bytes,
         })
     }
 }
@@ -136,6 +152,7 @@ fn find(asked: &[Arc<Index>], name: &str) -> Result<Located, ToolError> {
                     index: Arc::clone(index),
                     document: it.document,
                     lines: it.lines,
+                    skip_bytes: it.skip_bytes,
                 };
                 found.push((located, it.how));
             }

@@ -21,6 +21,8 @@ pub(crate) struct ResultPage<'p> {
     pub(crate) tokens: u64,
     /// The budget.
     pub(crate) max_tokens: u64,
+    /// Whether the first item alone is over the budget, of which the page has a part.
+    pub(crate) is_cut: bool,
     /// Continues the result; `None` on the last page.
     pub(crate) token: Option<&'p str>,
     /// Whether it ends because it has as many items as the caller asked for.
@@ -62,7 +64,7 @@ pub(crate) struct Status {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StatusCode {
     Success,
-    // The first item alone is over the budget.
+    // The first item alone is over the budget; the page has it, or a part of it.
     PartialSuccess,
 }
 
@@ -149,9 +151,9 @@ impl ResultPage<'_> {
         }
     }
 
-    /// Whether the page exceeds the budget, because its first item alone does.
+    /// Whether the first item alone exceeds the budget.
     fn is_over(&self) -> bool {
-        self.tokens > self.max_tokens
+        self.is_cut || self.tokens > self.max_tokens
     }
 
     fn message(&self) -> &'static str {
@@ -165,11 +167,22 @@ impl ResultPage<'_> {
     }
 
     fn actions(&self) -> Vec<Action> {
-        // The continuation says it as well.
-        if self.max_tokens < ACTIONS_LEAST_TOKENS && !self.is_over() {
-            return Vec::new();
-        }
         let most = u64::from(TOKENS_LIMIT);
+        let doubled = self.max_tokens.max(self.tokens).saturating_mul(2);
+        let higher_limit = |description: &str| Action {
+            id: ActionId::IncreaseLimit,
+            description: description.to_owned(),
+            params: ActionParams {
+                max_tokens: Some(doubled.min(most)),
+                ..ActionParams::default()
+            },
+        };
+        if self.max_tokens < ACTIONS_LEAST_TOKENS {
+            // The continuation says how to go on, but not that the limit is below one item.
+            let is_below = self.is_over() && self.token.is_some();
+            let actions = is_below.then(|| higher_limit("Ask for more tokens"));
+            return actions.into_iter().collect();
+        }
         let mut actions = Vec::new();
         if self.token.is_some() {
             actions.push(Action {
@@ -177,15 +190,7 @@ impl ResultPage<'_> {
                 description: format!("Get the next {}", self.items),
                 params: ActionParams::default(),
             });
-            let doubled = self.max_tokens.max(self.tokens).saturating_mul(2);
-            actions.push(Action {
-                id: ActionId::IncreaseLimit,
-                description: "Retry with a higher token limit".to_owned(),
-                params: ActionParams {
-                    max_tokens: Some(doubled.min(most)),
-                    ..ActionParams::default()
-                },
-            });
+            actions.push(higher_limit("Retry with a higher token limit"));
             if let Some(left) = self.tokens_left.filter(|left| *left < most) {
                 // The estimate may be too low.
                 let all = (left + left / 8 + 16).min(most);
@@ -303,8 +308,11 @@ mod tests {
             ..page()
         };
         assert!(framed(&cut).2.is_empty());
-        let over = ResultPage { tokens: 400, ..cut };
-        assert_eq!(framed(&over).2, ["CONTINUE", "INCREASE_LIMIT"]);
+        let over = ResultPage {
+            is_cut: true,
+            ..cut
+        };
+        assert_eq!(framed(&over).2, ["INCREASE_LIMIT"]);
     }
 
     #[test]

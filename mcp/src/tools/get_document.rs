@@ -144,7 +144,7 @@ impl Body {
         let (kb, path) = (located.index.kb(), &located.document.path);
         if located.lines.is_some() {
             let page = PageOptions::default().max_tokens(BODY_TOKENS);
-            let read = kb.text_paged(path, located.lines, &page)?;
+            let read = kb.text_paged(&located.name(), None, &page)?;
             return Ok(Body {
                 is_truncated: read.next.is_some(),
                 document: read.document,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
+use super::call::hits;
 use super::call::lines::{EndLine, StartLine, first_number, line, selected, source};
 use super::call::params::{
     ContinuationToken, DocumentName, IndexName, MaxTokens, SECTION_PATH, SectionName,
@@ -116,6 +117,10 @@ impl Tool for GetDocumentData {
                 .with_hint("Leave out section, or start_line and end_line"));
         }
         let part = Part {
+            name: match selected {
+                Some(lines) => format!("{}:{}", located.document.path, lines.range_text()),
+                None => located.name(),
+            },
             section: params.section.as_deref(),
             // A section has precedence over lines behind the name.
             lines: selected.or(located.lines.filter(|_| params.section.is_none())),
@@ -137,6 +142,8 @@ impl Tool for GetDocumentData {
 
 /// The part of the document that a call reads.
 struct Part<'p> {
+    /// The path, with the lines and the bytes of them that are skipped.
+    name: String,
     section: Option<&'p str>,
     lines: Option<Lines>,
 }
@@ -177,7 +184,7 @@ fn raw(
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
     let found = match part.section {
-        None => index.kb().text_paged(&document.path, part.lines, page),
+        None => index.kb().text_paged(&part.name, None, page),
         Some(section) => index.kb().section_text(&document.path, section, page),
     };
     let found = found.map_err(|error| index.failure(error))?;
@@ -229,26 +236,33 @@ fn chunks(
         let end = u64::from(last.at.span.end);
         document.text_bytes.saturating_sub(end).div_ceil(4)
     });
+    // Smaller budgets have room for text or for the titles above it.
+    let has_facts = hits::has_facts(params.max_tokens.get());
+    let section = |chunk: &ChunkText| {
+        let section = chunk.section.join(" > ");
+        (has_facts && !section.is_empty()).then_some(section)
+    };
     let id = |chunk: &ChunkText| format!("{}#{}", document.path, chunk.index);
     let mut text = Text::new();
     text.warnings(&cx.warnings);
     for chunk in found.iter() {
         let source = source(&document.path, chunk.at.lines);
         text.line(format!("{}  {source}", id(chunk)));
-        text.facts(&[("section", Some(&chunk.section.join(" > ")))]);
+        text.facts(&[("section", Some(&section(chunk).unwrap_or_default()))]);
         text.lines(&chunk.text, first_number(document, chunk.at.lines));
     }
     if found.is_empty() {
         text.line("No chunks.");
     }
-    let page = result_page(params, found.tokens, found.next.as_ref(), "chunks", left);
+    let mut page = result_page(params, found.tokens, found.next.as_ref(), "chunks", left);
+    page.is_cut = found.over_budget;
     let chunks = found.iter().map(|chunk| Chunk {
         chunk_id: id(chunk),
         content: &chunk.text,
         metadata: ChunkMetadata {
             start_line: chunk.at.lines.first,
             end_line: chunk.at.lines.last,
-            section: Some(chunk.section.join(" > ")).filter(|section| !section.is_empty()),
+            section: section(chunk),
         },
     });
     let data = DocumentData {
@@ -258,7 +272,7 @@ fn chunks(
     };
     let envelope = page.envelope(data, cx.warnings.clone());
     Ok(Attempt {
-        can_shrink: found.len() > 1,
+        can_shrink: found.len() > 1 || found.iter().any(|chunk| chunk.text.len() > 1),
         tokens: found.tokens,
         response: ToolResponse::new(&envelope, text.envelope(&envelope)),
     })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kb_engine::{Error, Kb, LeftOut, LeftOutReason, Lines, NamedText, Texts, read_texts};
+use kb_engine::{Error, Kb, LeftOut, LeftOutReason, Lines, NamedText, Texts, percent, read_texts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,8 @@ use super::call::{resolve, stale};
 use crate::indexes::Index;
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::envelope::TOKENS_LIMIT;
-use crate::response::{Text, ToolError, ToolResponse, Warnings, cut, uri, wording};
+use crate::response::uri::{self, Part};
+use crate::response::{Text, ToolError, ToolResponse, Warnings, cut, wording};
 
 /// Most names in one call.
 const NAMES_LIMIT: usize = 50;
@@ -47,7 +48,7 @@ pub(super) struct GetDocuments;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetDocumentsParams {
-    /// Paths, handles, kb:// URIs, each also with lines as path:A-B; globs such as docs/*.md.
+    /// Paths, handles, kb:// URIs or globs such as docs/*.md, each also with lines: path:A-B.
     #[schemars(length(max = NAMES_LIMIT))]
     documents: Vec<Name>,
     index_name: Option<IndexName>,
@@ -55,7 +56,7 @@ pub(super) struct GetDocumentsParams {
     max_tokens: BatchTokens,
 }
 
-/// Most tokens, of 4 bytes.
+/// Of 4 bytes each.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 struct BatchTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
@@ -92,7 +93,7 @@ struct Document<'a> {
     #[schemars(default)]
     total_lines: u32,
     /// Where content was cut: the name of the rest.
-    rest: Option<String>,
+    rest: Option<&'a str>,
 }
 
 #[derive(Clone, Serialize, JsonSchema)]
@@ -124,7 +125,7 @@ impl Tool for GetDocuments {
         let names: Vec<(&Kb, &str, Option<Lines>)> = targets
             .found
             .iter()
-            .map(|target| (target.index.kb(), target.path.as_str(), target.lines))
+            .map(|target| (target.index.kb(), target.name.as_str(), None))
             .collect();
         budget::fit(params.max_tokens.0, |budget| {
             let read = read_texts(&names, budget)?;
@@ -143,19 +144,8 @@ impl Tool for GetDocuments {
 /// A document that a call reads.
 struct Target {
     index: Arc<Index>,
-    path: String,
-    /// The lines to read; `None`: all.
-    lines: Option<Lines>,
-}
-
-impl Target {
-    /// Its path, with the lines.
-    fn name(&self) -> String {
-        match self.lines {
-            None => self.path.clone(),
-            Some(lines) => with_lines(&self.path, lines),
-        }
-    }
+    /// Its path, with the lines to read of it.
+    name: String,
 }
 
 /// What the names of a call stand for.
@@ -175,11 +165,13 @@ impl Targets {
         let mut targets = Targets::default();
         for Name(name) in &params.documents {
             match cx.indexes.document(index_name, name) {
-                Ok(located) => targets.add(&located.index, &located.document.path, located.lines),
+                Ok(located) => targets.add(&located.index, located.name()),
                 Err(error) if error.code == "DOCUMENT_NOT_FOUND" && name.contains(GLOB) => {
                     let before = (targets.found.len(), targets.more);
+                    let (of_address, glob) = glob_of(name);
+                    let index_name = of_address.as_deref().or(index_name);
                     for index in resolve::all(cx, index_name)? {
-                        let matching = index.kb().matching(name, DOCUMENTS_LIMIT);
+                        let matching = index.kb().matching(&glob, DOCUMENTS_LIMIT);
                         let (paths, count) = match matching {
                             Err(error @ Error::InvalidArgument { .. }) => {
                                 targets.missing.push(NotRead::failed(name, &error.into()));
@@ -189,7 +181,7 @@ impl Targets {
                         };
                         targets.more += count - paths.len() as u64;
                         for path in paths {
-                            targets.add(&index, &path, None);
+                            targets.add(&index, path);
                         }
                     }
                     let is_known = targets
@@ -214,10 +206,8 @@ impl Targets {
         Ok(targets)
     }
 
-    fn add(&mut self, index: &Arc<Index>, path: &str, lines: Option<Lines>) {
-        let is_there = |target: &Target| {
-            target.path == path && target.lines == lines && Arc::ptr_eq(&target.index, index)
-        };
+    fn add(&mut self, index: &Arc<Index>, name: String) {
+        let is_there = |target: &Target| target.name == name && Arc::ptr_eq(&target.index, index);
         if self.found.iter().any(is_there) {
             return;
         }
@@ -227,17 +217,27 @@ impl Targets {
         }
         self.found.push(Target {
             index: Arc::clone(index),
-            path: path.to_owned(),
-            lines,
+            name,
         });
     }
 }
 
-/// The name of some lines of a document.
-fn with_lines(path: &str, lines: Lines) -> String {
-    match lines.last {
-        u32::MAX => format!("{path}:{}-", lines.first),
-        last => format!("{path}:{}-{last}", lines.first),
+/// The index and the glob over its paths that an address stands for, as `kb://notes/doc/*.md` or, without the
+/// kind, `kb://notes/*.md`; any other name is the glob.
+fn glob_of(name: &str) -> (Option<String>, String) {
+    if let Some(uri) = uri::parse(name) {
+        let glob = match uri.part {
+            Part::Lines(first, last) => {
+                format!("{}:{}", uri.path, Lines { first, last }.range_text())
+            }
+            _ => uri.path,
+        };
+        return (Some(uri.index), glob);
+    }
+    let address = name.strip_prefix("kb://").and_then(|it| it.split_once('/'));
+    match address.and_then(|(index, glob)| Some((percent::decode(index)?, glob))) {
+        Some((index, glob)) => (Some(index), glob.to_owned()),
+        None => (None, name.to_owned()),
     }
 }
 
@@ -343,8 +343,6 @@ fn document<'a>(
 ) -> Option<Document<'a>> {
     let target = targets.found.get(named.position)?;
     let (info, lines) = (&named.text.document, named.text.lines);
-    // A cut within a line leaves the rest of that line.
-    let next = lines.last + u32::from(named.text.text.ends_with('\n'));
     Some(Document {
         document_id: &info.path,
         index_name: target.index.name(),
@@ -353,16 +351,13 @@ fn document<'a>(
         start_line: line(lines.first),
         end_line: line(lines.last),
         total_lines: info.lines,
-        rest: named.text.next.is_some().then(|| {
-            let last = target.lines.map_or(u32::MAX, |lines| lines.last);
-            with_lines(&info.path, Lines { first: next, last })
-        }),
+        rest: named.rest.as_deref(),
     })
 }
 
 fn not_read_of(targets: &Targets, left: LeftOut) -> Option<NotRead> {
     let target = targets.found.get(left.position)?;
-    let document = cut(&target.name(), NAME_SHOWN).into_owned();
+    let document = cut(&target.name, NAME_SHOWN).into_owned();
     Some(match left.reason {
         LeftOutReason::OverBudget(tokens) => NotRead {
             document,

@@ -58,7 +58,7 @@ impl Tool for GetPages {
     const NAME: &'static str = "get_pages";
     const TITLE: &'static str = "Read pages";
     const DESCRIPTION: &'static str = "Read a document in pages of about 800 tokens: all, \
-        page_range, or those of a section or of lines. Always returns at least one page.";
+        page_range, or those of a section or of lines. A page over max_tokens comes in parts.";
     const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetPagesParams;
@@ -85,7 +85,8 @@ impl Tool for GetPages {
             };
             let found = found.map_err(|error| located.index.failure(error))?;
             Ok(Attempt {
-                can_shrink: found.pages.len() > 1,
+                can_shrink: found.pages.len() > 1
+                    || found.pages.iter().any(|page| page.text.len() > 1),
                 tokens: found.pages.tokens,
                 response: respond(cx, params, &found),
             })
@@ -121,13 +122,7 @@ fn ranges(text: &str) -> Result<Vec<(u32, u32)>, ToolError> {
 
 fn respond(cx: &Context<'_>, params: &GetPagesParams, found: &DocumentPages) -> ToolResponse {
     let cursor = found.pages.next.as_ref();
-    let given = cursor.and_then(|cursor| cursor.offset().ok());
-    let left = given.map(|given| {
-        found
-            .selected
-            .saturating_sub(given)
-            .saturating_mul(PAGE_TOKENS)
-    });
+    let left = cursor.map(|_| found.left.saturating_mul(PAGE_TOKENS));
     let last = found.pages.last();
     let next = last.map_or(1, |page| page.number.saturating_add(1).min(found.total));
     let next = next.to_string();
@@ -141,6 +136,7 @@ fn respond(cx: &Context<'_>, params: &GetPagesParams, found: &DocumentPages) -> 
     let page = ResultPage {
         tokens: found.pages.tokens,
         max_tokens: params.max_tokens.get().into(),
+        is_cut: found.pages.over_budget,
         token: cursor.map(Cursor::as_str),
         is_continued: params.continuation_token.is_some(),
         complete: "SUCCESS",
@@ -178,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn one_page_may_exceed_the_budget() {
+    fn a_page_over_the_budget_comes_in_parts() {
         let fixture = huge();
         let answer = fixture.answer(
             "get_pages",
@@ -187,8 +183,13 @@ mod tests {
         let data = &answer.structured["data"];
         assert_eq!(data["pages"].as_array().unwrap().len(), 1);
         assert!(data["total_pages"].as_u64().unwrap() > 30);
-        // The page of about 800 tokens, and its frame.
-        assert!(crate::tools::call::budget::larger_form(&answer) <= 1100 * 4);
+        assert!(crate::tools::call::budget::larger_form(&answer) <= 100 * 5);
+        let content = data["pages"][0]["content"].as_str().unwrap();
+        assert!(content.starts_with("0: nothing") && content.ends_with("day\n"));
+        assert_eq!(
+            data["pages"][0]["end_line"].as_u64().unwrap() as usize,
+            content.lines().count()
+        );
         let status =
             json!({"code": "partial_success", "message": "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED"});
         assert_eq!(answer.structured["status"], status);
@@ -197,7 +198,18 @@ mod tests {
             .iter()
             .map(|action| action["id"].as_str().unwrap())
             .collect();
-        assert_eq!(ids, ["CONTINUE", "INCREASE_LIMIT", "USE_SPECIFIC_RANGE"]);
+        assert_eq!(ids, ["INCREASE_LIMIT"]);
+        let next = json!({"document_id": "huge.txt", "max_tokens": 3000,
+            "continuation_token": answer.structured["continuation"]["token"]});
+        let next = fixture.answer("get_pages", next);
+        let rest = &next.structured["data"]["pages"][0];
+        assert_eq!(rest["page_number"], 1);
+        assert_eq!(
+            rest["start_line"].as_u64(),
+            data["pages"][0]["end_line"].as_u64().map(|last| last + 1)
+        );
+        assert_eq!(next.structured["data"]["pages"][1]["page_number"], 2);
+        assert_eq!(next.structured["status"]["message"], "TOKEN_LIMIT_REACHED");
     }
 
     #[test]

@@ -180,10 +180,11 @@ impl Tool for Search {
             request.page = cx.page(budget, params.continuation_token.as_deref());
             let response = hits::ask_shown(cx, &indexes, &request);
             let response = response.map_err(|error| error.rename_argument(name_here))?;
+            let made = respond(cx, params, &indexes, &response);
             Ok(Attempt {
-                can_shrink: hits::can_shrink(&request, &response),
+                can_shrink: hits::shrink(&mut request, &response),
                 tokens: response.hits.tokens,
-                response: respond(cx, params, &indexes, &response),
+                response: made,
             })
         })
     }

@@ -147,7 +147,7 @@ impl Tool for SearchCode {
     const NAME: &'static str = "search_code";
     const TITLE: &'static str = "Search code";
     const DESCRIPTION: &'static str = "Search source code with natural language or identifiers. \
-        Returns code chunks ranked by relevance with file and lines. Filter by language; \
+        Returns code chunks ranked by relevance with file and lines. \
         context_before and context_after add lines around each match. Operators: \"phrase\", +word, \
         -word, path:x; in sentences +\"phrase\", -\"phrase\".";
     const JOINED_LISTS: &'static [JoinedList] = &[JoinedList {
@@ -170,10 +170,11 @@ impl Tool for SearchCode {
         budget::fit_results(max_tokens, |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
             let response = hits::ask_shown(cx, &indexes, &request)?;
+            let made = respond(cx, params, &request, &indexes, &response)?;
             Ok(Attempt {
-                can_shrink: hits::can_shrink(&request, &response),
+                can_shrink: hits::shrink(&mut request, &response),
                 tokens: response.hits.tokens,
-                response: respond(cx, params, &request, &indexes, &response)?,
+                response: made,
             })
         })
     }

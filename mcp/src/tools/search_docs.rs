@@ -27,7 +27,7 @@ pub(super) struct SearchDocs;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchDocsParams {
-    /// What to look for: a question, a topic or keywords.
+    /// A question, a topic or keywords.
     #[schemars(length(max = QUERY_LIMIT))]
     query: String,
     #[serde(default)]
@@ -125,10 +125,11 @@ impl Tool for SearchDocs {
             let response = hits::ask_shown(cx, &indexes, &request)?;
             took += started.elapsed();
             let warnings = hits::warnings(cx, &indexes, &response);
+            let made = respond(params, &request, &indexes, &response, warnings, took);
             Ok(Attempt {
-                can_shrink: hits::can_shrink(&request, &response),
+                can_shrink: hits::shrink(&mut request, &response),
                 tokens: response.hits.tokens,
-                response: respond(params, &request, &indexes, &response, warnings, took),
+                response: made,
             })
         })
     }

@@ -61,9 +61,13 @@ fn expand(opened: &Opened, name: &str) -> Result<Vec<String>, Failure> {
     }
     match opened.kb.locate(name) {
         Err(Error::DocumentNotFound { .. }) => match opened.kb.matching(name, usize::MAX) {
+            Ok((paths, 0)) if paths.is_empty() => {
+                let message = format!("no document matches {name:?}");
+                let hint = format!("`{}` lists the documents", opened.list_command());
+                Err(Failure::new("DOCUMENT_NOT_FOUND", message, Some(hint)))
+            }
             // The error is that of a name.
-            Ok((paths, 0)) if paths.is_empty() => Ok(itself()),
-            Err(Error::InvalidArgument { .. }) => Ok(itself()),
+            Err(Error::InvalidArgument { .. }) if !name.contains('*') => Ok(itself()),
             matching => Ok(opened.ask(matching)?.0),
         },
         _ => Ok(itself()),
@@ -140,12 +144,8 @@ fn within(
     let read = opened.ask(read_texts(&names, max_tokens))?;
     for (number, named) in read.texts.into_iter().enumerate() {
         let name = documents.get(named.position).map_or("", String::as_str);
-        let text = named.text;
+        let (text, rest) = (named.text, named.rest);
         opened.warn_stale(&text.document.path, output);
-        let rest = text.next.is_some().then(|| {
-            let next = text.lines.last + u32::from(text.text.ends_with('\n'));
-            format!("{}:{next}-", text.document.path)
-        });
         if arguments.json.json {
             print_object(text, output)?;
         } else {

@@ -12,8 +12,9 @@ const BYTES_PER_TOKEN: usize = 5;
 /// the budget; they are not counted there.
 const FRAME_TOKENS: u32 = 100;
 
-/// Most attempts with a smaller budget.
-const TRIES: u32 = 8;
+/// Most attempts with a smaller budget; those after [`PROPORTIONAL_TRIES`] halve it.
+const TRIES: u32 = 16;
+const PROPORTIONAL_TRIES: u32 = 8;
 
 /// A result made with some budget.
 pub(in crate::tools) struct Attempt {
@@ -55,7 +56,7 @@ fn fit_from(
     let limit = usize::try_from(max_tokens.max(FRAME_TOKENS)).unwrap_or(usize::MAX);
     let limit = limit.saturating_mul(BYTES_PER_TOKEN);
     let mut made = attempt(budget)?;
-    for _ in 0..TRIES {
+    for number in 0..TRIES {
         let measured = larger_form(&made.response);
         if measured <= limit || !made.can_shrink || budget <= 1 {
             break;
@@ -63,8 +64,12 @@ fn fit_from(
         // What was given, not what was allowed, so that at least one item less is asked for; and a
         // little less than the proportion, for the frame does not shrink with the content.
         let given = u32::try_from(made.tokens).unwrap_or(u32::MAX).min(budget);
-        let scaled = f64::from(given) * 0.95 * limit as f64 / measured as f64;
-        budget = (scaled as u32).clamp(1, budget - 1);
+        let share = if number < PROPORTIONAL_TRIES {
+            0.95 * limit as f64 / measured as f64
+        } else {
+            0.5
+        };
+        budget = ((f64::from(given) * share) as u32).clamp(1, budget - 1);
         made = attempt(budget)?;
     }
     Ok(made.response)

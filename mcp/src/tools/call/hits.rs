@@ -51,13 +51,17 @@ pub(in crate::tools) fn ask_shown(
     Ok(response)
 }
 
-/// Whether a smaller budget gives less: fewer results, or fewer lines of the only one.
-pub(in crate::tools) fn can_shrink(request: &Request, response: &Response) -> bool {
-    let is_long = |hit: &Hit| hit.text.len() > LEAST_TEXT_BYTES;
-    match response.hits.items.as_slice() {
-        [only] => request.max_lines.is_some() && is_long(only),
-        hits => hits.len() > 1,
-    }
+/// Whether a smaller budget gives less: fewer results, or of the only one fewer lines, which `request` then asks
+/// for in place of a whole passage and what is around it.
+pub(in crate::tools) fn shrink(request: &mut Request, response: &Response) -> bool {
+    let [only] = response.hits.items.as_slice() else {
+        return response.hits.len() > 1;
+    };
+    let has_context = !only.before.is_empty() || !only.after.is_empty();
+    request.max_lines.get_or_insert(SHOWN_LINES);
+    request.context_chars = None;
+    request.context_lines = (0, 0);
+    has_context || only.text.len() > LEAST_TEXT_BYTES
 }
 
 /// The facts about a document that only the first of its hits has; `None` for the others.

@@ -171,3 +171,97 @@ fn the_text_comes_before_the_names_of_what_is_left_out() {
         }
     }
 }
+
+#[test]
+fn a_line_longer_than_the_budget_is_read_to_its_end() {
+    let line = |n: u32| {
+        format!(
+            "{n} {}\n",
+            "words \u{1f30a} of a \"very\" long line, ".repeat(200)
+        )
+    };
+    let long: String = (1..=3).map(line).collect();
+    let html = format!("<p>{}</p>", "The moon pulls\nthe sea. ".repeat(400));
+    let fixture = Fixture::new("a", &[("long.md", &long), ("moon.html", &html)]);
+    let whole = fixture.answer("get_document", json!({"doc_handle": "moon.html"}));
+    let moon = whole.structured["body"].as_str().unwrap();
+    for max_tokens in [100, 150, 399, 1000] {
+        for (name, expected) in [
+            ("long.md:1-2", &long[..line(1).len() * 2]),
+            ("moon.html", moon),
+        ] {
+            let (mut all, mut name) = (String::new(), name.to_owned());
+            for _ in 0..1000 {
+                let given = json!({"documents": [name], "max_tokens": max_tokens});
+                let answer = fixture.answer("get_documents", given);
+                assert!(crate::tools::call::budget::larger_form(&answer) <= max_tokens * 5);
+                let document = &answer.structured["documents"][0];
+                all.push_str(document["content"].as_str().unwrap());
+                let Some(rest) = document.get("rest") else {
+                    break;
+                };
+                rest.as_str().unwrap().clone_into(&mut name);
+            }
+            assert_eq!(all, expected, "{max_tokens}");
+        }
+    }
+    // Other tools take the name as well.
+    for (tool, argument, text) in [
+        ("get_document", "doc_handle", "/body"),
+        ("get_document_data", "document_id", "/data/content"),
+    ] {
+        let mut given = json!({"max_tokens": 9000});
+        given[argument] = "long.md:2-2+5000".into();
+        if tool == "get_document" {
+            given.as_object_mut().unwrap().remove("max_tokens");
+        }
+        let answer = fixture.answer(tool, given);
+        let whole = serde_json::Value::Object(answer.structured);
+        assert_eq!(whole.pointer(text).unwrap(), &line(2)[5000..]);
+    }
+}
+
+#[test]
+fn globs_may_be_addresses_and_have_lines() {
+    let fixture = Fixture::of(
+        &[
+            (
+                "one",
+                &[("docs/a.md", "# A\n\nwords\n"), ("docs/b.md", "# B\n")],
+            ),
+            ("two", &[("docs/c.md", "# C\n")]),
+        ],
+        false,
+    );
+    let names = |glob: &str| {
+        let answer = fixture.answer("get_documents", json!({"documents": [glob]}));
+        let read = answer.structured["documents"].as_array().unwrap();
+        let named = |one: &Value| {
+            let (id, last) = (one["document_id"].as_str().unwrap(), &one["end_line"]);
+            format!("{}/{id} {last}", one["index_name"].as_str().unwrap())
+        };
+        let read: Vec<String> = read.iter().map(named).collect();
+        (read.join(", "), answer)
+    };
+    assert_eq!(
+        names("kb://one/doc/docs/*.md").0,
+        "one/docs/a.md 3, one/docs/b.md 1"
+    );
+    assert_eq!(names("kb://two/docs/*.md").0, "two/docs/c.md 1");
+    assert_eq!(names("kb://one/lines/1-1/docs/a*").0, "one/docs/a.md 1");
+    assert_eq!(
+        names("docs/*.md:1").0,
+        "one/docs/a.md 1, one/docs/b.md 1, two/docs/c.md 1"
+    );
+    let (read, answer) = names("docs/{a,b}.md#L3");
+    assert_eq!(read, "one/docs/a.md 3");
+    let left = &answer.structured["left_out"];
+    assert_eq!(left[0]["document"], "docs/b.md:3-3");
+    for none in ["kb://one/doc/*.rs", "docs/*.rs:1-3", "kb://one/docs/c*"] {
+        let (read, answer) = names(none);
+        assert_eq!(read, "");
+        let left = &answer.structured["left_out"][0];
+        assert_eq!(left["document"], none);
+        assert!(left["reason"].as_str().unwrap().starts_with("NO_MATCH"));
+    }
+}
