@@ -101,6 +101,15 @@ fn get_prints_several_documents_and_globs_under_their_names() {
     for said in ["none.md", "999", "*.cpp"] {
         assert!(missing.stderr.contains(said), "{missing:#?}");
     }
+    for (glob, words) in [
+        ("*.cpp", "no document matches \"*.cpp\""),
+        ("docs/{a*", "docs/{a*"),
+    ] {
+        let told = folder.kb(["get", glob]).expect(2);
+        assert!(told.stderr.contains(words), "{told:#?}");
+    }
+    let some = folder.kb(["get", "docs/*.md:1"]).expect(0);
+    assert!(some.stdout.contains(first), "{some:#?}");
     let objects = folder
         .kb(["get", "guide.md:1", "notes.txt:1", "--json"])
         .expect(0);

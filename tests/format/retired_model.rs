@@ -55,6 +55,42 @@ fn a_file_of_a_retired_model_is_read_by_keyword() {
 }
 
 #[test]
+fn a_warning_names_the_file_of_a_retired_model() {
+    let folder = folder();
+    folder.kb(["index", "new.txt", "-o", "new.kb"]).expect(0);
+    let told = folder
+        .kb(["search", "-f", "new.kb", "-f", "old.kb", "walrus"])
+        .expect(0);
+    assert!(
+        told.stderr
+            .contains("the vectors of old.kb are by kb-static-1"),
+        "{told:#?}"
+    );
+    let told = folder
+        .kb(["search", "-f", "new.kb", "-f", "./new.kb", "walrus"])
+        .expect(0);
+    assert_eq!(told.stdout.matches("new.txt").count(), 1, "{told:#?}");
+    assert!(told.stderr.contains("named twice"), "{told:#?}");
+}
+
+#[test]
+fn a_check_says_that_the_model_is_retired() {
+    let folder = folder();
+    let told = folder
+        .kb(["index", "--check", "new.txt", "-o", "old.kb"])
+        .expect(1);
+    let words = format!(
+        "the vectors are by {RETIRED}, an embedding model that {BUILT_IN_MODEL} has replaced"
+    );
+    assert!(told.stderr.contains(&words), "{told:#?}");
+    assert!(told.hint().contains("without --check"), "{told:#?}");
+    let told = folder
+        .kb(["index", "--check", "new.txt", "-o", "old.kb", "--json"])
+        .expect(1);
+    assert!(told.stdout.contains(RETIRED), "{told:#?}");
+}
+
+#[test]
 fn the_first_change_embeds_a_retired_file_again() {
     let verbs: [&[&str]; 5] = [
         &["add", "new.txt", "-f", "old.kb"],

@@ -77,7 +77,7 @@ pub struct Report {
     /// Folders that might be roots of the file and were not taken for them.
     pub similar_roots: Vec<SimilarRoot>,
     /// The embedding model that made the vectors before this run, where it was another one: every
-    /// document was embedded again.
+    /// document was embedded again, or would be by a run that is only checked.
     pub model_before: Option<String>,
     /// Bytes of the files that were read.
     pub source_bytes: u64,

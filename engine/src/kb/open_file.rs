@@ -127,6 +127,7 @@ fn nested<T>(
         let mut sources = sources.to_vec();
         sources.push(Source {
             uuid: commit.uuid,
+            path: commit.path,
             snapshot: commit.snapshot,
             catalog: commit.catalog,
             model,

@@ -1,9 +1,13 @@
 //! Request -> plan: the analysed query, its embeddings, the rows that may match, how many candidates.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use roaring::RoaringBitmap;
 
 use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
+use crate::escape::escape_line;
 use crate::index::keyword::{Analyser, Query as KeywordQuery, QueryTerm};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::{MIN_CANDIDATES, Scan};
@@ -19,7 +23,7 @@ use crate::search::query::parsed::{Operator, ParsedQuery};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
-use crate::search::sources::Sources;
+use crate::search::sources::{Source, Sources};
 
 /// Candidates for each wanted document, in [`Scope::Documents`].
 const CHUNKS_PER_DOCUMENT: usize = 4;
@@ -270,16 +274,17 @@ fn add_vectors(
                     needs: record.id.clone(),
                 });
             }
+            let file = file_name(source, sources.files.len());
             warnings.push(if embed::is_retired(&record.id) {
                 format!(
-                    "the vectors of the file are by {}, an embedding model that {} has replaced; only keywords \
-                     were searched, until the file is indexed again",
+                    "the vectors of {file} are by {}, an embedding model that {} has replaced; only keywords \
+                     were searched, until it is indexed again",
                     record.id,
                     embed::built_in().id()
                 )
             } else {
                 format!(
-                    "this program does not have the embedding model {} of the file; only keywords were searched",
+                    "this program does not have the embedding model {} of {file}; only keywords were searched",
                     record.id
                 )
             });
@@ -315,6 +320,15 @@ fn add_vectors(
         plan.mode = Mode::Keyword;
     }
     Ok(())
+}
+
+/// How a warning names one of `count` files.
+fn file_name(source: &Source<'_>, count: usize) -> Cow<'static, str> {
+    let name = source.path.and_then(Path::file_name).filter(|_| count > 1);
+    match name {
+        Some(name) => escape_line(&name.to_string_lossy()).into_owned().into(),
+        None => "the file".into(),
+    }
 }
 
 /// The embedding of a query.

@@ -1,6 +1,7 @@
 //! The files that one request searches, as one list of segments.
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
@@ -16,6 +17,8 @@ use crate::types::DocumentId;
 pub(crate) struct Source<'p> {
     /// Identity of the file, random when it was made.
     pub(crate) uuid: [u8; 16],
+    /// Where the file was opened from; `None` for bytes in memory.
+    pub(crate) path: Option<&'p Path>,
     /// The pages of the commit.
     pub(crate) snapshot: &'p Snapshot<'p>,
     /// The records of the commit.

@@ -50,10 +50,17 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         [] => vec![None],
         files => files.iter().map(|file| Some(file.as_path())).collect(),
     };
-    let opened = given
-        .into_iter()
-        .map(|given| Opened::new("kb search", given));
-    let opened = opened.collect::<Result<Vec<Opened>, Failure>>()?;
+    let mut opened: Vec<Opened> = Vec::new();
+    for given in given {
+        let one = Opened::new("kb search", given)?;
+        // Its answers would come twice.
+        if opened.iter().any(|other| is_same_file(other, &one)) {
+            let name = output.name(&one.file.display().to_string()).into_owned();
+            output.warning(&format!("{name} was named twice; it is searched once"));
+        } else {
+            opened.push(one);
+        }
+    }
     let Some(first) = opened.first() else {
         return Ok(Exit::Nothing);
     };
@@ -126,6 +133,11 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         show_rest(arguments.json.json, &Rest::from(&response.hits), output)?;
     }
     Ok(Exit::Found)
+}
+
+fn is_same_file(one: &Opened, other: &Opened) -> bool {
+    let absolute = |opened: &Opened| opened.file.canonicalize().ok();
+    absolute(one).is_some_and(|path| Some(path) == absolute(other))
 }
 
 /// Which documents of the answer have files with other content now.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use kb_engine::{Error, IndexOptions, Kb, KbWriter, Report, Skipped};
+use kb_engine::{BUILT_IN_MODEL, Error, IndexOptions, Kb, KbWriter, Report, Skipped};
 
 use crate::args::{IndexArguments, VectorsArgument};
 use crate::exit::Exit;
@@ -109,7 +109,14 @@ fn check(
         output.line(&format!("{name}  {}", changes::counts(&report)))?;
         show_changes(&report, arguments.verbose, output)?;
     }
-    Ok(if report.has_changes() {
+    if let Some(model) = &report.model_before {
+        output.warning(&format!(
+            "the vectors are by {model}, an embedding model that {BUILT_IN_MODEL} has replaced: searches of the \
+             file use keywords only"
+        ));
+        output.hint("`kb index` without --check embeds all documents again");
+    }
+    Ok(if report.model_before.is_some() || report.has_changes() {
         Exit::Nothing
     } else {
         Exit::Found
@@ -262,6 +269,7 @@ fn report_object(file: &Path, file_bytes: u64, report: &Report, with_changes: bo
         .field("source_bytes", report.source_bytes)
         .field("text_bytes", report.text_bytes)
         .field("file_bytes", file_bytes)
+        .field("model_before", report.model_before.as_deref())
         .field("seconds", report.elapsed.as_secs_f64())
 }
 

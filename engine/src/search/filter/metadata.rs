@@ -230,6 +230,7 @@ mod tests {
             }
             let source = Source {
                 uuid: [0; 16],
+                path: None,
                 snapshot,
                 catalog: &catalog,
                 model: None,

@@ -218,6 +218,7 @@ mod tests {
             let catalog = Catalog::load(snapshot)?;
             let parts = [Source {
                 uuid: [0; 16],
+                path: None,
                 snapshot,
                 catalog: &catalog,
                 model: None,
