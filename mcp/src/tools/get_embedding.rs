@@ -19,7 +19,7 @@ pub(super) struct GetEmbedding;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetEmbeddingParams {
-    /// Text to embed, at most 8000 characters.
+    /// Text to embed.
     #[schemars(length(max = TEXT_LIMIT))]
     text: String,
     index_name: Option<IndexName>,

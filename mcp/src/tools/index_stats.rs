@@ -14,7 +14,7 @@ pub(super) struct IndexStats;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct IndexStatsParams {
-    /// Name of the index. Omit for all.
+    /// Omit for all.
     #[schemars(length(max = NAME_LIMIT))]
     index_name: Option<String>,
 }
@@ -49,7 +49,8 @@ struct Counts {
 impl Tool for IndexStats {
     const NAME: &'static str = "index_stats";
     const TITLE: &'static str = "Index statistics";
-    const DESCRIPTION: &'static str = "Files, chunks, languages and size of one knowledge base, or of all when index_name is omitted.";
+    const DESCRIPTION: &'static str =
+        "Files, chunks, languages and size of one knowledge base, or of all.";
 
     type Params = IndexStatsParams;
     type Output = Stats;

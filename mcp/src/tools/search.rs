@@ -83,14 +83,14 @@ enum SortParam {
 /// Restrict the search.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 struct Filters {
-    /// Only documents under this folder.
+    /// With all below it.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
-    /// Only this file type, e.g. html or md.
+    /// Such as html or md.
     #[serde(rename = "fileType")]
     #[schemars(length(max = FILE_TYPE_LIMIT))]
     file_type: Option<String>,
-    /// Only documents with this tag.
+    /// One tag.
     #[schemars(length(max = TAG_LIMIT))]
     tag: Option<String>,
 }

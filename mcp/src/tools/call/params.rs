@@ -9,15 +9,15 @@ use super::arguments::JoinedList;
 use crate::limits::{DOCUMENT_LIMIT, NAME_LIMIT, SECTION_LIMIT, TOKEN_LIMIT};
 use crate::response::envelope::TOKENS_LIMIT;
 
-/// Name or id from list_indexes.
+/// See list_indexes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct IndexName(#[schemars(length(max = NAME_LIMIT))] String);
 
-/// Path, unique file name, doc_handle or kb:// URI; path:A-B selects lines.
+/// Path, file name, handle or kb:// URI; path:A-B selects lines.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct DocumentName(#[schemars(length(max = DOCUMENT_LIMIT))] String);
 
-/// Token of the previous answer.
+/// From the previous answer.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct ContinuationToken(#[schemars(length(max = TOKEN_LIMIT))] String);
 
@@ -64,7 +64,7 @@ impl Deref for ContinuationToken {
     }
 }
 
-/// Most tokens, of 4 bytes.
+/// Of 4 bytes each.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct MaxTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
@@ -80,7 +80,7 @@ impl Default for MaxTokens {
     }
 }
 
-/// Most tokens; 8000 with full.
+/// 8000 with full.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[schemars(extend("default" = PassageTokens::DEFAULT))]
 pub(in crate::tools) struct PassageTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
@@ -101,7 +101,7 @@ impl PassageTokens {
     }
 }
 
-/// Whole passages instead of their best lines.
+/// Whole passages, not only lines.
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct Full(bool);
 
@@ -111,7 +111,7 @@ impl Full {
     }
 }
 
-/// Most results to return.
+/// Most results.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct Limit(#[schemars(range(min = 1, max = 50))] u32);
 

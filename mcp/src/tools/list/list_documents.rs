@@ -60,7 +60,7 @@ impl Tool for ListDocuments {
     const NAME: &'static str = "list_documents";
     const TITLE: &'static str = "List documents";
     const DESCRIPTION: &'static str = "Documents in a folder with id, handle, size and modification \
-        date. Omit folder for the root; recursive includes subfolders.";
+        date.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[("path", "folder")];
 
     type Params = ListDocumentsParams;
