@@ -109,7 +109,7 @@ impl Tool for GetDocumentData {
         let index_name = params.index_name.as_deref();
         let located = cx.indexes.document(index_name, &params.document_id)?;
         let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
-        let selected = selected(params.start_line, params.end_line)?;
+        let selected = selected(params.start_line, params.end_line);
         if params.section.is_some() && selected.is_some() {
             let sentence = "section and lines were given; a call reads one or the other";
             return Err(ToolError::new("INVALID_ARGUMENT", sentence)

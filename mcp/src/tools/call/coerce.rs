@@ -179,8 +179,7 @@ fn in_range(name: &str, kind: &str, schema: &Value, value: &Value) -> Result<Val
         ));
     }
     match kind {
-        // Without a maximum they are numbers of lines; one beyond all lines is the last there can be.
-        "integer" if number.fract() == 0.0 => Ok((number as i64).min(u32::MAX.into()).into()),
+        "integer" if number.fract() == 0.0 => Ok((number as i64).into()),
         "integer" => Err(wrong_type(name, schema, value)),
         _ => Ok(number.into()),
     }

@@ -4,8 +4,6 @@ use kb_engine::{DocumentInfo, Lines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::response::ToolError;
-
 /// Without end_line to the end.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct StartLine(#[schemars(range(min = 1))] u32);
@@ -15,22 +13,11 @@ pub(in crate::tools) struct StartLine(#[schemars(range(min = 1))] u32);
 pub(in crate::tools) struct EndLine(#[schemars(range(min = 1))] u32);
 
 /// The lines from the first to the last argument; `None` without both.
-///
-/// # Errors
-/// `INVALID_RANGE` where the last is before the first.
-pub(in crate::tools) fn selected(
-    start: Option<StartLine>,
-    end: Option<EndLine>,
-) -> Result<Option<Lines>, ToolError> {
-    if start.is_none() && end.is_none() {
-        return Ok(None);
-    }
-    let (first, last) = (start.map_or(1, |it| it.0), end.map_or(u32::MAX, |it| it.0));
-    if first > last {
-        let sentence = format!("end_line {last} is before start_line {first}");
-        return Err(ToolError::new("INVALID_RANGE", sentence).with_fact("argument", "end_line"));
-    }
-    Ok(Some(Lines { first, last }))
+pub(in crate::tools) fn selected(start: Option<StartLine>, end: Option<EndLine>) -> Option<Lines> {
+    (start.is_some() || end.is_some()).then(|| Lines {
+        first: start.map_or(1, |StartLine(first)| first),
+        last: end.map_or(u32::MAX, |EndLine(last)| last),
+    })
 }
 
 /// The line that says where a passage is from; an empty document has no lines.

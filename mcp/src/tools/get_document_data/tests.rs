@@ -236,7 +236,7 @@ fn wrong_lines_are_refused_with_what_is_right() {
             "dup.md",
             json!(0),
             json!(3),
-            "lines 0-3 of \"dup.md\": lines are counted from 1",
+            "start_line: 0 given; it must be 1 or more",
         ),
         (
             "dup.md",
@@ -254,7 +254,7 @@ fn wrong_lines_are_refused_with_what_is_right() {
             "dup.md",
             json!(-1),
             json!(3),
-            "start_line: -1 given; a positive number is expected",
+            "start_line: -1 given; it must be 1 or more",
         ),
         (
             "dup.md",
@@ -266,7 +266,7 @@ fn wrong_lines_are_refused_with_what_is_right() {
             "dup.md",
             json!("x"),
             json!(3),
-            "start_line: \"x\" given; an integer is expected",
+            "start_line: \"x\" given; an integer of 1 or more is expected",
         ),
     ] {
         let given = json!({"document_id": document, "start_line": start, "end_line": end});
