@@ -28,6 +28,18 @@ fn signs_in_a_query_say_which_chunks_may_answer() {
 }
 
 #[test]
+fn a_file_as_first_word_of_a_query_is_pointed_out() {
+    let folder = Folder::indexed();
+    let name = "harbour.kb";
+    let told = folder.kb(["search", name, "polish the lens"]).expect(0);
+    assert!(told.stderr.contains("is a word of the query here"));
+    let hint = format!("kb search -f {name} 'polish the lens'");
+    assert!(told.stderr.contains(&hint), "{}", told.stderr);
+    let told = folder.kb(["search", "missing.kb", "polish the lens"]);
+    assert!(!told.stderr.contains("is a word of the query here"));
+}
+
+#[test]
 fn titles_find_documents_with_every_word() {
     let folder = Folder::indexed();
     let told = folder

@@ -80,6 +80,10 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
             "{subject} nothing relevant to the query; these are the nearest passages"
         ));
     }
+    if let Some((warning, hint)) = file_in_query(arguments) {
+        output.warning(&warning);
+        output.hint(&hint);
+    }
     if let Some(warning) = stale_sources(&response.hits) {
         output.warning(&warning);
         output.hint("`kb index` brings the .kb file up to date");
@@ -138,6 +142,25 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
 fn is_same_file(one: &Opened, other: &Opened) -> bool {
     let absolute = |opened: &Opened| opened.file.canonicalize().ok();
     absolute(one).is_some_and(|path| Some(path) == absolute(other))
+}
+
+/// What to say of a query that begins with a .kb file, as other verbs take it: the file that is searched is
+/// another one, or the same one with a word too many.
+fn file_in_query(arguments: &SearchArguments) -> Option<(String, String)> {
+    let (file, words) = arguments.query.split_first()?;
+    if words.is_empty() || !arguments.file.is_empty() {
+        return None;
+    }
+    let path = Path::new(file);
+    let is_kb = path.extension().is_some_and(|ending| ending == "kb") && path.is_file();
+    is_kb.then(|| {
+        let name = shell_word(path);
+        let words = shell_word(words.join(" "));
+        (
+            format!("{name} is a word of the query here, and not the file that is searched"),
+            format!("`kb search -f {name} {words}` searches that file"),
+        )
+    })
 }
 
 /// Which documents of the answer have files with other content now.
