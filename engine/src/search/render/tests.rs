@@ -186,7 +186,6 @@ fn the_text_of_a_hit_is_whole_lines_or_says_so() {
                 Request::new(query).join(false),
                 Request::new(query).join(false).max_lines(3),
                 Request::new(query).join(false).context_lines(2, 2),
-                Request::new(query).join(false).context_chars(90),
             ] {
                 let found = kb.search(&request).unwrap();
                 for hit in &found.hits {
