@@ -2,7 +2,7 @@
 //! say, read the lines around the best ones, cite; and search once more when that does not convince it. It
 //! knows the question and the answers of the server, nothing else.
 //!
-//! Weights and losses were chosen on the tasks; each of them may be half or twice as large.
+//! Weights and losses were chosen on the same tasks that it is judged by.
 
 use anyhow::Result;
 use serde_json::{Value, json};
