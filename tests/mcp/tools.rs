@@ -490,7 +490,7 @@ fn lenient_arguments_are_taken_and_bad_ones_refused() {
     for (tool, arguments, words) in [
         ("search", json!({}), &["query"][..]),
         ("search", json!({"query": "  "}), &["query"]),
-        ("search", json!({"query": 5}), &["query"]),
+        ("search", json!({"query": [5]}), &["query"]),
         (
             "search",
             json!({"query": "x", "limit": 0}),

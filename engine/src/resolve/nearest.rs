@@ -90,10 +90,13 @@ fn last_component(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// `lib` and `rs` of `lib.rs`; a name that begins with its only full stop has no extension.
+/// `lib` and `rs` of `lib.rs`; a name that begins with its only full stop has no extension, and what has spaces is
+/// none: `1.1 Use` is the title of a section.
 fn stem_and_extension(name: &str) -> (&str, &str) {
     match name.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() => (stem, extension),
+        Some((stem, extension)) if !stem.is_empty() && !extension.contains(' ') => {
+            (stem, extension)
+        }
         _ => (name, ""),
     }
 }
