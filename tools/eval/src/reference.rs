@@ -74,7 +74,7 @@ pub(crate) const GROUPS: [Group; 2] = [
         semantic: 0.474,
         hybrid: 0.612,
         keyword_threshold: 0.610,
-        hybrid_threshold: 0.6235,
+        hybrid_threshold: 0.624,
     },
     Group {
         name: GroupName::Code,

@@ -5,14 +5,14 @@
 //! set out at a time. The weights here are what these shares added on average; they were not fitted again.
 
 /// Weight of adjacency, as a share of that of the keyword score. Chosen on the development sets.
-const ADJACENCY_WEIGHT: f32 = 0.3;
+const ADJACENCY_WEIGHT: f32 = 0.25;
 
 /// Most that the name of a file adds. Of the functions in five collections of whole files, .007 more are shown by
 /// the first five hits with it.
 const FILE_NAME_WEIGHT: f32 = 0.2;
 
-/// Most that a definition adds: .023 nDCG@10 on eight collections of code, nothing on prose. It does not shrink where the score is high: the mentions of a name that is all
-/// of the query have high scores, too.
+/// Most that a definition adds: .023 nDCG@10 on eight collections of code, nothing on prose. It does not shrink
+/// where the score is high: the mentions of a name that is all of the query have high scores, too.
 const DEFINITION_WEIGHT: f32 = 0.33;
 
 /// What was found out about a chunk, by what it adds to the fused score; all 0 for a chunk that was not
