@@ -130,3 +130,30 @@ fn what_is_left_out_of_a_short_result_is_told() {
     assert!(told.warnings[0].starts_with("less relevant passages were left out"));
     assert_eq!(ask(&kb, &request.k(RIGHT)).warnings, Vec::<String>::new());
 }
+
+#[test]
+fn a_question_word_need_not_be_in_what_is_sorted() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("notes.kb");
+    let mut writer = KbWriter::open_or_create(&path).expect("writer");
+    let mut add = |name: &str, text: &str, modified_ms: i64| {
+        let original = SourceInfo {
+            modified_ms,
+            ..SourceInfo::of(text.as_bytes())
+        };
+        let document = document_of(name, text.as_bytes()).expect("a document");
+        writer.add_from(document, original, false).expect("added");
+    };
+    for number in 1..=30 {
+        let text = format!("# Note {number}\n\nNotes about the log rotation of server {number}.\n");
+        add(&format!("n{number:02}.md"), &text, 1_000_000 + number);
+    }
+    let old = "# Old\n\nHow logs were rotated at first: the log is rotated by hand.\n";
+    add("old.md", old, 1_000);
+    writer.commit().expect("committed");
+    let kb = Kb::open(&path).expect("it opens");
+    let request = Request::new("how is the log rotated").sort(Sort::Recency);
+    let (found, _) = pages(&kb, request);
+    assert_eq!(found.len(), 31, "{found:?}");
+    assert_eq!(found[0], "n30.md");
+}

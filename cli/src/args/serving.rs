@@ -72,7 +72,7 @@ pub(crate) struct McpArguments {
     /// Connect stdin and stdout to the server at this URL instead of serving files (`kb mcp --http`)
     ///
     /// For clients that start a command and cannot send a token. The token is read from the environment
-    /// variable KB_MCP_TOKEN, or from --token-file, and checked when this starts: exit status 1 says
+    /// variable KB_MCP_TOKEN, or from --token-file, and checked when this starts: exit status 2 says
     /// that it is invalid. The URL begins with http://; there is no TLS.
     #[arg(
         long,

@@ -10,7 +10,7 @@ const COMPARED_LIMIT_BYTES: usize = 1024;
 /// What a suggestion may be farther than the nearest one.
 const FARTHER: usize = 1;
 
-/// A shorter name is in too many others to be meant by one that contains it.
+/// A shorter name is in too many others to be meant by one that contains it, and too near to all of its length.
 const CONTAINED_CHARS: usize = 3;
 
 /// Collects the names that are most similar to one; none when that has more than a kilobyte.
@@ -38,8 +38,8 @@ impl Nearest {
     }
 
     /// Compares a name, and keeps it if it is among the most similar: by the last component without its
-    /// extension, which many have in common, then by all of it. More than a third of the characters, and one,
-    /// may not differ.
+    /// extension, which many have in common, then by all of it. More than a third of the characters
+    /// may not differ, and none of a name of one or two.
     pub fn offer(&mut self, name: &str) {
         // A folder comes once for every run of documents in it.
         if self.wanted.0.is_empty()
@@ -61,7 +61,13 @@ impl Nearest {
         } else {
             edit_distance(stem, wanted)
         };
-        if distance > wanted.chars().count() / 3 + 1 {
+        let wanted_chars = wanted.chars().count();
+        let farthest = if wanted_chars < CONTAINED_CHARS {
+            0
+        } else {
+            wanted_chars.div_ceil(3)
+        };
+        if distance > farthest {
             return;
         }
         let distance = distance + usize::from(extension != wanted_extension);

@@ -122,8 +122,7 @@ fn or_new_file(mut error: ToolError, asked: &[Arc<Index>]) -> ToolError {
     }
     if !waiting.is_empty() {
         let new = format!(
-            "If it is of the files that are not indexed yet ({}), run kb index or index_codebase on its \
-             folder, then ask again",
+            "It may be one of the files that are not indexed yet ({}): kb index brings the index up to date",
             waiting.join(", ")
         );
         error.hint = Some(match error.hint {

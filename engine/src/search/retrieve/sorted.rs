@@ -2,12 +2,14 @@
 //!
 //! Sorting by time or path may put any hit first, so which hits there are must neither be junk nor depend
 //! on how many candidates were read. A hit counts when its fused score, before texts have a say, is at
-//! least [`RELEVANT_SHARE`] of the best one, or when its chunk has every term of the query. All hits that
+//! least [`RELEVANT_SHARE`] of the best one, or when its chunk has every term of the query
+//! but question words. All hits that
 //! count are found, sorted, and divided into pages; the others are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Result;
+use crate::index::keyword::QueryTerm;
 use crate::search::calibration::Calibration;
 use crate::search::filter::rows;
 use crate::search::fuse::passages::{self, SeenDocuments};
@@ -26,6 +28,9 @@ use crate::search::timer::StepTimer;
 /// development sets, the newest relevant document is among the first ten of .39 of the questions at .5,
 /// .47 at .6, .49 at .7, .47 at .8, .38 at .9, and of .25 when the best hundred are sorted.
 pub(crate) const RELEVANT_SHARE: f32 = 0.7;
+
+/// A word of less weight need not be in a passage that has every word of the query: `how`, `which`.
+const MEANT_WEIGHT: f32 = 0.5;
 
 /// Most candidates of each index that are read, and most chunks with every term. Queries of one frequent
 /// word have more hits that count; the best of them are sorted.
@@ -110,7 +115,13 @@ fn with_every_term(
             None => rows::live(bound.segment),
         };
         let reader = bound.keyword_index()?;
+        // Question words say nothing of what is meant, unless there are no others.
+        let means = |term: &&QueryTerm| term.weight >= MEANT_WEIGHT;
+        let any_means = query.terms().iter().any(|term| means(&term));
         for term in query.terms() {
+            if any_means && !means(&term) {
+                continue;
+            }
             if rows.is_empty() {
                 break;
             }

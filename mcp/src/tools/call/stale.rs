@@ -48,7 +48,7 @@ fn of_hits(hits: &[Hit]) -> Option<String> {
     let shown = listed(&names, names.len())?;
     Some(format!(
         "STALE: since they were indexed, these results changed or were deleted: {shown}. Read the files \
-         themselves, or index again."
+         themselves, or bring the index up to date (kb index)."
     ))
 }
 
