@@ -132,7 +132,7 @@ pub mod embed {
 pub mod search {
     pub use crate::search::{VECTOR_WEIGHTS, VectorWeights};
 
-    /// Scores of hits.
+    /// Weights of scores and the facts they weigh; `cargo xtask eval --tables calibration` fits them again.
     pub mod calibration {
         pub use crate::search::calibration::{
             FUSED_WEIGHT, HYBRID, KEYWORD, SEMANTIC, Weights, facts, judge, weights, with_weights,

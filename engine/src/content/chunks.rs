@@ -21,7 +21,7 @@ pub struct ChunkText {
     pub at: ChunkSpan,
     /// Headings above it, outermost first.
     pub section: Vec<String>,
-    /// Its text.
+    /// The stored text of the bytes at [`at`](Self::at).
     pub text: String,
 }
 

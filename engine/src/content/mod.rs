@@ -18,7 +18,7 @@ mod sections;
 mod sizes;
 #[cfg(test)]
 #[cfg(feature = "ingest")]
-mod tests;
+pub(crate) mod tests;
 mod text;
 
 pub use chunks::ChunkText;

@@ -24,7 +24,7 @@ fn kb() -> (tempfile::TempDir, Kb) {
 }
 
 /// A file with two documents, the second with that path and text.
-pub(super) fn two_documents(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
+pub(crate) fn two_documents(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.kb");
     let mut writer = KbWriter::open_or_create(&file).unwrap();

@@ -178,6 +178,7 @@ fn name_of(path: &str, lines: Lines, skip_bytes: u32) -> String {
 #[cfg(feature = "ingest")]
 mod tests {
     use super::*;
+    use crate::content::tests::two_documents;
     use crate::kb::KbWriter;
 
     fn kb() -> (tempfile::TempDir, Kb) {
@@ -192,16 +193,6 @@ mod tests {
         ] {
             writer.add_bytes(path, text.as_bytes()).unwrap();
         }
-        writer.commit().unwrap();
-        (folder, Kb::open(&file).unwrap())
-    }
-
-    fn file_of(path: &str, text: &str) -> (tempfile::TempDir, Kb) {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.kb");
-        let mut writer = KbWriter::open_or_create(&file).unwrap();
-        writer.add_bytes("0.txt", b"first\nof all\n").unwrap();
-        writer.add_bytes(path, text.as_bytes()).unwrap();
         writer.commit().unwrap();
         (folder, Kb::open(&file).unwrap())
     }
@@ -270,7 +261,7 @@ mod tests {
     #[test]
     fn the_name_of_the_rest_leads_through_a_long_line() {
         let long = format!("one\n{}\nthree\nfour\n", "word \u{1f30a} ".repeat(800));
-        let (_folder, kb) = file_of("a.txt", &long);
+        let (_folder, kb) = two_documents("a.txt", &long);
         for max_tokens in [1, 7, 100, 130, 1000, 5000] {
             assert_eq!(read_on(&kb, "a.txt", max_tokens), long, "{max_tokens}");
             let middle = long.rsplit_once("four").unwrap().0;
@@ -295,7 +286,7 @@ mod tests {
     fn a_text_with_lines_of_its_own_goes_on_by_bytes() {
         let body = "<p>The moon pulls\nthe sea.</p>\n".repeat(300);
         let html = format!("<html><body>{body}</body></html>");
-        let (_folder, kb) = file_of("a.html", &html);
+        let (_folder, kb) = two_documents("a.html", &html);
         let whole = kb.text("a.html", None).unwrap();
         assert!(whole.document.has_own_lines);
         for max_tokens in [50, 333] {
@@ -311,7 +302,7 @@ mod tests {
             text in "([a-z ]{0,30}|\n|\r\n|\u{4e2d}{1,99}|[a-z]{200,400}|\u{1f30a}e\u{301}){0,60}",
             max_tokens in 1u32..600,
         ) {
-            let (_folder, kb) = file_of("a.txt", &text);
+            let (_folder, kb) = two_documents("a.txt", &text);
             proptest::prop_assert_eq!(read_on(&kb, "a.txt", max_tokens), text);
         }
     }

@@ -180,7 +180,7 @@ impl TextPosition {
 
 /// What [`fill_texts`] reads and changes of an item.
 pub(crate) struct TextParts<T, K> {
-    /// Its text.
+    /// What may be cut, at any character; counts in bytes, 4 a token.
     pub(crate) text: fn(&T) -> &str,
     /// Bytes that its names count as.
     pub(crate) names_bytes: fn(&T) -> u64,

@@ -174,3 +174,24 @@ impl<'b> Sources<'b> {
         Ok((record.path, chunk.at.span.start, file))
     }
 }
+
+/// The segments of the file at `path`, as a request without a model sees them.
+#[cfg(test)]
+pub(crate) fn with_sources<T>(
+    path: &Path,
+    mut use_sources: impl FnMut(&Sources<'_>) -> Result<T>,
+) -> Result<T> {
+    let reporter = Reporter::silent();
+    crate::container::Container::open(path)?.read(|snapshot| {
+        let catalog = Catalog::load(snapshot)?;
+        let source = Source {
+            uuid: [0; 16],
+            path: None,
+            snapshot,
+            catalog: &catalog,
+            model: None,
+            reporter: &reporter,
+        };
+        use_sources(&Sources::bind(&[source])?)
+    })
+}

@@ -123,13 +123,8 @@ pub(crate) fn ranked_rows(
     cut: Cut,
 ) -> Result<Vec<Vec<u32>>> {
     for_each_question(questions, |question| {
-        let mut request = Request::new(question.text.as_str());
-        // Questions of collections are words; chunks are judged one by one.
-        request.plain = true;
-        request.join = false;
-        request.mode = mode;
+        let mut request = request(question, mode, cut.depth());
         request.scan = scan;
-        request.k = cut.depth();
         rows_of(&ask(kb, &request)?)
     })
 }
@@ -149,6 +144,17 @@ pub(crate) fn row_of(document: &str) -> Result<u32> {
     document
         .parse()
         .map_err(|_| anyhow!("a hit of the document {document:?}, which is no row"))
+}
+
+/// A question of a collection, whose `k` best chunks are judged one by one.
+pub(crate) fn request(question: &Question, mode: Mode, k: usize) -> Request {
+    let mut request = Request::new(question.text.as_str());
+    // What looks like an operator is a word.
+    request.plain = true;
+    request.join = false;
+    request.mode = mode;
+    request.k = k;
+    request
 }
 
 /// Searches; the error names the query.

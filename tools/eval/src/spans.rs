@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 use flate2::read::GzDecoder;
 use kb_engine::Kb;
-use kb_engine::{Mode, Request};
+use kb_engine::Mode;
 use serde_json::{Value, json};
 
 use crate::runner::{self, Cut, TemporaryKb};
@@ -138,12 +138,7 @@ fn score(
     mode: Mode,
 ) -> Result<SpanScores> {
     let found = runner::for_each_question(questions, |question| {
-        let mut request = Request::new(question.text.as_str());
-        // Questions of collections are words; chunks are judged one by one.
-        request.plain = true;
-        request.join = false;
-        request.mode = mode;
-        request.k = DEPTH;
+        let request = runner::request(question, mode, DEPTH);
         let ranges: Vec<Range> = runner::ask(kb, &request)?
             .hits
             .into_iter()

@@ -9,9 +9,9 @@ use std::collections::HashSet;
 
 use anyhow::{Result, anyhow};
 use kb_engine::Kb;
+use kb_engine::Mode;
 use kb_engine::Scan;
 use kb_engine::testing::search::VECTOR_WEIGHTS;
-use kb_engine::{Mode, Request};
 use serde_json::{Map, Value, json};
 
 use crate::metrics::mean;
@@ -244,10 +244,10 @@ pub(crate) fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
     for mode in [Mode::Keyword, Mode::Semantic] {
         wanted.extend(runner::rows_of(&runner::ask(
             kb,
-            &request(question, mode, POOL),
+            &runner::request(question, mode, POOL),
         )?)?);
     }
-    let mut deep = request(question, Mode::Hybrid, DEPTH);
+    let mut deep = runner::request(question, Mode::Hybrid, DEPTH);
     deep.explain = true;
     let response = runner::ask(kb, &deep)?;
     let explanation = response.explanation.as_ref();
@@ -281,16 +281,6 @@ pub(crate) fn pool(kb: &Kb, question: &Question) -> Result<Pool> {
         known,
         code_share,
     })
-}
-
-fn request(question: &Question, mode: Mode, k: usize) -> Request {
-    let mut request = Request::new(question.text.as_str());
-    // Questions of collections are words; chunks are judged one by one.
-    request.plain = true;
-    request.join = false;
-    request.mode = mode;
-    request.k = k;
-    request
 }
 
 /// Mean of the group means by one rule, without the collection `left_out`.

@@ -2,7 +2,7 @@
 //! own? Wrong are the questions of a collection put to the collections of other fields.
 
 use anyhow::{Context, Result, anyhow};
-use kb_engine::{Calibration, Kb, Mode, Relevance, RelevanceSignals, Request};
+use kb_engine::{Calibration, Kb, Mode, Relevance, RelevanceSignals};
 use serde_json::{Value, json};
 
 use crate::metrics::mean;
@@ -73,12 +73,7 @@ fn ask(kb: &Kb, question: &Question) -> Result<(Answers, bool)> {
     let mut answered = false;
     let mut judged = Vec::with_capacity(RANKED.len());
     for mode in RANKED {
-        let mut request = Request::new(question.text.as_str());
-        // Questions of collections are words; chunks are judged one by one.
-        request.plain = true;
-        request.join = false;
-        request.mode = mode;
-        request.k = TOP;
+        let mut request = runner::request(question, mode, TOP);
         request.explain = true;
         let response = runner::ask(kb, &request)?;
         if mode == Mode::Hybrid {

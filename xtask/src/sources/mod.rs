@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 pub struct SourceFile {
     /// Path from the top of the repository, with `/`.
     pub path: String,
-    /// Its text.
+    /// Its whole content, UTF-8.
     pub text: String,
 }
 

@@ -194,10 +194,8 @@ fn first_at(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Catalog;
-    use crate::container::Container;
     use crate::kb::KbWriter;
-    use crate::progress::Reporter;
+    use crate::search::sources::with_sources;
 
     /// Paths of the documents that pass, in two segments with a deleted document.
     fn passing(filters: &Filters, with_directory: bool) -> Result<(Vec<String>, Vec<String>)> {
@@ -223,22 +221,15 @@ mod tests {
         writer.remove("gone/x.md").unwrap();
         writer.tag("z.md", &["last"], &[]).unwrap();
         writer.commit().unwrap();
-        Container::open(&path).unwrap().read(|snapshot| {
-            let catalog = Catalog::load(snapshot)?;
+        with_sources(&path, |sources| {
+            let source = sources.source(0)?;
+            let (snapshot, catalog) = (source.snapshot, source.catalog);
             if with_directory {
                 assert_eq!(catalog.directory(snapshot)?.len(), 7);
             }
-            let source = Source {
-                uuid: [0; 16],
-                path: None,
-                snapshot,
-                catalog: &catalog,
-                model: None,
-                reporter: &Reporter::silent(),
-            };
             let mut absent = AbsentValues::default();
-            let rows = apply(&source, filters, &mut absent)?;
-            let rows = rows.unwrap_or_else(|| live_rows(&catalog));
+            let rows = apply(source, filters, &mut absent)?;
+            let rows = rows.unwrap_or_else(|| live_rows(catalog));
             let mut paths = Vec::new();
             for (segment, rows) in catalog.segments.iter().zip(&rows) {
                 let bound = segment.bind(snapshot)?;

@@ -195,12 +195,9 @@ fn of_files(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Catalog;
-    use crate::container::Container;
     use crate::kb::KbWriter;
-    use crate::progress::Reporter;
     use crate::search::query::parser::parse;
-    use crate::search::sources::Source;
+    use crate::search::sources::with_sources;
 
     /// How many phrases of a query are looked up, what it ranks, and its warnings.
     fn applied(query: &str) -> (usize, String, Vec<String>) {
@@ -211,21 +208,10 @@ mod tests {
             .add_bytes("a.md", b"The moon pulls the sea.")
             .unwrap();
         writer.commit().unwrap();
-        let reporter = Reporter::silent();
         let mut parsed = parse(query);
         let (mut rows, mut warnings) = (None, Vec::new());
-        let found = Container::open(&path).unwrap().read(|snapshot| {
-            let catalog = Catalog::load(snapshot)?;
-            let parts = [Source {
-                uuid: [0; 16],
-                path: None,
-                snapshot,
-                catalog: &catalog,
-                model: None,
-                reporter: &reporter,
-            }];
-            let sources = Sources::bind(&parts)?;
-            apply(&mut parsed, &sources, &mut rows, &mut warnings)
+        let found = with_sources(&path, |sources| {
+            apply(&mut parsed, sources, &mut rows, &mut warnings)
         });
         (found.unwrap().len(), parsed.ranked_text(), warnings)
     }

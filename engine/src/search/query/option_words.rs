@@ -24,7 +24,7 @@ const ENOUGH: usize = 3;
 struct Counts {
     /// In any form, in letters of either case.
     word: usize,
-    /// As an option.
+    /// With one dash before it, as in `java -version`; never more than `word`.
     option: usize,
 }
 

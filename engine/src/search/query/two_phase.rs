@@ -324,12 +324,9 @@ fn likeliest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Catalog;
-    use crate::container::Container;
     use crate::index::keyword::Phrase;
     use crate::kb::KbWriter;
-    use crate::progress::Reporter;
-    use crate::search::sources::Source;
+    use crate::search::sources::with_sources;
 
     #[test]
     fn rows_beyond_the_read_limit_are_left_out_with_a_warning() {
@@ -344,18 +341,7 @@ mod tests {
             writer.add_bytes(&name, text.as_bytes()).unwrap();
         }
         writer.commit().unwrap();
-        let reporter = Reporter::silent();
-        let told = Container::open(&path).unwrap().read(|snapshot| {
-            let catalog = Catalog::load(snapshot)?;
-            let parts = [Source {
-                uuid: [0; 16],
-                path: None,
-                snapshot,
-                catalog: &catalog,
-                model: None,
-                reporter: &reporter,
-            }];
-            let sources = Sources::bind(&parts)?;
+        let told = with_sources(&path, |sources| {
             for is_excluded in [true, false] {
                 let phrase = PhraseOperator {
                     number: 0,
@@ -368,7 +354,7 @@ mod tests {
                 let phrases = vec![phrase];
                 let limit = 100 << 10;
                 let mut filter = TwoPhaseFilter::with_limit(
-                    &sources,
+                    sources,
                     None,
                     phrases,
                     &mut ParsedQuery::default(),

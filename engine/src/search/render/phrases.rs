@@ -23,7 +23,7 @@ const PHRASE_LIMIT_BYTES: usize = 1024;
 /// A phrase in the two forms that its words may have.
 #[derive(Debug)]
 struct QuotedPhrase {
-    /// As written.
+    /// The same words, ignoring case: `page cache` finds `Page-Cache`, not `page caches`.
     written: PhraseMatcher,
     /// Other forms of its words, where it does not occur as written.
     stemmed: PhraseMatcher,

@@ -41,7 +41,7 @@ pub(crate) struct Ranked {
     pub(crate) first: Candidates,
     /// Whether less relevant passages were left out of a sorted result.
     pub(crate) left_out: bool,
-    /// What they show.
+    /// Facts of `first`; `fused` is the best after ranking again, before `min_score`.
     pub(crate) signals: RelevanceSignals,
     /// The scores of hits by their fused scores.
     pub(crate) calibration: Calibration,

@@ -166,12 +166,7 @@ fn ask_all(
     runner::for_each_question(questions, |question| {
         let mut answers = Vec::with_capacity(RANKED.len());
         for mode in RANKED {
-            let mut request = Request::new(question.text.as_str());
-            // Questions of collections are words; chunks are judged one by one.
-            request.plain = true;
-            request.join = false;
-            request.mode = mode;
-            request.k = TOP;
+            let mut request = runner::request(question, mode, TOP);
             request.explain = true;
             answers.push(ask(files, own, question, &request)?);
         }

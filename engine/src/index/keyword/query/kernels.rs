@@ -238,7 +238,7 @@ const TOGETHER: usize = 32;
 // Closures given to `map` or `from_fn` of an array do not become part of a function for AVX2, so these are
 // functions.
 
-/// A table twice.
+/// The table in both 128-bit halves: a shuffle looks up within each half alone.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]

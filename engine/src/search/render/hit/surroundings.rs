@@ -83,28 +83,20 @@ impl Renderer<'_> {
         if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
             return Ok(Default::default());
         }
-        let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
-        let (mut before, mut after) = (Pieces::default(), Pieces::default());
-        before.push(sides.0.to_owned());
-        after.push(sides.1.to_owned());
         // One line end more than lines: the one that ends the line before them.
-        let (mut rest_before, mut rest_after) = stored.rests;
-        while lines_before > 0 && row.start < row.end && !before.has_lines(lines_before + 1) {
-            row.end -= 1;
-            before.push(self.text_before_rest(segment, row.end, &mut rest_before)?);
-        }
-        while end.start < end.end && !after.has_lines(lines_after) {
-            after.push(self.text_after_rest(segment, end.start, &mut rest_after)?);
-            end.start += 1;
-        }
+        let is_enough_before =
+            |pieces: &Pieces| lines_before == 0 || pieces.has_lines(lines_before + 1);
+        let is_enough_after = |pieces: &Pieces| pieces.has_lines(lines_after);
+        let is_enough = (is_enough_before, is_enough_after);
+        let [(before, is_start), (after, is_end)] =
+            self.text_around(stored, segment, rows, sides, is_enough)?;
         Ok((
-            context::lines_before(&before.before(), lines_before, row.is_empty()),
-            context::lines_after(&after.after(), lines_after, end.is_empty()),
+            context::lines_before(&before, lines_before, is_start),
+            context::lines_after(&after, lines_after, is_end),
         ))
     }
 
-    /// Up to `characters` characters before and after a cut text: first `sides`, which the passage has
-    /// there, then the neighbouring chunks of the document.
+    /// Up to `characters` characters before and after a cut text.
     fn context_chars(
         &mut self,
         stored: &Stored,
@@ -116,24 +108,42 @@ impl Renderer<'_> {
         if rows.is_empty() || characters == 0 {
             return Ok(Default::default());
         }
+        // One character more, to see whether the outermost word is whole.
+        let is_enough = |pieces: &Pieces| pieces.is_longer_than(characters);
+        let [(before, _), (mut after, _)] =
+            self.text_around(stored, segment, rows, sides, (is_enough, is_enough))?;
+        let before = last_words(&before, characters).to_owned();
+        after.truncate(first_words(&after, characters).len());
+        Ok((before, after))
+    }
+
+    /// The text before and after a cut text, until there `is_enough`: first `sides`, which the passage has there,
+    /// then the neighbouring chunks of the document; and whether that is all there is on that side.
+    fn text_around(
+        &mut self,
+        stored: &Stored,
+        segment: usize,
+        rows: &Range<u32>,
+        sides: (&str, &str),
+        is_enough: (impl Fn(&Pieces) -> bool, impl Fn(&Pieces) -> bool),
+    ) -> Result<[(String, bool); 2]> {
         let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
         let (mut before, mut after) = (Pieces::default(), Pieces::default());
         before.push(sides.0.to_owned());
         after.push(sides.1.to_owned());
-        // One character more, to see whether the outermost word is whole.
         let (mut rest_before, mut rest_after) = stored.rests;
-        while row.start < row.end && !before.is_longer_than(characters) {
+        while !row.is_empty() && !is_enough.0(&before) {
             row.end -= 1;
             before.push(self.text_before_rest(segment, row.end, &mut rest_before)?);
         }
-        while end.start < end.end && !after.is_longer_than(characters) {
+        while !end.is_empty() && !is_enough.1(&after) {
             after.push(self.text_after_rest(segment, end.start, &mut rest_after)?);
             end.start += 1;
         }
-        let before = last_words(&before.before(), characters).to_owned();
-        let mut after = after.after();
-        after.truncate(first_words(&after, characters).len());
-        Ok((before, after))
+        Ok([
+            (before.before(), row.is_empty()),
+            (after.after(), end.is_empty()),
+        ])
     }
 
     /// The text of a row before a passage, without the `rest` bytes at its end that the passage has.
