@@ -84,10 +84,14 @@ pub(crate) fn search(
     if start_at > found.passages.len() {
         return Err(CursorScope::out_of_range());
     }
+    let is_one = found.passages.len() == start_at + 1 && !found.may_go_on;
+    let previews = (relevance == Relevance::NothingRelevant && !is_one)
+        .then(|| request.as_previews())
+        .flatten();
     let mut budget = Budget::of_texts(&request.page);
     let hits = render(
         &sources,
-        request,
+        previews.as_ref().unwrap_or(request),
         &plan,
         (
             found.passages.get(start_at..).unwrap_or_default(),
@@ -111,7 +115,7 @@ pub(crate) fn search(
         warnings.extend(best_below(files, request, analyser)?);
     }
     let next = start_at.saturating_add(hits.len());
-    let has_more = found.passages.len() > next || found.may_go_on;
+    let has_more = (found.passages.len() > next || found.may_go_on) && previews.is_none();
     let explanation = request
         .explain
         .then(|| explain(&sources, &plan, &found, timer.steps));
@@ -133,6 +137,7 @@ fn best_below(
 ) -> Result<Option<String>> {
     let any = Request {
         min_score: 0.0,
+        sort: Sort::Score,
         k: 1,
         page: PageOptions::default(),
         explain: false,
@@ -392,3 +397,6 @@ fn explain(
         steps,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,6 +73,10 @@ pub struct Request {
     /// words, `0..=`[`CONTEXT_LIMIT_CHARS`]. `None`: none. It needs `max_text_chars` or `max_lines` and
     /// excludes `context_lines`.
     pub context_chars: Option<usize>,
+    /// What is shown where nothing is [relevant](crate::Response::relevance) and there are several hits: at most
+    /// so many of them, each of so many of its best lines and without context, and no cursor. `None`: as where
+    /// something is. Neither may be 0.
+    pub previews: Option<(usize, u32)>,
     /// How vectors are compared; for measurements.
     pub scan: Scan,
     /// Token budget and cursor.
@@ -99,6 +103,7 @@ impl Request {
             max_lines: None,
             max_text_chars: None,
             context_chars: None,
+            previews: None,
             scan: Scan::Auto,
             page: PageOptions::default(),
             explain: false,
@@ -116,6 +121,13 @@ impl Request {
     #[must_use]
     pub fn plain(mut self, plain: bool) -> Request {
         self.plain = plain;
+        self
+    }
+
+    /// Shows at most `hits` hits of `lines` lines where nothing is relevant.
+    #[must_use]
+    pub fn previews(mut self, hits: usize, lines: u32) -> Request {
+        self.previews = Some((hits, lines));
         self
     }
 
@@ -244,6 +256,12 @@ impl Request {
         if self.max_lines == Some(0) {
             return invalid("max_lines", "0 given; at least 1".to_owned());
         }
+        if self
+            .previews
+            .is_some_and(|(hits, lines)| hits == 0 || lines == 0)
+        {
+            return invalid("previews", "0 given; at least 1".to_owned());
+        }
         if self.max_lines.is_some() && self.max_text_chars.is_some() {
             return invalid("max_lines", "it excludes max_text_chars".to_owned());
         }
@@ -269,6 +287,20 @@ impl Request {
         self.page.validate()
     }
 
+    /// The request that shows the hits of an answer where nothing is relevant, if they are to be shown in another
+    /// way.
+    pub(crate) fn as_previews(&self) -> Option<Request> {
+        let (hits, lines) = self.previews?;
+        Some(Request {
+            k: self.k.min(hits),
+            max_lines: Some(lines),
+            max_text_chars: None,
+            context_lines: (0, 0),
+            context_chars: None,
+            ..self.clone()
+        })
+    }
+
     /// The arguments that a cursor is bound to: all that decide which hits there are, and in what
     /// order. The others may change from page to page.
     ///
@@ -288,6 +320,7 @@ impl Request {
             max_lines: _,
             max_text_chars: _,
             context_chars: _,
+            previews: _,
             scan,
             page: _,
             explain: _,
@@ -329,6 +362,7 @@ mod tests {
             filter(Filters::new().symbol_names(["a"])),
             (base().context_lines(1, 0), false),
             (base().max_lines(9), false),
+            (base().previews(3, 2), false),
             (base().max_text_chars(9), false),
             (base().context_chars(9), false),
             (base().explain(true), false),

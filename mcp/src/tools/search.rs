@@ -178,7 +178,7 @@ impl Tool for Search {
         let mut request = request(params);
         budget::fit(params.max_tokens.get(), |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
-            let response = hits::ask_shown(cx, &indexes, &request);
+            let response = hits::ask(cx, &indexes, &request);
             let response = response.map_err(|error| error.rename_argument(name_here))?;
             let made = respond(cx, params, &indexes, &response);
             Ok(Attempt {

@@ -169,7 +169,7 @@ impl Tool for SearchCode {
         let max_tokens = PassageTokens::of(params.max_tokens, params.full);
         budget::fit_results(max_tokens, |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
-            let response = hits::ask_shown(cx, &indexes, &request)?;
+            let response = hits::ask(cx, &indexes, &request)?;
             let made = respond(cx, params, &request, &indexes, &response)?;
             Ok(Attempt {
                 can_shrink: hits::shrink(&mut request, &response),

@@ -122,7 +122,7 @@ impl Tool for SearchDocs {
         budget::fit_results(max_tokens, |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
             let started = Instant::now();
-            let response = hits::ask_shown(cx, &indexes, &request)?;
+            let response = hits::ask(cx, &indexes, &request)?;
             took += started.elapsed();
             let warnings = hits::warnings(cx, &indexes, &response);
             let made = respond(params, &request, &indexes, &response, warnings, took);

@@ -23,32 +23,11 @@ const IRRELEVANT_RESULTS: usize = 3;
 const IRRELEVANT_LINES: u32 = 3;
 
 /// Sets what is shown of each result: whole passages, or the best lines of each chunk, because the lines of
-/// neighbours that are joined would leave out what the others have.
+/// neighbours that are joined would leave out what the others have; short previews where nothing is relevant.
 pub(in crate::tools) fn show(request: &mut Request, full: bool) {
     request.join = full;
     request.max_lines = (!full).then_some(SHOWN_LINES);
-}
-
-/// Searches as [`ask`] does; where nothing is relevant, gives three short previews and no continuation.
-pub(in crate::tools) fn ask_shown(
-    cx: &Context<'_>,
-    indexes: &[Arc<Index>],
-    request: &Request,
-) -> Result<Response, ToolError> {
-    let response = ask(cx, indexes, request)?;
-    let is_long = response.hits.len() > 1 || response.hits.next.is_some();
-    if response.relevance != Relevance::NothingRelevant || !is_long {
-        return Ok(response);
-    }
-    let mut few = request.clone();
-    few.page.cursor = None;
-    few.k = request.k.min(IRRELEVANT_RESULTS);
-    few.max_lines = Some(IRRELEVANT_LINES);
-    few.context_lines = (0, 0);
-    few.context_chars = None;
-    let mut response = ask(cx, indexes, &few)?;
-    response.hits.next = None;
-    Ok(response)
+    request.previews = Some((IRRELEVANT_RESULTS, IRRELEVANT_LINES));
 }
 
 /// Whether a smaller budget gives less: fewer results, or of the only one fewer lines, which `request` then asks
@@ -74,7 +53,11 @@ pub(in crate::tools) fn first_of_document(hits: &[Hit], number: usize) -> Option
 
 /// Searches the files as if they were one, until the call is cancelled. Of several, those that cannot
 /// be read are left out with a warning. The files of all hits are looked at: whether they are stale.
-fn ask(cx: &Context<'_>, indexes: &[Arc<Index>], request: &Request) -> Result<Response, ToolError> {
+pub(in crate::tools) fn ask(
+    cx: &Context<'_>,
+    indexes: &[Arc<Index>],
+    request: &Request,
+) -> Result<Response, ToolError> {
     let mut response = ask_stored(cx, indexes, request)?;
     look_at_sources(indexes, &mut response.hits.items);
     Ok(response)

@@ -109,7 +109,7 @@ const SEARCH_TOOLS: [SearchTool; 3] = [
 ];
 
 impl SearchTool {
-    /// What the tool asks the engine: five hits of their best lines.
+    /// What the tool asks the engine: five hits of their best lines, fewer and shorter where nothing is relevant.
     fn request(&self, query: &str) -> Request {
         let mut request = Request::new(query);
         request.mode = Mode::Hybrid;
@@ -118,6 +118,7 @@ impl SearchTool {
         request.k = 5;
         request.join = false;
         request.max_lines = Some(40);
+        request.previews = Some((3, 3));
         request.page = PageOptions::default().max_tokens(self.max_tokens);
         request
     }

@@ -1,0 +1,110 @@
+//! What is shown where nothing is relevant, or scores enough.
+
+use crate::kb::{Kb, KbWriter};
+use crate::search::calibration::shown_score;
+use crate::search::filters::Filters;
+use crate::search::options::{Mode, Sort};
+use crate::search::relevance::Relevance;
+use crate::search::request::Request;
+
+/// Twelve documents of twenty lines each about a voyage.
+fn logbook() -> (tempfile::TempDir, Kb) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log.kb");
+    let mut writer = KbWriter::open_or_create(&file).unwrap();
+    for day in 0..12 {
+        let hours = (0..20).map(|hour| format!("Hour {hour}: wind from the north, {day} knots.\n"));
+        let text = format!("# Day {day}\n\n{}", hours.collect::<String>());
+        writer
+            .add_bytes(&format!("{day:02}.md"), text.as_bytes())
+            .unwrap();
+    }
+    let storm = "# Storm\n\nThe storm broke the mast of the ship; the storm lasted three days.\n";
+    let sails = "The crew mended sails and slept in the sun.\n".repeat(9);
+    let calm = format!("# Calm\n\nNo storm today.\n\n{sails}\nThe cook painted the mast.\n");
+    for (path, text) in [("storm.md", storm), ("calm.md", &calm)] {
+        writer.add_bytes(path, text.as_bytes()).unwrap();
+    }
+    writer.commit().unwrap();
+    let kb = Kb::open(&file).unwrap();
+    (folder, kb)
+}
+
+/// A question that the logbook has no answer to.
+const FOREIGN: &str = "quarterly tax";
+
+#[test]
+fn what_is_not_relevant_is_shown_as_previews() {
+    let (_folder, kb) = logbook();
+    let asked = Request::new(FOREIGN).k(8).max_lines(9);
+    let whole = kb.search(&asked).unwrap();
+    assert_eq!(whole.relevance, Relevance::NothingRelevant);
+    assert!(whole.hits.len() == 8 && whole.hits.next.is_some());
+    assert!(whole.hits.iter().any(|hit| hit.text.lines().count() > 2));
+    for asked in [
+        asked.clone(),
+        Request::new(FOREIGN).k(8).context_lines(3, 3),
+        Request::new(FOREIGN).k(8).max_text_chars(900),
+        Request::new(FOREIGN).k(8).max_lines(9).context_chars(900),
+    ] {
+        let few = kb.search(&asked.previews(3, 2)).unwrap();
+        assert_eq!(few.relevance, Relevance::NothingRelevant);
+        assert_eq!(few.warnings, whole.warnings);
+        assert!(few.hits.next.is_none());
+        assert_eq!(few.hits.len(), 3);
+        for (hit, first) in few.hits.iter().zip(&whole.hits) {
+            assert_eq!((&hit.document, hit.score), (&first.document, first.score));
+            let shown = hit.text.trim_end().lines().count();
+            assert!(hit.before.is_empty() && hit.after.is_empty() && shown <= 2);
+        }
+    }
+    // Fewer are asked for.
+    let one = kb
+        .search(&Request::new(FOREIGN).k(1).previews(3, 2))
+        .unwrap();
+    assert_eq!((one.hits.len(), one.hits.next.is_none()), (1, true));
+}
+
+#[test]
+fn what_is_relevant_or_alone_is_not_a_preview() {
+    let (_folder, kb) = logbook();
+    let asked = Request::new("storm broke the mast").k(4);
+    let whole = kb.search(&asked).unwrap();
+    assert_eq!(whole.relevance, Relevance::Relevant);
+    let few = kb.search(&asked.clone().previews(2, 1)).unwrap();
+    assert_eq!(few.hits.items, whole.hits.items);
+    assert!(few.hits.next.is_some());
+
+    let only = Filters::new().paths(["07.md"]);
+    let asked = Request::new(FOREIGN).filters(only).previews(3, 2);
+    let only = kb.search(&asked).unwrap();
+    assert_eq!(only.relevance, Relevance::NothingRelevant);
+    assert_eq!(only.hits.len(), 1);
+    let lines = only.hits.items.first().unwrap().lines;
+    assert!(lines.last - lines.first > 2, "{lines:?}");
+}
+
+#[test]
+fn the_best_score_is_named_in_every_order() {
+    let (_folder, kb) = logbook();
+    let asked = Request::new("storm mast").mode(Mode::Keyword);
+    let ranked = kb.search(&asked).unwrap().hits.items;
+    let [best, second, ..] = ranked.as_slice() else {
+        panic!("{ranked:?}");
+    };
+    assert_eq!(
+        (best.document.as_str(), second.document.as_str()),
+        ("storm.md", "calm.md")
+    );
+    assert!(shown_score(second.score, 4) < shown_score(best.score, 4) && best.score < 1.0);
+    let least = best.score.midpoint(1.0);
+    for sort in [Sort::Score, Sort::Path, Sort::Recency] {
+        let told = kb
+            .search(&asked.clone().sort(sort).min_score(least))
+            .unwrap();
+        assert!(told.hits.is_empty());
+        let named = format!("the best scores {}:", shown_score(best.score, 4));
+        let is_named = told.warnings.iter().any(|told| told.contains(&named));
+        assert!(is_named, "{sort:?}: {:?}", told.warnings);
+    }
+}
