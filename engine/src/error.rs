@@ -168,7 +168,7 @@ pub enum Error {
     /// Line numbers outside a document.
     #[error("lines {range} of {path:?}: {}", wrong_lines(range, *lines))]
     InvalidRange {
-        /// The range as given, `A-B` or `A-`.
+        /// The range as given, `A-B` or `A-`, and `+N` where the bytes that are skipped are wrong.
         range: String,
         /// The document.
         path: String,
@@ -241,6 +241,9 @@ pub enum Error {
 
 /// What is wrong with lines that a document does not have.
 fn wrong_lines(range: &str, lines: u32) -> String {
+    if let Some((range, skip)) = range.split_once('+') {
+        return format!("the text of {range} has no character that begins after {skip} bytes");
+    }
     let (first, last) = range.split_once('-').unwrap_or((range, ""));
     let number = |digits: &str| digits.parse::<u32>().ok();
     match (number(first), number(last)) {

@@ -57,6 +57,15 @@ impl Lines {
             last => format!("{}-{last}", self.first),
         }
     }
+
+    /// As [`range_text`](Lines::range_text), with the bytes of their text that are skipped: `10-20+300`.
+    pub fn range_text_after(self, skip_bytes: u32) -> String {
+        let range = self.range_text();
+        match skip_bytes {
+            0 => range,
+            skip => format!("{range}+{skip}"),
+        }
+    }
 }
 
 /// Whether the original of a document is as it was when it was indexed.

@@ -295,7 +295,7 @@ fn span_after(
     let is_there = start < span.end && is_character(commit, record, start)?;
     match lines {
         Some(lines) if !is_there => Err(Error::InvalidRange {
-            range: format!("{}+{skip_bytes}", lines.range_text()),
+            range: lines.range_text_after(skip_bytes),
             path: record.path.clone(),
             lines: record.lines,
         }),

@@ -167,11 +167,7 @@ fn rest_of(text: &DocumentText, lines: Lines, skip_bytes: u32) -> String {
 
 /// The name of the text of some lines after its first bytes.
 fn name_of(path: &str, lines: Lines, skip_bytes: u32) -> String {
-    let range = lines.range_text();
-    match skip_bytes {
-        0 => format!("{path}:{range}"),
-        skip => format!("{path}:{range}+{skip}"),
-    }
+    format!("{path}:{}", lines.range_text_after(skip_bytes))
 }
 
 #[cfg(test)]
@@ -227,6 +223,32 @@ mod tests {
         assert_eq!(left, ["0 INVALID_RANGE"]);
         let (texts, left) = read_all(&kb, &["a.txt", "long.txt", "z.txt"], 20_000);
         assert_eq!((texts.len(), left.len()), (3, 0));
+    }
+
+    #[test]
+    fn bytes_that_lines_do_not_have_are_named() {
+        let (_folder, kb) = kb();
+        assert_eq!(kb.text("a.txt:2-3+4", None).unwrap().text, "three\n");
+        for (range, lines) in [("2-3+10", "2-3"), ("2-+900", "2-"), ("1-9+14", "1-9")] {
+            let error = kb.text(&format!("a.txt:{range}"), None).unwrap_err();
+            let (_, skip) = range.split_once('+').unwrap();
+            let expected = format!(
+                "lines {range} of \"a.txt\": the text of {lines} has no character that begins after {skip} bytes"
+            );
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn globs_keep_the_lines_and_bytes_behind_them() {
+        let (_folder, kb) = kb();
+        for (glob, names) in [
+            ("?.txt:2-3+4", ["a.txt:2-3+4", "z.txt:2-3+4"]),
+            ("kb://a/doc/?.txt#L2-L3+4", ["a.txt:2-3+4", "z.txt:2-3+4"]),
+            ("kb://a/lines/2-3/?.txt", ["a.txt:2-3", "z.txt:2-3"]),
+        ] {
+            assert_eq!(kb.matching(glob, 9).unwrap().0, names, "{glob}");
+        }
     }
 
     #[test]

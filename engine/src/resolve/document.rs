@@ -80,9 +80,9 @@ pub fn document(
 }
 
 /// As [`document`], of a name that may have lines behind it, as in `docs/a.md:10-20` and `docs/a.md#L10-L20`,
-/// or line and column, as in `docs/a.md:10:5`, or in an address: `kb://notes/lines/10-20/docs/a.md`; behind lines also the bytes of them that are
-/// skipped, as in `docs/a.md:10-20+300`. What a document has as its whole path, or as the
-/// end of its path where no other has the rest of the name, is no suffix.
+/// or line and column, as in `docs/a.md:10:5`, or in an address: `kb://notes/lines/10-20/docs/a.md`; behind
+/// lines also the bytes of them that are skipped, as in `docs/a.md:10-20+300`. What a document has as its whole
+/// path, or as the end of its path where no other has the rest of the name, is no suffix.
 ///
 /// # Errors
 /// As [`document`].
@@ -103,29 +103,24 @@ pub fn locate(
     find(snapshot, catalog, name, file, &names)
 }
 
-/// Path and lines that an address stands for; any other name is the path.
+/// Path, and lines in one form, that an address stands for; any other name is the path.
 ///
 /// # Errors
 /// [`Error::DocumentNotFound`] for an address of another file, and a name that is too long.
 pub(crate) fn of_address(name: &str, file: Option<&Path>) -> Result<(String, Option<String>)> {
     let wanted = Wanted::of(name, file)?;
-    let lines = wanted.lines.map(|suffix| suffix.lines.range_text());
+    let lines = wanted.lines.map(LineSuffix::range_text);
     Ok((wanted.path, lines))
 }
 
 /// Splits `docs/*.md:10-20` before the lines, which are in one form whatever they were written as.
 pub(crate) fn split_selection(name: &str) -> Option<(&str, String)> {
     let (path, suffix) = split_lines(name)?;
-    let range = suffix.lines.range_text();
-    Some(match suffix.skip_bytes {
-        0 => (path, range),
-        skip => (path, format!("{range}+{skip}")),
-    })
+    Some((path, suffix.range_text()))
 }
 
 /// The first of `names` that is a path, else that is one behind the name of the file, else that is a handle, else
-/// that ends a path; each with the lines it
-/// stands for.
+/// that ends a path; each with the lines it stands for.
 fn find(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,

@@ -11,6 +11,13 @@ pub(super) struct LineSuffix {
     pub(super) skip_bytes: u32,
 }
 
+impl LineSuffix {
+    /// In one form, whatever it was written as: `10-20+300`.
+    pub(super) fn range_text(self) -> String {
+        self.lines.range_text_after(self.skip_bytes)
+    }
+}
+
 impl From<Lines> for LineSuffix {
     fn from(lines: Lines) -> LineSuffix {
         LineSuffix {

@@ -71,6 +71,9 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
             Some(format!("Give pages from 1 to {total}, as 1-3,5 or 3-"))
         }
         Error::InvalidRange { lines: 0, .. } => None,
+        Error::InvalidRange { range, .. } if range.contains('+') => {
+            text("Give the name as the answer before stated it, or leave out the bytes")
+        }
         Error::InvalidRange { lines, .. } => Some(format!(
             "Give lines from 1 to {lines}, the smaller number first"
         )),
