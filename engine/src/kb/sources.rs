@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::embed;
 use crate::error::Result;
 use crate::ingest::changes::source_check::SourceCheck;
 use crate::ingest::options::IndexOptions;
@@ -29,11 +28,7 @@ impl Kb {
         hook: &mut Hook<'_>,
     ) -> Result<Report> {
         let hook = RefCell::new(hook);
-        let report = run::check_sources(self.container(), paths, options, &Reporter::new(&hook));
-        let mut report = report?;
-        let model = self.info()?.model;
-        report.model_before = embed::is_retired(&model).then_some(model);
-        Ok(report)
+        run::check_sources(self.container(), paths, options, &Reporter::new(&hook))
     }
 
     /// Whether the .kb holds what `folders` hold now, wherever they were when it was made: one folder

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::catalog::Catalog;
 use crate::container::Container;
+use crate::embed;
 use crate::error::{Error, Result};
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
@@ -28,7 +29,10 @@ pub(crate) fn check_sources(
     reporter.start(Stage::Walk)?;
     let mut report = retry_expired(|| {
         let plan = ChangePlan::compute(container, paths, options, BUFFER_LIMIT_BYTES, reporter)?;
-        plan.dry_run(container, options, reporter)
+        let model = plan.catalog.meta.embedder.id.clone();
+        let mut report = plan.dry_run(container, options, reporter)?;
+        report.model_before = embed::is_retired(&model).then_some(model);
+        Ok(report)
     })?;
     report.elapsed = started.elapsed();
     Ok(report)
