@@ -57,7 +57,8 @@ pub(crate) struct SearchArguments {
 
     /// Sort results by score, by modification time (recency), or by path
     ///
-    /// Recency and path sort what is relevant: what scores at least 0.7 of the best, or has every word.
+    /// Recency and path sort what is relevant: what scores at least 0.7 of the best, or has every word
+    /// but question words (how, which).
     #[arg(long, value_name = "ORDER", default_value = Sort::default().name(), value_parser = orders())]
     pub(crate) sort: Sort,
 

@@ -38,8 +38,8 @@ impl Nearest {
     }
 
     /// Compares a name, and keeps it if it is among the most similar: by the last component without its
-    /// extension, which many have in common, then by all of it. More than a third of the characters
-    /// may not differ, and none of a name of one or two.
+    /// extension, which many have in common, then by all of it. One that contains the other is similar; else a
+    /// third of the characters may differ, rounded up, and none of a name of one or two.
     pub fn offer(&mut self, name: &str) {
         // A folder comes once for every run of documents in it.
         if self.wanted.0.is_empty()

@@ -8,9 +8,8 @@
 //! | fuse | `fuse`, `rerank` | chunks with two scores -> one order, in which texts have a say, joined to passages |
 //! | render | `render` | passages -> hits with text, highlights and snippet |
 //!
-//! `pipeline` runs the stages on `sources`; [`calibration`] makes scores of fused scores, and [`relevance`]
-//! judges the best; `response` and
-//! `explanation` hold what comes out. This is the only room where keyword index, vector index and
+//! `pipeline` runs the stages on `sources`; [`calibration`] makes scores of fused scores and judges the best,
+//! which [`relevance`] names; `response` and `explanation` hold what comes out. This is the only room where keyword index, vector index and
 //! stored text meet for reading. It does not write, does not know where files lie, and formats nothing
 //! for a front.
 

@@ -48,8 +48,9 @@ pub enum Sort {
     #[default]
     Score,
     /// The relevant hits: those of the most recently modified document first, and documents without a
-    /// known time last; those of one time in the order of their scores. A hit is relevant here when it scores at least 0.7 of the best, or has every
-    /// word of the query; in [`Mode::Title`] and in a query of fields alone all are.
+    /// known time last; those of one time in the order of their scores. A hit is relevant here when its fused score,
+    /// before texts have a say, is at least 0.7 of the best, or it has every word of the query but question words;
+    /// in [`Mode::Title`] and in a query of fields alone all are.
     Recency,
     /// The relevant hits, as in `Recency`, by path, then start byte.
     Path,

@@ -31,9 +31,6 @@ const CHUNKS_PER_DOCUMENT: usize = 4;
 /// Most content words of a query that is taken for names.
 const NAMES_LIMIT: usize = 2;
 
-/// Words of at most this weight are not content: "where is the class Response" is one name.
-const CONTENT_WEIGHT: f32 = 0.5;
-
 /// What a search is going to do.
 #[derive(Debug)]
 pub(crate) struct Plan<'b> {
@@ -198,7 +195,8 @@ pub(crate) fn plan<'b>(
 
 /// Whether the content of a query is one or two words, an identifier counted as one.
 fn asks_for_names(text: &str, query: &KeywordQuery<'_>, analyser: &mut Analyser) -> bool {
-    let is_content = |term: &QueryTerm| term.chunks > 0 && term.weight > CONTENT_WEIGHT;
+    // "where is the class Response" is one name.
+    let is_content = |term: &QueryTerm| term.chunks > 0 && term.is_content();
     let (mut words, mut last_end) = (0, 0);
     analyser.analyse(text, |term, range| {
         // The parts of an identifier come after it.

@@ -9,7 +9,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct RelevanceSignals {
-    /// Largest fused score of all candidates, 0..1.
+    /// Largest fused score of all candidates after ranking them again, from 0; what their texts show may raise it
+    /// above 1.
     pub fused: f32,
     /// Largest keyword score of all candidates, 0..1. `None`: the mode has no keyword score, or the
     /// query no term.

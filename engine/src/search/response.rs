@@ -20,7 +20,8 @@ pub struct Response {
     /// the embedding model of any file.
     pub mode: Mode,
     /// Whether the files contain anything relevant to the query: whether the best hit of all pages,
-    /// whatever `min_score`, scores [`RELEVANT_SCORE`](crate::RELEVANT_SCORE) or more.
+    /// whatever `min_score`, scores [`RELEVANT_SCORE`](crate::RELEVANT_SCORE) or more. [`Mode::Title`] and a query
+    /// of operators alone: whether there are hits.
     pub relevance: Relevance,
     /// How many live chunks pass the filters and operators.
     pub searched_chunks: u64,

@@ -77,7 +77,7 @@ pub(super) fn binary_format(bytes: &[u8]) -> Option<&'static str> {
 
 /// Whether bytes are text beyond doubt: UTF-8, or UTF-16 that shows it, without control bytes.
 pub(super) fn is_unicode_text(bytes: &[u8]) -> bool {
-    if Encoding::for_bom(bytes).is_some() || utf_16_by_form(bytes).is_some() {
+    if unicode_encoding(bytes).is_some() {
         return decode(bytes, false).is_ok();
     }
     std::str::from_utf8(bytes).is_ok() && !looks_binary(bytes)
@@ -130,12 +130,7 @@ fn is_odd_control(byte: u8) -> bool {
 /// The text of a file: UTF-8 or UTF-16 by byte order mark or by form, else what the file names
 /// itself (HTML, XML), else the likeliest encoding. No byte order mark is left.
 pub(super) fn decode(bytes: &[u8], is_html: bool) -> Result<String, SkipReason> {
-    if let Some((encoding, mark_bytes)) = Encoding::for_bom(bytes) {
-        let (text, _) =
-            encoding.decode_without_bom_handling(bytes.get(mark_bytes..).unwrap_or(&[]));
-        return checked(text.into_owned());
-    }
-    if let Some(encoding) = utf_16_by_form(bytes) {
+    if let Some((encoding, bytes)) = unicode_encoding(bytes) {
         let (text, _) = encoding.decode_without_bom_handling(bytes);
         return checked(text.into_owned());
     }
@@ -164,16 +159,24 @@ pub(super) fn decode(bytes: &[u8], is_html: bool) -> Result<String, SkipReason> 
 /// The bytes of a text, or of its start, as UTF-8 without a byte order mark, if they are UTF-8 or UTF-16.
 /// Others stay as they are: in these encodings ASCII is ASCII.
 pub(in crate::ingest) fn as_utf_8(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let marked = Encoding::for_bom(bytes);
-    let (encoding, mark_bytes) = marked
-        .or_else(|| Some((utf_16_by_form(bytes)?, 0)))
-        .unwrap_or((UTF_8, 0));
-    let bytes = bytes.get(mark_bytes..).unwrap_or_default();
-    if encoding == UTF_8 {
-        return Cow::Borrowed(bytes);
+    match unicode_encoding(bytes) {
+        None => Cow::Borrowed(bytes),
+        Some((encoding, bytes)) if encoding == UTF_8 => Cow::Borrowed(bytes),
+        Some((encoding, bytes)) => {
+            let (text, _) = encoding.decode_without_bom_handling(bytes);
+            Cow::Owned(text.into_owned().into_bytes())
+        }
     }
-    let (text, _) = encoding.decode_without_bom_handling(bytes);
-    Cow::Owned(text.into_owned().into_bytes())
+}
+
+/// The encoding that a byte order mark states, or that UTF-16 without one shows, and the bytes after the mark.
+fn unicode_encoding(bytes: &[u8]) -> Option<(&'static Encoding, &[u8])> {
+    match Encoding::for_bom(bytes) {
+        Some((encoding, mark_bytes)) => {
+            Some((encoding, bytes.get(mark_bytes..).unwrap_or_default()))
+        }
+        None => Some((utf_16_by_form(bytes)?, bytes)),
+    }
 }
 
 /// Refuses what decodes without complaint and yet is no text.

@@ -31,18 +31,18 @@ pub(crate) fn vector_weight(known_share: f32, code_share: f32) -> f32 {
     (prose + (code - prose) * code_share.clamp(0.0, 1.0)) * known_share.clamp(0.0, 1.0)
 }
 
-/// A chunk with its scores, each 0..1 and comparable between queries.
+/// A chunk with its scores, comparable between queries.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scored {
     /// The chunk.
     pub(crate) address: ChunkAddress,
-    /// Keyword score; 0 without a common term.
+    /// Keyword score, 0..1; 0 without a common term.
     pub(crate) keyword: f32,
-    /// Vector score.
+    /// Vector score, 0..1.
     pub(crate) vector: f32,
     /// What its text shows; nothing for a chunk whose text was not read.
     pub(crate) evidence: Evidence,
-    /// The fused score and the bonus of the evidence.
+    /// The fused score, 0..1; of a chunk that was ranked again with its evidence, which may raise it above 1.
     pub(crate) score: f32,
 }
 

@@ -13,7 +13,7 @@ use crate::search::query::phrase::PhraseOperator;
 use crate::search::sources::Sources;
 
 /// Most different phrases of a query that are looked up in text. Each may cost a pass over all texts.
-const PHRASES_LIMIT: usize = 16;
+pub(crate) const PHRASES_LIMIT: usize = 16;
 
 /// Removes from `rows` those that fail a field or a word of the index. `None` stands for all rows, and
 /// stays when there is no such operator. Returns the phrases, which need text.

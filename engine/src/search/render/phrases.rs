@@ -4,15 +4,13 @@
 use std::borrow::Cow;
 
 use crate::index::keyword::{Form, Phrase, PhraseMatcher};
+use crate::search::query::execute::PHRASES_LIMIT;
 use crate::search::query::parsed::ParsedQuery;
 use crate::search::render::snippet::Highlight;
 
 /// Weight of each end of a phrase, in the sum of the weights of all terms: lines with a phrase weigh more than
 /// any lines without, and among lines with it the other words still count.
 const END_WEIGHT: f32 = 4.0;
-
-/// Most phrases that are sought.
-const PHRASES_LIMIT: usize = 16;
 
 /// Most occurrences of a phrase that count in one text.
 const OCCURRENCES_LIMIT: usize = 256;

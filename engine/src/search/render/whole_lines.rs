@@ -7,20 +7,21 @@ use crate::error::Result;
 /// A passage is made longer by so many bytes on a side to begin or end with a whole line, and not by more.
 const LINE_REST_LIMIT_BYTES: usize = 1024;
 
-/// What stands for the rest of a line that is not shown.
+/// What stands for text that is not shown of a line, or of the context.
 pub(crate) const CUT: &str = "[...]";
 
-/// What the neighbouring chunks have of the line at one end of a passage.
+/// What the chunks before or after a passage have of the line that it begins or ends within.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineRest {
     /// The rest of the line; empty where the passage has the whole line, or the rest is too long.
     pub(crate) text: String,
-    /// Whether it is too long.
+    /// Whether there is one and it is too long.
     pub(crate) is_left_out: bool,
 }
 
-/// The beginning of the first line of a passage, which has the rows from `passage` on. `may_join` says whether
-/// a row may begin within the last line of the row before it; `read` gives the text of a row.
+/// The beginning of the first line of a passage that has the rows from `rows.end` on; `rows` are those before it
+/// that are looked at. `may_join` says whether a row may begin within the last line of the row before it; `read`
+/// gives the text of a row.
 pub(crate) fn before(
     rows: Range<u32>,
     may_join: impl Fn(u32) -> Result<bool>,

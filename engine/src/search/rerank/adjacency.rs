@@ -6,10 +6,6 @@ use crate::index::keyword::{Analyser, Query, QueryTerm};
 use crate::search::rerank::names::is_part_of;
 use crate::search::rerank::texts::Occurrence;
 
-/// Terms with at most this weight are passed over, in the query and in the text: "parsing of the header" has
-/// the pair parsing, header.
-const CONTENT_WEIGHT: f32 = 0.5;
-
 /// What a pair in the other order counts.
 const REVERSED: f32 = 0.5;
 
@@ -50,8 +46,9 @@ impl Pairs {
                 content.push((number, range));
             }
         });
-        let is_content = |term: &QueryTerm| term.weight > CONTENT_WEIGHT;
-        content.retain(|(number, _)| terms.get(*number).is_some_and(is_content));
+        // What is not content is passed over, in the query and in the text: "parsing of the header" has the
+        // pair parsing, header.
+        content.retain(|(number, _)| terms.get(*number).is_some_and(QueryTerm::is_content));
         let mut pairs: Vec<Pair> = Vec::new();
         for ((first, a), (second, b)) in content.iter().zip(content.iter().skip(1)) {
             let is_known = pairs.iter().any(|pair| pair.is_of(*first, *second));

@@ -1,9 +1,9 @@
 //! Ranked chunks -> the same, the best of them in an order that their documents and texts decide.
 //!
 //! The index knows which terms a chunk has, not where. So the records of the documents of the first
-//! [`DOCUMENT_DEPTH`] chunks of the fused list are read, then the texts of the best [`DEPTH`] of these, and what
-//! they show, their [`Evidence`](super::fuse::evidence::Evidence), is added to their scores. The texts are kept
-//! for rendering. These chunks are of the first layer of candidates, whatever page is asked for, so the order of
+//! [`DOCUMENT_DEPTH`] chunks of the fused list are read, then the texts of the best [`DEPTH`] of these that have
+//! a term of the query, and what they show, their [`Evidence`](super::fuse::evidence::Evidence), is added to
+//! their scores; more of both for a query of names. The texts are kept for rendering. These chunks are of the first layer of candidates, whatever page is asked for, so the order of
 //! hits does not depend on the page.
 //!
 //! A further signal takes a file beside `adjacency`, a function of the query and one text that returns 0..1;

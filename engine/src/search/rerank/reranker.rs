@@ -118,7 +118,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
         // In the order of their rows, so that each block is decoded once.
         ranked.sort_unstable_by_key(|scored| scored.address);
         for scored in &mut ranked {
-            // A chunk without a term of the query has no evidence.
+            // The text of a chunk without a term of the query adds nothing to what its document does.
             if scored.keyword <= 0.0 {
                 continue;
             }

@@ -38,7 +38,7 @@ pub(crate) fn passages(
     };
     let calibration = calibration(plan);
     found.retain(|passage| calibration.score(passage.best.score) >= request.min_score);
-    if plan.is_browse {
+    if plan.is_browse && request.sort != Sort::Path {
         // They have no other order for those of one time.
         passages::sort(&mut found, Sort::Path, sources)?;
     }

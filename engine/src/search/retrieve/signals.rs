@@ -7,7 +7,7 @@ use crate::search::relevance::RelevanceSignals;
 use crate::search::retrieve::candidates::Candidates;
 use crate::search::sources::{ChunkAddress, Sources};
 
-/// The signals of the best candidates.
+/// The signals of the best candidates, but the best fused score, which ranking them again decides.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -18,7 +18,6 @@ pub(crate) fn signals(
 ) -> Result<RelevanceSignals> {
     let list = &candidates.list;
     let mut signals = RelevanceSignals {
-        fused: list.iter().map(|scored| scored.score).fold(0.0, f32::max),
         coverage: plan.coverage,
         chunks: sources.statistics().chunks,
         ..RelevanceSignals::default()

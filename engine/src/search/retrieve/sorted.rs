@@ -2,9 +2,8 @@
 //!
 //! Sorting by time or path may put any hit first, so which hits there are must neither be junk nor depend
 //! on how many candidates were read. A hit counts when its fused score, before texts have a say, is at
-//! least [`RELEVANT_SHARE`] of the best one, or when its chunk has every term of the query
-//! but question words. All hits that
-//! count are found, sorted, and divided into pages; the others are left out.
+//! least [`RELEVANT_SHARE`] of the best one, or when its chunk has every term of the query but question words.
+//! All hits that count are found, sorted, and divided into pages; the others are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +27,6 @@ use crate::search::timer::StepTimer;
 /// development sets, the newest relevant document is among the first ten of .39 of the questions at .5,
 /// .47 at .6, .49 at .7, .47 at .8, .38 at .9, and of .25 when the best hundred are sorted.
 pub(crate) const RELEVANT_SHARE: f32 = 0.7;
-
-/// A word of less weight need not be in a passage that has every word of the query: `how`, `which`.
-const MEANT_WEIGHT: f32 = 0.5;
 
 /// Most candidates of each index that are read, and most chunks with every term. Queries of one frequent
 /// word have more hits that count; the best of them are sorted.
@@ -108,6 +104,11 @@ fn with_every_term(
     let Some(query) = query.filter(|query| !query.terms().is_empty()) else {
         return Ok(BTreeSet::new());
     };
+    let mut terms: Vec<&QueryTerm> = query.terms().iter().collect();
+    // Question words say nothing of what is meant, unless there are no others.
+    if terms.iter().any(|term| term.is_content()) {
+        terms.retain(|term| term.is_content());
+    }
     for (segment, bound) in sources.segments.iter().enumerate() {
         sources.tick()?;
         let mut rows = match filter.rows(segment) {
@@ -115,13 +116,7 @@ fn with_every_term(
             None => rows::live(bound.segment),
         };
         let reader = bound.keyword_index()?;
-        // Question words say nothing of what is meant, unless there are no others.
-        let means = |term: &&QueryTerm| term.weight >= MEANT_WEIGHT;
-        let any_means = query.terms().iter().any(|term| means(&term));
-        for term in query.terms() {
-            if any_means && !means(&term) {
-                continue;
-            }
+        for term in &terms {
             if rows.is_empty() {
                 break;
             }

@@ -29,7 +29,15 @@ pub struct QueryTerm {
     pub idf: f32,
 }
 
+/// Words of at most this weight are not content: `how`, `which`, `the class`.
+const CONTENT_WEIGHT: f32 = 0.5;
+
 impl QueryTerm {
+    /// Whether it says what is sought, and not only that something is.
+    pub fn is_content(&self) -> bool {
+        self.weight > CONTENT_WEIGHT
+    }
+
     /// Weight times inverse document frequency: what one occurrence adds at most to a score.
     pub fn weighted_idf(&self) -> f32 {
         self.weight * self.idf
