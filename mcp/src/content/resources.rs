@@ -7,7 +7,7 @@ use kb_engine::{DocumentInfo, Error, Lines, NameMatch, PageOptions, file_types};
 use serde_json::{Value, json};
 
 use super::error::ContentError;
-use crate::indexes::{Index, Indexes, updated_ms};
+use crate::indexes::{Index, Indexes, Selection, updated_ms};
 use crate::limits;
 use crate::response::uri::{self, Part};
 use crate::response::{Object, time};
@@ -189,8 +189,10 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentE
     let missing = || ContentError::NotFound(address.to_owned());
     let mut found = uri::parse(address).ok_or_else(missing)?;
     let index = indexes.named(&found.index).map_err(|_| missing())?;
+    let mut skip_bytes = 0;
     if found.part != Part::Overview && index.kb().document_at(&found.path)?.is_none() {
-        // A path with lines behind it, as searches print it: `a.md#L5-L9`, `a.md:5-9`.
+        // A path with lines behind it, as searches print it, or the bytes after them, as where a text was cut:
+        // `a.md#L5-L9`, `a.md:5-9`, `a.md:5-9+1200`.
         let located = index.kb().locate(&found.path);
         let located = located.map_err(|error| missing_or_failed(error, address))?;
         let lines = located.lines.filter(|_| located.how == NameMatch::Path);
@@ -198,6 +200,7 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentE
         let Lines { first, last } = lines.ok_or_else(missing)?;
         found.part = Part::Lines(first, last);
         found.path = located.document.path;
+        skip_bytes = located.skip_bytes;
     }
     let (mime_type, text) = match found.part {
         Part::Overview => ("application/json", overview(&index)?),
@@ -211,10 +214,11 @@ pub(crate) fn read(indexes: &Indexes, address: &str) -> Result<Content, ContentE
         }
         Part::Outline => ("text/markdown", outline(&index, &found.path, address)?),
         Part::Lines(first, last) => {
-            let lines = Lines { first, last };
+            let lines = Some(Lines { first, last });
+            let Selection { name, lines } = Selection::new(&found.path, lines, skip_bytes);
             // Bounds what is read, however long the lines are.
             let page = PageOptions::default().max_tokens(TEXT_LIMIT_TOKENS);
-            let read = index.kb().text_paged(&found.path, Some(lines), &page);
+            let read = index.kb().text_paged(&name, lines, &page);
             let text = read.map_err(|error| missing_or_failed(error, address))?;
             exact(&text.document, &found.path).ok_or_else(missing)?;
             ("text/plain", text.text)
@@ -340,6 +344,7 @@ mod tests {
         let mut writer = KbWriter::open_or_create(&path).unwrap();
         writer.add_bytes("a.md", b"one\ntwo\nthree\n").unwrap();
         writer.add_bytes("b.md:2", b"b\n").unwrap();
+        writer.add_bytes("a.md:1-2", b"other\n").unwrap();
         writer.commit().unwrap();
         let options = Options {
             files: vec![("own".to_owned(), path)],
@@ -359,7 +364,13 @@ mod tests {
         ] {
             assert_eq!(text(address).as_deref(), Some("two\nthree\n"), "{address}");
         }
+        for address in ["kb://own/doc/a.md#L2-L3+4", "kb://own/doc/a.md:1-+8"] {
+            assert_eq!(text(address).as_deref(), Some("three\n"), "{address}");
+        }
+        assert_eq!(text("kb://own/doc/a.md:2-3+10"), None, "they have no more");
         assert_eq!(text("kb://own/doc/a.md:3:7").as_deref(), Some("three\n"));
+        let lines = text("kb://own/lines/1-2/a.md");
+        assert_eq!(lines.as_deref(), Some("one\ntwo\n"));
         assert_eq!(
             text("kb://own/doc/b.md:2").as_deref(),
             Some("b\n"),

@@ -1,6 +1,7 @@
 //! Finds a document in the open indexes. Of several indexes, the one that has it by its path wins over
 //! one that has it by its handle, and that over one that has a path with this end.
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 use kb_engine::{DocumentInfo, Error, Lines, NameMatch};
@@ -25,13 +26,43 @@ pub(crate) struct Located {
 }
 
 impl Located {
-    /// The path, with the lines that the name selects and the bytes of them that it skips.
-    pub(crate) fn name(&self) -> String {
-        let path = &self.document.path;
-        match (self.lines, self.skip_bytes) {
-            (None, _) => path.clone(),
-            (Some(lines), 0) => format!("{path}:{}", lines.range_text()),
-            (Some(lines), skip) => format!("{path}:{}+{skip}", lines.range_text()),
+    /// What is read of it.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection::new(&self.document.path, self.lines, self.skip_bytes)
+    }
+}
+
+/// A document or lines of it, as [`kb_engine::Kb::text_paged`] takes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// The path; only where bytes are skipped, with the lines behind it.
+    pub(crate) name: String,
+    /// The lines. Behind a path they might be taken for a part of that of another document, `a.md:2-3`.
+    pub(crate) lines: Option<Lines>,
+}
+
+impl Selection {
+    /// `lines` of the document at `path`, all of it without, after the first `skip_bytes` of their text.
+    pub(crate) fn new(path: &str, lines: Option<Lines>, skip_bytes: u32) -> Selection {
+        match lines.filter(|_| skip_bytes > 0) {
+            Some(lines) => Selection {
+                name: format!("{path}:{}", lines.range_text_after(skip_bytes)),
+                lines: None,
+            },
+            None => Selection {
+                name: path.to_owned(),
+                lines,
+            },
+        }
+    }
+}
+
+impl Display for Selection {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name)?;
+        match self.lines {
+            Some(lines) => write!(formatter, ":{}", lines.range_text()),
+            None => Ok(()),
         }
     }
 }

@@ -8,7 +8,7 @@ mod jobs;
 mod paths;
 mod registry;
 
-pub(crate) use documents::Located;
+pub(crate) use documents::{Located, Selection};
 pub(crate) use freshness::{Changes, Stale};
 pub(crate) use index::{Index, each, is_of_file, look_at_sources, skipped};
 pub(crate) use jobs::{Job, JobState, RunningJob};

@@ -9,7 +9,7 @@ use super::call::lines::{first_number, line, source};
 use super::call::params::IndexName;
 use super::call::stale;
 use super::call::tool::Tool;
-use crate::indexes::{Index, Located, updated_ms};
+use crate::indexes::{Index, Located, Selection, updated_ms};
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, time, uri};
 
@@ -144,7 +144,8 @@ impl Body {
         let (kb, path) = (located.index.kb(), &located.document.path);
         if located.lines.is_some() {
             let page = PageOptions::default().max_tokens(BODY_TOKENS);
-            let read = kb.text_paged(&located.name(), None, &page)?;
+            let Selection { name, lines } = located.selection();
+            let read = kb.text_paged(&name, lines, &page)?;
             return Ok(Body {
                 is_truncated: read.next.is_some(),
                 document: read.document,

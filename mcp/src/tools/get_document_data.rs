@@ -15,7 +15,7 @@ use super::call::params::{
 };
 use super::call::stale;
 use super::call::tool::Tool;
-use crate::indexes::{Index, updated_ms};
+use crate::indexes::{Index, Selection, updated_ms};
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, object, time, wording};
 
@@ -117,9 +117,9 @@ impl Tool for GetDocumentData {
                 .with_hint("Leave out section, or start_line and end_line"));
         }
         let part = Part {
-            name: match selected {
-                Some(lines) => format!("{}:{}", located.document.path, lines.range_text()),
-                None => located.name(),
+            text: match selected {
+                Some(_) => Selection::new(&located.document.path, selected, 0),
+                None => located.selection(),
             },
             section: params.section.as_deref(),
             // A section has precedence over lines behind the name.
@@ -142,8 +142,8 @@ impl Tool for GetDocumentData {
 
 /// The part of the document that a call reads.
 struct Part<'p> {
-    /// The path, with the lines and the bytes of them that are skipped.
-    name: String,
+    /// The lines, or the document.
+    text: Selection,
     section: Option<&'p str>,
     lines: Option<Lines>,
 }
@@ -184,7 +184,9 @@ fn raw(
     page: &PageOptions,
 ) -> Result<Attempt, ToolError> {
     let found = match part.section {
-        None => index.kb().text_paged(&part.name, None, page),
+        None => index
+            .kb()
+            .text_paged(&part.text.name, part.text.lines, page),
         Some(section) => index.kb().section_text(&document.path, section, page),
     };
     let found = found.map_err(|error| index.failure(error))?;

@@ -13,7 +13,7 @@ use super::call::lines::{first_number, line, source};
 use super::call::params::IndexName;
 use super::call::tool::Tool;
 use super::call::{resolve, stale};
-use crate::indexes::Index;
+use crate::indexes::{Index, Selection};
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::envelope::TOKENS_LIMIT;
 use crate::response::uri::{self, Part};
@@ -125,7 +125,13 @@ impl Tool for GetDocuments {
         let names: Vec<(&Kb, &str, Option<Lines>)> = targets
             .found
             .iter()
-            .map(|target| (target.index.kb(), target.name.as_str(), None))
+            .map(|target| {
+                (
+                    target.index.kb(),
+                    target.selection.name.as_str(),
+                    target.selection.lines,
+                )
+            })
             .collect();
         budget::fit(params.max_tokens.0, |budget| {
             let read = read_texts(&names, budget)?;
@@ -144,8 +150,7 @@ impl Tool for GetDocuments {
 /// A document that a call reads.
 struct Target {
     index: Arc<Index>,
-    /// Its path, with the lines to read of it.
-    name: String,
+    selection: Selection,
 }
 
 /// What the names of a call stand for.
@@ -165,7 +170,7 @@ impl Targets {
         let mut targets = Targets::default();
         for Name(name) in &params.documents {
             match cx.indexes.document(index_name, name) {
-                Ok(located) => targets.add(&located.index, located.name()),
+                Ok(located) => targets.add(&located.index, located.selection()),
                 Err(error) if error.code == "DOCUMENT_NOT_FOUND" && name.contains(GLOB) => {
                     let before = (targets.found.len(), targets.more);
                     let (of_address, glob) = glob_of(name);
@@ -180,8 +185,12 @@ impl Targets {
                             matching => matching.map_err(|error| index.failure(error))?,
                         };
                         targets.more += count - paths.len() as u64;
-                        for path in paths {
-                            targets.add(&index, path);
+                        for name in paths {
+                            let found = index.kb().locate(&name);
+                            let found = found.map_err(|error| index.failure(error))?;
+                            let path = &found.document.path;
+                            let selected = Selection::new(path, found.lines, found.skip_bytes);
+                            targets.add(&index, selected);
                         }
                     }
                     let is_known = targets
@@ -206,8 +215,9 @@ impl Targets {
         Ok(targets)
     }
 
-    fn add(&mut self, index: &Arc<Index>, name: String) {
-        let is_there = |target: &Target| target.name == name && Arc::ptr_eq(&target.index, index);
+    fn add(&mut self, index: &Arc<Index>, selection: Selection) {
+        let is_there =
+            |target: &Target| target.selection == selection && Arc::ptr_eq(&target.index, index);
         if self.found.iter().any(is_there) {
             return;
         }
@@ -217,7 +227,7 @@ impl Targets {
         }
         self.found.push(Target {
             index: Arc::clone(index),
-            name,
+            selection,
         });
     }
 }
@@ -357,7 +367,7 @@ fn document<'a>(
 
 fn not_read_of(targets: &Targets, left: LeftOut) -> Option<NotRead> {
     let target = targets.found.get(left.position)?;
-    let document = cut(&target.name, NAME_SHOWN).into_owned();
+    let document = cut(&target.selection.to_string(), NAME_SHOWN).into_owned();
     Some(match left.reason {
         LeftOutReason::OverBudget(tokens) => NotRead {
             document,

@@ -222,6 +222,36 @@ fn get_all_returns_the_rest_of_a_text() {
 }
 
 #[test]
+fn lines_are_those_of_the_document_that_is_named() {
+    let own = [("a/x.md", "one\ntwo\nthree\n"), ("a/x.md:2-3", "odd\n")];
+    let fixture = Fixture::new("own", &own);
+    let handle = fixture.answer("get_document", json!({"doc_handle": "a/x.md"}));
+    let handle = handle.structured["doc_handle"].as_str().unwrap().to_owned();
+    let read = |given| {
+        let answer = fixture.answer("get_document_data", given);
+        answer.structured["data"]["content"].clone()
+    };
+    let given = json!({"document_id": "a/x.md", "start_line": 2, "end_line": 3});
+    assert_eq!(read(given), "two\nthree\n");
+    let name = format!("{handle}:2-3");
+    assert_eq!(read(json!({"document_id": name})), "two\nthree\n");
+    assert_eq!(read(json!({"document_id": "a/x.md:2-3"})), "odd\n");
+    let after = json!({"document_id": format!("{handle}:2-3+4")});
+    assert_eq!(read(after), "three\n");
+
+    let whole = fixture.answer("get_document", json!({"doc_handle": name}));
+    assert_eq!(whole.structured["body"], "two\nthree\n");
+    let given = json!({"documents": [name, "a/x.md:2-3", "a/*.md"]});
+    let several = fixture.answer("get_documents", given);
+    let several = several.structured["documents"].as_array().unwrap();
+    let texts: Vec<&str> = several
+        .iter()
+        .filter_map(|one| one["content"].as_str())
+        .collect();
+    assert_eq!(texts, ["two\nthree\n", "odd\n", "one\ntwo\nthree\n"]);
+}
+
+#[test]
 fn wrong_lines_are_refused_with_what_is_right() {
     let text = "line\n".repeat(40);
     let fixture = Fixture::new("own", &[("dup.md", text.as_str()), ("one.md", "a\n")]);
