@@ -138,6 +138,13 @@ fn get_prints_several_documents_and_globs_under_their_names() {
         twice.stderr.contains("guide.md:1-2 selects lines"),
         "{twice:#?}"
     );
+    let twice = folder
+        .kb(["get", "**/*.md:1-2", "--lines", "5-6"])
+        .expect(2);
+    assert!(
+        twice.stderr.contains("**/*.md:1-2 selects lines"),
+        "{twice:#?}"
+    );
     let line = folder.kb(["get", "guide.md:1:5"]).expect(0);
     assert_eq!(
         line.stdout,

@@ -21,9 +21,7 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
     let (file, names) = operands(arguments);
     let opened = Opened::new("kb get", file)?;
     for name in names {
-        let is_twice = arguments.lines.is_some()
-            && matches!(opened.kb.locate(name), Ok(located) if located.lines.is_some());
-        if is_twice {
+        if arguments.lines.is_some() && selects_lines(&opened, name) {
             let message = format!("{name} selects lines, and --lines others");
             return Err(Failure::usage(message, Some("give one of them".to_owned())));
         }
@@ -35,6 +33,14 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
         return Ok(Exit::Found);
     }
     several(&opened, arguments, names, output)
+}
+
+/// Whether a name, or that of the first document of a glob, has lines behind it.
+fn selects_lines(opened: &Opened, name: &str) -> bool {
+    // What fails does so again, and is told, where it is read.
+    let found = expand(opened, name).unwrap_or_default();
+    let first = found.first().map(|name| opened.kb.locate(name));
+    matches!(first, Some(Ok(located)) if located.lines.is_some())
 }
 
 /// The file that the first of several operands is, and the documents.
