@@ -306,6 +306,8 @@ fn parse(arguments: &[String]) -> Result<Options> {
             folder => options.folder = PathBuf::from(folder),
         }
     }
+    // It is a picture of that table.
+    options.tables.calibration |= options.svg.is_some();
     Ok(options)
 }
 
@@ -379,6 +381,15 @@ mod tests {
             }
         );
         assert_eq!(read.json, Some(PathBuf::from("out.json")));
+    }
+
+    #[test]
+    fn a_diagram_has_its_table_made() {
+        assert!(!options("--tables rows").unwrap().tables.calibration);
+        for line in ["--svg a.svg --tables rows", "--tables rows --svg a.svg"] {
+            let read = options(line).unwrap();
+            assert!(read.tables.calibration && read.tables.rows, "{line}");
+        }
     }
 
     #[test]

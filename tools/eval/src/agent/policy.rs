@@ -5,6 +5,7 @@
 //! Weights and losses were chosen on the same tasks that it is judged by.
 
 use anyhow::Result;
+use kb_engine::percent;
 use serde_json::{Value, json};
 
 use super::client::{Answer, Server};
@@ -274,16 +275,12 @@ fn show(lines: &Lines) -> String {
 }
 
 fn uri(index: &str, lines: &Lines) -> String {
-    let mut encoded = String::new();
-    for byte in lines.path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
     let (first, last) = (lines.first, lines.last);
-    format!("kb://{index}/lines/{first}-{last}/{encoded}")
+    let (index, path) = (
+        percent::encode(index, false),
+        percent::encode(&lines.path, true),
+    );
+    format!("kb://{index}/lines/{first}-{last}/{path}")
 }
 
 /// The lines of a place that say most. Half of the judgement is the place, half what these lines say. Who

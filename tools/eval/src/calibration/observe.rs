@@ -182,7 +182,7 @@ fn ask(
     question: &Question,
     request: &Request,
 ) -> Result<Answer> {
-    let response = search_files(files, request)?;
+    let response = search_files(files, request).with_context(|| question.text.clone())?;
     let mut hits = Vec::with_capacity(response.hits.len());
     for hit in &response.hits {
         let row = runner::row_of(&hit.document)?;
