@@ -85,6 +85,7 @@ const ENGINE: [Room; 17] = [
             "types",
             "error",
             "calendar",
+            "cell_text",
             "escape",
             "file_types",
             "percent",

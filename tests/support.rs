@@ -1,6 +1,7 @@
 //! Temporary folders with a small corpus, and the real `kb` binary run in them.
 
 #[cfg(target_os = "linux")]
+pub(crate) mod parts;
 pub(crate) mod terminal;
 
 use std::io::{BufRead, BufReader, Read, Write};

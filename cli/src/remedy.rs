@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use kb_engine::Error;
+use kb_engine::{Error, PartKind};
 
 use crate::output::format::shell_word;
 
@@ -49,6 +49,11 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     ("DOCUMENT_NOT_FOUND", use_nearest),
     ("AMBIGUOUS_DOCUMENT", use_whole_path),
     ("SECTION_NOT_FOUND", list_sections),
+    ("SHEET_NOT_FOUND", use_sheet),
+    ("CSV_NO_SHEETS", |_, _| {
+        Some("run the command without --sheet".to_owned())
+    }),
+    ("UNSUPPORTED_DOCUMENT_TYPE", read_as_it_is),
     ("FOLDER_NOT_FOUND", use_nearest),
     // `kb add` offers `--replace`.
     ("DOCUMENT_EXISTS", no_remedy),
@@ -224,10 +229,39 @@ fn list_sections(error: &Error, command: &Command<'_>) -> Option<String> {
     }
 }
 
+fn use_sheet(error: &Error, _: &Command<'_>) -> Option<String> {
+    match error {
+        Error::SheetNotFound { sheets, .. } => Some(format!("it has {}", sheets.join(", "))),
+        _ => None,
+    }
+}
+
+/// Names the command for what a document has.
+fn read_as_it_is(error: &Error, command: &Command<'_>) -> Option<String> {
+    let Error::UnsupportedDocumentType { path, has, .. } = error else {
+        return None;
+    };
+    let verb = match has {
+        Some(PartKind::Sheet) => "sheet",
+        Some(PartKind::Slide) => "slides",
+        Some(PartKind::Page) | None => "get",
+    };
+    let (file, path) = (shell_word(command.file), shell_word(path));
+    Some(format!("`kb {verb} -f {file} {path}` reads it"))
+}
+
 fn use_whole_range(error: &Error, command: &Command<'_>) -> Option<String> {
     let (path, flag, last) = match error {
         Error::InvalidRange { path, lines, .. } if *lines > 0 => (path, "--lines", lines),
         Error::InvalidPages { path, total, .. } => (path, "--pages", total),
+        Error::InvalidSlides { path, total, .. } => (path, "--slides", total),
+        Error::InvalidCells { path, rows, .. } if *rows > 0 => {
+            let path = shell_word(path);
+            return Some(format!(
+                "`{} {path} --range A1:D10` is a range",
+                command.verb
+            ));
+        }
         _ => return None,
     };
     let path = shell_word(path);

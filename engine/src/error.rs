@@ -4,6 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::types::{PartKind, column_name};
+
 /// Result of every engine call.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -185,6 +187,56 @@ pub enum Error {
         /// How many pages it has.
         total: u32,
     },
+    /// Slide numbers outside a document.
+    #[error("slides {slides} of {path:?}: the document has {total} slide{}", if *total == 1 { "" } else { "s" })]
+    InvalidSlides {
+        /// The slides as given.
+        slides: String,
+        /// The document.
+        path: String,
+        /// How many slides it has.
+        total: u32,
+    },
+    /// Text that is no range of cells, or cells outside a sheet.
+    #[error("cells {range:?} of {path:?}: {}", wrong_cells(*rows, *columns))]
+    InvalidCells {
+        /// The range as given.
+        range: String,
+        /// The document.
+        path: String,
+        /// How many rows the sheet has.
+        rows: u32,
+        /// How many columns it has.
+        columns: u32,
+    },
+    /// No sheet of that name.
+    #[error("no sheet {sheet:?} in {path}")]
+    SheetNotFound {
+        /// The name as given.
+        sheet: String,
+        /// The document.
+        path: String,
+        /// The names of its sheets, in order, at most twenty.
+        sheets: Vec<String>,
+    },
+    /// A sheet was named of a document that is one table without a name, such as CSV.
+    #[error("{path} is one table: it has no sheets with names")]
+    NoSheetNames {
+        /// The document.
+        path: String,
+    },
+    /// Sheets, slides or pages were asked of a document that has others.
+    #[error("{path:?} has no {}{}", wanted.plural(), has_others(*has))]
+    UnsupportedDocumentType {
+        /// The document.
+        path: String,
+        /// Its file type.
+        file_type: String,
+        /// What was asked for.
+        wanted: PartKind,
+        /// What it has.
+        has: Option<PartKind>,
+    },
     /// A continuation that does not belong to this request.
     #[error("the continuation is not valid here: {reason}")]
     InvalidCursor {
@@ -256,9 +308,23 @@ fn wrong_lines(range: &str, lines: u32) -> String {
     }
 }
 
+/// What cells there are in a sheet.
+fn wrong_cells(rows: u32, columns: u32) -> String {
+    let last = format!("{}{rows}", column_name(columns));
+    match (rows, columns) {
+        (0, _) | (_, 0) => "the sheet is empty".to_owned(),
+        _ => format!("the sheet has A1:{last}"),
+    }
+}
+
+/// What a document has in place of what was asked for.
+fn has_others(has: Option<PartKind>) -> String {
+    has.map_or(String::new(), |has| format!(", but {}", has.plural()))
+}
+
 impl Error {
     /// Every [`Error::code`], for programs that keep a table of them.
-    pub const CODES: [&'static str; 27] = [
+    pub const CODES: [&'static str; 30] = [
         "PATH_NOT_FOUND",
         "PATH_NOT_ALLOWED",
         "IO",
@@ -277,6 +343,9 @@ impl Error {
         "DOCUMENT_NOT_FOUND",
         "AMBIGUOUS_DOCUMENT",
         "SECTION_NOT_FOUND",
+        "SHEET_NOT_FOUND",
+        "CSV_NO_SHEETS",
+        "UNSUPPORTED_DOCUMENT_TYPE",
         "FOLDER_NOT_FOUND",
         "DOCUMENT_EXISTS",
         "INVALID_RANGE",
@@ -311,9 +380,12 @@ impl Error {
     /// | `DOCUMENT_NOT_FOUND` | [`DocumentNotFound`](Error::DocumentNotFound) | no document of that name |
     /// | `AMBIGUOUS_DOCUMENT` | [`AmbiguousDocument`](Error::AmbiguousDocument) | several documents of that name |
     /// | `SECTION_NOT_FOUND` | [`SectionNotFound`](Error::SectionNotFound), [`AmbiguousSection`](Error::AmbiguousSection) | no section, or no single one, of that name |
+    /// | `SHEET_NOT_FOUND` | [`SheetNotFound`](Error::SheetNotFound) | no sheet of that name |
+    /// | `CSV_NO_SHEETS` | [`NoSheetNames`](Error::NoSheetNames) | a sheet was named of one table without sheets |
+    /// | `UNSUPPORTED_DOCUMENT_TYPE` | [`UnsupportedDocumentType`](Error::UnsupportedDocumentType) | the document has no pages, sheets or slides |
     /// | `FOLDER_NOT_FOUND` | [`FolderNotFound`](Error::FolderNotFound) | no folder of that name |
     /// | `DOCUMENT_EXISTS` | [`DocumentExists`](Error::DocumentExists) | a document of that path is already there |
-    /// | `INVALID_RANGE` | [`InvalidRange`](Error::InvalidRange), [`InvalidPages`](Error::InvalidPages) | lines or pages outside a document |
+    /// | `INVALID_RANGE` | [`InvalidRange`](Error::InvalidRange), [`InvalidPages`](Error::InvalidPages), [`InvalidSlides`](Error::InvalidSlides), [`InvalidCells`](Error::InvalidCells) | lines, pages, slides or cells outside a document |
     /// | `INVALID_CONTINUATION_TOKEN` | [`InvalidCursor`](Error::InvalidCursor) | the continuation does not belong to this request |
     /// | `CONTINUATION_STALE` | [`StaleCursor`](Error::StaleCursor) | the file changed since the continuation was given |
     /// | `EMBEDDING_MODEL_UNAVAILABLE` | [`EmbeddingModelUnavailable`](Error::EmbeddingModelUnavailable) | the embedding model of the file is not available |
@@ -340,9 +412,15 @@ impl Error {
             Error::DocumentNotFound { .. } => "DOCUMENT_NOT_FOUND",
             Error::AmbiguousDocument { .. } => "AMBIGUOUS_DOCUMENT",
             Error::SectionNotFound { .. } | Error::AmbiguousSection { .. } => "SECTION_NOT_FOUND",
+            Error::SheetNotFound { .. } => "SHEET_NOT_FOUND",
+            Error::NoSheetNames { .. } => "CSV_NO_SHEETS",
+            Error::UnsupportedDocumentType { .. } => "UNSUPPORTED_DOCUMENT_TYPE",
             Error::FolderNotFound { .. } => "FOLDER_NOT_FOUND",
             Error::DocumentExists { .. } => "DOCUMENT_EXISTS",
-            Error::InvalidRange { .. } | Error::InvalidPages { .. } => "INVALID_RANGE",
+            Error::InvalidRange { .. }
+            | Error::InvalidPages { .. }
+            | Error::InvalidSlides { .. }
+            | Error::InvalidCells { .. } => "INVALID_RANGE",
             Error::InvalidCursor { .. } => "INVALID_CONTINUATION_TOKEN",
             Error::StaleCursor => "CONTINUATION_STALE",
             Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",

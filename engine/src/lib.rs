@@ -51,6 +51,7 @@
 
 pub mod calendar;
 mod catalog;
+pub mod cell_text;
 mod check;
 mod container;
 mod content;
@@ -76,9 +77,10 @@ mod types;
 pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, OLDEST_READABLE};
 pub use content::{
-    ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentSections, DocumentText, Entry,
-    Folders, Info, LocatedDocument, Outline, Recall, RootInfo, Section, Sizes, SkippedFile, State,
-    VectorPass, WHOLE_TEXT_LIMIT_BYTES,
+    ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentParts, DocumentSections,
+    DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline, PartInfo, Recall,
+    RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State, VectorPass,
+    WHOLE_TEXT_LIMIT_BYTES,
 };
 pub use embed::BUILT_IN_MODEL;
 pub use error::{Error, Result};
@@ -111,12 +113,13 @@ pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters, Hit,
-    K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals,
-    Request, Response, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
+    HitPart, K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance,
+    RelevanceSignals, Request, Response, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
 };
 pub use types::{
-    ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, SegmentId, SourceState, Span,
-    WriterInfo,
+    CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, Page, PageSource,
+    Part, PartContent, PartKind, SegmentId, Sheet, Slide, SourceState, Span, WriterInfo,
+    column_name,
 };
 
 /// What the section on threads promises holds in every build.

@@ -73,6 +73,10 @@ pub mod store {
     pub mod outline {
         pub use crate::store::outline::{SectionPath, get, put};
     }
+    /// Pages, sheets and slides.
+    pub mod parts {
+        pub use crate::store::parts::{PartsTable, put};
+    }
     /// Records of segments.
     pub mod segments {
         pub use crate::store::segments::SegmentRecord;

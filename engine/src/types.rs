@@ -2,6 +2,15 @@
 
 use std::fmt;
 
+mod cell_range;
+pub(crate) mod part;
+mod span;
+
+pub use cell_range::{CellRange, column_name};
+pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
+pub(crate) use span::line_ends;
+pub use span::{Lines, Span};
+
 /// Number of a document in one file. It is never reused; the stable name of a document is its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentId(pub u32);
@@ -17,55 +26,6 @@ pub struct ChunkId {
     pub segment: SegmentId,
     /// Row within the segment, from 0.
     pub row: u32,
-}
-
-/// A byte range of the stored text of one document: `start..end`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span {
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
-}
-
-impl Span {
-    /// Length in bytes; 0 when the span is reversed.
-    pub fn len(self) -> u32 {
-        self.end.saturating_sub(self.start)
-    }
-
-    /// Whether no byte lies in the span.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// Lines `first..=last` of the original file, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Lines {
-    /// First line, from 1.
-    pub first: u32,
-    /// Last line, included.
-    pub last: u32,
-}
-
-impl Lines {
-    /// As they stand behind the name of a document: `10-20`, or `10-` up to the last line there can be.
-    pub fn range_text(self) -> String {
-        match self.last {
-            u32::MAX => format!("{}-", self.first),
-            last => format!("{}-{last}", self.first),
-        }
-    }
-
-    /// As [`range_text`](Lines::range_text), with the bytes of their text that are skipped: `10-20+300`.
-    pub fn range_text_after(self, skip_bytes: u32) -> String {
-        let range = self.range_text();
-        match skip_bytes {
-            0 => range,
-            skip => format!("{range}+{skip}"),
-        }
-    }
 }
 
 /// Whether the original of a document is as it was when it was indexed.
@@ -156,12 +116,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Number of line feeds in a text.
-pub(crate) fn line_ends(text: &str) -> u32 {
-    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
-    u32::try_from(ends).unwrap_or(u32::MAX)
-}
-
 /// One heading of a document: a node of its outline, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
@@ -195,6 +149,8 @@ pub struct Document {
     /// Original line of each line of `text`, if they differ; empty: line n of the text is line n of
     /// the original.
     pub line_numbers: Vec<u32>,
+    /// Its pages, sheets or slides; none for a text that has no such parts.
+    pub parts: Vec<Part>,
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
 }

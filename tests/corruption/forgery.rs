@@ -17,8 +17,9 @@ use kb_engine::testing::store::documents::{self, DocumentRecord};
 use kb_engine::testing::store::facets::{self, Facet};
 use kb_engine::testing::store::meta::{Manifest, Meta};
 use kb_engine::testing::store::outline;
+use kb_engine::testing::store::parts;
 use kb_engine::testing::store::segments::SegmentRecord;
-use kb_engine::{DocumentId, Heading, SegmentId};
+use kb_engine::{DocumentId, Heading, Part, SegmentId};
 
 use crate::format::golden::golden_bytes;
 
@@ -35,6 +36,8 @@ pub(crate) struct Stored {
     /// By path.
     pub(crate) documents: BTreeMap<String, (DocumentId, DocumentRecord)>,
     pub(crate) outlines: BTreeMap<String, Vec<Heading>>,
+    /// Pages, sheets or slides.
+    pub(crate) parts: BTreeMap<String, Vec<Part>>,
     /// Rows to write as they are: table, key, value.
     pub(crate) raw: Vec<(&'static str, RawKey, Vec<u8>)>,
 }
@@ -78,6 +81,7 @@ impl Stored {
             columns: BTreeMap::new(),
             documents: BTreeMap::new(),
             outlines: BTreeMap::new(),
+            parts: BTreeMap::new(),
             raw: Vec::new(),
         };
         for segment in &catalog.segments {
@@ -101,6 +105,8 @@ impl Stored {
             let path = record.path.clone();
             let headings = outline::get(snapshot, id)?;
             stored.outlines.insert(path.clone(), headings);
+            let parts = catalog.parts.get(snapshot, id, record.text_bytes)?;
+            stored.parts.insert(path.clone(), parts);
             stored.documents.insert(path, (id, record));
             Ok(ControlFlow::Continue(()))
         })?;
@@ -251,6 +257,17 @@ impl Stored {
         let mut headings = self.outlines[path].clone();
         change(&mut headings);
         outline::put(transaction, self.id(path), &headings).expect("outline");
+    }
+
+    pub(crate) fn parts(
+        &self,
+        transaction: &mut Transaction<'_>,
+        path: &str,
+        change: impl FnOnce(&mut Vec<Part>),
+    ) {
+        let mut parts = self.parts[path].clone();
+        change(&mut parts);
+        parts::put(transaction, self.id(path), &parts).expect("parts");
     }
 
     pub(crate) fn facet(

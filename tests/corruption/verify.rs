@@ -4,6 +4,7 @@ mod changes;
 mod flips;
 mod lies;
 mod lies_of_indexes;
+mod lies_of_parts;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use kb_engine::{IndexOptions, Kb, KbWriter, Progress, SealOptions, VerifyOptions
 use tempfile::TempDir;
 
 use crate::format::golden::golden_bytes;
-use crate::support::CORPUS;
+use crate::support::{CORPUS, parts};
 
 /// A file with a history: a folder with a file that is no text, three more commits, documents that
 /// went or changed, tags, an empty document, headings behind characters of several bytes.
@@ -40,6 +41,10 @@ impl Sample {
         let options = IndexOptions::default();
         let report = writer.index(&[sources], &options, &mut Progress::ignore);
         assert_eq!(report.expect("indexed").skipped.len(), 1);
+        for document in [parts::ledger(), parts::pilot_book(), parts::talk()] {
+            writer.add(document).expect("added");
+        }
+        writer.commit().expect("commit");
         for part in 0..3u32 {
             for number in 0..6u32 {
                 let text: String = (0..1 + number).map(|day| paragraph(day, "note")).collect();

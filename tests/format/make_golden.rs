@@ -1,5 +1,6 @@
 //! How the golden file of this format was made: three commits, so that it has two segments, deleted
-//! chunks, tags, pages of an older commit and a file that was changed in place.
+//! chunks, tags, pages of an older commit and a file that was changed in place; from 0.7 on with documents of
+//! sheets, pages and slides.
 //!
 //! `cargo test -p kb-cli --test tests make_golden -- --ignored` writes `golden/v<format>/golden.kb` and the
 //! answers of this program into `golden/expected.json`, once for each format. A golden file that is
@@ -14,6 +15,7 @@ use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter, Progress};
 use serde_json::{Value, json};
 
 use crate::format::golden::{answers, golden_folder};
+use crate::support::parts;
 
 /// Added by name in the second commit; everything else is indexed in the first.
 const ADDED: [&str; 2] = ["notes.txt", "docs/install.rst"];
@@ -65,6 +67,9 @@ fn make_golden() {
     for name in ADDED {
         let bytes = std::fs::read(corpus.join(name)).expect("file");
         writer.add_bytes(name, &bytes).expect("added");
+    }
+    for document in [parts::ledger(), parts::pilot_book(), parts::talk()] {
+        writer.add(document).expect("added");
     }
     let scratch = "Nothing of this is to be found: a scratch document of fog and foghorns.";
     writer

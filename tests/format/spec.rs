@@ -13,7 +13,7 @@ use kb_engine::testing::container::{
 use kb_engine::testing::index::{keyword, vector};
 use kb_engine::testing::store::facets::Facet;
 use kb_engine::testing::store::tables;
-use kb_engine::{Class, SegmentId};
+use kb_engine::{Class, PageSource, SegmentId};
 
 use crate::format::golden::golden_bytes;
 use crate::support::Folder;
@@ -107,6 +107,9 @@ fn in_words(kind: &str) -> String {
         "ColumnRecord" => "column".to_owned(),
         // Told in place, in brackets.
         "ProbeRecord" | "HeadingRecord" => "(".to_owned(),
+        "PageRecord" => "page".to_owned(),
+        "SheetRecord" => "sheet".to_owned(),
+        "SlideRecord" => "slide".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -181,6 +184,14 @@ fn records_told_in_prose_name_their_fields_in_order() {
         (" recall: queries", "store/meta.rs", "RecallRecord"),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
         (
+            " pages Vec of page",
+            "store/documents/parts.rs",
+            "PartsRecord",
+        ),
+        (" page: start", "store/documents/parts.rs", "PageRecord"),
+        (" sheet: start", "store/documents/parts.rs", "SheetRecord"),
+        (" slide: start", "store/documents/parts.rs", "SlideRecord"),
+        (
             " version u16 (of",
             "index/keyword/record.rs",
             "KeywordRecord",
@@ -206,6 +217,10 @@ fn records_told_in_prose_name_their_fields_in_order() {
     }
     assert_eq!(
         constant("engine/src/store/outline.rs", "OUTLINE_VERSION"),
+        "1"
+    );
+    assert_eq!(
+        constant("engine/src/store/documents/parts.rs", "PARTS_VERSION"),
         "1"
     );
     assert_eq!(
@@ -278,6 +293,13 @@ fn numbers_of_the_registry_are_those_of_the_code() {
             "class".into(),
             (class as u8).to_string(),
             class.name().into(),
+        ]
+    }));
+    coded.extend(PageSource::ALL.map(|source| {
+        [
+            "page source".into(),
+            (source as u8).to_string(),
+            source.name().into(),
         ]
     }));
     for (codec, what) in [

@@ -11,6 +11,7 @@ use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
+use crate::store::parts::PartsTable;
 use crate::types::{Class, SegmentId};
 
 /// The records of one commit.
@@ -24,6 +25,8 @@ pub struct Catalog {
     pub documents: Documents,
     /// Outline table.
     pub outlines: Outlines,
+    /// Table of pages, sheets and slides.
+    pub parts: PartsTable,
     /// Live segments, by ascending number.
     pub segments: Vec<Segment>,
     /// Statistics of all live chunks, for BM25.
@@ -64,6 +67,7 @@ impl Catalog {
         let manifest = Manifest::read(snapshot)?;
         let documents = Documents::locate(snapshot)?;
         let outlines = Outlines::locate(snapshot)?;
+        let parts = PartsTable::locate(snapshot)?;
         let mut segments = Vec::new();
         let mut statistics = keyword::Statistics::default();
         for number in &manifest.segments {
@@ -87,6 +91,7 @@ impl Catalog {
             manifest,
             documents,
             outlines,
+            parts,
             segments,
             statistics,
             directory: OnceLock::new(),

@@ -16,6 +16,7 @@ use crate::container::Snapshot;
 use crate::container::codec::encode_record;
 use crate::error::{Error, Result};
 use crate::store::documents::DocumentRecord;
+use crate::store::parts;
 use crate::types::DocumentId;
 
 /// What the hash begins with.
@@ -90,8 +91,13 @@ pub fn content_root(
     catalog.documents.each_path(snapshot, "", |_, id| {
         let record = catalog.documents.get(snapshot, id)?;
         visit(&record)?;
+        let parts = catalog.parts.get(snapshot, id, record.text_bytes)?;
         let canonical = canonical(snapshot, catalog, &bound, id, record)?;
         add(&mut hasher, &encode_record(VERSION, &canonical)?);
+        // Files that are older than parts keep their roots.
+        if !parts.is_empty() {
+            add(&mut hasher, &parts::encode(&parts)?);
+        }
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
     Ok(*hasher.finalize().as_bytes())

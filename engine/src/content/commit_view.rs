@@ -42,9 +42,12 @@ impl CommitView<'_> {
     }
 
     /// The document, and the text of it that a name selects: lines, and how many bytes of them it skips.
-    pub(crate) fn locate_text(&self, name: &str) -> Result<(DocumentRecord, Option<Lines>, u32)> {
+    pub(crate) fn locate_text(
+        &self,
+        name: &str,
+    ) -> Result<((DocumentId, DocumentRecord), Option<Lines>, u32)> {
         let found = resolve::locate(self.snapshot, self.catalog, self.path, name)?;
         let record = self.catalog.documents.get(self.snapshot, found.id)?;
-        Ok((record, found.lines, found.skip_bytes))
+        Ok(((found.id, record), found.lines, found.skip_bytes))
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::resolve::{self, Globs, NameMatch};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
-use crate::types::{Class, Lines};
+use crate::types::{Class, DocumentId, Lines, PartKind};
 
 /// What a file records about one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,10 @@ pub struct DocumentInfo {
     pub has_own_lines: bool,
     /// Number of chunks.
     pub chunks: u32,
+    /// Whether it has pages, sheets or slides of its own; `None`: none of them.
+    pub part_kind: Option<PartKind>,
+    /// How many of them.
+    pub parts: u32,
     /// Modification time of the original, milliseconds since 1970; 0 when unknown.
     pub modified_ms: i64,
     /// BLAKE3 of the original bytes.
@@ -69,8 +73,16 @@ pub struct LocatedDocument {
 }
 
 impl DocumentInfo {
-    pub(super) fn from_record(record: DocumentRecord) -> Result<DocumentInfo> {
+    /// Of a document with parts reads their record.
+    pub(super) fn from_record(
+        commit: CommitView<'_>,
+        id: DocumentId,
+        record: DocumentRecord,
+    ) -> Result<DocumentInfo> {
+        let parts = commit.catalog.parts.count(commit.snapshot, id)?;
         Ok(DocumentInfo {
+            part_kind: parts.map(|(kind, _)| kind),
+            parts: parts.map_or(0, |(_, count)| count),
             class: record.class()?,
             revision: record.revision(),
             handle: handles::handle(&record.title, &record.path, &record.suffix),
@@ -94,8 +106,8 @@ impl DocumentInfo {
 
 /// See [`crate::Kb::document`].
 pub(crate) fn document(commit: CommitView<'_>, name: &str) -> Result<DocumentInfo> {
-    let (_, record) = commit.resolve(name)?;
-    DocumentInfo::from_record(record)
+    let (id, record) = commit.resolve(name)?;
+    DocumentInfo::from_record(commit, id, record)
 }
 
 /// See [`crate::Kb::locate`].
@@ -103,7 +115,7 @@ pub(crate) fn locate(commit: CommitView<'_>, name: &str) -> Result<LocatedDocume
     let found = resolve::locate(commit.snapshot, commit.catalog, commit.path, name)?;
     let record = commit.catalog.documents.get(commit.snapshot, found.id)?;
     Ok(LocatedDocument {
-        document: DocumentInfo::from_record(record)?,
+        document: DocumentInfo::from_record(commit, found.id, record)?,
         lines: found.lines,
         skip_bytes: found.skip_bytes,
         how: found.how,
@@ -162,7 +174,7 @@ pub(crate) fn document_at(commit: CommitView<'_>, path: &str) -> Result<Option<D
         return Ok(None);
     };
     let record = documents.get(commit.snapshot, id)?;
-    Ok(Some(DocumentInfo::from_record(record)?))
+    Ok(Some(DocumentInfo::from_record(commit, id, record)?))
 }
 
 /// See [`crate::Kb::documents_after`].
@@ -180,7 +192,7 @@ pub(crate) fn documents_after(
         }
         if after != Some(path) {
             let record = documents.get(commit.snapshot, id)?;
-            infos.push(DocumentInfo::from_record(record)?);
+            infos.push(DocumentInfo::from_record(commit, id, record)?);
         }
         Ok(ControlFlow::Continue(()))
     })?;

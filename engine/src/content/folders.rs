@@ -102,7 +102,10 @@ fn entries(commit: CommitView<'_>, folder: Option<&str>) -> Result<Vec<Entry>> {
                 // Sizes are what records claim.
                 below.1 = u64::saturating_add(below.1, record.size_bytes);
             }
-            None => infos.push(Entry::Document(DocumentInfo::from_record(record)?)),
+            None => {
+                let info = DocumentInfo::from_record(commit, id, record)?;
+                infos.push(Entry::Document(info));
+            }
         }
         Ok(ControlFlow::Continue(()))
     })?;
@@ -151,7 +154,7 @@ pub(crate) fn documents(
     let start = scope.start(page)?;
     let infos = skip(ids, start).map(|id| {
         let record = documents.get(commit.snapshot, id)?;
-        DocumentInfo::from_record(record)
+        DocumentInfo::from_record(commit, id, record)
     });
     fill(&scope, Budget::of_list(page), start, infos, cost)
 }

@@ -2,7 +2,7 @@
 
 use crate::content::CommitView;
 use crate::paging::CursorScope;
-use crate::types::{Lines, Span};
+use crate::types::{CellRange, Lines, Span};
 
 /// Bytes that the numbers and field names of a heading, chunk or page count as in a token budget.
 pub(super) const ITEM_OVERHEAD_BYTES: u64 = 40;
@@ -27,6 +27,17 @@ pub(super) enum PagedCall<'a> {
     },
     /// Pages of a document; the ranges as the caller wrote them: `1-3,5`.
     Pages { path: &'a str, ranges: &'a str },
+    /// Pages, sheets or slides of a document, without their texts.
+    Parts { path: &'a str },
+    /// Rows of a sheet, by its number from 1, but its header; the range as it was clipped.
+    Sheet {
+        path: &'a str,
+        number: u32,
+        header_row: Option<u32>,
+        range: CellRange,
+    },
+    /// Slides of a document; the ranges as the caller wrote them.
+    Slides { path: &'a str, ranges: &'a str },
     /// Sections of a document, or one of them, by its number, and those below it.
     Sections {
         path: &'a str,
@@ -66,6 +77,17 @@ impl PagedCall<'_> {
                 ("text", path, Some(format!("{lines}+{skip_bytes}")))
             }
             PagedCall::Pages { path, ranges } => ("texts of pages", path, Some(ranges.to_owned())),
+            PagedCall::Parts { path } => ("parts", path, None),
+            PagedCall::Sheet {
+                path,
+                number,
+                header_row,
+                range,
+            } => {
+                let header_row = header_row.unwrap_or(0);
+                ("rows", path, Some(format!("{number} {header_row} {range}")))
+            }
+            PagedCall::Slides { path, ranges } => ("slides", path, Some(ranges.to_owned())),
             PagedCall::Sections { path, within } => ("sections", path, within.map(str::to_owned)),
             PagedCall::Section { path, span } => {
                 ("section", path, Some(range(span.start, span.end)))

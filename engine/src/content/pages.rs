@@ -1,9 +1,11 @@
-//! Pages of a document: neighbouring chunks of about the same length together.
+//! Pages of a document: its own, or neighbouring chunks of about the same length together.
 
 use std::ops::Range;
 
 use crate::catalog::BoundSegment;
+use crate::content::number_ranges::{self, NumberRanges};
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
+use crate::content::parts::{part_rows, unsupported};
 use crate::content::sections::section_span;
 use crate::content::text::{all_lines, lines_of_part, rows_of, span_of};
 use crate::content::{CommitView, DocumentInfo};
@@ -12,13 +14,13 @@ use crate::paging::{
     Budget, PageOptions, Paged, TOKEN_BYTES, TextParts, TextPosition, fill_texts, skip,
 };
 use crate::store::documents::DocumentRecord;
-use crate::types::Lines;
+use crate::types::{Lines, PageSource, PartContent, PartKind};
 
-/// Most bytes of a page of several chunks.
+/// Most bytes of a page of several chunks, of a document without pages of its own.
 const PAGE_BYTES: u64 = 800 * TOKEN_BYTES;
 
-/// A page of a document: neighbouring chunks of about 800 tokens together; or where it alone is over the budget,
-/// a part of it, with the lines of that.
+/// A page of a document: one of its own, or neighbouring chunks of about 800 tokens together; or where it alone
+/// is over the budget, a part of it, with the lines of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DocumentPage {
@@ -26,8 +28,12 @@ pub struct DocumentPage {
     pub number: u32,
     /// Its text; all pages together are the text of the document.
     pub text: String,
-    /// Lines of the original that it covers.
+    /// Lines of the original that it covers; both 0 for an empty page of several.
     pub lines: Lines,
+    /// How it is known where the page begins; `None` in a document without pages of its own.
+    pub source: Option<PageSource>,
+    /// The number that is printed on it, where that is not [`number`](DocumentPage::number); else empty.
+    pub label: String,
 }
 
 /// Pages of a document.
@@ -67,7 +73,15 @@ pub(crate) fn pages(
     page.validate()?;
     let (id, record, lines) = commit.locate(name)?;
     let segment = commit.catalog.bind_document(commit.snapshot, &record)?;
-    let all = page_rows(segment.as_ref(), &record)?;
+    let own = commit
+        .catalog
+        .parts
+        .get(commit.snapshot, id, record.text_bytes)?;
+    let all = match own.first().map(|part| part.content.kind()) {
+        None => page_rows(segment.as_ref(), &record)?,
+        Some(PartKind::Page) => part_rows(segment.as_ref(), &record, &own)?,
+        Some(kind) => return Err(unsupported(&record, PartKind::Page, Some(kind))),
+    };
     let total = u32::try_from(all.len()).unwrap_or(u32::MAX);
     let span = match (selection, lines) {
         (PageSelection::Section(section), _) => Some(section_span(commit, id, &record, section)?),
@@ -80,9 +94,9 @@ pub(crate) fn pages(
         (PageSelection::Ranges(ranges), None, _) => ranges.to_vec(),
         _ => Vec::new(),
     };
-    let ranges_text = ranges.iter().map(range_text).collect::<Vec<_>>().join(",");
-    let exists = |(first, last): &(u32, u32)| 0 < *first && first <= last && *first <= total;
-    if !ranges.iter().all(exists) {
+    let ranges = NumberRanges::new(&ranges);
+    let ranges_text = ranges.text();
+    if !ranges.are_within(total) {
         return Err(Error::InvalidPages {
             pages: ranges_text,
             path: record.path,
@@ -95,20 +109,32 @@ pub(crate) fn pages(
     }
     .scope(commit);
     let start = TextPosition::of(scope.start(page)?);
-    let whole = [(1, total)];
-    let ranges = if ranges.is_empty() { &whole } else { &*ranges };
-    let clipped = ranges.iter().map(|(first, last)| *first..=total.min(*last));
-    let selected: u64 = clipped.clone().map(|range| range.count() as u64).sum();
-    let numbers = clipped.flatten();
+    let ranges = ranges.clipped(total);
+    let selected = number_ranges::count(&ranges);
+    let numbers = ranges.into_iter().flatten();
     let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
     let texts = skip(numbers, start.item).map(|number| {
+        let position = (number as usize).saturating_sub(1);
+        let own = own.get(position).map(|part| &part.content);
+        let (source, label) = match own {
+            Some(PartContent::Page(page)) => (Some(page.source), page.label.clone()),
+            _ => (None, String::new()),
+        };
         let mut document_page = DocumentPage {
             number,
             text: String::new(),
-            lines: all_lines(&record),
+            lines: if total == 1 {
+                all_lines(&record)
+            } else {
+                Lines { first: 0, last: 0 }
+            },
+            source,
+            label,
         };
-        let rows = all.get(number as usize - 1).cloned().unwrap_or_default();
-        if let (Some(segment), Some(blocks)) = (&segment, &mut blocks) {
+        let rows = all.get(position).cloned().unwrap_or_default();
+        if let (Some(segment), Some(blocks)) = (&segment, &mut blocks)
+            && !rows.is_empty()
+        {
             blocks.append(rows.start, rows.end - rows.start, &mut document_page.text)?;
             let chunks = segment.chunks();
             document_page.lines = Lines {
@@ -120,7 +146,7 @@ pub(crate) fn pages(
     });
     let parts = TextParts {
         text: |page: &DocumentPage| page.text.as_str(),
-        names_bytes: |_| ITEM_OVERHEAD_BYTES,
+        names_bytes: |page| page.label.len() as u64 + ITEM_OVERHEAD_BYTES,
         keep: |page: &mut DocumentPage, part: Range<usize>| {
             if !record.line_map {
                 page.lines = lines_of_part(page.lines, &page.text, &part);
@@ -134,7 +160,7 @@ pub(crate) fn pages(
         Some(next) => selected.saturating_sub(TextPosition::of(next.offset()?).item),
         None => 0,
     };
-    let document = DocumentInfo::from_record(record.clone())?;
+    let document = DocumentInfo::from_record(commit, id, record.clone())?;
     Ok(DocumentPages {
         document,
         pages,
@@ -142,15 +168,6 @@ pub(crate) fn pages(
         selected,
         left,
     })
-}
-
-/// A range as in the arguments of commands and tools: `3`, `1-3` or `3-`.
-fn range_text((first, last): &(u32, u32)) -> String {
-    match *last {
-        last if last == *first => first.to_string(),
-        u32::MAX => format!("{first}-"),
-        last => format!("{first}-{last}"),
-    }
 }
 
 /// The first and last of the pages, by their rows, that have one of these rows.

@@ -55,7 +55,9 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
             tables::DOCS | tables::DOC_BY_PATH | tables::DOC_BY_SUFFIX => {
                 add("documents", table.branch_bytes + table.leaf_bytes);
             }
-            tables::OUTLINE => add("outlines", table.branch_bytes + table.leaf_bytes),
+            tables::OUTLINE | tables::PARTS => {
+                add("outlines", table.branch_bytes + table.leaf_bytes)
+            }
             tables::FACETS => add("facets", table.branch_bytes + table.leaf_bytes),
             // Their leaves are the extents counted above.
             name if name.starts_with("seg/") => add("container", table.branch_bytes),

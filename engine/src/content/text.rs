@@ -9,7 +9,7 @@ use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
 use crate::paging::{Budget, Cursor, CursorScope, PageOptions, line_cut, tokens};
 use crate::store::documents::DocumentRecord;
-use crate::types::{Lines, Span, line_ends};
+use crate::types::{DocumentId, Lines, Span, line_ends};
 
 /// Most bytes of a text that [`Kb::text`](crate::Kb::text) returns as one string.
 pub const WHOLE_TEXT_LIMIT_BYTES: u64 = 256 << 20;
@@ -40,10 +40,10 @@ pub(crate) fn text(
     name: &str,
     lines: Option<Lines>,
 ) -> Result<DocumentText> {
-    let (record, named, skip_bytes) = commit.locate_text(name)?;
+    let (document, named, skip_bytes) = commit.locate_text(name)?;
     match lines {
-        Some(_) => whole(commit, record, lines, 0),
-        None => whole(commit, record, named, skip_bytes),
+        Some(_) => whole(commit, document, lines, 0),
+        None => whole(commit, document, named, skip_bytes),
     }
 }
 
@@ -55,7 +55,8 @@ pub(crate) fn text_paged(
     page: &PageOptions,
 ) -> Result<DocumentText> {
     page.validate()?;
-    let (record, named, skip_bytes) = commit.locate_text(name)?;
+    let (document, named, skip_bytes) = commit.locate_text(name)?;
+    let record = &document.1;
     let (lines, skip_bytes) = match lines {
         Some(_) => (lines, 0),
         None => (named, skip_bytes),
@@ -67,8 +68,8 @@ pub(crate) fn text_paged(
     }
     .scope(commit);
     let start = scope.start(page)?;
-    let span = span_after(commit, &record, lines, skip_bytes)?;
-    paged(commit, record, span, start, &scope, page)
+    let span = span_after(commit, record, lines, skip_bytes)?;
+    paged(commit, document, span, start, &scope, page)
 }
 
 /// See [`crate::Kb::head`].
@@ -77,7 +78,7 @@ pub(crate) fn head(
     name: &str,
     bytes: usize,
 ) -> Result<(DocumentInfo, String)> {
-    let (_, record) = commit.resolve(name)?;
+    let (id, record) = commit.resolve(name)?;
     let mut text = String::new();
     if let Some(segment) = commit.catalog.bind_document(commit.snapshot, &record)? {
         let mut blocks = segment.blocks()?;
@@ -89,7 +90,7 @@ pub(crate) fn head(
         }
     }
     text.truncate(text.floor_char_boundary(bytes));
-    Ok((DocumentInfo::from_record(record)?, text))
+    Ok((DocumentInfo::from_record(commit, id, record)?, text))
 }
 
 /// All lines of a document.
@@ -107,15 +108,16 @@ pub(super) fn all_lines(record: &DocumentRecord) -> Lines {
 /// [`WHOLE_TEXT_LIMIT_BYTES`], [`Error::Damaged`].
 fn whole(
     commit: CommitView<'_>,
-    record: DocumentRecord,
+    document: (DocumentId, DocumentRecord),
     lines: Option<Lines>,
     skip_bytes: u32,
 ) -> Result<DocumentText> {
+    let record = &document.1;
     let damaged = |path: &str| Error::damaged(format!("the text of {path:?}"));
-    if chunk_bytes(commit, &record)? != record.text_bytes {
+    if chunk_bytes(commit, record)? != record.text_bytes {
         return Err(damaged(&record.path));
     }
-    let span = span_after(commit, &record, lines, skip_bytes)?;
+    let span = span_after(commit, record, lines, skip_bytes)?;
     let len = u64::from(span.len());
     if len > WHOLE_TEXT_LIMIT_BYTES {
         return Err(Error::TooLarge {
@@ -126,7 +128,7 @@ fn whole(
     }
     let path = record.path.clone();
     let start = u64::from(span.start);
-    match from(commit, record, start, len)? {
+    match from(commit, document, start, len)? {
         Some(text) if text.text.len() as u64 == len => Ok(text),
         _ => Err(damaged(&path)),
     }
@@ -140,7 +142,7 @@ fn whole(
 /// [`Error::Damaged`].
 fn from(
     commit: CommitView<'_>,
-    record: DocumentRecord,
+    (id, record): (DocumentId, DocumentRecord),
     start: u64,
     bytes: u64,
 ) -> Result<Option<DocumentText>> {
@@ -183,7 +185,7 @@ fn from(
         tokens: tokens(text.len() as u64),
         over_budget: false,
         next: None,
-        document: DocumentInfo::from_record(record)?,
+        document: DocumentInfo::from_record(commit, id, record)?,
         lines,
         text,
     }))
@@ -195,7 +197,7 @@ fn from(
 /// [`Error::InvalidCursor`] when `offset` is beyond the end, [`Error::Damaged`].
 pub(super) fn paged(
     commit: CommitView<'_>,
-    record: DocumentRecord,
+    document: (DocumentId, DocumentRecord),
     span: Span,
     offset: u64,
     scope: &CursorScope,
@@ -208,7 +210,7 @@ pub(super) fn paged(
     }
     let mut budget = Budget::of_texts(page);
     let wanted = budget.left_bytes().min(left);
-    let Some(mut text) = from(commit, record, start, wanted)? else {
+    let Some(mut text) = from(commit, document, start, wanted)? else {
         return Err(CursorScope::out_of_range());
     };
     let len = text.text.len() as u64;

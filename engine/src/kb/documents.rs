@@ -1,8 +1,8 @@
 //! What [`Kb`] reads of documents and folders; the code is in [`content`].
 
 use crate::content::{
-    self, ChunkText, DocumentInfo, DocumentPages, DocumentSections, DocumentText, Entry, Folders,
-    LocatedDocument, Outline, PageSelection, SkippedFile,
+    self, ChunkText, DocumentInfo, DocumentPages, DocumentParts, DocumentSections, DocumentSlides,
+    DocumentText, Entry, Folders, LocatedDocument, Outline, PageSelection, SheetData, SkippedFile,
 };
 use crate::error::Result;
 use crate::kb::Kb;
@@ -72,14 +72,62 @@ impl Kb {
         self.file.read(|commit| content::head(commit, name, bytes))
     }
 
+    /// The pages, sheets or slides of a document. No text is read.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn parts(&self, name: &str, page: &PageOptions) -> Result<DocumentParts> {
+        self.file.read(|commit| content::parts(commit, name, page))
+    }
+
+    /// Rows of a sheet of that name, without regard to case where only one has it so; without a name of the first
+    /// that is not hidden. `cells` is a range as [`CellRange::parse`](crate::CellRange::parse) reads it, of which
+    /// what is beyond the sheet is left out; its first row is the header. Rows without cells are left out. Cost
+    /// grows with the rows that are returned, not with where they begin.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::UnsupportedDocumentType`](crate::Error::UnsupportedDocumentType) for a document
+    /// without sheets, [`Error::SheetNotFound`](crate::Error::SheetNotFound), [`Error::NoSheetNames`](crate::Error::NoSheetNames)
+    /// for a name in a document that is one table; [`Error::InvalidCells`](crate::Error::InvalidCells) for text that is
+    /// no range and a range outside of the sheet; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn sheet(
+        &self,
+        name: &str,
+        sheet: Option<&str>,
+        cells: Option<&str>,
+        page: &PageOptions,
+    ) -> Result<SheetData> {
+        self.file
+            .read(|commit| content::sheet(commit, name, sheet, cells, page))
+    }
+
+    /// Slides of a document: the ranges `ranges`, as those of [`Kb::pages`]. Only the text of the slides that are
+    /// returned is read.
+    ///
+    /// # Errors
+    /// As [`Kb::document`]; [`Error::UnsupportedDocumentType`](crate::Error::UnsupportedDocumentType) for a document
+    /// without slides, [`Error::InvalidSlides`](crate::Error::InvalidSlides) when a range is reversed or begins outside
+    /// of the document; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    pub fn slides(
+        &self,
+        name: &str,
+        ranges: &[(u32, u32)],
+        page: &PageOptions,
+    ) -> Result<DocumentSlides> {
+        self.file
+            .read(|commit| content::slides(commit, name, ranges, page))
+    }
+
     /// Pages of a document: the ranges `ranges` (first and last page, from 1; what is beyond the last page is
-    /// left out) in the order given, all pages when there are none. A page is neighbouring chunks of about 800 tokens; the pages of a
+    /// left out) in the order given, all pages when there are none. They are its own pages, where it has some
+    /// ([`DocumentInfo::part_kind`]), else neighbouring chunks of about 800 tokens. The pages of a
     /// document together are its text, and a document without text has one empty page. Only the text
     /// of the pages that are returned is read.
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::InvalidPages`](crate::Error::InvalidPages) when a range is reversed or begins outside of the
-    /// document; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    /// document; [`Error::UnsupportedDocumentType`](crate::Error::UnsupportedDocumentType) for a document of sheets or
+    /// slides; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
     pub fn pages(
         &self,
         name: &str,

@@ -131,7 +131,8 @@ impl KbWriter {
             .put(document, source, Chunking::Auto, may_replace)
     }
 
-    /// Adds a document as one chunk whose path is not searched: to measure ranking alone.
+    /// Adds a document as one chunk, or one for each of its parts, whose path is not searched: to measure
+    /// ranking alone.
     ///
     /// # Errors
     /// As [`KbWriter::add`].

@@ -5,14 +5,16 @@ use rustc_hash::FxHashMap;
 use crate::error::{Error, Result};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::documents::DocumentRecord;
-use crate::types::DocumentId;
+use crate::types::{DocumentId, Part};
 
-/// Reads records of documents and keeps them.
+/// Reads records of documents, and their parts, and keeps them.
 #[derive(Debug)]
 pub(crate) struct DocumentRecords<'r> {
     sources: &'r Sources<'r>,
     /// Those read so far, by file and id.
     kept: FxHashMap<(usize, DocumentId), DocumentRecord>,
+    /// Pages, sheets or slides of those whose hits were rendered.
+    parts: FxHashMap<(usize, DocumentId), Vec<Part>>,
 }
 
 impl<'r> DocumentRecords<'r> {
@@ -20,6 +22,7 @@ impl<'r> DocumentRecords<'r> {
         DocumentRecords {
             sources,
             kept: FxHashMap::default(),
+            parts: FxHashMap::default(),
         }
     }
 
@@ -50,6 +53,21 @@ impl<'r> DocumentRecords<'r> {
             })?;
         }
         Ok(())
+    }
+
+    /// The pages, sheets or slides of a document of a file; empty when it has none.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn parts(&mut self, file: usize, id: DocumentId) -> Result<&[Part]> {
+        let key = (file, id);
+        if !self.parts.contains_key(&key) {
+            let text_bytes = self.get(file, id)?.text_bytes;
+            let source = self.sources.source(file)?;
+            let parts = source.catalog.parts.get(source.snapshot, id, text_bytes)?;
+            self.parts.insert(key, parts);
+        }
+        Ok(self.parts.get(&key).map_or(&[], Vec::as_slice))
     }
 
     /// The record of a document of a file.

@@ -7,6 +7,7 @@ use crate::paging::Paged;
 use crate::search::explanation::{Bonus, Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
+use crate::search::render::part::HitPart;
 use crate::search::render::whole_lines::CUT;
 use crate::types::{ChunkId, Class, Lines, SegmentId, SourceState, Span};
 
@@ -52,6 +53,8 @@ pub struct Hit {
     /// A name that [`Kb::section_text`](crate::Kb::section_text) finds it by: the titles with ` > `
     /// between, after the number where other sections have the same titles.
     pub section_name: String,
+    /// The page, sheet or slide that `text` lies in; `None` in a document without them.
+    pub part: Option<HitPart>,
     /// Score of the best chunk, 0..1, comparable between requests, modes and files: at .5 a right
     /// answer and the best hit of a question that the file has no answer to are equally likely.
     /// [`Mode::Title`]: .5 or more; a query of operators alone: 1.
@@ -144,6 +147,7 @@ impl Hit {
             section: Vec::new(),
             section_number: String::new(),
             section_name: String::new(),
+            part: None,
             score: 0.0,
             fused_score: 0.0,
             keyword_score: None,
@@ -212,9 +216,10 @@ impl Hit {
         let names = [&self.document, &self.handle, &self.title];
         let texts = [&self.text, &self.before, &self.after];
         let strings = names.into_iter().chain(texts).chain(&self.section);
+        let part = self.part.as_ref().map_or(0, |part| part.name().len());
         let pairs = self.metadata.iter().flat_map(|(key, value)| [key, value]);
         let bytes: usize = strings.chain(pairs).map(String::len).sum();
-        bytes as u64 + HIT_OVERHEAD_BYTES
+        (bytes + part) as u64 + HIT_OVERHEAD_BYTES
     }
 
     /// Approximate heap and inline size of the hit in memory, in bytes.

@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 use crate::store::{handles, tables};
 use crate::types::{Class, DocumentId, SegmentId, hex};
 
+pub mod parts;
+
 const DOCUMENT_VERSION: u8 = 1;
 
 /// The segment of a document without chunks: it is in none. Segments are numbered from 1.

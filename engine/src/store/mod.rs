@@ -17,3 +17,5 @@ pub mod outline;
 pub mod segments;
 pub mod skipped;
 pub mod tables;
+
+pub use documents::parts;

@@ -20,6 +20,8 @@ pub const DOC_BY_PATH: &str = "doc_by_path";
 pub const DOC_BY_SUFFIX: &str = "doc_by_suffix";
 /// `outline`: document number -> outline record; no row for a document without headings.
 pub const OUTLINE: &str = "outline";
+/// `parts`: document number -> parts record; no row for a document without pages, sheets or slides.
+pub const PARTS: &str = "parts";
 /// `facets`: segment, facet, value -> bitmap of rows.
 pub const FACETS: &str = "facets";
 /// `segs`: segment number -> segment record.
@@ -32,12 +34,13 @@ pub const SKIPPED: &str = "skipped";
 
 /// All tables with a fixed name.
 #[cfg(any(test, feature = "testing"))]
-pub const ALL: [&str; 9] = [
+pub const ALL: [&str; 10] = [
     KB,
     DOCS,
     DOC_BY_PATH,
     DOC_BY_SUFFIX,
     OUTLINE,
+    PARTS,
     FACETS,
     SEGMENTS,
     DELETED,

@@ -135,6 +135,11 @@ impl Index {
                     | Error::AmbiguousSection { .. }
                     | Error::InvalidRange { .. }
                     | Error::InvalidPages { .. }
+                    | Error::InvalidSlides { .. }
+                    | Error::InvalidCells { .. }
+                    | Error::SheetNotFound { .. }
+                    | Error::NoSheetNames { .. }
+                    | Error::UnsupportedDocumentType { .. }
                     | Error::FolderNotFound { .. }
             );
             let mut error = ToolError::from(error);

@@ -103,6 +103,18 @@ fn sentence(error: &Error) -> String {
             "page_range: pages {} of {path:?}: the document has {total}",
             short(pages)
         ),
+        Error::InvalidSlides {
+            slides,
+            path,
+            total,
+        } => format!(
+            "slide_numbers: slides {} of {path:?}: the document has {total}",
+            short(slides)
+        ),
+        Error::SheetNotFound { sheet, path, .. } => {
+            format!("no sheet {:?} in {path}", short(sheet))
+        }
+        Error::NoSheetNames { .. } => "CSV files don't have multiple sheets".to_owned(),
         Error::InvalidCursor { reason } => format!("continuation_token: {reason}"),
         Error::StaleCursor => {
             "continuation_token: the knowledge base changed since the answer that it continues"
@@ -151,6 +163,8 @@ fn with_facts(tool_error: ToolError, error: Error) -> ToolError {
         }
         Error::InvalidRange { lines, .. } => tool_error.with_fact("lines", lines),
         Error::InvalidPages { total, .. } => tool_error.with_fact("total_pages", total),
+        Error::InvalidSlides { total, .. } => tool_error.with_fact("total_slides", total),
+        Error::SheetNotFound { sheets, .. } => tool_error.with_fact("sheets", sheets),
         Error::EmbeddingModelUnavailable { needs } => tool_error.with_fact("model", needs),
         Error::TooLarge { size, limit, .. } => {
             tool_error.with_fact("size", size).with_fact("limit", limit)
@@ -293,6 +307,29 @@ mod tests {
                 path: name(),
                 total: 3,
             },
+            Error::InvalidSlides {
+                slides: name(),
+                path: name(),
+                total: 3,
+            },
+            Error::InvalidCells {
+                range: name(),
+                path: name(),
+                rows: 3,
+                columns: 2,
+            },
+            Error::SheetNotFound {
+                sheet: name(),
+                path: name(),
+                sheets: vec![name()],
+            },
+            Error::NoSheetNames { path: name() },
+            Error::UnsupportedDocumentType {
+                path: name(),
+                file_type: name(),
+                wanted: kb_engine::PartKind::Sheet,
+                has: None,
+            },
             Error::InvalidCursor {
                 reason: "it is malformed",
             },
@@ -357,6 +394,11 @@ mod tests {
             "INTERNAL",
             "INVALID_RANGE",
             "INVALID_RANGE",
+            "INVALID_RANGE",
+            "INVALID_RANGE",
+            "SHEET_NOT_FOUND",
+            "CSV_NO_SHEETS",
+            "UNSUPPORTED_DOCUMENT_TYPE",
             "INVALID_CONTINUATION_TOKEN",
             "CONTINUATION_STALE",
             "EMBEDDING_MODEL_UNAVAILABLE",

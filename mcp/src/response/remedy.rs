@@ -3,7 +3,7 @@
 
 use std::io::ErrorKind;
 
-use kb_engine::Error;
+use kb_engine::{Error, PartKind};
 
 type Remedy = fn(&Error) -> Option<String>;
 
@@ -58,6 +58,22 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         }
         _ => None,
     }),
+    ("SHEET_NOT_FOUND", |error| match error {
+        Error::SheetNotFound { sheets, .. } => Some(format!("It has {}", sheets.join(", "))),
+        _ => None,
+    }),
+    ("CSV_NO_SHEETS", |_| text("Omit sheet_name parameter")),
+    ("UNSUPPORTED_DOCUMENT_TYPE", |error| match error {
+        Error::UnsupportedDocumentType { has, .. } => Some(format!(
+            "{} reads it",
+            match has {
+                // Advertised with the extractors that make such documents.
+                Some(PartKind::Sheet | PartKind::Slide) => "get_document_data",
+                Some(PartKind::Page) | None => "get_pages",
+            }
+        )),
+        _ => None,
+    }),
     ("FOLDER_NOT_FOUND", |error| match error {
         Error::FolderNotFound { nearest, .. } => Some(use_nearest(
             nearest,
@@ -69,6 +85,9 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     ("INVALID_RANGE", |error| match error {
         Error::InvalidPages { total, .. } => {
             Some(format!("Give pages from 1 to {total}, as 1-3,5 or 3-"))
+        }
+        Error::InvalidSlides { total, .. } => {
+            Some(format!("Give slides from 1 to {total}, as 1-3,5 or 3-"))
         }
         Error::InvalidRange { lines: 0, .. } => None,
         Error::InvalidRange { range, .. } if range.contains('+') => {

@@ -53,6 +53,7 @@ fn a_file_that_is_written_back_without_a_lie_passes() {
         stored.column(transaction, CHUNKS, |_| ());
         stored.document(transaction, LOG, |_| ());
         stored.outline(transaction, LOG, |_| ());
+        stored.parts(transaction, "ledger.xlsx", |_| ());
         stored.deleted(transaction, |_| ());
     });
     let kb = Kb::from_bytes(bytes).expect("it opens");

@@ -195,6 +195,7 @@ pub(crate) fn document(path: String, title: &str, text: &str, kind: Kind) -> Doc
         text: text.to_owned(),
         outline: Vec::new(),
         line_numbers: Vec::new(),
+        parts: Vec::new(),
         metadata: Vec::new(),
     }
 }

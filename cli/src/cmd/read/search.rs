@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use kb_engine::{
-    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request,
-    Response, check_hits, search_files, shown_score,
+    Explanation, Filters, Hit, HitPart, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance,
+    Request, Response, check_hits, search_files, shown_score,
 };
 use serde_json::Value;
 
@@ -242,6 +242,41 @@ fn note_nothing_found(
     });
 }
 
+/// The page, sheet or slide of a hit.
+fn part_object(part: &HitPart) -> Object {
+    match part {
+        HitPart::Page {
+            number,
+            total,
+            source,
+            label,
+            ..
+        } => Object::new()
+            .field("page", *number)
+            .field("total_pages", *total)
+            .field("source", source.name())
+            .field("label", &**label),
+        HitPart::Sheet {
+            name,
+            first_row,
+            last_row,
+            ..
+        } => Object::new()
+            .field("sheet", &**name)
+            .field("first_row", *first_row)
+            .field("last_row", *last_row),
+        HitPart::Slide {
+            number,
+            total,
+            title,
+            ..
+        } => Object::new()
+            .field("slide", *number)
+            .field("total_slides", *total)
+            .field("slide_title", &**title),
+    }
+}
+
 fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Object {
     let optional = |part: Option<f32>| part.map_or(Value::Null, score);
     let mut object = Object::new();
@@ -272,6 +307,9 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
         .field("chunks", hit.chunks)
         .field("matches", hit.matches)
         .field("text", &*hit.text);
+    if let Some(part) = &hit.part {
+        object = object.object("part", part_object(part));
+    }
     if hit.begins_within_line {
         object = object.field("begins_within_line", true);
     }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use roaring::RoaringBitmap;
 
+use crate::catalog::Catalog;
 use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::{MAX_PROBLEMS, Problems};
 use crate::container::codec::u64_at;
@@ -12,7 +13,7 @@ use crate::error::Result;
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::Facet;
 use crate::store::{outline, tables};
-use crate::types::{DocumentId, Heading, Lines};
+use crate::types::{DocumentId, Heading, Lines, Part, PartContent, part};
 
 /// A chunk with its text.
 #[derive(Debug)]
@@ -40,8 +41,13 @@ pub(super) struct DocumentChecker {
     /// Whether a problem of the whole run was noted.
     is_noted: bool,
     headings: Vec<Heading>,
+    parts: Vec<Part>,
     /// Headings before the end of the last span.
     headings_passed: usize,
+    /// Parts that begin before `end`.
+    parts_passed: usize,
+    /// Parts whose notes begin before `end`.
+    notes_passed: usize,
     hasher: blake3::Hasher,
     /// Line ends so far.
     line_ends: u32,
@@ -62,7 +68,7 @@ impl DocumentChecker {
     ) -> Result<DocumentChecker> {
         let place = || format!("row {row} of {}", context.location());
         let mut record = None;
-        let mut headings = Vec::new();
+        let (mut headings, mut parts) = (Vec::new(), Vec::new());
         if !is_dead {
             let read = context.catalog.documents.get(context.snapshot, id);
             record = problems.unless_damaged(place, read)?;
@@ -71,6 +77,9 @@ impl DocumentChecker {
             let place = || format!("document {:?}", record.path);
             let read = outline::get(context.snapshot, id);
             headings = problems.unless_damaged(place, read)?.unwrap_or_default();
+            let table = &context.catalog.parts;
+            let read = table.get(context.snapshot, id, record.text_bytes);
+            parts = problems.unless_damaged(place, read)?.unwrap_or_default();
         }
         Ok(DocumentChecker {
             id,
@@ -81,6 +90,9 @@ impl DocumentChecker {
             record,
             headings,
             headings_passed: 0,
+            parts,
+            parts_passed: 0,
+            notes_passed: 0,
             hasher: blake3::Hasher::new(),
             line_ends: 0,
             last_line: 0,
@@ -111,6 +123,8 @@ impl DocumentChecker {
             return;
         };
         if self.is_whole && self.record.is_some() {
+            self.check_parts(start, problems);
+            self.check_notes(start, bytes, problems);
             self.check_lines(chunk, bytes, problems);
             self.check_headings(start, text, problems);
         }
@@ -140,6 +154,59 @@ impl DocumentChecker {
             problems.add(format!(
                 "{place}: row {row} cannot have lines {first} to {last}"
             ));
+        }
+    }
+
+    /// Parts begin with a chunk and with the line that they state. Called before the lines of the chunk from
+    /// byte `start` on are counted.
+    fn check_parts(&mut self, start: u32, problems: &mut Problems) {
+        while let Some(part) = self.parts.get(self.parts_passed)
+            && part.start < self.end
+        {
+            self.parts_passed += 1;
+            self.check_part(self.parts_passed, part, start, problems);
+        }
+    }
+
+    /// Compares a part, by its number, with the text that ends before byte `start`, where a chunk begins.
+    fn check_part(&self, number: usize, part: &Part, start: u32, problems: &mut Problems) {
+        let begins_line = self.last_byte.is_none_or(|byte| byte == b'\n');
+        let line = self.line_ends.saturating_add(1);
+        if part.start != start || part.line != line || !begins_line {
+            problems.add(format!(
+                "{}: part {number} at byte {}, line {}, does not begin with a chunk and that line",
+                self.location(),
+                part.start,
+                part.line
+            ));
+        }
+    }
+
+    /// The notes of a slide begin with a line; those in the chunk from byte `start` on.
+    fn check_notes(&mut self, start: u32, bytes: &[u8], problems: &mut Problems) {
+        while let Some(part) = self.parts.get(self.notes_passed) {
+            let notes = match &part.content {
+                PartContent::Slide(slide) => slide.notes,
+                PartContent::Page(_) | PartContent::Sheet(_) => None,
+            };
+            let at = notes.unwrap_or(part.start);
+            if at >= self.end {
+                return;
+            }
+            self.notes_passed += 1;
+            let before = match at.checked_sub(start) {
+                Some(0) => self.last_byte,
+                Some(offset) => bytes.get(offset as usize - 1).copied(),
+                // Part of a chunk that was read before, which was noted.
+                None => continue,
+            };
+            if notes.is_some() && before.is_some_and(|byte| byte != b'\n') {
+                problems.add(format!(
+                    "{}: the notes of part {} at byte {at} do not begin with a line",
+                    self.location(),
+                    self.notes_passed
+                ));
+            }
         }
     }
 
@@ -256,6 +323,7 @@ impl DocumentChecker {
                 beyond.title, beyond.start
             ));
         }
+        self.compare_parts(place, record, problems);
         let odd = |heading: &&Heading| !(1..=6).contains(&heading.level) || heading.line == 0;
         if let Some(heading) = self.headings.iter().find(odd) {
             problems.add(format!(
@@ -264,9 +332,49 @@ impl DocumentChecker {
             ));
         }
     }
+
+    /// Compares the parts with the whole text.
+    fn compare_parts(&self, place: &str, record: &DocumentRecord, problems: &mut Problems) {
+        if self.parts.is_empty() || !self.is_whole {
+            return;
+        }
+        if record.line_map {
+            problems.add(format!(
+                "{place}: it has parts, and its lines are not those of its text"
+            ));
+            return;
+        }
+        // Those without text at its end.
+        let ended = self.parts.iter().enumerate().skip(self.parts_passed);
+        for (position, part) in ended {
+            self.check_part(position.saturating_add(1), part, self.end, problems);
+        }
+        if let Some(fault) = part::fault_of_lines(&self.parts, record.lines) {
+            problems.add(format!("{place}: {fault}"));
+        }
+    }
 }
 
-/// Outlines of documents that there are not.
+/// What is wrong with the parts of a document without text.
+///
+/// # Errors
+/// Those that tell nothing about the file.
+pub(super) fn check_parts_without_text(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    id: DocumentId,
+    place: &str,
+    problems: &mut Problems,
+) -> Result<()> {
+    let read = catalog.parts.get(snapshot, id, 0);
+    let parts = problems.unless_damaged(|| place.to_owned(), read)?;
+    if let Some(fault) = part::fault_of_lines(&parts.unwrap_or_default(), 0) {
+        problems.add(format!("{place}: {fault}"));
+    }
+    Ok(())
+}
+
+/// Outlines and parts of documents that there are not.
 ///
 /// # Errors
 /// Those that tell nothing about the file.
@@ -275,25 +383,27 @@ pub(super) fn check_outlines(
     documents: &RoaringBitmap,
     problems: &mut Problems,
 ) -> Result<()> {
-    let mut unknown = Vec::new();
-    let read = snapshot.table(tables::OUTLINE).and_then(|table| {
-        let Some(table) = table else {
-            return Ok(());
-        };
-        snapshot.range(&table, Key::U64(0), |key, _| {
-            let number = u64_at(key, 0)?;
-            let is_known = u32::try_from(number).is_ok_and(|id| documents.contains(id));
-            if !is_known && unknown.len() < MAX_PROBLEMS {
-                unknown.push(number);
-            }
-            Ok(ControlFlow::Continue(()))
-        })
-    });
-    problems.unless_damaged(|| "table outline".to_owned(), read)?;
-    for number in unknown {
-        problems.add(format!(
-            "table outline: headings of document {number}, which does not exist"
-        ));
+    for (name, what) in [(tables::OUTLINE, "headings"), (tables::PARTS, "parts")] {
+        let mut unknown = Vec::new();
+        let read = snapshot.table(name).and_then(|table| {
+            let Some(table) = table else {
+                return Ok(());
+            };
+            snapshot.range(&table, Key::U64(0), |key, _| {
+                let number = u64_at(key, 0)?;
+                let is_known = u32::try_from(number).is_ok_and(|id| documents.contains(id));
+                if !is_known && unknown.len() < MAX_PROBLEMS {
+                    unknown.push(number);
+                }
+                Ok(ControlFlow::Continue(()))
+            })
+        });
+        problems.unless_damaged(|| format!("table {name}"), read)?;
+        for number in unknown {
+            problems.add(format!(
+                "table {name}: {what} of document {number}, which does not exist"
+            ));
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
 use crate::check::deep::context::Totals;
+use crate::check::deep::document_checker::check_parts_without_text;
 use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
@@ -140,6 +141,10 @@ impl Lookup<'_, '_> {
             ));
         }
         self.check_record(&place, &record);
+        if record.rows == 0 {
+            let (snapshot, catalog) = (self.snapshot, self.catalog);
+            check_parts_without_text(snapshot, catalog, id, &place, self.problems)?;
+        }
         self.add(id, &record);
         Ok(self.go_on())
     }

@@ -39,7 +39,7 @@ pub(crate) fn outline(commit: CommitView<'_>, name: &str) -> Result<Outline> {
     let (id, record) = commit.resolve(name)?;
     let headings = commit.catalog.outlines.get(commit.snapshot, id)?;
     Ok(Outline {
-        document: DocumentInfo::from_record(record)?,
+        document: DocumentInfo::from_record(commit, id, record)?,
         headings,
     })
 }
@@ -81,7 +81,7 @@ pub(crate) fn sections(
             (section.title.len() + section.number.len()) as u64 + ITEM_OVERHEAD_BYTES
         },
     )?;
-    let document = DocumentInfo::from_record(record)?;
+    let document = DocumentInfo::from_record(commit, id, record)?;
     Ok(DocumentSections { document, sections })
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn section_text(
     }
     .scope(commit);
     let start = scope.start(page)?;
-    paged(commit, record, span, start, &scope, page)
+    paged(commit, (id, record), span, start, &scope, page)
 }
 
 /// The span of the section of that name.

@@ -6,6 +6,8 @@
 //! chunks. Short neighbouring sections are joined and long ones divided by the same rule, and the
 //! time is linear in the text, whatever the lengths of its lines.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ingest::chunk::split_costs::{ANYWHERE, Cost, GRID_BYTES, SplitCosts};
@@ -31,9 +33,10 @@ struct SplitPoint {
     cost: Cost,
 }
 
-/// Chunks of `document`, in order; none when its text is empty. Their spans join to the whole text,
-/// none is empty or longer than [`CAP_BYTES`], and no split point lies inside a character, `\r\n` or a
-/// grapheme, but for graphemes that alone exceed the cap. Linear time.
+/// Chunks of `document`, in order; none when its text is empty. Their spans join to the whole text, none
+/// crosses the border of two parts, none is empty or longer than [`CAP_BYTES`], and no split point lies inside
+/// a character, `\r\n` or a grapheme, but for graphemes that alone exceed the cap or that a part begins in.
+/// Linear time.
 ///
 /// Only the first 4 GiB of a text can be addressed; extraction keeps far below that.
 pub fn chunk(document: &Document) -> Vec<ChunkSpan> {
@@ -41,18 +44,30 @@ pub fn chunk(document: &Document) -> Vec<ChunkSpan> {
     if text.is_empty() {
         return Vec::new();
     }
-    let mut grid = Grid::new(text);
-    SplitCosts::new(document).visit(&mut |at, line, cost| grid.offer(at, line, cost));
-    let points = grid.finish();
-    let cuts = cheapest_path(&points);
-    let mut chunks = Vec::with_capacity(cuts.len());
-    let mut start = points.first();
-    for &cut in &cuts {
-        let end = points.get(cut);
-        if let (Some(from), Some(to)) = (start, end) {
-            chunks.push(span_between(document, from, to));
+    let costs = SplitCosts::new(document);
+    let mut chunks = Vec::new();
+    let (mut at, mut line) = (0, 0);
+    // A part without text has no chunk.
+    let starts = document.parts.iter().map(|part| part.start as usize);
+    for end in starts.chain([text.len()]) {
+        if at >= end || !text.is_char_boundary(end) {
+            continue;
         }
-        start = end;
+        let mut grid = Grid::new(text, at..end, line);
+        costs.visit(at..end, line, &mut |at, line, cost| {
+            grid.offer(at, line, cost)
+        });
+        let points = grid.finish();
+        let mut start = points.first();
+        for cut in cheapest_path(&points) {
+            let end = points.get(cut);
+            if let (Some(from), Some(to)) = (start, end) {
+                chunks.push(span_between(document, from, to));
+            }
+            start = end;
+        }
+        line = points.last().map_or(line, |point| point.line);
+        at = end;
     }
     chunks
 }
@@ -84,38 +99,42 @@ fn span_between(document: &Document, from: &SplitPoint, to: &SplitPoint) -> Chun
 /// Collects split points in ascending order and keeps the cheapest of each stretch.
 struct Grid<'a> {
     text: &'a str,
+    /// Bytes of the part.
+    span: Range<usize>,
     points: Vec<SplitPoint>,
     /// Line of the end of the text.
     last_line: u32,
 }
 
 impl<'a> Grid<'a> {
-    fn new(text: &'a str) -> Grid<'a> {
-        let mut points = Vec::with_capacity(text.len() / GRID_BYTES + 2);
+    /// For the bytes `span` of a text, the first of which lies in `line`, from 0.
+    fn new(text: &'a str, span: Range<usize>, line: u32) -> Grid<'a> {
+        let mut points = Vec::with_capacity(span.len() / GRID_BYTES + 2);
         points.push(SplitPoint {
-            at: 0,
-            line: 0,
+            at: span.start,
+            line,
             cost: 0,
         });
         Grid {
             text,
+            span,
             points,
-            last_line: 0,
+            last_line: line,
         }
     }
 
     /// Offers a split point; `at` never goes down. The last offer is the end of the text.
     fn offer(&mut self, at: usize, line: u32, cost: Cost) {
-        if at == 0 {
+        if at <= self.span.start {
             return;
         }
         let point = SplitPoint { at, line, cost };
-        if at >= self.text.len() {
+        if at >= self.span.end {
             self.last_line = line;
             return;
         }
         match self.points.last_mut() {
-            Some(last) if last.at > 0 && last.at / GRID_BYTES == at / GRID_BYTES => {
+            Some(last) if last.at > self.span.start && last.at / GRID_BYTES == at / GRID_BYTES => {
                 if cost < last.cost {
                     *last = point;
                 }
@@ -134,7 +153,7 @@ impl<'a> Grid<'a> {
 
     fn finish(mut self) -> Vec<SplitPoint> {
         self.push(SplitPoint {
-            at: self.text.len(),
+            at: self.span.end,
             line: self.last_line,
             cost: 0,
         });
@@ -251,6 +270,7 @@ mod tests {
 
     use super::*;
     use crate::ingest::extract::extract;
+    use crate::types::{Part, PartContent, Slide};
 
     fn document(name: &str, text: &str) -> Document {
         extract(name, text.as_bytes()).unwrap()
@@ -468,6 +488,50 @@ mod tests {
             for piece in checked(&document) {
                 at += piece.len();
                 prop_assert!(is_grapheme_boundary(&document.text, at));
+            }
+        }
+
+        #[test]
+        fn no_chunk_crosses_the_border_of_two_parts(
+            lines in prop::collection::vec(
+                (
+                    prop_oneof![
+                        "[a-z ]{0,60}",
+                        "[a-z]{1,8}\t".prop_map(|cell| cell.repeat(90)),
+                        "\\PC{0,20}",
+                        Just(String::new()),
+                        "\u{301}{1,3}",
+                    ],
+                    // How many parts begin with the line.
+                    prop_oneof![6 => Just(0usize), 2 => Just(1), 1 => 2usize..4],
+                ),
+                1..80,
+            ),
+            kind in 0usize..4,
+            is_open in any::<bool>(),
+        ) {
+            let name = ["a.rs", "a.md", "a.csv", "a.txt"][kind];
+            let mut document = document(name, "");
+            for (number, (line, parts)) in (0u32..).zip(&lines) {
+                let part = Part {
+                    start: document.text.len() as u32,
+                    line: number + 1,
+                    content: PartContent::Slide(Slide::default()),
+                };
+                let count = if number == 0 { 1.max(*parts) } else { *parts };
+                document.parts.extend(std::iter::repeat_n(part, count));
+                document.text.push_str(&line.replace('\n', " "));
+                document.text.push('\n');
+            }
+            if is_open && document.parts.last().is_some_and(|part| (part.start as usize) < document.text.len() - 1) {
+                document.text.pop();
+            }
+            prop_assert_eq!(crate::types::part::fault_in(&document.parts, &document.text), None);
+            checked(&document);
+            let starts: Vec<u32> = chunk(&document).iter().map(|chunk| chunk.span.start).collect();
+            for part in &document.parts {
+                let is_end = part.start as usize == document.text.len();
+                prop_assert!(is_end || starts.contains(&part.start), "{}", part.start);
             }
         }
     }

@@ -4,6 +4,8 @@
 //! [`ANYWHERE`] the last resort. A split point belongs to the line that follows it; blank lines stay
 //! with what they follow.
 
+use std::ops::Range;
+
 use crate::types::{Class, Document, Heading};
 
 /// One split point is kept in every stretch of so many bytes.
@@ -84,7 +86,7 @@ struct Before<'a> {
 impl<'a> SplitCosts<'a> {
     pub(crate) fn new(document: &'a Document) -> SplitCosts<'a> {
         let kind = match (document.class, document.file_type.as_str()) {
-            (_, "csv" | "tsv" | "jsonl" | "log" | "lock") => Kind::Rows,
+            (_, "csv" | "tsv" | "xlsx" | "xls" | "ods" | "jsonl" | "log" | "lock") => Kind::Rows,
             (Class::Code | Class::Data, name) if name != "text" => Kind::Code,
             _ => Kind::Prose,
         };
@@ -95,13 +97,20 @@ impl<'a> SplitCosts<'a> {
         }
     }
 
-    /// Calls `offer(byte offset, line from 0, cost)` for every split point worth a look, in ascending
-    /// order, and last for the end of the text.
-    pub(crate) fn visit(&self, offer: &mut dyn FnMut(usize, u32, Cost)) {
-        let text = self.document.text.as_str();
-        let mut headings = self.document.outline.iter().peekable();
+    /// Calls `offer(byte offset, line from 0, cost)` for every split point worth a look in the bytes `span` of
+    /// the text, the first of which lies in `line`, in ascending order, and last for the end of the span.
+    pub(crate) fn visit(
+        &self,
+        span: Range<usize>,
+        line: u32,
+        offer: &mut dyn FnMut(usize, u32, Cost),
+    ) {
+        let text = self.document.text.get(span.clone()).unwrap_or_default();
+        let headings = &self.document.outline;
+        let first = headings.partition_point(|heading| (heading.start as usize) < span.start);
+        let mut headings = headings.get(first..).unwrap_or_default().iter().peekable();
         let mut before = Before::default();
-        let (mut at, mut number) = (0, 0u32);
+        let (mut at, mut number) = (span.start, line);
         for line in text.split_inclusive('\n') {
             let trimmed = line.trim_ascii();
             let end = at + line.len();
@@ -124,7 +133,7 @@ impl<'a> SplitCosts<'a> {
             at = end;
             number = number.saturating_add(u32::from(line.ends_with('\n')));
         }
-        offer(text.len(), number, 0);
+        offer(span.end, number, 0);
     }
 
     fn code_cost(&self, before: &mut Before<'_>, line: &str, indent: usize) -> Cost {

@@ -1,6 +1,6 @@
 //! What an extractor takes from a decoded text, within the limits of one document.
 
-use crate::types::Heading;
+use crate::types::{Heading, Part};
 
 /// Headings of one document; further ones are left out of the outline, not out of the text.
 pub(super) const MAX_HEADINGS: usize = 65_535;
@@ -28,6 +28,8 @@ pub(super) struct Extracted {
     /// See [`Document::line_numbers`].
     pub(super) line_numbers: Vec<u32>,
     pub(super) metadata: Vec<(String, String)>,
+    /// See [`Document::parts`](crate::Document::parts).
+    pub(super) parts: Vec<Part>,
 }
 
 impl Extracted {

@@ -60,6 +60,7 @@ pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason
         text,
         outline: extracted.outline,
         line_numbers: extracted.line_numbers,
+        parts: extracted.parts,
         metadata: extracted.metadata,
     })
 }

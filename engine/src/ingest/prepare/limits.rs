@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::index::keyword::MAX_ROWS;
 use crate::store::block_writer::frame_bytes;
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
-use crate::store::outline;
-use crate::types::{ChunkSpan, Document};
+use crate::store::{outline, parts};
+use crate::types::{ChunkSpan, Document, part};
 
 /// Bytes of a title. Extraction cuts titles long before; it is searched with every chunk.
 const MAX_TITLE_BYTES: usize = 16 << 10;
@@ -34,7 +34,7 @@ const MAX_FRAME_BYTES: usize = MAX_ITEM_BYTES / 4 * 3;
 /// Refuses a document that no .kb can hold.
 ///
 /// # Errors
-/// [`Error::TooLarge`] naming the part that is too large.
+/// [`Error::TooLarge`] naming what is too large; [`Error::InvalidArgument`] for parts that do not divide its text.
 pub fn check(document: &Document) -> Result<()> {
     let metadata = document.metadata.iter();
     let metadata = metadata.map(|(key, value)| key.len() + value.len());
@@ -48,7 +48,26 @@ pub fn check(document: &Document) -> Result<()> {
     ] {
         check_size(what, size, limit)?;
     }
-    outline::check_size(&document.outline)
+    outline::check_size(&document.outline)?;
+    parts::check_size(&document.parts)?;
+    check_parts(document)
+}
+
+/// Parts must divide the text as [`Part`](crate::Part) says: readers take them at their word.
+fn check_parts(document: &Document) -> Result<()> {
+    let has_map = !document.line_numbers.is_empty() && !document.parts.is_empty();
+    let fault = if has_map {
+        Some("it has parts, and its lines are not those of its text")
+    } else {
+        part::fault_in(&document.parts, &document.text)
+    };
+    match fault {
+        None => Ok(()),
+        Some(fault) => Err(Error::InvalidArgument {
+            argument: "parts",
+            reason: format!("{:?}: {fault}", document.path),
+        }),
+    }
 }
 
 /// Refuses chunks of a text that no segment can hold.

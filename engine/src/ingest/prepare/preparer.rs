@@ -9,6 +9,7 @@ use crate::index::vector::{self, quantise};
 use crate::ingest::prepare::limits;
 use crate::ingest::tags;
 use crate::store::outline::SectionPath;
+use crate::types::part::{part_lines, part_span};
 use crate::types::{ChunkSpan, Document, Lines, Span};
 
 /// Where a document came from.
@@ -126,16 +127,7 @@ impl<'m> Preparer<'m> {
                 (lines, line_map) = (known, known_map);
                 chunks
             }
-            Chunking::Whole => vec![ChunkSpan {
-                span: Span {
-                    start: 0,
-                    end: document.text.len() as u32,
-                },
-                lines: Lines {
-                    first: 1,
-                    last: lines.max(1),
-                },
-            }],
+            Chunking::Whole => whole_chunks(&document, lines),
         };
         if is_new {
             limits::check_chunks(&document.text, &chunks)?;
@@ -180,6 +172,30 @@ impl<'m> Preparer<'m> {
             stride,
         })
     }
+}
+
+/// The text of a document as one chunk, or one for each part that has text.
+fn whole_chunks(document: &Document, lines: u32) -> Vec<ChunkSpan> {
+    let text_bytes = document.text.len() as u32;
+    if document.parts.is_empty() {
+        let lines = Lines {
+            first: 1,
+            last: lines.max(1),
+        };
+        let span = Span {
+            start: 0,
+            end: text_bytes,
+        };
+        return vec![ChunkSpan { span, lines }];
+    }
+    let chunk_of = |position: usize| {
+        let span = part_span(&document.parts, position, text_bytes);
+        let (first, count) = part_lines(&document.parts, position, lines);
+        let last = first.saturating_add(count.saturating_sub(1));
+        let lines = Lines { first, last };
+        (!span.is_empty()).then_some(ChunkSpan { span, lines })
+    };
+    (0..document.parts.len()).filter_map(chunk_of).collect()
 }
 
 fn lines_of(document: &Document) -> u32 {

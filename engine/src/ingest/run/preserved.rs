@@ -79,6 +79,7 @@ pub(super) fn document(
         text,
         outline: outline::get(snapshot, id)?,
         line_numbers: Vec::new(),
+        parts: catalog.parts.get(snapshot, id, record.text_bytes)?,
         metadata: record.metadata,
     };
     let source = Source {

@@ -12,8 +12,8 @@ use crate::store::block_writer::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{Facet, FacetsWriter};
-use crate::store::outline;
 use crate::store::segments::SegmentRecord;
+use crate::store::{outline, parts};
 use crate::types::{DocumentId, SegmentId};
 
 /// A segment is closed when its postings take that much memory: about 400 MB of text.
@@ -142,6 +142,7 @@ pub fn write_document(
     let document = &prepared.document;
     let (segment, rows) = place.unwrap_or((SegmentId(NO_SEGMENT), 0..0));
     outline::put(transaction, id, &document.outline)?;
+    parts::put(transaction, id, &document.parts)?;
     let record = DocumentRecord {
         path: document.path.clone(),
         root: prepared.source.root,

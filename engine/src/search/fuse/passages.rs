@@ -137,6 +137,7 @@ fn joined(ranked: &[Scored], sources: &Sources<'_>, wanted: usize) -> Result<Vec
         .map(|scored| (scored.address, scored.score))
         .collect();
     let mut taken: FxHashSet<ChunkAddress> = FxHashSet::default();
+    let mut borders = PartBorders::default();
     let mut found = Vec::new();
     for scored in ranked {
         if found.len() >= wanted {
@@ -163,10 +164,11 @@ fn joined(ranked: &[Scored], sources: &Sources<'_>, wanted: usize) -> Result<Vec
                 (before, after) => [after, before],
             };
             let mut rows = next.into_iter().flatten().map(|(_, row)| row);
-            let fits = |row: &u32| is_one_passage(sources, segment, &passage.rows, *row);
+            let mut fits =
+                |row: u32| is_one_passage(sources, &mut borders, segment, &passage.rows, row);
             let mut chosen = None;
             for row in rows.by_ref() {
-                if fits(&row)? {
+                if fits(row)? {
                     chosen = Some(row);
                     break;
                 }
@@ -188,9 +190,35 @@ fn joined(ranked: &[Scored], sources: &Sources<'_>, wanted: usize) -> Result<Vec
     Ok(found)
 }
 
-/// Whether `rows` and its neighbour `row` are of one document and not too long together.
+/// Where the parts of documents begin, by file and document, as far as they were asked for.
+#[derive(Debug, Default)]
+struct PartBorders {
+    starts: FxHashMap<(usize, DocumentId), Vec<u32>>,
+}
+
+impl PartBorders {
+    /// Whether a part of a document begins at a byte of its text. Reads the parts of each document once.
+    fn is_border(
+        &mut self,
+        sources: &Sources<'_>,
+        (file, id): (usize, DocumentId),
+        byte: u32,
+    ) -> Result<bool> {
+        if let Some(starts) = self.starts.get(&(file, id)) {
+            return Ok(starts.binary_search(&byte).is_ok());
+        }
+        let source = sources.source(file)?;
+        let starts = source.catalog.parts.starts(source.snapshot, id)?;
+        let is_border = starts.binary_search(&byte).is_ok();
+        self.starts.insert((file, id), starts);
+        Ok(is_border)
+    }
+}
+
+/// Whether `rows` and its neighbour `row` are of one part of one document, and not too long together.
 fn is_one_passage(
     sources: &Sources<'_>,
+    borders: &mut PartBorders,
     segment: usize,
     rows: &Range<u32>,
     row: u32,
@@ -199,5 +227,10 @@ fn is_one_passage(
     let first = chunks.get(rows.start.min(row))?;
     let last = chunks.get(rows.end.saturating_sub(1).max(row))?;
     let bytes = last.at.span.end.saturating_sub(first.at.span.start);
-    Ok(first.document == last.document && bytes <= JOIN_LIMIT_BYTES)
+    if first.document != last.document || bytes > JOIN_LIMIT_BYTES {
+        return Ok(false);
+    }
+    let second = chunks.get(if row < rows.start { rows.start } else { row })?;
+    let document = (sources.file_of(segment), first.document);
+    Ok(!borders.is_border(sources, document, second.at.span.start)?)
 }

@@ -9,6 +9,7 @@ use crate::search::explanation::TermScore;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::records::DocumentRecords;
+use crate::search::render::part::HitPart;
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::section::{innermost, line_start};
 use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
@@ -150,6 +151,7 @@ impl<'r> Renderer<'r> {
         let request = self.request;
         let mode = self.mode;
         let score = self.calibration.score(passage.best.score);
+        let part = self.part(file, passage, &stored, stored.span, stored.lines)?;
         let document = self.records.get(file, stored.document)?;
         let mut hit = Hit {
             file,
@@ -159,6 +161,7 @@ impl<'r> Renderer<'r> {
             section_name: section_name(&section),
             section_number: section.number,
             section: section.titles,
+            part,
             score,
             fused_score: passage.best.score,
             keyword_score: matches!(mode, Mode::Hybrid | Mode::Keyword)
@@ -270,7 +273,24 @@ impl<'r> Renderer<'r> {
             let line = hit.lines.first.saturating_add(line_ends(before));
             line.min(hit.lines.last)
         });
+        hit.part = self.part(file, passage, &stored, hit.span, hit.lines)?;
         Ok(hit)
+    }
+
+    /// The page, sheet or slide that a text of a passage lies in, all of which is in one.
+    fn part(
+        &mut self,
+        file: usize,
+        passage: &Passage,
+        stored: &Stored,
+        span: Span,
+        lines: Lines,
+    ) -> Result<Option<HitPart>> {
+        if passage.rows.is_empty() {
+            return Ok(None);
+        }
+        let parts = self.records.parts(file, stored.document)?;
+        Ok(HitPart::of(parts, span.start, lines))
     }
 
     /// The snippet of a passage and the section that it lies in. Reads the outline of the document.

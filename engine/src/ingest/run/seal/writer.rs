@@ -16,8 +16,8 @@ use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
-use crate::store::{documents, outline};
-use crate::types::{DocumentId, Heading};
+use crate::store::{documents, outline, parts};
+use crate::types::{DocumentId, Heading, Part};
 
 /// What is read and written while a file is sealed.
 struct Sealing<'s, 'b> {
@@ -40,10 +40,11 @@ impl Sealing<'_, '_> {
         transaction: &mut Transaction<'_>,
         old: DocumentId,
         mut record: DocumentRecord,
-        outline: &[Heading],
+        (outline, parts): (&[Heading], &[Part]),
     ) -> Result<()> {
         let new = self.manifest.next_document_id()?;
         outline::put(transaction, new, outline)?;
+        parts::put(transaction, new, parts)?;
         if record.rows == 0 {
             (record.segment, record.first_row) = (NO_SEGMENT, 0);
             return documents::put(transaction, new, &record);
@@ -142,7 +143,8 @@ pub(super) fn write(
         let outline = catalog.outlines.get(snapshot, old)?;
         done.files_done += 1;
         done.bytes_done += u64::from(record.text_bytes);
-        sealing.push(transaction, old, record, &outline)?;
+        let parts = catalog.parts.get(snapshot, old, record.text_bytes)?;
+        sealing.push(transaction, old, record, (&outline, &parts))?;
         reporter.report(done)?;
         Ok(ControlFlow::Continue(()))
     })?;

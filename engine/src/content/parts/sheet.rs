@@ -1,0 +1,286 @@
+//! Rows of a sheet, or of a range of its cells.
+
+use crate::catalog::BoundSegment;
+use crate::cell_text::{Cell, cells};
+use crate::content::paged_call::PagedCall;
+use crate::content::parts::row_reader::RowReader;
+use crate::content::parts::stored::{number_of, parts_of_kind};
+use crate::content::{CommitView, DocumentInfo};
+use crate::error::{Error, Result};
+use crate::paging::{Budget, CursorScope, PageOptions, Paged};
+use crate::store::documents::DocumentRecord;
+use crate::types::part::part_lines;
+use crate::types::{CellRange, Part, PartContent, PartKind, Sheet};
+
+/// Bytes that the number of a row and its brackets count as in a token budget.
+const ROW_OVERHEAD_BYTES: u64 = 8;
+
+/// Bytes that the column of a cell, its quotes and its comma count as.
+const CELL_OVERHEAD_BYTES: u64 = 4;
+
+/// Names of sheets in an error.
+const SHEETS_SHOWN: usize = 20;
+
+/// A row of a sheet that has cells.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SheetRow {
+    /// Its number in the sheet, from 1.
+    pub number: u32,
+    /// Its cells that are not empty, with their columns from 1, ascending.
+    pub cells: Vec<(u32, Cell)>,
+}
+
+/// Rows of a sheet.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SheetData {
+    /// The document.
+    pub document: DocumentInfo,
+    /// Number of the sheet in the document, from 1.
+    pub number: u32,
+    /// The sheet.
+    pub sheet: Sheet,
+    /// The cells that were asked for, as far as the sheet has them; `None` in an empty sheet.
+    pub range: Option<CellRange>,
+    /// The row whose cells name the columns, also where the result continues: the first of a range that was
+    /// given, else the detected one. It is not among `rows`.
+    pub header: Option<SheetRow>,
+    /// The rows that have cells in the sheet, in order, each with those of its cells that lie in the range.
+    pub rows: Paged<SheetRow>,
+    /// How many such rows the call selects, those of earlier and later parts of the result included.
+    pub selected: u64,
+}
+
+/// See [`crate::Kb::sheet`].
+pub(crate) fn sheet(
+    commit: CommitView<'_>,
+    name: &str,
+    sheet_name: Option<&str>,
+    cells: Option<&str>,
+    page: &PageOptions,
+) -> Result<SheetData> {
+    page.validate()?;
+    let (id, record) = commit.resolve(name)?;
+    let parts = parts_of_kind(commit, id, &record, PartKind::Sheet)?;
+    let (position, part, sheet) = find(&parts, sheet_name, &record)?;
+    let range = clip(sheet, cells, &record)?;
+    let header_row = match (cells, range) {
+        (Some(_), Some(range)) => Some(range.first_row),
+        _ => sheet.header_row,
+    };
+    let scope = PagedCall::Sheet {
+        path: &record.path,
+        number: number_of(position),
+        header_row,
+        range: range.unwrap_or(CellRange {
+            first_row: 0,
+            last_row: 0,
+            first_column: 0,
+            last_column: 0,
+        }),
+    }
+    .scope(commit);
+    let start = scope.start(page)?;
+    let (_, count) = part_lines(&parts, position, record.lines);
+    let reading = Reading {
+        record: &record,
+        part,
+        sheet,
+        range,
+    };
+    let line_of = |row: u32| sheet.lines_of_rows(row, row, count).map(|(line, _)| line);
+    let header_line = header_row.and_then(line_of);
+    let lines = range.and_then(|range| sheet.lines_of_rows(range.first_row, range.last_row, count));
+    let selected = lines.map_or(0, |(first, last)| {
+        let is_within = header_line.is_some_and(|line| (first..=last).contains(&line));
+        u64::from(last - first) + 1 - u64::from(is_within)
+    });
+    let segment = commit.catalog.bind_document(commit.snapshot, &record)?;
+    let header = match (header_row, header_line, &segment) {
+        (Some(_), Some(line), Some(segment)) => reading.rows(segment, line)?.next(reading)?,
+        (Some(number), ..) if range.is_some() => Some(SheetRow {
+            number,
+            cells: Vec::new(),
+        }),
+        _ => None,
+    };
+    let mut budget = Budget::of_texts(page);
+    let mut rows = Vec::new();
+    let mut next = None;
+    if let (Some((first, last)), Some(segment)) = (lines, &segment)
+        && start < selected
+    {
+        // Below the number of lines.
+        let mut line = first.saturating_add(u32::try_from(start).unwrap_or(u32::MAX));
+        if header_line.is_some_and(|header| (first..=line).contains(&header)) {
+            line = line.saturating_add(1);
+        }
+        let mut reader = reading.rows(segment, line)?;
+        let mut names_bytes = header.as_ref().map_or(0, cost);
+        while line <= last {
+            if header_line == Some(line) {
+                reader.skip()?;
+                line += 1;
+                continue;
+            }
+            let Some(row) = reader.next(reading)? else {
+                return Err(Error::damaged(format!(
+                    "{:?}: sheet {} has fewer lines than rows",
+                    record.path,
+                    number_of(position)
+                )));
+            };
+            let held = size_of::<(u32, Cell)>().saturating_mul(row.cells.len()) as u64;
+            let bytes = cost(&row).saturating_add(std::mem::take(&mut names_bytes));
+            if !budget.take_holding(bytes, bytes.saturating_add(held)) {
+                next = Some(start.saturating_add(rows.len() as u64));
+                break;
+            }
+            rows.push(row);
+            line += 1;
+        }
+    }
+    if start > 0 && rows.is_empty() {
+        return Err(CursorScope::out_of_range());
+    }
+    let rows = budget.paged(rows, &scope, next);
+    let (number, sheet) = (number_of(position), sheet.clone());
+    Ok(SheetData {
+        document: DocumentInfo::from_record(commit, id, record)?,
+        number,
+        sheet,
+        range,
+        header,
+        rows,
+        selected,
+    })
+}
+
+/// Bytes that a row counts as.
+fn cost(row: &SheetRow) -> u64 {
+    let cells = row.cells.iter();
+    let shown = cells.map(|(_, cell)| cell.shown.len() as u64 + CELL_OVERHEAD_BYTES);
+    shown.sum::<u64>() + ROW_OVERHEAD_BYTES
+}
+
+/// The sheet of a name, without regard to case where no other has it so; without a name the first that is not
+/// hidden, else the first.
+fn find<'p>(
+    parts: &'p [Part],
+    name: Option<&str>,
+    record: &DocumentRecord,
+) -> Result<(usize, &'p Part, &'p Sheet)> {
+    let sheets = || {
+        let numbered = parts.iter().enumerate();
+        numbered.filter_map(|(position, part)| match &part.content {
+            PartContent::Sheet(sheet) => Some((position, part, sheet)),
+            _ => None,
+        })
+    };
+    let Some(name) = name else {
+        let shown = sheets().find(|(_, _, sheet)| !sheet.is_hidden);
+        let first = shown.or_else(|| sheets().next());
+        return first.ok_or_else(|| Error::damaged("a sheet vanished"));
+    };
+    let exact = sheets().find(|(_, _, sheet)| sheet.name == name);
+    let lower = name.trim().to_lowercase();
+    let found = exact
+        .filter(|_| !name.is_empty())
+        .or_else(|| sheets().find(|(_, _, sheet)| sheet.name.trim().to_lowercase() == lower))
+        .filter(|_| !lower.is_empty());
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let path = record.path.clone();
+    if sheets().all(|(_, _, sheet)| sheet.name.is_empty()) {
+        return Err(Error::NoSheetNames { path });
+    }
+    let names = sheets().map(|(_, _, sheet)| sheet.name.clone());
+    Err(Error::SheetNotFound {
+        sheet: name.to_owned(),
+        path,
+        sheets: names.take(SHEETS_SHOWN).collect(),
+    })
+}
+
+/// The cells of a sheet that a range means; all without one, `None` in an empty sheet.
+///
+/// # Errors
+/// [`Error::InvalidCells`] where it is no range, or has no cell of the sheet.
+fn clip(sheet: &Sheet, cells: Option<&str>, record: &DocumentRecord) -> Result<Option<CellRange>> {
+    let all = CellRange {
+        first_row: 1,
+        last_row: sheet.rows,
+        first_column: 1,
+        last_column: sheet.columns,
+    };
+    let Some(text) = cells else {
+        return Ok((sheet.rows > 0).then_some(all));
+    };
+    let range = CellRange::parse(text).map(|range| CellRange {
+        last_row: range.last_row.min(all.last_row),
+        last_column: range.last_column.min(all.last_column),
+        ..range
+    });
+    let has_cells = |range: &CellRange| {
+        range.first_row <= range.last_row && range.first_column <= range.last_column
+    };
+    match range.filter(has_cells) {
+        Some(range) => Ok(Some(range)),
+        None => Err(Error::InvalidCells {
+            range: text.to_owned(),
+            path: record.path.clone(),
+            rows: sheet.rows,
+            columns: sheet.columns,
+        }),
+    }
+}
+
+/// What is read of a sheet.
+#[derive(Clone, Copy)]
+struct Reading<'r> {
+    record: &'r DocumentRecord,
+    part: &'r Part,
+    sheet: &'r Sheet,
+    range: Option<CellRange>,
+}
+
+impl<'r> Reading<'r> {
+    /// The rows from line `line` of the sheet on, counted from 0.
+    fn rows(self, segment: &'r BoundSegment<'r>, line: u32) -> Result<Rows<'r>> {
+        let first = self.part.line.saturating_add(line);
+        Ok(Rows {
+            lines: RowReader::new(segment, self.record, first)?,
+            line,
+        })
+    }
+}
+
+/// Rows of a sheet, one after the other.
+struct Rows<'s> {
+    lines: RowReader<'s>,
+    /// The next line of the sheet, from 0.
+    line: u32,
+}
+
+impl Rows<'_> {
+    fn next(&mut self, reading: Reading<'_>) -> Result<Option<SheetRow>> {
+        let Some(line) = self.lines.next()? else {
+            return Ok(None);
+        };
+        let number = reading.sheet.row_of_line(self.line);
+        self.line = self.line.saturating_add(1);
+        let mut cells = cells(line);
+        if let Some(range) = reading.range {
+            let columns = range.first_column..=range.last_column;
+            cells.retain(|(column, _)| columns.contains(column));
+        }
+        Ok(Some(SheetRow { number, cells }))
+    }
+
+    fn skip(&mut self) -> Result<()> {
+        self.line = self.line.saturating_add(1);
+        self.lines.skip()
+    }
+}
