@@ -1,5 +1,7 @@
 //! Documents read back: text, lines, sections, outline.
 
+mod parts;
+
 use super::corpus_text;
 use crate::support::Folder;
 

@@ -13,6 +13,7 @@ mod flags;
 mod measuring;
 mod operands;
 mod page_ranges;
+mod reading;
 mod searching;
 mod serving;
 mod writing;
@@ -21,6 +22,7 @@ pub(crate) use flags::*;
 pub(crate) use measuring::*;
 pub(crate) use operands::separate;
 pub(crate) use page_ranges::*;
+pub(crate) use reading::*;
 pub(crate) use searching::*;
 pub(crate) use serving::*;
 pub(crate) use writing::*;
@@ -71,6 +73,9 @@ pub(crate) enum Verb {
     Search(SearchArguments),
     Get(GetArguments),
     Outline(OutlineArguments),
+    Pages(PagesArguments),
+    Sheet(SheetArguments),
+    Slides(SlidesArguments),
     Ls(LsArguments),
     Add(AddArguments),
     Rm(RmArguments),

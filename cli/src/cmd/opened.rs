@@ -117,6 +117,24 @@ pub(crate) fn note_rest(
     Ok(())
 }
 
+/// Prints one part where the user asked for a part, else all of them: the engine gives no text of any
+/// length at once.
+pub(crate) fn each_part(
+    flags: &PageFlags,
+    json: bool,
+    output: &mut Output,
+    mut print: impl FnMut(&PageOptions, &mut Output) -> Result<Rest, Failure>,
+) -> Result<(), Failure> {
+    let mut page = flags.page();
+    loop {
+        let rest = print(&page, output)?;
+        if flags.is_given() || rest.next.is_none() {
+            return note_rest(flags, json, &rest, output);
+        }
+        page.cursor = rest.next;
+    }
+}
+
 /// What is left of an answer, and how to get it.
 pub(crate) fn show_rest(json: bool, rest: &Rest, output: &mut Output) -> Result<(), Failure> {
     if json {

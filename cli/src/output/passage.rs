@@ -6,6 +6,7 @@ use kb_engine::escape::{escape_char, escape_controls, escape_line, shown};
 use kb_engine::{Hit, shown_score};
 use unicode_width::UnicodeWidthChar;
 
+use crate::output::part_name::part_name;
 use crate::output::style::Style;
 
 /// Columns of a tab stop.
@@ -129,11 +130,12 @@ impl Margin<'_> {
     }
 }
 
-/// `path:first-last  title > section  score`.
+/// `path:first-last, page 3  title > section  score`.
 fn header(hit: &Hit, lines: (u32, u32), file: Option<&str>, layout: &Layout) -> String {
     let style = layout.style;
     let shown = |text: &str| layout.name(text);
-    let lines = format!("{}-{}", lines.0, lines.1);
+    let part = hit.part.as_ref().map(part_name).unwrap_or_default();
+    let lines = format!("{}-{}{}", lines.0, lines.1, shown(&part));
     let place = match file {
         Some(file) => format!("{} {}:{lines}", shown(file), shown(&hit.document)),
         None => format!("{}:{lines}", shown(&hit.document)),

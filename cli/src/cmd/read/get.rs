@@ -5,7 +5,7 @@ use std::path::Path;
 use kb_engine::{DocumentText, Error, Kb, LeftOutReason, Lines, PageOptions, read_texts};
 
 use crate::args::{GetArguments, PageRanges};
-use crate::cmd::opened::{Opened, Rest, document_object, note_rest};
+use crate::cmd::opened::{Opened, Rest, document_object, each_part};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -242,21 +242,26 @@ fn print(
         return pages(opened, arguments, name, ranges, output);
     }
     let mut is_first = true;
-    each_part(arguments, output, |page, output| {
-        let found = opened.ask(text_of(opened, arguments, name, page))?;
-        let rest = Rest::from(&found);
-        if std::mem::take(&mut is_first) {
-            opened.warn_stale(&found.document.path, output);
-        }
-        if arguments.json.json {
-            print_object(found, output)?;
-        } else if rest.next.is_none() {
-            output.document_text(&found.text)?;
-        } else {
-            output.document_part(&found.text)?;
-        }
-        Ok(rest)
-    })
+    each_part(
+        &arguments.page,
+        arguments.json.json,
+        output,
+        |page, output| {
+            let found = opened.ask(text_of(opened, arguments, name, page))?;
+            let rest = Rest::from(&found);
+            if std::mem::take(&mut is_first) {
+                opened.warn_stale(&found.document.path, output);
+            }
+            if arguments.json.json {
+                print_object(found, output)?;
+            } else if rest.next.is_none() {
+                output.document_text(&found.text)?;
+            } else {
+                output.document_part(&found.text)?;
+            }
+            Ok(rest)
+        },
+    )
 }
 
 fn print_object(found: DocumentText, output: &mut Output) -> Result<(), Failure> {
@@ -268,23 +273,6 @@ fn print_object(found: DocumentText, output: &mut Output) -> Result<(), Failure>
     output.json(object)
 }
 
-/// Prints one part where the user asked for a part, else all of them: the engine gives no text of any
-/// length at once.
-fn each_part(
-    arguments: &GetArguments,
-    output: &mut Output,
-    mut print: impl FnMut(&PageOptions, &mut Output) -> Result<Rest, Failure>,
-) -> Result<(), Failure> {
-    let mut page = arguments.page.page();
-    loop {
-        let rest = print(&page, output)?;
-        if arguments.page.is_given() || rest.next.is_none() {
-            return note_rest(&arguments.page, arguments.json.json, &rest, output);
-        }
-        page.cursor = rest.next;
-    }
-}
-
 fn pages(
     opened: &Opened,
     arguments: &GetArguments,
@@ -293,27 +281,32 @@ fn pages(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let mut is_first = true;
-    each_part(arguments, output, |page, output| {
-        let found = opened.ask(opened.kb.pages(name, ranges, page))?;
-        let rest = Rest::from(&found.pages);
-        if std::mem::take(&mut is_first) {
-            opened.warn_stale(&found.document.path, output);
-        }
-        for page in found.pages {
-            if arguments.json.json {
-                let object = document_object(&found.document)
-                    .field("page", page.number)
-                    .field("total_pages", found.total)
-                    .field("start_line", page.lines.first)
-                    .field("end_line", page.lines.last)
-                    .field("text", page.text);
-                output.json(object)?;
-            } else {
-                output.document_text(&page.text)?;
+    each_part(
+        &arguments.page,
+        arguments.json.json,
+        output,
+        |page, output| {
+            let found = opened.ask(opened.kb.pages(name, ranges, page))?;
+            let rest = Rest::from(&found.pages);
+            if std::mem::take(&mut is_first) {
+                opened.warn_stale(&found.document.path, output);
             }
-        }
-        Ok(rest)
-    })
+            for page in found.pages {
+                if arguments.json.json {
+                    let object = document_object(&found.document)
+                        .field("page", page.number)
+                        .field("total_pages", found.total)
+                        .field("start_line", page.lines.first)
+                        .field("end_line", page.lines.last)
+                        .field("text", page.text);
+                    output.json(object)?;
+                } else {
+                    output.document_text(&page.text)?;
+                }
+            }
+            Ok(rest)
+        },
+    )
 }
 
 fn text_of(

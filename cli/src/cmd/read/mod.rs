@@ -5,5 +5,8 @@ pub(crate) mod get;
 pub(crate) mod info;
 pub(crate) mod ls;
 pub(crate) mod outline;
+pub(crate) mod pages;
 pub(crate) mod search;
+pub(crate) mod sheet;
+pub(crate) mod slides;
 pub(crate) mod verify;

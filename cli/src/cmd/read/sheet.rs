@@ -1,0 +1,112 @@
+//! `kb sheet`: rows of a sheet.
+
+use kb_engine::cell_text::{Cell, CellValue};
+use kb_engine::{SheetRow, column_name};
+use serde_json::Value;
+
+use crate::args::SheetArguments;
+use crate::cmd::opened::{Opened, Rest, each_part};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::output::json::Object;
+
+/// Empty columns that are printed as tabs; after more of them a cell is printed behind the name of its column.
+const TABS: u32 = 8;
+
+pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb sheet", arguments.file.file.as_deref())?;
+    let (sheet, range) = (arguments.sheet.as_deref(), arguments.range.as_deref());
+    let is_json = arguments.json.json;
+    let (mut is_first, mut exit) = (true, Exit::Found);
+    each_part(&arguments.page, is_json, output, |page, output| {
+        let found = opened.kb.sheet(&arguments.document, sheet, range, page);
+        let found = opened.ask(found)?;
+        let rest = Rest::from(&found.rows);
+        let path = &found.document.path;
+        let header = found.header.as_ref();
+        let mut header = header.filter(|header| !header.cells.is_empty());
+        if std::mem::take(&mut is_first) {
+            opened.warn_stale(path, output);
+            if found.rows.is_empty() && header.is_none() {
+                let name = output.name(&found.sheet.name).into_owned();
+                output.note(&format!("sheet {name} of {path} has no such cells"));
+                exit = Exit::Nothing;
+            }
+        } else {
+            header = None;
+        }
+        let first_column = found.range.map_or(1, |range| range.first_column);
+        for (row, is_header) in header
+            .map(|row| (row, true))
+            .into_iter()
+            .chain(found.rows.iter().map(|row| (row, false)))
+        {
+            if is_json {
+                output.json(object(row, path, &found.sheet.name, is_header))?;
+            } else {
+                print(row, first_column, output)?;
+            }
+        }
+        Ok(rest)
+    })?;
+    Ok(exit)
+}
+
+fn object(row: &SheetRow, path: &str, sheet: &str, is_header: bool) -> Object {
+    let (mut shown, mut values) = (Object::new(), Object::new());
+    let mut has_values = false;
+    for (column, cell) in &row.cells {
+        let column = column_name(*column);
+        shown = shown.field(&column, &*cell.shown);
+        if let Some(value) = value_of(cell) {
+            values = values.field(&column, value);
+            has_values = true;
+        }
+    }
+    let mut object = Object::new()
+        .field("document", path)
+        .field("sheet", sheet)
+        .field("row", row.number);
+    if is_header {
+        object = object.field("header", true);
+    }
+    object = object.object("cells", shown);
+    if has_values {
+        object = object.object("values", values);
+    }
+    object
+}
+
+/// What a cell holds, where that is not the text that it shows.
+fn value_of(cell: &Cell) -> Option<Value> {
+    match &cell.value {
+        CellValue::Empty => None,
+        CellValue::Number(number) => Some(Value::from(*number)),
+        CellValue::Boolean(boolean) => Some(Value::from(*boolean)),
+        CellValue::Text(text)
+        | CellValue::Date(text)
+        | CellValue::Error(text)
+        | CellValue::Formula(text) => (*text != cell.shown).then(|| Value::from(text.as_str())),
+    }
+}
+
+/// The number of a row and its cells with tabs between.
+fn print(row: &SheetRow, first_column: u32, output: &mut Output) -> Result<(), Failure> {
+    let mut line = output.stdout_style().line_number(&row.number.to_string());
+    let mut next = first_column;
+    for (column, cell) in &row.cells {
+        let empty = column.saturating_sub(next);
+        line.push('\t');
+        if empty > TABS {
+            line.push_str(&column_name(*column));
+            line.push_str(": ");
+        } else {
+            (0..empty).for_each(|_| line.push('\t'));
+        }
+        // One line: a cell has tabs and line ends of its own.
+        line.push_str(&output.name(&cell.shown));
+        next = column.saturating_add(1);
+    }
+    output.line(&line)
+}

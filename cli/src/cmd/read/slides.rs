@@ -1,0 +1,57 @@
+//! `kb slides`: the slides of a document.
+
+use kb_engine::SlideText;
+
+use crate::args::{PageRanges, SlidesArguments};
+use crate::cmd::opened::{Opened, Rest, document_object, each_part};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(crate) fn run(arguments: &SlidesArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb slides", arguments.file.file.as_deref())?;
+    let ranges = match &arguments.slides {
+        Some(PageRanges(ranges)) => ranges.as_slice(),
+        None => &[],
+    };
+    let is_json = arguments.json.json;
+    let mut is_first = true;
+    each_part(&arguments.page, is_json, output, |page, output| {
+        let found = opened.ask(opened.kb.slides(&arguments.document, ranges, page))?;
+        let rest = Rest::from(&found.slides);
+        if std::mem::take(&mut is_first) {
+            opened.warn_stale(&found.document.path, output);
+        }
+        for slide in found.slides {
+            if is_json {
+                let object = document_object(&found.document)
+                    .field("slide", slide.number)
+                    .field("total_slides", found.total)
+                    .field("slide_title", &*slide.title)
+                    .field("hidden", slide.is_hidden)
+                    .field("start_line", slide.lines.first)
+                    .field("end_line", slide.lines.last)
+                    .field("text", slide.text)
+                    .field("notes", slide.notes);
+                output.json(object)?;
+            } else {
+                print(&slide, found.total, output)?;
+            }
+        }
+        Ok(rest)
+    })?;
+    Ok(Exit::Found)
+}
+
+fn print(slide: &SlideText, total: u32, output: &mut Output) -> Result<(), Failure> {
+    let hidden = if slide.is_hidden { ", hidden" } else { "" };
+    let head = format!("slide {} of {total}{hidden}", slide.number);
+    let head = output.stdout_style().path(&head);
+    output.line(&format!("==> {head} <=="))?;
+    output.document_text(&slide.text)?;
+    if !slide.notes.is_empty() {
+        output.line("Notes:")?;
+        output.document_text(&slide.notes)?;
+    }
+    Ok(())
+}

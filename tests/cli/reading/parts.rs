@@ -1,0 +1,224 @@
+//! `kb pages`, `kb sheet` and `kb slides`, and the page, sheet or slide of a hit.
+
+use kb_engine::KbWriter;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Outcome, parts, run};
+
+/// A folder with one file of documents that have parts, and a plain text.
+fn folder() -> Folder {
+    let folder = Folder::empty();
+    let path = folder.path().join("harbour.kb");
+    let mut writer = KbWriter::open_or_create(path).expect("writer");
+    for document in [parts::ledger(), parts::pilot_book(), parts::talk()] {
+        writer.add(document).expect("added");
+    }
+    writer.add_bytes("plain.txt", b"one\ntwo\n").expect("added");
+    writer.commit().expect("commit");
+    folder
+}
+
+fn kb(folder: &Folder, arguments: &[&str]) -> Outcome {
+    run(folder.command().args(arguments))
+}
+
+fn text(folder: &Folder, arguments: &[&str]) -> String {
+    kb(folder, arguments).expect(0).stdout
+}
+
+fn objects(folder: &Folder, arguments: &[&str]) -> Vec<Value> {
+    kb(folder, arguments).expect(0).json_lines()
+}
+
+#[test]
+fn pages_are_headed_by_number_and_source() {
+    let folder = folder();
+    let told = text(&folder, &["pages", "pilot-book.pdf", "--pages", "1,3-4"]);
+    assert_eq!(
+        told,
+        "==> page 1 of 4, physical, printed ii <==\nPilot book\n\nOf the approaches to the harbour.\n\
+         ==> page 3 of 4, physical <==\n==> page 4 of 4, physical <==\n\
+         Anchorage is forbidden over the cable.\n"
+    );
+    assert_eq!(
+        text(&folder, &["pages", "plain.txt"]),
+        "==> page 1 of 1 <==\none\ntwo\n"
+    );
+    let told = objects(&folder, &["pages", "pilot-book.pdf", "--json"]);
+    assert_eq!(told.len(), 4);
+    assert_eq!(
+        (
+            &told[0]["source"],
+            &told[0]["label"],
+            &told[1]["start_line"]
+        ),
+        (&json!("physical"), &json!("ii"), &json!(4))
+    );
+    assert_eq!(
+        objects(
+            &folder,
+            &["get", "pilot-book.pdf", "--pages", "2", "--json"]
+        )[0]["text"],
+        told[1]["text"]
+    );
+    let error = folder
+        .kb(["pages", "pilot-book.pdf", "--pages", "5"])
+        .expect(2);
+    assert!(
+        error.stderr.contains("the document has 4 pages"),
+        "{}",
+        error.stderr
+    );
+    assert!(error.stderr.contains("--pages 1-4"), "{}", error.stderr);
+}
+
+#[test]
+fn rows_have_their_number_and_cells() {
+    let folder = folder();
+    assert_eq!(
+        text(&folder, &["sheet", "ledger.xlsx"]),
+        "1\tVessel\tDay\tDues\n2\tKittiwake\t1 March\t$1234.50\n\
+         5\tRazorbill\\tand tender\t\t$0.25\n6\tSum\t\t\n"
+    );
+    assert_eq!(
+        text(
+            &folder,
+            &[
+                "sheet",
+                "ledger.xlsx",
+                "--sheet",
+                "dues",
+                "--range",
+                "B2:C5"
+            ]
+        ),
+        "2\t1 March\t$1234.50\n5\t\t$0.25\n"
+    );
+    assert_eq!(
+        text(&folder, &["sheet", "ledger.xlsx", "--sheet", "Corner"]),
+        "1048576\tXFD: sextant\n"
+    );
+    let told = objects(&folder, &["sheet", "ledger.xlsx", "--json"]);
+    assert_eq!(told[0]["header"], true);
+    assert_eq!(
+        told[1],
+        json!({
+            "document": "ledger.xlsx", "sheet": "Dues", "row": 2,
+            "cells": {"A": "Kittiwake", "B": "1 March", "C": "$1234.50"},
+            "values": {"B": "2024-03-01", "C": 1234.5},
+        })
+    );
+    assert_eq!(told[3]["values"]["C"], "=SUM(C2:C5)");
+    let empty = folder
+        .kb(["sheet", "ledger.xlsx", "--sheet", "Empty"])
+        .expect(1);
+    assert!(empty.stderr.contains("Empty"), "{}", empty.stderr);
+}
+
+#[test]
+fn rows_go_on_where_they_were_cut() {
+    let folder = folder();
+    let mut all = Vec::new();
+    let mut next: Option<String> = None;
+    for _ in 0..9 {
+        let mut arguments = vec!["sheet", "ledger.xlsx", "--json", "--max-tokens", "12"];
+        if let Some(next) = &next {
+            arguments.extend(["--continue", next]);
+        }
+        let mut told = objects(&folder, &arguments);
+        let paging = told.pop().expect("paging")["paging"].clone();
+        all.extend(told.into_iter().filter(|row| row["header"].is_null()));
+        next = paging["continuation"].as_str().map(str::to_owned);
+        if next.is_none() {
+            break;
+        }
+    }
+    let whole = objects(&folder, &["sheet", "ledger.xlsx", "--json"]);
+    assert_eq!(all, whole[1..]);
+}
+
+#[test]
+fn slides_have_their_notes() {
+    let folder = folder();
+    assert_eq!(
+        text(&folder, &["slides", "talk.pptx", "--slides", "1-2"]),
+        "==> slide 1 of 3 <==\nThe new lens\n\nTwelve panels of ground glass.\nNotes:\n\
+         Show the old one.\n==> slide 2 of 3, hidden <==\nIt turns on mercury.\n"
+    );
+    let told = objects(&folder, &["slides", "talk.pptx", "--json"]);
+    assert_eq!(told[2]["slide_title"], "Thanks");
+    assert_eq!(told[2]["notes"], "Questions about the gr\u{fc}ne lamp.\n");
+    assert_eq!(told[1]["hidden"], true);
+}
+
+#[test]
+fn what_a_document_does_not_have_is_refused_with_what_it_has() {
+    let folder = folder();
+    for (arguments, code, hint) in [
+        (
+            vec!["pages", "ledger.xlsx"],
+            "UNSUPPORTED_DOCUMENT_TYPE",
+            "kb sheet",
+        ),
+        (
+            vec!["sheet", "talk.pptx"],
+            "UNSUPPORTED_DOCUMENT_TYPE",
+            "kb slides",
+        ),
+        (
+            vec!["slides", "plain.txt"],
+            "UNSUPPORTED_DOCUMENT_TYPE",
+            "kb get",
+        ),
+        (
+            vec!["sheet", "ledger.xlsx", "--sheet", "Costs"],
+            "SHEET_NOT_FOUND",
+            "Dues, Empty, Corner",
+        ),
+        (
+            vec!["sheet", "ledger.xlsx", "--range", "D1:E2"],
+            "INVALID_RANGE",
+            "the sheet has A1:C6",
+        ),
+        (
+            vec!["slides", "talk.pptx", "--slides", "4"],
+            "INVALID_RANGE",
+            "--slides 1-3",
+        ),
+    ] {
+        let plain = kb(&folder, &arguments).expect(2);
+        assert!(plain.stderr.contains(hint), "{}", plain.stderr);
+        let mut arguments = arguments;
+        arguments.push("--json");
+        assert_eq!(kb(&folder, &arguments).expect(2).error_code(), code);
+    }
+}
+
+#[test]
+fn a_hit_names_its_page_sheet_or_slide() {
+    let folder = folder();
+    for (word, shown, part) in [
+        (
+            "anchorage",
+            "pilot-book.pdf:5-5, page 4",
+            json!({"page": 4, "total_pages": 4, "source": "physical", "label": ""}),
+        ),
+        (
+            "sextant",
+            "ledger.xlsx:5-5, sheet Corner, row 1048576",
+            json!({"sheet": "Corner", "first_row": 1_048_576, "last_row": 1_048_576}),
+        ),
+        (
+            "mercury",
+            "talk.pptx:5-5, slide 2",
+            json!({"slide": 2, "total_slides": 3, "slide_title": ""}),
+        ),
+    ] {
+        let told = text(&folder, &["search", word, "--mode", "keyword"]);
+        assert!(told.starts_with(shown), "{told}");
+        let told = objects(&folder, &["search", word, "--mode", "keyword", "--json"]);
+        assert_eq!(told[0]["part"], part);
+    }
+    let told = objects(&folder, &["search", "two", "--mode", "keyword", "--json"]);
+    assert!(told[0]["part"].is_null());
+}
