@@ -45,6 +45,8 @@ enum Kind {
     Markup,
     /// Prose without markup.
     Prose,
+    /// Documents of office programs, which are no text.
+    Office,
     /// Data in a notation that has a name as a language: JSON, YAML.
     DataLanguage,
     /// Tables and other data that is no language.
@@ -60,7 +62,7 @@ const fn row(name: &'static str, kind: Kind, files: &'static str, aliases: &'sta
     }
 }
 
-use Kind::{Code, Data, DataLanguage, Markup, Prose};
+use Kind::{Code, Data, DataLanguage, Markup, Office, Prose};
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Row] = &[
@@ -158,6 +160,13 @@ pub(super) static ROWS: &[Row] = &[
     row("astro", Code, "astro", ""),
     row("zig", Code, "zig zon", ""),
     // Prose.
+    row("doc", Office, "doc", ""),
+    row("docx", Office, "docx docm dotx dotm", "word"),
+    row("odp", Office, "odp otp", ""),
+    row("odt", Office, "odt ott", ""),
+    row("ppt", Office, "ppt pps", ""),
+    row("pptx", Office, "pptx pptm ppsx ppsm potx potm", "powerpoint"),
+    row("rtf", Office, "rtf", ""),
     row("asciidoc", Markup, "adoc asciidoc asc", "adoc"),
     row("html", Markup, "html htm xhtml shtml", "htm xhtml"),
     row("latex", Markup, "tex ltx sty dtx", "tex"),
@@ -203,7 +212,7 @@ impl Row {
         let (has_language, class) = match self.kind {
             Code => (true, Class::Code),
             Markup => (true, Class::Doc),
-            Prose => (false, Class::Doc),
+            Prose | Office => (false, Class::Doc),
             DataLanguage => (true, Class::Data),
             Data => (false, Class::Data),
         };
@@ -304,6 +313,18 @@ pub fn canonical_type(word: &str) -> Option<&'static str> {
     let word = word.trim().to_ascii_lowercase();
     let word = word.strip_prefix('.').unwrap_or(&word);
     canonical(&mut ROWS.iter(), word)
+}
+
+/// The row of a file type by its stored word.
+pub fn from_type(name: &str) -> Option<FileType> {
+    let row = ROWS.iter().find(|row| row.name == name)?;
+    Some(row.file_type())
+}
+
+/// Whether files of a type are no text: a text under such a name is of another type.
+pub fn is_office(name: &str) -> bool {
+    ROWS.iter()
+        .any(|row| row.name == name && matches!(row.kind, Office))
 }
 
 /// The short word for a stored type, as people name it and as files of it end: `markdown` -> `md`,

@@ -4,6 +4,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::file_types::{self, FileType};
 use crate::ingest::extract::extracted::{Extracted, MAX_TITLE_CHARS, tidy};
+#[cfg(feature = "office")]
+use crate::ingest::extract::formats;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::{code, html, markdown, rst, text};
 use crate::types::{Class, Document};
@@ -14,10 +16,19 @@ use crate::types::{Class, Document};
 /// # Errors
 /// Why the file cannot be a document; the caller reports it and goes on.
 pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason> {
-    if let Some(format) = text::binary_format(bytes) {
+    let binary = text::binary_format(bytes);
+    #[cfg(feature = "office")]
+    if let Some(format) = formats::recognise(bytes, binary)? {
+        let file_type = file_types::from_type(format.name).unwrap_or(file_types::UNKNOWN);
+        let extracted = (format.extract)(bytes)?;
+        return document(document_path, file_type, extracted, String::new());
+    }
+    if let Some(format) = binary {
         return Err(SkipReason::Binary(format));
     }
+    // A page or a plain text under the name of an office format is what it is.
     let named = file_types::from_name(document_path);
+    let named = named.filter(|found| !file_types::is_office(found.name));
     let is_html = named.is_some_and(|found| found.name == "html");
     let source = text::decode(bytes, is_html)?;
     if source.len() > MAX_TEXT_BYTES {
@@ -29,12 +40,22 @@ pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason
     if code::is_machine_made(&source, file_type)? {
         file_type.class = Class::Data;
     }
-    let mut extracted = match file_type.name {
+    let extracted = match file_type.name {
         "markdown" => markdown::extract(&source),
         "html" => html::extract(&source),
         "rst" => rst::extract(&source),
         _ => Extracted::default(),
     };
+    document(document_path, file_type, extracted, source)
+}
+
+/// The document of what was extracted; `source` is its text where nothing else was extracted.
+fn document(
+    document_path: &str,
+    file_type: FileType,
+    mut extracted: Extracted,
+    source: String,
+) -> Result<Document, SkipReason> {
     extracted.fit_outline();
     let text = extracted.text.unwrap_or(source);
     if text.len() > MAX_TEXT_BYTES {
@@ -73,6 +94,7 @@ fn choose_type(path: &str, named: Option<FileType>, source: &str) -> FileType {
             file_types::from_name("translation.ui").unwrap_or(found)
         }
         Some(found) => found,
+        None if is_page(source) => file_types::from_type("html").unwrap_or(file_types::UNKNOWN),
         None => {
             let has_extension = file_name(path).contains('.');
             let by_line = file_types::from_first_line(first_line());
@@ -83,6 +105,15 @@ fn choose_type(path: &str, named: Option<FileType>, source: &str) -> FileType {
             }
         }
     }
+}
+
+/// Whether a text without a name that says so is a page of HTML.
+fn is_page(source: &str) -> bool {
+    let start = source.trim_start();
+    ["<!doctype html", "<html"].into_iter().any(|mark| {
+        let head = start.get(..mark.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(mark))
+    })
 }
 
 fn file_name(path: &str) -> &str {
@@ -157,7 +188,10 @@ mod tests {
         for (bytes, reason) in [
             (b"%PDF-1.4\n1 0 obj".to_vec(), "binary file (PDF)"),
             (elf, "binary file (executable)"),
-            (zip, "binary file (Word document)"),
+            (
+                zip,
+                "damaged (Word document): the list of its parts is missing or broken",
+            ),
             (vec![0; 100], "binary file, or text in an unknown encoding"),
             (
                 (0..=255).collect(),

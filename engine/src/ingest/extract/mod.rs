@@ -12,13 +12,23 @@
 mod code;
 mod extracted;
 mod extractor;
+#[cfg(feature = "office")]
+mod formats;
 mod front_matter;
 mod html;
 mod markdown;
+#[cfg(feature = "office")]
+mod package;
 mod rst;
 mod skip_reason;
+#[cfg(feature = "office")]
+mod slides;
 mod sniff;
 pub(in crate::ingest) mod text;
+#[cfg(feature = "office")]
+mod text_builder;
+#[cfg(feature = "office")]
+mod word;
 
 pub use extractor::extract;
 pub use sniff::{Sniffed, sniff};

@@ -11,6 +11,22 @@ pub(super) const MAX_TEXT_BYTES: usize = 64 << 20;
 pub enum SkipReason {
     /// A format that is not text; the word names it.
     Binary(&'static str),
+    /// Encrypted; the words name the format.
+    Encrypted(&'static str),
+    /// A format that is read, and a file of it that cannot be.
+    Damaged {
+        /// The format.
+        format: &'static str,
+        /// What is wrong, as a sentence without its end.
+        what: &'static str,
+    },
+    /// More of something than one document may have.
+    Limit {
+        /// What there is too much of.
+        what: &'static str,
+        /// How much there may be.
+        limit: u64,
+    },
     /// Neither a known binary format nor text in any encoding that is read.
     NotText,
     /// Written by a machine for a machine: more than half of it in very long lines.
@@ -29,6 +45,9 @@ impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SkipReason::Binary(format) => write!(f, "binary file ({format})"),
+            SkipReason::Encrypted(format) => write!(f, "encrypted ({format})"),
+            SkipReason::Damaged { format, what } => write!(f, "damaged ({format}): {what}"),
+            SkipReason::Limit { what, limit } => write!(f, "more than {limit} {what}"),
             SkipReason::NotText => f.write_str("binary file, or text in an unknown encoding"),
             SkipReason::MachineMade { longest_line_bytes } => write!(
                 f,

@@ -4,8 +4,10 @@ use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::types::{Part, PartContent};
 
-/// Appends what an extractor reads, in reading order. Every call but [`TextBuilder::inline`] ends at the end of a
-/// line. Once the text is as long as a document may be, nothing more is kept, and [`TextBuilder::finish`]
+/// Pages, sheets or slides of one document.
+pub(super) const MAX_PARTS: usize = 65_535;
+
+/// Appends what an extractor reads, in reading order. Every call ends at the end of a line. Once the text is as long as a document may be, nothing more is kept, and [`TextBuilder::finish`]
 /// refuses it.
 #[derive(Debug, Default)]
 pub(super) struct TextBuilder {
@@ -14,6 +16,7 @@ pub(super) struct TextBuilder {
     line: u32,
     found: Extracted,
     is_too_long: bool,
+    has_too_many_parts: bool,
 }
 
 impl TextBuilder {
@@ -26,7 +29,7 @@ impl TextBuilder {
 
     /// Whether the text is too long: reading on is of no use.
     pub(super) fn is_full(&self) -> bool {
-        self.is_too_long
+        self.is_too_long || self.has_too_many_parts
     }
 
     /// Bytes so far.
@@ -42,6 +45,10 @@ impl TextBuilder {
     /// Begins a part: what follows belongs to it.
     pub(super) fn begin_part(&mut self, content: PartContent) {
         self.end_line();
+        if self.found.parts.len() >= MAX_PARTS {
+            self.has_too_many_parts = true;
+            return;
+        }
         self.found.parts.push(Part {
             start: u32::try_from(self.text.len()).unwrap_or(u32::MAX),
             line: self.line,
@@ -71,15 +78,15 @@ impl TextBuilder {
 
     /// A heading: a paragraph that the outline names, of level 1 to 6.
     pub(super) fn heading(&mut self, level: usize, title: &str) {
+        self.numbered_heading(level, title, title);
+    }
+
+    /// A heading with more in its paragraph than its title: its number.
+    pub(super) fn numbered_heading(&mut self, level: usize, title: &str, paragraph: &str) {
         self.end_line();
         self.found
             .add_heading(level, title, self.text.len(), self.line);
-        self.paragraph(title);
-    }
-
-    /// Appends without ending the line.
-    pub(super) fn inline(&mut self, text: &str) {
-        self.push(text);
+        self.paragraph(paragraph);
     }
 
     fn end_line(&mut self) {
@@ -103,11 +110,17 @@ impl TextBuilder {
     /// What was found, with the text.
     ///
     /// # Errors
-    /// [`SkipReason::TooLong`].
+    /// [`SkipReason::TooLong`], [`SkipReason::Limit`] for more than [`MAX_PARTS`].
     pub(super) fn finish(mut self) -> Result<Extracted, SkipReason> {
         if self.is_too_long {
             return Err(SkipReason::TooLong {
                 text_bytes: MAX_TEXT_BYTES + 1,
+            });
+        }
+        if self.has_too_many_parts {
+            return Err(SkipReason::Limit {
+                what: "pages, sheets or slides",
+                limit: MAX_PARTS as u64,
             });
         }
         self.end_line();

@@ -1,0 +1,176 @@
+//! Compound files: the file system in a file that Office 97-2003 stores streams in. What is wrong in tables is
+//! passed over where Word and LibreOffice do so: short files, entries that point nowhere, circles.
+
+use std::collections::HashSet;
+
+use crate::ingest::extract::package::little_endian::{place_at, stretch, u16_at, u32_at, utf_16};
+
+pub(in crate::ingest::extract) const SIGNATURE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+
+/// The largest sector number; what is above marks free sectors and ends of chains.
+const MAX_SECTOR: u32 = 0xFFFF_FFFA;
+/// Entries of the table of sectors that the header holds.
+const HEADER_TABLE_ENTRIES: usize = 109;
+/// Bytes of an entry of the directory.
+const ENTRY_BYTES: usize = 128;
+/// Bytes of a sector of the short streams.
+const MINI_SECTOR_BYTES: usize = 64;
+/// The kind of a directory entry that is a stream.
+const STREAM: u8 = 2;
+
+pub(in crate::ingest::extract) struct CompoundFile<'a> {
+    bytes: &'a [u8],
+    sector_bytes: usize,
+    /// The sector that follows each one.
+    next: Vec<u32>,
+    directory: Vec<u8>,
+    /// Streams shorter than this lie in `mini`.
+    mini_below: usize,
+    mini: Vec<u8>,
+    mini_next: Vec<u32>,
+}
+
+impl<'a> CompoundFile<'a> {
+    /// Reads the tables; `None` where there is no directory.
+    pub(in crate::ingest::extract) fn open(bytes: &'a [u8]) -> Option<CompoundFile<'a>> {
+        if !bytes.starts_with(SIGNATURE) {
+            return None;
+        }
+        let shift = u16_at(bytes, 30)?.clamp(7, 14);
+        let mut file = CompoundFile {
+            bytes,
+            sector_bytes: 1 << shift,
+            next: Vec::new(),
+            directory: Vec::new(),
+            mini_below: place_at(bytes, 56)?,
+            mini: Vec::new(),
+            mini_next: Vec::new(),
+        };
+        file.read_table();
+        file.directory = file.chain(u32_at(bytes, 48)?, usize::MAX);
+        let mini_table = file.chain(u32_at(bytes, 60)?, usize::MAX);
+        file.mini_next = numbers(&mini_table).collect();
+        let first = u32_at(&file.directory, 116)?;
+        file.mini = file.chain(first, usize::MAX);
+        Some(file)
+    }
+
+    /// The names of the streams, wherever in the tree they are.
+    pub(in crate::ingest::extract) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// The bytes of a stream; those of the outermost storage come first, then any of that name. As many as there
+    /// are, where it should be longer than the file.
+    pub(in crate::ingest::extract) fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let entry = self.find(name)?;
+        let first = u32_at(entry, 116)?;
+        let length = place_at(entry, 120)?.min(self.bytes.len());
+        let mut stream = match length < self.mini_below {
+            true => self.mini_chain(first, length),
+            false => self.chain(first, length),
+        };
+        stream.truncate(length);
+        Some(stream)
+    }
+
+    fn entries(&self) -> usize {
+        self.directory.len() / ENTRY_BYTES
+    }
+
+    fn entry(&self, place: usize) -> Option<&[u8]> {
+        let start = place.checked_mul(ENTRY_BYTES)?;
+        self.directory.get(start..start.checked_add(ENTRY_BYTES)?)
+    }
+
+    fn find(&self, name: &str) -> Option<&[u8]> {
+        let is_it = |entry: &[u8]| {
+            let length = usize::from(u16_at(entry, 64).unwrap_or(0)).min(64);
+            let stored = utf_16(stretch(entry, 0, length.saturating_sub(2)));
+            entry.get(66) == Some(&STREAM) && stored.eq_ignore_ascii_case(name)
+        };
+        // The tree of the outermost storage, by the siblings of its first child.
+        let mut seen = HashSet::new();
+        let mut left = vec![u32_at(&self.directory, 76).unwrap_or(u32::MAX)];
+        while let Some(place) = left.pop() {
+            let Some(entry) = usize::try_from(place).ok().and_then(|it| self.entry(it)) else {
+                continue;
+            };
+            if !seen.insert(place) {
+                continue;
+            }
+            if is_it(entry) {
+                return Some(entry);
+            }
+            left.extend([68, 72].iter().filter_map(|at| u32_at(entry, *at)));
+        }
+        let mut all = (0..self.entries()).filter_map(|place| self.entry(place));
+        all.find(|entry| is_it(entry))
+    }
+
+    fn sector(&self, number: u32) -> &'a [u8] {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        let start = number.saturating_add(1).saturating_mul(self.sector_bytes);
+        stretch(self.bytes, start, self.sector_bytes)
+    }
+
+    /// The table of which sector follows which, from the sectors that the header and its chain name.
+    fn read_table(&mut self) {
+        let most = self.bytes.len() / self.sector_bytes + 2;
+        let header = stretch(self.bytes, 76, 4 * HEADER_TABLE_ENTRIES);
+        let mut tables: Vec<u32> = numbers(header).collect();
+        let mut further = u32_at(self.bytes, 68).unwrap_or(u32::MAX);
+        let mut read = 0;
+        while further < MAX_SECTOR && read < most {
+            let mut names: Vec<u32> = numbers(self.sector(further)).collect();
+            further = names.pop().unwrap_or(u32::MAX);
+            tables.extend(names);
+            read += 1;
+        }
+        for table in tables.into_iter().filter(|table| *table < MAX_SECTOR) {
+            if self.next.len() >= most {
+                break;
+            }
+            self.next.extend(numbers(self.sector(table)));
+        }
+    }
+
+    /// The sectors from `first` on, until there are `most` bytes. A circle ends when every sector of the file
+    /// could have been read.
+    fn chain(&self, first: u32, most: usize) -> Vec<u8> {
+        let most = most.min(self.bytes.len());
+        let mut read = Vec::new();
+        let mut number = first;
+        while number < MAX_SECTOR && read.len() < most {
+            let sector = self.sector(number);
+            if sector.is_empty() {
+                break;
+            }
+            read.extend_from_slice(sector);
+            let place = usize::try_from(number).unwrap_or(usize::MAX);
+            number = self.next.get(place).copied().unwrap_or(u32::MAX);
+        }
+        read
+    }
+
+    fn mini_chain(&self, first: u32, most: usize) -> Vec<u8> {
+        let mut read = Vec::new();
+        let mut number = first;
+        while number < MAX_SECTOR && read.len() < most {
+            let place = usize::try_from(number).unwrap_or(usize::MAX);
+            let start = place.saturating_mul(MINI_SECTOR_BYTES);
+            let sector = stretch(&self.mini, start, MINI_SECTOR_BYTES);
+            if sector.is_empty() {
+                break;
+            }
+            read.extend_from_slice(sector);
+            number = self.mini_next.get(place).copied().unwrap_or(u32::MAX);
+        }
+        read
+    }
+}
+
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    let quads = bytes.chunks_exact(4);
+    quads.filter_map(|quad| u32_at(quad, 0))
+}

@@ -1,0 +1,99 @@
+//! Packages of OpenDocument: their kind, whether they are encrypted, and what they say of themselves.
+
+use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::package::ooxml::{add_property, read_optional, read_part};
+use crate::ingest::extract::package::xml::{XmlEvent, XmlReader};
+use crate::ingest::extract::package::zip_package::ZipPackage;
+use crate::ingest::extract::skip_reason::SkipReason;
+
+/// Bytes of a property; [`Extracted`] cuts it to its own limit.
+const MAX_PROPERTY_BYTES: usize = 64 << 10;
+/// Spaces that one `text:s` may stand for.
+const MAX_SPACES: u32 = 1000;
+
+/// The content of a package.
+///
+/// # Errors
+/// [`SkipReason::Encrypted`], [`SkipReason::Damaged`] without content, a limit is exceeded.
+pub(in crate::ingest::extract) fn content(
+    package: &mut ZipPackage<'_>,
+) -> Result<String, SkipReason> {
+    // In an encrypted package only the manifest can be read.
+    let manifest = read_optional(package, "META-INF/manifest.xml")?;
+    let mut reader = XmlReader::new(&manifest);
+    while let Some(event) = reader.next()? {
+        if let XmlEvent::Start(element) = event
+            && element.name() == "encryption-data"
+        {
+            return Err(SkipReason::Encrypted(package.format()));
+        }
+    }
+    read_part(package, "content.xml")?.ok_or(SkipReason::Damaged {
+        format: package.format(),
+        what: "its content is missing",
+    })
+}
+
+/// Takes title, author and times from the metadata of the package.
+///
+/// # Errors
+/// A limit is exceeded.
+pub(in crate::ingest::extract) fn read_properties(
+    package: &mut ZipPackage<'_>,
+    extracted: &mut Extracted,
+) -> Result<(), SkipReason> {
+    let text = read_optional(package, "meta.xml")?;
+    let mut reader = XmlReader::new(&text);
+    let mut keywords = String::new();
+    let mut editor = String::new();
+    while let Some(event) = reader.next()? {
+        let XmlEvent::Start(element) = event else {
+            continue;
+        };
+        let key = match element.name() {
+            "title" => "title",
+            "initial-creator" => "author",
+            "creator" => "editor",
+            "creation-date" => "created",
+            "date" => "modified",
+            "subject" => "subject",
+            "keyword" => "keywords",
+            "description" => "description",
+            "language" => "language",
+            _ => continue,
+        };
+        let value = reader.text_of_element(MAX_PROPERTY_BYTES)?;
+        match key {
+            "editor" => editor = value,
+            "keywords" if keywords.len() < MAX_PROPERTY_BYTES => {
+                keywords.push_str(if keywords.is_empty() { "" } else { ", " });
+                keywords.push_str(&value);
+            }
+            _ => add_property(extracted, key, &value),
+        }
+    }
+    extracted.add_metadata("keywords", &keywords);
+    // Who changed it last, where nobody is known to have begun it.
+    extracted.add_metadata("author", &editor);
+    Ok(())
+}
+
+/// Appends text of a paragraph, where any white space is one space.
+pub(in crate::ingest::extract) fn push_collapsed(paragraph: &mut String, text: &str) {
+    let mut after_space = paragraph.is_empty() || paragraph.ends_with([' ', '\n', '\t']);
+    for character in text.chars() {
+        let is_space = matches!(character, ' ' | '\n' | '\r' | '\t');
+        if !is_space {
+            paragraph.push(character);
+        } else if !after_space {
+            paragraph.push(' ');
+        }
+        after_space = is_space;
+    }
+}
+
+/// Appends the spaces that a `text:s` stands for.
+pub(in crate::ingest::extract) fn push_spaces(paragraph: &mut String, count: Option<u32>) {
+    let count = count.unwrap_or(1).min(MAX_SPACES);
+    paragraph.extend((0..count).map(|_| ' '));
+}

@@ -1,0 +1,220 @@
+//! XML as a stream of elements and text, under a limit of depth. No entity is expanded but the five of XML and
+//! numbers, so none can grow.
+
+use std::borrow::Cow;
+
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesEnd, BytesRef, BytesStart, Event};
+
+use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::text;
+
+/// Bytes of a name that one element gives and others refer to.
+const MAX_NAME_BYTES: usize = 255;
+/// Elements inside each other. Real documents stay below 200.
+const MAX_DEPTH: u64 = 2000;
+
+/// The text of an XML part, by its byte order mark, its form or the encoding that it names.
+pub(in crate::ingest::extract) fn decode(
+    bytes: &[u8],
+    format: &'static str,
+) -> Result<String, SkipReason> {
+    text::decode(bytes, false).map_err(|_| SkipReason::Damaged {
+        format,
+        what: "one of its XML parts is no text",
+    })
+}
+
+/// What a reader comes to. Names are without prefix: programs choose prefixes as they like, and the strict form
+/// of office XML has other namespaces for the same names.
+#[derive(Debug)]
+pub(in crate::ingest::extract) enum XmlEvent<'a> {
+    Start(Element<'a>),
+    End(EndTag<'a>),
+    Text(Cow<'a, str>),
+}
+
+#[derive(Debug)]
+pub(in crate::ingest::extract) struct Element<'a>(BytesStart<'a>);
+
+#[derive(Debug)]
+pub(in crate::ingest::extract) struct EndTag<'a>(BytesEnd<'a>);
+
+impl Element<'_> {
+    pub(in crate::ingest::extract) fn name(&self) -> &str {
+        self.0.local_name().into_inner()
+    }
+
+    /// The prefix that the document gives its namespace, empty without one.
+    pub(in crate::ingest::extract) fn prefix(&self) -> &str {
+        let name = self.0.name().into_inner();
+        name.split_once(':').map_or("", |(prefix, _)| prefix)
+    }
+
+    /// The value of an attribute of this name, whatever its prefix; the first of several.
+    pub(in crate::ingest::extract) fn attribute(&self, name: &str) -> Option<String> {
+        let mut attributes = self.0.attributes();
+        let found = attributes
+            .with_checks(false)
+            .flatten()
+            .find(|attribute| attribute.key.local_name().into_inner() == name)?;
+        Some(match unescape(&found.value) {
+            Ok(value) => value.into_owned(),
+            Err(_) => found.value.into_owned(),
+        })
+    }
+
+    /// An attribute that names something, cut to 255 bytes so that finding it stays cheap.
+    pub(in crate::ingest::extract) fn reference(&self, name: &str) -> Option<String> {
+        let mut value = self.attribute(name)?;
+        value.truncate(value.floor_char_boundary(MAX_NAME_BYTES));
+        Some(value)
+    }
+
+    /// The value of an attribute that has a prefix: `r:id`, where `id` is another.
+    pub(in crate::ingest::extract) fn prefixed_attribute(&self, name: &str) -> Option<String> {
+        let mut attributes = self.0.attributes();
+        let found = attributes.with_checks(false).flatten().find(|attribute| {
+            let key = attribute.key.into_inner();
+            key.split_once(':').is_some_and(|(_, local)| local == name)
+        })?;
+        Some(found.value.into_owned())
+    }
+
+    /// The number that an attribute holds.
+    pub(in crate::ingest::extract) fn number(&self, name: &str) -> Option<u32> {
+        self.attribute(name)?.trim().parse().ok()
+    }
+
+    /// Whether a switch is on: it is unless its `val` says no.
+    pub(in crate::ingest::extract) fn is_on(&self) -> bool {
+        !matches!(
+            self.attribute("val").as_deref(),
+            Some("0" | "false" | "off")
+        )
+    }
+}
+
+impl EndTag<'_> {
+    /// As that of its element.
+    pub(in crate::ingest::extract) fn prefix(&self) -> &str {
+        let name = self.0.name().into_inner();
+        name.split_once(':').map_or("", |(prefix, _)| prefix)
+    }
+
+    pub(in crate::ingest::extract) fn name(&self) -> &str {
+        self.0.local_name().into_inner()
+    }
+}
+
+/// Reads one part from start to end.
+pub(in crate::ingest::extract) struct XmlReader<'a> {
+    reader: Reader<&'a [u8]>,
+    depth: u64,
+    is_broken: bool,
+}
+
+impl<'a> XmlReader<'a> {
+    pub(in crate::ingest::extract) fn new(text: &'a str) -> XmlReader<'a> {
+        let mut reader = Reader::from_str(text);
+        let config = reader.config_mut();
+        config.expand_empty_elements = true;
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        config.allow_dangling_amp = true;
+        XmlReader {
+            reader,
+            depth: 0,
+            is_broken: false,
+        }
+    }
+
+    /// Whether reading ended before the end, where the part is no XML any more.
+    pub(in crate::ingest::extract) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// The next start, end or text; `None` at the end, or where the part is no XML any more: what came before is
+    /// worth reading. An empty element has a start and an end.
+    ///
+    /// # Errors
+    /// [`SkipReason::Limit`] for elements nested deeper than [`MAX_DEPTH`].
+    pub(in crate::ingest::extract) fn next(&mut self) -> Result<Option<XmlEvent<'a>>, SkipReason> {
+        loop {
+            return Ok(Some(match self.reader.read_event() {
+                Ok(Event::Start(element)) => {
+                    self.depth += 1;
+                    if self.depth > MAX_DEPTH {
+                        return Err(SkipReason::Limit {
+                            what: "elements inside each other",
+                            limit: MAX_DEPTH,
+                        });
+                    }
+                    XmlEvent::Start(Element(element))
+                }
+                Ok(Event::End(end)) => {
+                    self.depth = self.depth.saturating_sub(1);
+                    XmlEvent::End(EndTag(end))
+                }
+                Ok(Event::Text(text)) => XmlEvent::Text(text.xml10_content()),
+                Ok(Event::CData(text)) => XmlEvent::Text(text.xml10_content()),
+                Ok(Event::GeneralRef(reference)) => match character(&reference) {
+                    Some(character) => XmlEvent::Text(Cow::Owned(character.to_string())),
+                    None => continue,
+                },
+                Ok(Event::Eof) => return Ok(None),
+                Err(_) => {
+                    self.is_broken = true;
+                    return Ok(None);
+                }
+                Ok(_) => continue,
+            }));
+        }
+    }
+
+    /// Passes over the rest of the element that was begun last, with all that is in it.
+    ///
+    /// # Errors
+    /// As [`XmlReader::next`].
+    pub(in crate::ingest::extract) fn skip(&mut self) -> Result<(), SkipReason> {
+        let outside = self.depth.saturating_sub(1);
+        while self.depth > outside && self.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// The text of the element that was begun last, `most` bytes at most, and passes over it.
+    ///
+    /// # Errors
+    /// As [`XmlReader::next`].
+    pub(in crate::ingest::extract) fn text_of_element(
+        &mut self,
+        most: usize,
+    ) -> Result<String, SkipReason> {
+        let outside = self.depth.saturating_sub(1);
+        let mut text = String::new();
+        while self.depth > outside {
+            match self.next()? {
+                Some(XmlEvent::Text(piece)) if text.len() < most => text.push_str(&piece),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        text.truncate(text.floor_char_boundary(most));
+        Ok(text)
+    }
+}
+
+fn character(reference: &BytesRef<'_>) -> Option<char> {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        return Some(character);
+    }
+    match &**reference {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => None,
+    }
+}

@@ -1,0 +1,7 @@
+//! Presentations: slides with title, text and notes.
+
+mod deck;
+pub(super) mod odp;
+pub(super) mod ppt;
+mod ppt_records;
+pub(super) mod pptx;

@@ -1,0 +1,311 @@
+//! Word documents (Office Open XML): text in the order of the body, then notes and comments.
+//!
+//! Deleted text, field codes and the fallbacks of newer drawings are no text. Text boxes follow the paragraph that
+//! they are anchored to. Headers and footers are left out.
+
+use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::package::ooxml::{self, Relationships};
+use crate::ingest::extract::package::xml::{Element, EndTag, XmlEvent, XmlReader};
+use crate::ingest::extract::package::zip_package::ZipPackage;
+use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::word::docx_numbering::Numbering;
+use crate::ingest::extract::word::docx_styles::{Styles, heading_level};
+use crate::ingest::extract::word::flow::{Break, Flow};
+
+const FORMAT: &str = "Word document";
+
+/// Reads a package whose main part is a Word document.
+///
+/// # Errors
+/// Damaged, encrypted or beyond a limit.
+pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
+    let package = &mut ZipPackage::open(bytes, FORMAT)?;
+    let main = ooxml::main_part(package)?;
+    let relationships = Relationships::read(package, &main)?;
+    let mut found = Extracted::default();
+    ooxml::read_properties(package, &mut found)?;
+    let styles = match relationships.of_kind("styles").next() {
+        Some(part) => Styles::read(&ooxml::read_optional(package, part)?)?,
+        None => Styles::default(),
+    };
+    let numbering = match relationships.of_kind("numbering").next() {
+        Some(part) => Numbering::read(&ooxml::read_optional(package, part)?)?,
+        None => Numbering::default(),
+    };
+    let mut known = Known { styles, numbering };
+    let body = ooxml::read_part(package, &main)?.unwrap_or_default();
+    let mut flow = Flow::default();
+    let is_broken = Body::new(&body, &mut known, &mut flow).read()?;
+    if is_broken && flow.is_empty() {
+        return Err(SkipReason::Damaged {
+            format: FORMAT,
+            what: "its text is no XML",
+        });
+    }
+    for kind in ["footnotes", "endnotes", "comments"] {
+        for part in relationships.of_kind(kind) {
+            let notes = ooxml::read_optional(package, part)?;
+            let mut body = Body::new(&notes, &mut known, &mut flow);
+            body.has_pages = false;
+            body.read()?;
+        }
+    }
+    flow.finish(found)
+}
+
+/// What other parts say of paragraphs.
+struct Known {
+    styles: Styles,
+    numbering: Numbering,
+}
+
+/// A paragraph that is being read.
+#[derive(Debug, Default)]
+struct Paragraph {
+    text: String,
+    breaks: Vec<(usize, Break)>,
+    style: String,
+    /// Its own outline level, 9 for none.
+    outline_level: Option<u32>,
+    begins_page: Option<bool>,
+    /// Its list, 0 for none, and the level in it.
+    list: Option<u32>,
+    list_level: Option<u32>,
+    /// It ends a section: whether the next one begins on a new page.
+    ends_section: Option<bool>,
+}
+
+/// Reads a body of paragraphs and tables.
+struct Body<'a> {
+    reader: XmlReader<'a>,
+    known: &'a mut Known,
+    flow: &'a mut Flow,
+    /// Whether page breaks count; notes have none.
+    has_pages: bool,
+    /// Those in text boxes lie inside the paragraph of the box.
+    paragraphs: Vec<Paragraph>,
+    /// Paragraphs of the text boxes of the outermost open paragraph.
+    boxed: Vec<Paragraph>,
+    runs: usize,
+    is_text: bool,
+    in_section: bool,
+    /// Open fields: whether the result is reached.
+    fields: Vec<bool>,
+    /// How many of them have not reached it.
+    codes: usize,
+    /// Open alternatives: whether one was read.
+    alternatives: Vec<bool>,
+}
+
+impl<'a> Body<'a> {
+    fn new(text: &'a str, known: &'a mut Known, flow: &'a mut Flow) -> Body<'a> {
+        Body {
+            reader: XmlReader::new(text),
+            known,
+            flow,
+            has_pages: true,
+            paragraphs: Vec::new(),
+            boxed: Vec::new(),
+            runs: 0,
+            is_text: false,
+            in_section: false,
+            fields: Vec::new(),
+            codes: 0,
+            alternatives: Vec::new(),
+        }
+    }
+
+    /// Reads all of it; whether it is broken somewhere.
+    fn read(&mut self) -> Result<bool, SkipReason> {
+        while let Some(event) = self.reader.next()? {
+            match event {
+                XmlEvent::Start(element) => self.start(&element)?,
+                XmlEvent::End(end) => self.end(&end),
+                XmlEvent::Text(text) if self.is_text => self.push(&text),
+                XmlEvent::Text(_) => {}
+            }
+            if self.flow.is_full() {
+                break;
+            }
+        }
+        // What a broken part leaves open.
+        while !self.paragraphs.is_empty() {
+            self.end_paragraph();
+        }
+        Ok(self.reader.is_broken())
+    }
+
+    fn push(&mut self, text: &str) {
+        if self.codes > 0 {
+            return;
+        }
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            paragraph.text.push_str(text);
+        }
+    }
+
+    fn start(&mut self, element: &Element<'_>) -> Result<(), SkipReason> {
+        let in_run = self.runs > 0;
+        match element.name() {
+            // Text of drawings has paragraphs of the same name.
+            "p" if element.prefix() != "a" => self.paragraphs.push(Paragraph::default()),
+            "r" => self.runs += 1,
+            "t" => self.is_text = true,
+            "tab" | "ptab" if in_run => self.push("\t"),
+            "cr" if in_run => self.push("\n"),
+            "noBreakHyphen" => self.push("-"),
+            "br" if in_run => match element.attribute("type").as_deref() {
+                Some("page") => self.break_page(Break::Page),
+                _ => self.push("\n"),
+            },
+            "lastRenderedPageBreak" => self.break_page(Break::Rendered),
+            "sym" => self.push_symbol(element),
+            "fldChar" => self.field(element),
+            "AlternateContent" => self.alternatives.push(false),
+            "Choice" => {
+                if let Some(was_read) = self.alternatives.last_mut() {
+                    *was_read = true;
+                }
+            }
+            "Fallback" if self.alternatives.last() == Some(&true) => self.reader.skip()?,
+            "moveFrom" | "delText" | "instrText" | "delInstrText" | "rt" => self.reader.skip()?,
+            // What properties were before a change.
+            "pPrChange" | "rPrChange" | "sectPrChange" | "tblPrChange" | "trPrChange"
+            | "tcPrChange" => self.reader.skip()?,
+            "tr" if self.paragraphs.is_empty() => self.flow.begin_row(),
+            _ => self.property(element),
+        }
+        Ok(())
+    }
+
+    /// A property of a paragraph or a section.
+    fn property(&mut self, element: &Element<'_>) {
+        let in_section = self.in_section;
+        let Some(paragraph) = self.paragraphs.last_mut() else {
+            return;
+        };
+        match element.name() {
+            "pStyle" => paragraph.style = element.reference("val").unwrap_or_default(),
+            "numId" => paragraph.list = element.number("val"),
+            "ilvl" => paragraph.list_level = element.number("val"),
+            "outlineLvl" => paragraph.outline_level = element.number("val"),
+            "pageBreakBefore" => paragraph.begins_page = Some(element.is_on()),
+            "sectPr" => {
+                paragraph.ends_section = Some(true);
+                self.in_section = true;
+            }
+            "type" if in_section => {
+                let kind = element.attribute("val");
+                let goes_on = matches!(kind.as_deref(), Some("continuous" | "nextColumn"));
+                paragraph.ends_section = Some(!goes_on);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, end: &EndTag<'_>) {
+        match end.name() {
+            "t" => self.is_text = false,
+            "r" => self.runs = self.runs.saturating_sub(1),
+            "p" if end.prefix() != "a" => self.end_paragraph(),
+            "sectPr" => self.in_section = false,
+            "AlternateContent" => {
+                self.alternatives.pop();
+            }
+            "tc" if self.paragraphs.is_empty() => self.flow.end_cell(),
+            "tr" if self.paragraphs.is_empty() => self.flow.end_row(),
+            _ => {}
+        }
+    }
+
+    fn break_page(&mut self, kind: Break) {
+        if !self.has_pages || self.codes > 0 {
+            return;
+        }
+        match self.paragraphs.as_mut_slice() {
+            [] => self.flow.begin_page(kind),
+            [paragraph] => paragraph.breaks.push((paragraph.text.len(), kind)),
+            // Text boxes lie on one page.
+            _ => {}
+        }
+    }
+
+    fn push_symbol(&mut self, element: &Element<'_>) {
+        let code = element.attribute("char").unwrap_or_default();
+        let Ok(code) = u32::from_str_radix(&code, 16) else {
+            return;
+        };
+        // Symbol fonts have their characters in the private area.
+        let code = match code {
+            0xF020..=0xF0FF => code - 0xF000,
+            code => code,
+        };
+        if let Some(character) = char::from_u32(code) {
+            self.push(character.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn field(&mut self, element: &Element<'_>) {
+        match element.attribute("fldCharType").as_deref() {
+            Some("begin") => {
+                self.fields.push(false);
+                self.codes += 1;
+            }
+            Some("separate") => {
+                if let Some(has_result) = self.fields.last_mut()
+                    && !std::mem::replace(has_result, true)
+                {
+                    self.codes -= 1;
+                }
+            }
+            Some("end") => {
+                if self.fields.pop() == Some(false) {
+                    self.codes -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end_paragraph(&mut self) {
+        let Some(paragraph) = self.paragraphs.pop() else {
+            return;
+        };
+        if !self.paragraphs.is_empty() {
+            self.boxed.push(paragraph);
+            return;
+        }
+        let ends_section = paragraph.ends_section;
+        self.write(paragraph);
+        for boxed in std::mem::take(&mut self.boxed) {
+            self.write(boxed);
+        }
+        if ends_section == Some(true) && self.has_pages {
+            self.flow.begin_page(Break::Page);
+        }
+    }
+
+    /// The number of a paragraph in its list. An empty one counts as well.
+    fn number(&mut self, paragraph: &Paragraph) -> Option<String> {
+        let (list, level) = self.known.styles.list(&paragraph.style);
+        let level = paragraph.list_level.or(level).unwrap_or(0);
+        let list = paragraph.list.or(list).filter(|list| *list > 0)?;
+        self.known.numbering.label(list, level)
+    }
+
+    fn write(&mut self, paragraph: Paragraph) {
+        let number = self.number(&paragraph).unwrap_or_default();
+        let begins = paragraph.begins_page;
+        if begins.unwrap_or_else(|| self.known.styles.begins_page(&paragraph.style))
+            && self.has_pages
+        {
+            self.flow.begin_page(Break::NewPage);
+        }
+        let level = match paragraph.outline_level {
+            Some(level) => heading_level(level),
+            None => self.known.styles.level(&paragraph.style),
+        };
+        let (text, breaks) = (&paragraph.text, &paragraph.breaks);
+        self.flow.numbered(&number, text, level, breaks);
+    }
+}
