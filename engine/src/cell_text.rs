@@ -105,7 +105,7 @@ impl CellValue {
     }
 
     /// What a shown text says by itself.
-    fn implied(shown: &str) -> CellValue {
+    pub fn implied(shown: &str) -> CellValue {
         match shown {
             "" => CellValue::Empty,
             "TRUE" => CellValue::Boolean(true),

@@ -205,6 +205,10 @@ pub(super) static ROWS: &[Row] = &[
     row("lock", Data, "lock lockb =yarn.lock =gemfile.lock =podfile.lock =mix.lock", ""),
     row("subtitles", Data, "srt vtt", "srt"),
     row("tsv", Data, "tsv tab", ""),
+    // Workbooks.
+    row("ods", Data, "ods ots", ""),
+    row("xls", Data, "xls xlt", ""),
+    row("xlsx", Data, "xlsx xlsm xltx xltm", "excel"),
 ];
 
 impl Row {

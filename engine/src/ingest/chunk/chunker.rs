@@ -510,7 +510,7 @@ mod tests {
             kind in 0usize..4,
             is_open in any::<bool>(),
         ) {
-            let name = ["a.rs", "a.md", "a.csv", "a.txt"][kind];
+            let name = ["a.rs", "a.md", "a.log", "a.txt"][kind];
             let mut document = document(name, "");
             for (number, (line, parts)) in (0u32..).zip(&lines) {
                 let part = Part {

@@ -6,6 +6,8 @@ use crate::file_types::{self, FileType};
 use crate::ingest::extract::extracted::{Extracted, MAX_TITLE_CHARS, tidy};
 #[cfg(feature = "office")]
 use crate::ingest::extract::formats;
+#[cfg(feature = "sheets")]
+use crate::ingest::extract::sheets;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::{code, html, markdown, rst, text};
 use crate::types::{Class, Document};
@@ -16,6 +18,13 @@ use crate::types::{Class, Document};
 /// # Errors
 /// Why the file cannot be a document; the caller reports it and goes on.
 pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason> {
+    #[cfg(feature = "sheets")]
+    if let Some(format) = sheets::recognise(bytes, document_path) {
+        let file_type = file_types::from_name(&format!("a.{}", format.file_type()));
+        let extracted = sheets::extract(format, bytes)?;
+        let file_type = file_type.unwrap_or(file_types::UNKNOWN);
+        return document(document_path, file_type, extracted, String::new());
+    }
     let binary = text::binary_format(bytes);
     #[cfg(feature = "office")]
     if let Some(format) = formats::recognise(bytes, binary)? {
@@ -44,6 +53,9 @@ pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason
         "markdown" => markdown::extract(&source),
         "html" => html::extract(&source),
         "rst" => rst::extract(&source),
+        // What is too large for a table, or is none in spite of its name, is kept as the text that it is.
+        #[cfg(feature = "sheets")]
+        name @ ("csv" | "tsv") => sheets::extract_table(&source, name == "tsv").unwrap_or_default(),
         _ => Extracted::default(),
     };
     document(document_path, file_type, extracted, source)
@@ -124,8 +136,9 @@ fn file_name(path: &str) -> &str {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
-    use crate::ingest::extract::extracted::MAX_HEADINGS;
+    use super::{SkipReason, extract};
+    use crate::ingest::extract::extracted::{MAX_HEADINGS, MAX_TITLE_CHARS};
+    use crate::types::{Class, Document};
 
     fn document(path: &str, bytes: impl AsRef<[u8]>) -> Document {
         extract(path, bytes.as_ref()).unwrap()
@@ -255,6 +268,18 @@ mod tests {
             "xml"
         );
         assert_eq!(document("a/e\u{301}.txt", "").path, "a/\u{e9}.txt");
+    }
+
+    #[cfg(feature = "sheets")]
+    #[test]
+    fn a_table_is_a_sheet_or_else_the_text_that_it_is() {
+        let table = document("a.csv", "name;size\n\n\"a b\";1,5\n");
+        assert_eq!(table.text, "name\tsize\na b\t1,5\n");
+        assert_eq!((table.line_numbers, table.parts.len()), (vec![1, 3], 1));
+        assert_eq!((table.class, table.title.as_str()), (Class::Data, "a.csv"));
+        let wide = ",".repeat(20_000);
+        let text = document("a.tsv", wide.replace(',', "\t"));
+        assert_eq!((text.text.len(), text.parts.len()), (20_000, 0));
     }
 
     #[test]

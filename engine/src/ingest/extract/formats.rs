@@ -64,7 +64,7 @@ pub(super) fn recognise(
         let Some(file) = CompoundFile::open(bytes) else {
             return Err(SkipReason::Damaged {
                 format: "Office 97-2003",
-                what: "its directory is missing",
+                what: "its directory is missing".into(),
             });
         };
         if file.has("EncryptedPackage") {

@@ -20,12 +20,15 @@ mod markdown;
 #[cfg(feature = "office")]
 mod package;
 mod rst;
+#[cfg(feature = "sheets")]
+mod sheets;
 mod skip_reason;
 #[cfg(feature = "office")]
 mod slides;
 mod sniff;
 pub(in crate::ingest) mod text;
-#[cfg(feature = "office")]
+// Only formats that a feature adds have parts.
+#[cfg(any(feature = "office", feature = "sheets"))]
 mod text_builder;
 #[cfg(feature = "office")]
 mod word;

@@ -1,5 +1,6 @@
 //! Why a file yields no document.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Stored text of one document, in bytes.
@@ -18,7 +19,7 @@ pub enum SkipReason {
         /// The format.
         format: &'static str,
         /// What is wrong, as a sentence without its end.
-        what: &'static str,
+        what: Cow<'static, str>,
     },
     /// More of something than one document may have.
     Limit {
@@ -34,6 +35,8 @@ pub enum SkipReason {
         /// Longest line in bytes.
         longest_line_bytes: usize,
     },
+    /// A format that is not read, though its kin is; the words name it.
+    Unsupported(&'static str),
     /// More text than [`MAX_TEXT_BYTES`].
     TooLong {
         /// Bytes of text.
@@ -53,6 +56,7 @@ impl fmt::Display for SkipReason {
                 f,
                 "machine-made (minified or generated): a line of {longest_line_bytes} bytes"
             ),
+            SkipReason::Unsupported(format) => write!(f, "a format that is not read ({format})"),
             SkipReason::TooLong { text_bytes } => {
                 write!(f, "{text_bytes} bytes of text, more than {MAX_TEXT_BYTES}")
             }

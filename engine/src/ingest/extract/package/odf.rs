@@ -30,7 +30,7 @@ pub(in crate::ingest::extract) fn content(
     }
     read_part(package, "content.xml")?.ok_or(SkipReason::Damaged {
         format: package.format(),
-        what: "its content is missing",
+        what: "its content is missing".into(),
     })
 }
 

@@ -121,7 +121,7 @@ pub(in crate::ingest::extract) fn main_part(
     let found = candidates.find(|name| package.has(name));
     found.ok_or(SkipReason::Damaged {
         format: package.format(),
-        what: "its main part is missing",
+        what: "its main part is missing".into(),
     })
 }
 

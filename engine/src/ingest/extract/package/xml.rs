@@ -22,7 +22,7 @@ pub(in crate::ingest::extract) fn decode(
 ) -> Result<String, SkipReason> {
     text::decode(bytes, false).map_err(|_| SkipReason::Damaged {
         format,
-        what: "one of its XML parts is no text",
+        what: "one of its XML parts is no text".into(),
     })
 }
 

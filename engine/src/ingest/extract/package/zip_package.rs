@@ -33,7 +33,7 @@ impl<'a> ZipPackage<'a> {
     ) -> Result<ZipPackage<'a>, SkipReason> {
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| SkipReason::Damaged {
             format,
-            what: "the list of its parts is missing or broken",
+            what: "the list of its parts is missing or broken".into(),
         })?;
         let mut places = HashMap::new();
         for place in 0..archive.len() {
@@ -96,7 +96,7 @@ impl<'a> ZipPackage<'a> {
         };
         let damaged = SkipReason::Damaged {
             format: self.format,
-            what: "one of its parts cannot be read",
+            what: "one of its parts cannot be read".into(),
         };
         let part = match self.archive.by_index(place) {
             Ok(part) => part,

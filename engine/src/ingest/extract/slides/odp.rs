@@ -32,7 +32,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     if slides.reader.is_broken() && slides.deck.slides() == 0 {
         return Err(SkipReason::Damaged {
             format: FORMAT,
-            what: "its content is no XML",
+            what: "its content is no XML".into(),
         });
     }
     slides.deck.finish()

@@ -60,9 +60,9 @@ struct Text {
 /// # Errors
 /// Damaged, encrypted or beyond a limit.
 pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
-    let damaged = |what| SkipReason::Damaged {
+    let damaged = |what: &'static str| SkipReason::Damaged {
         format: FORMAT,
-        what,
+        what: what.into(),
     };
     let file = CompoundFile::open(bytes).ok_or(damaged("its directory is missing"))?;
     let stream = file.read("PowerPoint Document");

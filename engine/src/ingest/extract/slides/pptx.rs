@@ -58,7 +58,7 @@ fn slide_ids(presentation: &str) -> Result<Vec<String>, SkipReason> {
         true => Ok(ids),
         false => Err(SkipReason::Damaged {
             format: FORMAT,
-            what: "its list of slides is no XML",
+            what: "its list of slides is no XML".into(),
         }),
     }
 }

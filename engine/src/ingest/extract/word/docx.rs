@@ -39,7 +39,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     if is_broken && flow.is_empty() {
         return Err(SkipReason::Damaged {
             format: FORMAT,
-            what: "its text is no XML",
+            what: "its text is no XML".into(),
         });
     }
     for kind in ["footnotes", "endnotes", "comments"] {

@@ -42,7 +42,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     if body.read()? && flow.is_empty() {
         return Err(SkipReason::Damaged {
             format: FORMAT,
-            what: "its text is no XML",
+            what: "its text is no XML".into(),
         });
     }
     flow.finish(found)

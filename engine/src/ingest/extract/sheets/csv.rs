@@ -1,0 +1,252 @@
+//! Tables as text: fields between commas, semicolons, tabs or bars, in quotes where they hold such.
+
+use csv::{ReaderBuilder, StringRecord};
+
+use crate::cell_text::{Cell, CellValue, MAX_COLUMNS};
+use crate::ingest::extract::extracted::{Extracted, LineCounter};
+use crate::ingest::extract::sheets::workbook::Workbook;
+use crate::ingest::extract::skip_reason::SkipReason;
+
+/// Bytes of a field; a cell of a spreadsheet holds 32 767 characters.
+const MAX_FIELD_BYTES: usize = 1 << 20;
+/// Bytes of the start of a table that show what stands between its fields.
+const SNIFFED_BYTES: usize = 64 << 10;
+/// Records of that start.
+const SNIFFED_RECORDS: usize = 100;
+
+/// The table in a decoded text: one sheet without a name. An empty line is a row without cells, a field in
+/// quotes may have lines of its own.
+///
+/// # Errors
+/// [`SkipReason::Limit`] or [`SkipReason::TooLong`] when it has too much.
+pub(in crate::ingest::extract) fn extract(
+    source: &str,
+    prefers_tabs: bool,
+) -> Result<Extracted, SkipReason> {
+    let (stated, table) = stated_delimiter(source);
+    let delimiter = stated.unwrap_or_else(|| sniff_delimiter(table, prefers_tabs));
+    let first_byte = source.len() - table.len();
+    let mut workbook = Workbook::new();
+    let mut sheet = workbook.sheet("", false)?;
+    let mut reader = reader(table, delimiter);
+    let mut record = StringRecord::new();
+    let mut lines = LineCounter::new(source);
+    let mut line_numbers = Vec::new();
+    let mut row = 0u32;
+    loop {
+        let at = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+        let (empty_lines, start) = empty_lines(table, at);
+        if !matches!(reader.read_record(&mut record), Ok(true)) {
+            break;
+        }
+        row = row.saturating_add(empty_lines).saturating_add(1);
+        check(&record)?;
+        let mut is_empty = true;
+        for (column, field) in (1u32..).zip(&record) {
+            if field.is_empty() {
+                continue;
+            }
+            is_empty = false;
+            sheet.push(row, column, cell(field))?;
+        }
+        if !is_empty {
+            line_numbers.push(lines.line_of(first_byte.saturating_add(start)));
+        }
+    }
+    sheet.finish()?;
+    let mut found = workbook.finish()?;
+    let is_same = std::iter::zip(1.., &line_numbers).all(|(line, original)| line == *original);
+    if !is_same {
+        found.line_numbers = line_numbers;
+    }
+    Ok(found)
+}
+
+/// Refuses what is no table: without its end, a quoted field swallows all that follows.
+fn check(record: &StringRecord) -> Result<(), SkipReason> {
+    if record.len() > MAX_COLUMNS as usize {
+        return Err(SkipReason::Limit {
+            what: "columns",
+            limit: u64::from(MAX_COLUMNS),
+        });
+    }
+    if record.iter().any(|field| field.len() > MAX_FIELD_BYTES) {
+        return Err(SkipReason::Limit {
+            what: "bytes in a field",
+            limit: MAX_FIELD_BYTES as u64,
+        });
+    }
+    Ok(())
+}
+
+/// A field says by itself whether it is a number.
+fn cell(field: &str) -> Cell {
+    let shown = field.to_owned();
+    let value = CellValue::implied(&shown);
+    Cell { shown, value }
+}
+
+fn reader(table: &str, delimiter: u8) -> csv::Reader<&[u8]> {
+    ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(table.as_bytes())
+}
+
+/// `sep=;` in the first line, as Excel reads it, and the text behind that line.
+fn stated_delimiter(source: &str) -> (Option<u8>, &str) {
+    let stated = || {
+        let rest = source.strip_prefix("sep=")?;
+        let delimiter = rest.bytes().next().filter(u8::is_ascii)?;
+        let rest = rest.get(1..)?;
+        let rest = rest.strip_prefix('\r').unwrap_or(rest);
+        let rest = rest.strip_prefix('\n')?;
+        (!delimiter.is_ascii_alphanumeric() && delimiter != b'"').then_some((delimiter, rest))
+    };
+    match stated() {
+        Some((delimiter, rest)) => (Some(delimiter), rest),
+        None => (None, source),
+    }
+}
+
+/// The delimiter that gives the most records of one width; a comma, or for `.tsv` a tab, in doubt.
+fn sniff_delimiter(table: &str, prefers_tabs: bool) -> u8 {
+    let head = table
+        .get(..table.floor_char_boundary(SNIFFED_BYTES))
+        .unwrap_or_default();
+    let candidates = match prefers_tabs {
+        true => [b'\t', b',', b';', b'|'],
+        false => [b',', b';', b'\t', b'|'],
+    };
+    let mut best = (0, candidates[0]);
+    for delimiter in candidates {
+        if !head.as_bytes().contains(&delimiter) {
+            continue;
+        }
+        let mut widths: Vec<usize> = Vec::new();
+        for record in reader(head, delimiter).records().take(SNIFFED_RECORDS) {
+            widths.push(record.map_or(0, |record| record.len()));
+        }
+        // The last one may be cut.
+        if widths.len() > 1 && head.len() < table.len() {
+            widths.pop();
+        }
+        widths.sort_unstable();
+        let records = widths.len();
+        let same = widths
+            .chunk_by(|a, b| a == b)
+            .filter(|run| run.first().is_some_and(|width| *width > 1))
+            .map(<[usize]>::len)
+            .max();
+        let share = same.unwrap_or(0) * 1000 / records.max(1);
+        if share > best.0 {
+            best = (share, delimiter);
+        }
+    }
+    best.1
+}
+
+/// Empty lines at a byte of the text, which the reader passes over, and where the next record begins.
+fn empty_lines(table: &str, at: usize) -> (u32, usize) {
+    let bytes = table.as_bytes();
+    let byte = |at: usize| bytes.get(at).copied();
+    let mut at = at;
+    // The reader stands between the two bytes of a line end.
+    if byte(at) == Some(b'\n') && at.checked_sub(1).and_then(byte) == Some(b'\r') {
+        at += 1;
+    }
+    let mut lines = 0;
+    loop {
+        let ends = match (byte(at), byte(at + 1)) {
+            (Some(b'\r'), Some(b'\n')) => 2,
+            (Some(b'\r' | b'\n'), _) => 1,
+            _ => return (lines, at),
+        };
+        at += ends;
+        lines += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cell_text;
+    use crate::types::{PartContent, Sheet};
+
+    /// A row and what its cells show.
+    type Row = (u32, Vec<String>);
+
+    fn table(source: &str) -> (Sheet, Vec<Row>, Vec<u32>) {
+        let mut found = extract(source, false).unwrap();
+        let PartContent::Sheet(sheet) = found.parts.pop().unwrap().content else {
+            panic!("no sheet");
+        };
+        let text = found.text.unwrap();
+        let rows = (0..).zip(text.lines()).map(|(line, cells)| {
+            let cells = cell_text::cells(cells);
+            let shown = cells.into_iter().map(|(_, cell)| cell.shown).collect();
+            (sheet.row_of_line(line), shown)
+        });
+        let rows = rows.collect();
+        (sheet, rows, found.line_numbers)
+    }
+
+    #[test]
+    fn empty_lines_keep_their_rows() {
+        for end in ["\n", "\r\n"] {
+            let source = format!(
+                "{end}{end}name,size{end}{end}\"a{end}b\",2{end}{end}{end}c,3{end},,{end}d,4"
+            );
+            let (sheet, rows, lines) = table(&source);
+            let numbers: Vec<u32> = rows.iter().map(|(row, _)| *row).collect();
+            assert_eq!(numbers, [3, 5, 8, 10], "{end:?}");
+            assert_eq!(lines, [3, 5, 9, 11]);
+            assert_eq!(rows[1].1, [format!("a{end}b"), "2".to_owned()]);
+            assert_eq!(
+                (sheet.rows, sheet.columns, sheet.header_row),
+                (10, 2, Some(3))
+            );
+        }
+    }
+
+    #[test]
+    fn the_delimiter_is_the_one_that_gives_even_rows() {
+        for (source, row) in [
+            ("a;b\n1,5;2,5\n3,1;4,2\n", ["a", "b"]),
+            ("a|b\n1|2, or 3\n", ["a", "b"]),
+            ("a\tb\nx, y\tz\n", ["a", "b"]),
+            ("a,b\n\"x;y;z\",2\n", ["a", "b"]),
+            ("sep=;\na;b\n1;2\n", ["a", "b"]),
+        ] {
+            let (sheet, rows, _) = table(source);
+            assert_eq!(rows[0].1, row, "{source}");
+            assert_eq!(sheet.columns, 2, "{source}");
+        }
+        assert_eq!(table("one column\nof words\n").0.columns, 1);
+        assert_eq!(table("").0, Sheet::default());
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        let wide = extract(&",".repeat(20_000), false).unwrap_err();
+        assert_eq!(wide.to_string(), "more than 16384 columns");
+        let open = extract(&format!("a,\"{}", "b,c\n".repeat(300_000)), false);
+        assert_eq!(
+            open.unwrap_err().to_string(),
+            "more than 1048576 bytes in a field"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_rows_that_ascend(source in "[a-c0-9,;\t\"\r\n ]{0,60}") {
+            let (_, rows, lines) = table(&source);
+            prop_assert!(rows.is_sorted_by(|a, b| a.0 < b.0));
+            prop_assert!(lines.is_sorted());
+            prop_assert!(lines.is_empty() || lines.len() == rows.len());
+        }
+    }
+}

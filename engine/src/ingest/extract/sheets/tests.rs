@@ -1,0 +1,251 @@
+use proptest::prelude::*;
+
+use super::package::made_of;
+use super::*;
+use crate::cell_text::{self, Cell, CellValue};
+use crate::types::{PartContent, Sheet};
+
+/// A sheet and its cells by row and column.
+type Cells<'f> = (&'f Sheet, Vec<(u32, u32, Cell)>);
+
+pub(super) fn sheets(found: &Extracted) -> Vec<Cells<'_>> {
+    let text = found.text.as_deref().unwrap();
+    let ends = found.parts.iter().skip(1).map(|part| part.start as usize);
+    let ends = ends.chain([text.len()]);
+    std::iter::zip(&found.parts, ends)
+        .map(|(part, end)| {
+            let PartContent::Sheet(sheet) = &part.content else {
+                panic!("{part:?}");
+            };
+            let lines = text[part.start as usize..end].lines();
+            let cells = (0..).zip(lines).flat_map(|(line, cells)| {
+                let row = sheet.row_of_line(line);
+                cell_text::cells(cells)
+                    .into_iter()
+                    .map(move |(column, cell)| (row, column, cell))
+            });
+            (sheet, cells.collect())
+        })
+        .collect()
+}
+
+fn xlsx(sheet: &str) -> Vec<u8> {
+    made_of(&[
+        (
+            "_rels/.rels",
+            "<Relationships><Relationship Id='r' Type='x/officeDocument' Target='xl/workbook.xml'/>\
+             </Relationships>",
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            "<Relationships><Relationship Id='r1' Type='x/worksheet' Target='worksheets/s.xml'/>\
+             </Relationships>",
+        ),
+        (
+            "xl/workbook.xml",
+            "<workbook><sheets><sheet name='One' r:id='r1'/></sheets></workbook>",
+        ),
+        ("xl/worksheets/s.xml", sheet),
+    ])
+}
+
+fn ods(table: &str) -> Vec<u8> {
+    let content = format!(
+        "<office:document-content><office:body><office:spreadsheet>{table}</office:spreadsheet>\
+         </office:body></office:document-content>"
+    );
+    made_of(&[
+        ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+        ("content.xml", &content),
+    ])
+}
+
+fn read(bytes: &[u8], name: &str) -> Result<Extracted, SkipReason> {
+    extract(recognise(bytes, name).expect("a workbook"), bytes)
+}
+
+#[test]
+fn workbooks_are_recognised_by_their_content() {
+    assert_eq!(
+        recognise(&xlsx("<worksheet/>"), "a.pdf"),
+        Some(Format::Xlsx)
+    );
+    assert_eq!(recognise(&ods(""), "a.docx"), Some(Format::Ods));
+    let word = made_of(&[("word/document.xml", "<document/>")]);
+    let text = made_of(&[("mimetype", "application/vnd.oasis.opendocument.text")]);
+    let binary = made_of(&[(
+        "_rels/.rels",
+        "<a><Relationship Type='x/officeDocument' Target='xl/workbook.bin'/></a>",
+    )]);
+    for other in [
+        &word,
+        &text,
+        &b"a,b\n1,2\n".to_vec(),
+        &b"PK\x03\x04".to_vec(),
+    ] {
+        assert_eq!(recognise(other, "a.xlsx"), None);
+    }
+    assert_eq!(
+        read(&binary, "a.xlsb").unwrap_err().to_string(),
+        "a format that is not read (Excel binary workbook)"
+    );
+    let compound = |stream: &str| -> Vec<u8> {
+        let name = stream.encode_utf16().flat_map(u16::to_le_bytes);
+        COMPOUND_FILE.iter().copied().chain(name).collect()
+    };
+    assert_eq!(recognise(&compound("Workbook"), "a"), Some(Format::Xls));
+    assert_eq!(recognise(&compound("WordDocument"), "a.xls"), None);
+    let encrypted = compound("EncryptedPackage");
+    assert_eq!(recognise(&encrypted, "a.docx"), None);
+    assert_eq!(
+        read(&encrypted, "A.XLSX").unwrap_err(),
+        SkipReason::Encrypted("Excel workbook")
+    );
+}
+
+#[test]
+fn a_sheet_of_two_cells_costs_two_cells() {
+    let bytes = xlsx(
+        "<worksheet><sheetData><row r='1'><c r='A1'><v>1</v></c></row>\
+         <row r='1048576'><c r='XFD1048576'><v>2</v></c></row></sheetData></worksheet>",
+    );
+    let found = read(&bytes, "a.xlsx").unwrap();
+    assert_eq!(found.text.as_deref(), Some("1\n\\>16384;2\n"));
+    let bytes = ods(
+        "<table:table table:name='One'><table:table-row><table:table-cell \
+         table:number-columns-repeated='16383'/><table:table-cell><text:p>a</text:p></table:table-cell>\
+         </table:table-row><table:table-row table:number-rows-repeated='1048574'><table:table-cell/>\
+         </table:table-row><table:table-row><table:table-cell><text:p>b</text:p></table:table-cell>\
+         </table:table-row></table:table>",
+    );
+    let found = read(&bytes, "a.ods").unwrap();
+    assert_eq!(found.text.as_deref(), Some("\\>16384;a\nb\n"));
+    let (sheet, _) = sheets(&found)[0];
+    assert_eq!((sheet.rows, sheet.columns), (1_048_576, 16_384));
+}
+
+#[test]
+fn repeated_cells_beyond_the_limit_are_refused() {
+    let bytes = ods(
+        "<table:table><table:table-row table:number-rows-repeated='9000'><table:table-cell \
+         table:number-columns-repeated='9000'><text:p>x</text:p></table:table-cell>\
+         </table:table-row></table:table>",
+    );
+    let refused = read(&bytes, "a.ods").unwrap_err().to_string();
+    assert_eq!(refused, "more than 2000000 cells");
+}
+
+#[test]
+fn damaged_and_encrypted_workbooks_say_so() {
+    let broken = xlsx("<worksheet><sheetData><row r='1'></c></row></sheetData></worksheet>");
+    let refused = read(&broken, "a.xlsx").unwrap_err().to_string();
+    assert!(
+        refused.starts_with("damaged Excel workbook: a sheet: "),
+        "{refused}"
+    );
+    let cut = xlsx("<worksheet/>");
+    let refused = read(&cut[..cut.len() - 30], "a.xlsx").unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            SkipReason::Damaged {
+                format: "Excel workbook",
+                ..
+            }
+        ),
+        "{refused}"
+    );
+    let encrypted = made_of(&[
+        ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
+        (
+            "META-INF/manifest.xml",
+            "<manifest><file-entry><manifest:encryption-data/></file-entry></manifest>",
+        ),
+        ("content.xml", "\u{1}\u{2}"),
+    ]);
+    assert_eq!(
+        read(&encrypted, "a.ods").unwrap_err(),
+        SkipReason::Encrypted("OpenDocument spreadsheet")
+    );
+    let empty = made_of(&[("mimetype", "application/vnd.oasis.opendocument.spreadsheet")]);
+    let refused = read(&empty, "a.ods").unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "damaged OpenDocument spreadsheet: it has no content.xml"
+    );
+}
+
+#[test]
+fn cells_of_an_open_document_show_what_their_paragraphs_say() {
+    let bytes = ods("<table:table table:name='A'><table:table-row>\
+         <table:table-cell office:value-type='currency' office:value='1234.5'><text:p>$1,234.50</text:p>\
+         <office:annotation><text:p>note</text:p></office:annotation></table:table-cell>\
+         <table:table-cell office:value-type='date' office:date-value='2024-05-06'><text:p>May 6</text:p>\
+         </table:table-cell>\
+         <table:table-cell office:value-type='time' office:time-value='PT16H17M36.5S'><text:p>16:17</text:p>\
+         </table:table-cell>\
+         <table:table-cell office:value-type='boolean' office:boolean-value='true'><text:p>TRUE</text:p>\
+         </table:table-cell>\
+         <table:table-cell office:value-type='string' table:number-columns-repeated='2'>\
+         <text:p> a <text:span> b</text:span><text:s text:c='2'/>&amp;</text:p><text:p>c</text:p></table:table-cell>\
+         <table:table-cell table:formula='of:=[.A1]+1'/>\
+         <table:table-cell office:value-type='string' calcext:value-type='error' table:formula='of:=1/0'>\
+         <text:p>#DIV/0!</text:p></table:table-cell>\
+         </table:table-row></table:table><table:table table:name='Empty'/>");
+    let found = read(&bytes, "a.ods").unwrap();
+    let sheets = sheets(&found);
+    let cells = &sheets[0].1;
+    let cell = |shown: &str, value: CellValue| Cell {
+        shown: shown.to_owned(),
+        value,
+    };
+    let words = || "a b  &\nc".to_owned();
+    let expected = [
+        cell("$1,234.50", CellValue::Number(1234.5)),
+        cell("May 6", CellValue::Date("2024-05-06".to_owned())),
+        cell("16:17", CellValue::Date("16:17:36.500".to_owned())),
+        Cell::plain(CellValue::Boolean(true)),
+        Cell::plain(CellValue::Text(words())),
+        Cell::plain(CellValue::Text(words())),
+        cell("", CellValue::Formula("=[.A1]+1".to_owned())),
+        Cell::plain(CellValue::Error("#DIV/0!".to_owned())),
+    ];
+    let found: Vec<Cell> = cells.iter().map(|(.., cell)| cell.clone()).collect();
+    assert_eq!(found, expected);
+    assert_eq!((sheets[1].0.rows, sheets[1].0.columns), (0, 0));
+    assert_eq!(sheets[1].0.name, "Empty");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_xml_of_a_sheet_gives_cells_or_a_reason(
+        parts in prop::collection::vec(
+            prop_oneof![
+                "</?(row|c|v|f|is|t|sheetData|si)>",
+                "<(row|c) r='[A-Z]{0,3}[0-9]{0,7}' t='(s|b|d|e|str)?' s='[0-9]{1,3}'>",
+                "</?table:(table|table-row|table-cell)( table:number-(rows|columns)-repeated='[0-9]{1,3}')?>",
+                "</?text:(p|s|span)( text:c='[0-9]{1,9}')?>",
+                "[&;#x0-9a-z<>' ]{0,8}",
+            ],
+            0..40,
+        ),
+    ) {
+        let inside = parts.concat();
+        let _ = read(&xlsx(&format!("<worksheet><sheetData>{inside}")), "a.xlsx");
+        let _ = read(&ods(&inside), "a.ods");
+    }
+
+    #[test]
+    fn a_changed_byte_gives_a_document_or_a_reason(at in 0usize..2000, byte: u8) {
+        let sheet = "<worksheet><sheetData><row><c t='str'><v>x</v></c></row></sheetData></worksheet>";
+        for mut bytes in [xlsx(sheet), ods("<table:table/>")] {
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            if let Some(format) = recognise(&bytes, "a") {
+                let _ = extract(format, &bytes);
+            }
+        }
+    }
+}

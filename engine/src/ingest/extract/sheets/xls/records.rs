@@ -1,0 +1,22 @@
+//! The records of a stream.
+
+use crate::ingest::extract::package::little_endian::u16_at;
+
+/// A record.
+pub(super) struct Record<'s> {
+    pub(super) kind: u16,
+    pub(super) data: &'s [u8],
+}
+
+/// The records from the start of `stream` on; one that is cut short has what there is of it.
+pub(super) fn records(stream: &[u8]) -> impl Iterator<Item = Record<'_>> {
+    let mut rest = stream;
+    std::iter::from_fn(move || {
+        let kind = u16_at(rest, 0)?;
+        let length = usize::from(u16_at(rest, 2)?);
+        let (_, body) = rest.split_at_checked(4)?;
+        let (data, behind) = body.split_at(length.min(body.len()));
+        rest = behind;
+        Some(Record { kind, data })
+    })
+}
