@@ -294,9 +294,8 @@ fn any_history_answers_as_one_commit_of_what_is_left() {
             }
             writer.commit().expect("commit");
             for (name, text) in batch.iter().skip(1) {
-                let document = kb_engine::document_of(name, text.as_bytes());
-                let replaced = writer.replace(document.expect("text")).expect("replaced");
-                assert!(replaced, "{name}");
+                let replaced = writer.replace_bytes(name, text.as_bytes());
+                assert!(replaced.expect("replaced"), "{name}");
             }
             if removed.len() > 4 {
                 for name in removed.drain(..) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use kb_engine::{
     Entry, IndexOptions, Kb, KbWriter, Mode, Progress, Request, SealOptions, SealReport, Stage,
-    VerifyOptions, document_of,
+    VerifyOptions,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -138,8 +138,7 @@ fn with_history(path: &Path, seed: u64, changes: usize) -> Content {
             }
             _ => {
                 let text = numbers.text();
-                let document = document_of(&name, text.as_bytes()).expect("text");
-                let had = kb.replace(document).expect("put");
+                let had = kb.replace_bytes(&name, text.as_bytes()).expect("put");
                 assert_eq!(had, content.contains_key(&name));
                 content.entry(name).or_default().0 = text;
             }

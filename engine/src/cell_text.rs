@@ -14,7 +14,11 @@
 //! number where it is written as this module writes that number, `TRUE` and `FALSE` are booleans, and all
 //! else is text; an empty one is no cell. A value without text is that of `shown`.
 
+mod shown;
+
 use std::fmt::Write as _;
+
+pub use self::shown::ShownRows;
 
 /// Columns of the widest sheet that any program writes: XFD.
 pub const MAX_COLUMNS: u32 = 16_384;

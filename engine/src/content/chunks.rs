@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::cell_text::ShownRows;
 use crate::content::CommitView;
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::sections::section_span;
@@ -9,7 +10,7 @@ use crate::content::text::{lines_of_part, rows_of, span_of};
 use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, TextParts, TextPosition, fill, fill_texts, skip};
 use crate::store::outline::SectionPath;
-use crate::types::{ChunkSpan, Lines, Span};
+use crate::types::{ChunkSpan, Lines, PartKind, Span};
 
 /// One chunk of a document; or where it alone is over the budget, a part of it, with the bytes and lines of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct ChunkText {
     pub at: ChunkSpan,
     /// Headings above it, outermost first.
     pub section: Vec<String>,
-    /// The stored text of the bytes at [`at`](Self::at).
+    /// The stored text of the bytes at [`at`](Self::at); of sheets, what their cells show.
     pub text: String,
 }
 
@@ -101,5 +102,12 @@ pub(crate) fn chunks(
             chunk.text.drain(..part.start);
         },
     };
-    fill_texts(&scope, budget, start, texts, &parts)
+    let mut found = fill_texts(&scope, budget, start, texts, &parts)?;
+    let of_parts = commit.catalog.parts.count(commit.snapshot, id)?;
+    if of_parts.is_some_and(|(kind, _)| kind == PartKind::Sheet) {
+        for chunk in &mut found.items {
+            chunk.text = ShownRows::of(&chunk.text).text;
+        }
+    }
+    Ok(found)
 }

@@ -4,12 +4,13 @@
 use std::ops::Range;
 
 use crate::catalog::BoundSegment;
+use crate::cell_text::ShownRows;
 use crate::content::paged_call::PagedCall;
 use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
 use crate::paging::{Budget, Cursor, CursorScope, PageOptions, line_cut, tokens};
 use crate::store::documents::DocumentRecord;
-use crate::types::{DocumentId, Lines, Span, line_ends};
+use crate::types::{DocumentId, Lines, PartKind, Span, line_ends};
 
 /// Most bytes of a text that [`Kb::text`](crate::Kb::text) returns as one string.
 pub const WHOLE_TEXT_LIMIT_BYTES: u64 = 256 << 20;
@@ -23,7 +24,7 @@ pub struct DocumentText {
     /// Lines of the original that `text` covers; where the text has lines of its own
     /// ([`DocumentInfo::has_own_lines`]), those of the chunks it is made of.
     pub lines: Lines,
-    /// The text.
+    /// The text; of sheets, what their cells show: a row a line, with a tab between cells.
     pub text: String,
     /// Tokens of `text`, at 4 bytes each.
     pub tokens: u64,
@@ -32,6 +33,19 @@ pub struct DocumentText {
     /// Continues the text when passed in [`PageOptions::cursor`](crate::PageOptions); `None`: it ends
     /// here.
     pub next: Option<Cursor>,
+    /// Bytes of the stored text that `text` shows, and those behind the last line end among them.
+    pub(crate) stored_bytes: (u32, u32),
+}
+
+impl DocumentText {
+    /// The text as it is read: of sheets, what their cells show.
+    fn shown(mut self) -> DocumentText {
+        if self.document.part_kind == Some(PartKind::Sheet) {
+            self.text = ShownRows::of(&self.text).text;
+            self.tokens = tokens(self.text.len() as u64);
+        }
+        self
+    }
 }
 
 /// See [`crate::Kb::text`].
@@ -129,7 +143,7 @@ fn whole(
     let path = record.path.clone();
     let start = u64::from(span.start);
     match from(commit, document, start, len)? {
-        Some(text) if text.text.len() as u64 == len => Ok(text),
+        Some(text) if text.text.len() as u64 == len => Ok(text.shown()),
         _ => Err(damaged(&path)),
     }
 }
@@ -181,7 +195,11 @@ fn from(
         lines.last = lines.first.saturating_add(line_ends(shown));
     }
     text.truncate(kept);
+    let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let begun = text.rsplit('\n').next().unwrap_or_default();
+    let stored_bytes = (len(&text), len(begun));
     Ok(Some(DocumentText {
+        stored_bytes,
         tokens: tokens(text.len() as u64),
         over_budget: false,
         next: None,
@@ -217,7 +235,7 @@ pub(super) fn paged(
     budget.take(len);
     text.over_budget = budget.is_over();
     text.next = budget.cursor(scope, (len < left).then(|| offset.saturating_add(len)));
-    Ok(text)
+    Ok(text.shown())
 }
 
 /// The span of the text that holds `lines` of the original, the whole text without `lines`. Where the

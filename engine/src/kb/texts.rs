@@ -149,17 +149,17 @@ fn read(
 /// The name of what follows a text that is cut, of which `lines` without `skip_bytes` were asked for.
 fn rest_of(text: &DocumentText, lines: Lines, skip_bytes: u32) -> String {
     let path = &text.document.path;
-    let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let (all_bytes, begun_bytes) = text.stored_bytes;
     let next = |first: u32| Lines { first, ..lines };
     // Its lines are not those of the original: only bytes say where it was cut.
     if text.document.has_own_lines {
-        return name_of(path, lines, skip_bytes.saturating_add(len(&text.text)));
+        return name_of(path, lines, skip_bytes.saturating_add(all_bytes));
     }
-    match text.text.rsplit_once('\n') {
-        Some((_, "")) => name_of(path, next(text.lines.last.saturating_add(1)), 0),
-        Some((_, begun)) => name_of(path, next(text.lines.last), len(begun)),
-        None => {
-            let skip_bytes = skip_bytes.saturating_add(len(&text.text));
+    match begun_bytes {
+        0 => name_of(path, next(text.lines.last.saturating_add(1)), 0),
+        _ if begun_bytes < all_bytes => name_of(path, next(text.lines.last), begun_bytes),
+        _ => {
+            let skip_bytes = skip_bytes.saturating_add(all_bytes);
             name_of(path, next(text.lines.first), skip_bytes)
         }
     }

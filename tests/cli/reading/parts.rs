@@ -116,6 +116,26 @@ fn rows_have_their_number_and_cells() {
 }
 
 #[test]
+fn rows_are_read_as_their_cells_show_them() {
+    let folder = folder();
+    let shown = "Vessel\tDay\tDues\nKittiwake\t1 March\t$1234.50\nRazorbill and tender\t\t$0.25\n\
+                 Sum\t\t=SUM(C2:C5)\n";
+    let whole = text(&folder, &["get", "ledger.xlsx"]);
+    assert!(whole.contains(shown), "{whole}");
+    let found = objects(&folder, &["search", "Kittiwake dues", "--json"]);
+    let hit = &found[0];
+    assert_eq!(hit["text"], shown);
+    let snippet = objects(
+        &folder,
+        &["search", "tender $0.25", "--mode", "keyword", "--json"],
+    );
+    assert_eq!(snippet[0]["text"], shown);
+    // What is stored beside what is shown is not searched: d2024 of 2024-03-01.
+    let mark = kb(&folder, &["search", "d2024", "--mode", "keyword"]).expect(1);
+    assert_eq!(mark.stdout, "");
+}
+
+#[test]
 fn rows_go_on_where_they_were_cut() {
     let folder = folder();
     let mut all = Vec::new();

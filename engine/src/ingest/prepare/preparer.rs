@@ -1,5 +1,8 @@
 //! Document -> chunks, terms and vectors: all the work that needs no order, on any thread.
 
+use std::borrow::Cow;
+
+use crate::cell_text::ShownRows;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::keyword::{
@@ -10,7 +13,7 @@ use crate::ingest::prepare::limits;
 use crate::ingest::tags;
 use crate::store::outline::SectionPath;
 use crate::types::part::{part_lines, part_span};
-use crate::types::{ChunkSpan, Document, Lines, Span};
+use crate::types::{ChunkSpan, Document, Lines, PartKind, Span};
 
 /// Where a document came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -141,7 +144,9 @@ impl<'m> Preparer<'m> {
         let mut sections = SectionPath::new(&document.outline);
         for (chunk, row) in chunks.iter().zip(vectors.chunks_exact_mut(stride)) {
             let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
-            let text = document.text.get(start..end).unwrap_or_default();
+            let stored = document.text.get(start..end).unwrap_or_default();
+            let text = searched(&document, stored);
+            let text = text.as_ref();
             let above = sections.at(chunk.span.start);
             // The first heading of a document is often its title, which counts already.
             let headings: Vec<&str> = above.filter(|title| *title != document.title).collect();
@@ -171,6 +176,15 @@ impl<'m> Preparer<'m> {
             vectors,
             stride,
         })
+    }
+}
+
+/// What of a stored text is searched: of sheets, what their cells show.
+fn searched<'t>(document: &Document, stored: &'t str) -> Cow<'t, str> {
+    let first = document.parts.first();
+    match first.map(|part| part.content.kind()) {
+        Some(PartKind::Sheet) => Cow::Owned(ShownRows::of(stored).text),
+        _ => Cow::Borrowed(stored),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::cell_text::ShownRows;
 use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, TermSet};
 use crate::search::calibration::Calibration;
@@ -274,6 +275,9 @@ impl<'r> Renderer<'r> {
             line.min(hit.lines.last)
         });
         hit.part = self.part(file, passage, &stored, hit.span, hit.lines)?;
+        if matches!(hit.part, Some(HitPart::Sheet { .. })) {
+            show_cells(&mut hit);
+        }
         Ok(hit)
     }
 
@@ -445,6 +449,20 @@ impl<'r> Renderer<'r> {
             keep
         });
         highlights
+    }
+}
+
+/// Puts what the cells of rows show in the place of their stored form. Lines stay lines.
+fn show_cells(hit: &mut Hit) {
+    let shown = ShownRows::of(&hit.text);
+    for highlight in &mut hit.highlights {
+        *highlight = shown.range(highlight);
+    }
+    hit.highlights.retain(|highlight| !highlight.is_empty());
+    hit.snippet = shown.range(&hit.snippet);
+    hit.text = shown.text;
+    for context in [&mut hit.before, &mut hit.after] {
+        *context = ShownRows::of(context).text;
     }
 }
 

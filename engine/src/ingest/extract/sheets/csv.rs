@@ -3,7 +3,7 @@
 use csv::{ReaderBuilder, StringRecord};
 
 use crate::cell_text::{Cell, CellValue, MAX_COLUMNS};
-use crate::ingest::extract::extracted::{Extracted, LineCounter};
+use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::sheets::workbook::Workbook;
 use crate::ingest::extract::skip_reason::SkipReason;
 
@@ -25,41 +25,27 @@ pub(in crate::ingest::extract) fn extract(
 ) -> Result<Extracted, SkipReason> {
     let (stated, table) = stated_delimiter(source);
     let delimiter = stated.unwrap_or_else(|| sniff_delimiter(table, prefers_tabs));
-    let first_byte = source.len() - table.len();
     let mut workbook = Workbook::new();
     let mut sheet = workbook.sheet("", false)?;
     let mut reader = reader(table, delimiter);
     let mut record = StringRecord::new();
-    let mut lines = LineCounter::new(source);
-    let mut line_numbers = Vec::new();
     let mut row = 0u32;
     loop {
         let at = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
-        let (empty_lines, start) = empty_lines(table, at);
+        let empty_lines = empty_lines(table, at);
         if !matches!(reader.read_record(&mut record), Ok(true)) {
             break;
         }
         row = row.saturating_add(empty_lines).saturating_add(1);
         check(&record)?;
-        let mut is_empty = true;
         for (column, field) in (1u32..).zip(&record) {
-            if field.is_empty() {
-                continue;
+            if !field.is_empty() {
+                sheet.push(row, column, cell(field))?;
             }
-            is_empty = false;
-            sheet.push(row, column, cell(field))?;
-        }
-        if !is_empty {
-            line_numbers.push(lines.line_of(first_byte.saturating_add(start)));
         }
     }
     sheet.finish()?;
-    let mut found = workbook.finish()?;
-    let is_same = std::iter::zip(1.., &line_numbers).all(|(line, original)| line == *original);
-    if !is_same {
-        found.line_numbers = line_numbers;
-    }
-    Ok(found)
+    workbook.finish()
 }
 
 /// Refuses what is no table: without its end, a quoted field swallows all that follows.
@@ -147,8 +133,8 @@ fn sniff_delimiter(table: &str, prefers_tabs: bool) -> u8 {
     best.1
 }
 
-/// Empty lines at a byte of the text, which the reader passes over, and where the next record begins.
-fn empty_lines(table: &str, at: usize) -> (u32, usize) {
+/// Empty lines at a byte of the text, which the reader passes over.
+fn empty_lines(table: &str, at: usize) -> u32 {
     let bytes = table.as_bytes();
     let byte = |at: usize| bytes.get(at).copied();
     let mut at = at;
@@ -161,7 +147,7 @@ fn empty_lines(table: &str, at: usize) -> (u32, usize) {
         let ends = match (byte(at), byte(at + 1)) {
             (Some(b'\r'), Some(b'\n')) => 2,
             (Some(b'\r' | b'\n'), _) => 1,
-            _ => return (lines, at),
+            _ => return lines,
         };
         at += ends;
         lines += 1;
@@ -179,7 +165,7 @@ mod tests {
     /// A row and what its cells show.
     type Row = (u32, Vec<String>);
 
-    fn table(source: &str) -> (Sheet, Vec<Row>, Vec<u32>) {
+    fn table(source: &str) -> (Sheet, Vec<Row>) {
         let mut found = extract(source, false).unwrap();
         let PartContent::Sheet(sheet) = found.parts.pop().unwrap().content else {
             panic!("no sheet");
@@ -191,7 +177,8 @@ mod tests {
             (sheet.row_of_line(line), shown)
         });
         let rows = rows.collect();
-        (sheet, rows, found.line_numbers)
+        assert!(found.line_numbers.is_empty());
+        (sheet, rows)
     }
 
     #[test]
@@ -200,10 +187,9 @@ mod tests {
             let source = format!(
                 "{end}{end}name,size{end}{end}\"a{end}b\",2{end}{end}{end}c,3{end},,{end}d,4"
             );
-            let (sheet, rows, lines) = table(&source);
+            let (sheet, rows) = table(&source);
             let numbers: Vec<u32> = rows.iter().map(|(row, _)| *row).collect();
             assert_eq!(numbers, [3, 5, 8, 10], "{end:?}");
-            assert_eq!(lines, [3, 5, 9, 11]);
             assert_eq!(rows[1].1, [format!("a{end}b"), "2".to_owned()]);
             assert_eq!(
                 (sheet.rows, sheet.columns, sheet.header_row),
@@ -221,7 +207,7 @@ mod tests {
             ("a,b\n\"x;y;z\",2\n", ["a", "b"]),
             ("sep=;\na;b\n1;2\n", ["a", "b"]),
         ] {
-            let (sheet, rows, _) = table(source);
+            let (sheet, rows) = table(source);
             assert_eq!(rows[0].1, row, "{source}");
             assert_eq!(sheet.columns, 2, "{source}");
         }
@@ -243,10 +229,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_gives_rows_that_ascend(source in "[a-c0-9,;\t\"\r\n ]{0,60}") {
-            let (_, rows, lines) = table(&source);
+            let (_, rows) = table(&source);
             prop_assert!(rows.is_sorted_by(|a, b| a.0 < b.0));
-            prop_assert!(lines.is_sorted());
-            prop_assert!(lines.is_empty() || lines.len() == rows.len());
         }
     }
 }
