@@ -45,8 +45,10 @@ enum Kind {
     Markup,
     /// Prose without markup.
     Prose,
-    /// Documents of office programs, which are no text.
+    /// Documents that are no text: of office programs.
     Office,
+    /// Workbooks, which are no text.
+    Workbook,
     /// Data in a notation that has a name as a language: JSON, YAML.
     DataLanguage,
     /// Tables and other data that is no language.
@@ -62,7 +64,7 @@ const fn row(name: &'static str, kind: Kind, files: &'static str, aliases: &'sta
     }
 }
 
-use Kind::{Code, Data, DataLanguage, Markup, Office, Prose};
+use Kind::{Code, Data, DataLanguage, Markup, Office, Prose, Workbook};
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Row] = &[
@@ -206,9 +208,9 @@ pub(super) static ROWS: &[Row] = &[
     row("subtitles", Data, "srt vtt", "srt"),
     row("tsv", Data, "tsv tab", ""),
     // Workbooks.
-    row("ods", Data, "ods ots", ""),
-    row("xls", Data, "xls xlt", ""),
-    row("xlsx", Data, "xlsx xlsm xltx xltm", "excel"),
+    row("ods", Workbook, "ods ots", ""),
+    row("xls", Workbook, "xls xlt", ""),
+    row("xlsx", Workbook, "xlsx xlsm xltx xltm", "excel"),
 ];
 
 impl Row {
@@ -218,7 +220,7 @@ impl Row {
             Markup => (true, Class::Doc),
             Prose | Office => (false, Class::Doc),
             DataLanguage => (true, Class::Data),
-            Data => (false, Class::Data),
+            Data | Workbook => (false, Class::Data),
         };
         FileType {
             name: self.name,
@@ -326,9 +328,9 @@ pub fn from_type(name: &str) -> Option<FileType> {
 }
 
 /// Whether files of a type are no text: a text under such a name is of another type.
-pub fn is_office(name: &str) -> bool {
+pub fn is_packed(name: &str) -> bool {
     ROWS.iter()
-        .any(|row| row.name == name && matches!(row.kind, Office))
+        .any(|row| row.name == name && matches!(row.kind, Office | Workbook))
 }
 
 /// The short word for a stored type, as people name it and as files of it end: `markdown` -> `md`,

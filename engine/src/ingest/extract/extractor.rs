@@ -4,12 +4,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::file_types::{self, FileType};
 use crate::ingest::extract::extracted::{Extracted, MAX_TITLE_CHARS, tidy};
-#[cfg(feature = "office")]
-use crate::ingest::extract::formats;
-#[cfg(feature = "sheets")]
-use crate::ingest::extract::sheets;
+use crate::ingest::extract::formats::{self, Reader};
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
-use crate::ingest::extract::{code, html, markdown, rst, text};
+use crate::ingest::extract::{code, text};
 use crate::types::{Class, Document};
 
 /// The document in `bytes`, under the name `document_path`. Linear in the size of the file, but
@@ -18,26 +15,24 @@ use crate::types::{Class, Document};
 /// # Errors
 /// Why the file cannot be a document; the caller reports it and goes on.
 pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason> {
-    #[cfg(feature = "sheets")]
-    if let Some(format) = sheets::recognise(bytes, document_path) {
-        let file_type = file_types::from_name(&format!("a.{}", format.file_type()));
-        let extracted = sheets::extract(format, bytes)?;
-        let file_type = file_type.unwrap_or(file_types::UNKNOWN);
-        return document(document_path, file_type, extracted, String::new());
-    }
-    let binary = text::binary_format(bytes);
-    #[cfg(feature = "office")]
-    if let Some(format) = formats::recognise(bytes, binary)? {
+    if let Some(format) = formats::recognise(document_path, bytes)? {
+        format.check_size(bytes.len())?;
+        let Reader::Bytes(read) = format.reader else {
+            return Err(SkipReason::Unsupported(format.label));
+        };
         let file_type = file_types::from_type(format.name).unwrap_or(file_types::UNKNOWN);
-        let extracted = (format.extract)(bytes)?;
-        return document(document_path, file_type, extracted, String::new());
+        return document(document_path, file_type, read(bytes)?, String::new());
     }
-    if let Some(format) = binary {
+    if let Some(format) = text::binary_format(bytes) {
         return Err(SkipReason::Binary(format));
     }
     // A page or a plain text under the name of an office format is what it is.
     let named = file_types::from_name(document_path);
-    let named = named.filter(|found| !file_types::is_office(found.name));
+    let named = named.filter(|found| !file_types::is_packed(found.name));
+    let format = named.and_then(|named| formats::of_text(named.name));
+    if let Some(format) = format {
+        format.check_size(bytes.len())?;
+    }
     let is_html = named.is_some_and(|found| found.name == "html");
     let source = text::decode(bytes, is_html)?;
     if source.len() > MAX_TEXT_BYTES {
@@ -49,13 +44,8 @@ pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason
     if code::is_machine_made(&source, file_type)? {
         file_type.class = Class::Data;
     }
-    let extracted = match file_type.name {
-        "markdown" => markdown::extract(&source),
-        "html" => html::extract(&source),
-        "rst" => rst::extract(&source),
-        // What is too large for a table, or is none in spite of its name, is kept as the text that it is.
-        #[cfg(feature = "sheets")]
-        name @ ("csv" | "tsv") => sheets::extract_table(&source, name == "tsv").unwrap_or_default(),
+    let extracted = match formats::of_text(file_type.name).map(|format| format.reader) {
+        Some(Reader::Text(read)) => read(&source)?,
         _ => Extracted::default(),
     };
     document(document_path, file_type, extracted, source)
@@ -106,8 +96,10 @@ fn choose_type(path: &str, named: Option<FileType>, source: &str) -> FileType {
             file_types::from_name("translation.ui").unwrap_or(found)
         }
         Some(found) => found,
-        None if is_page(source) => file_types::from_type("html").unwrap_or(file_types::UNKNOWN),
         None => {
+            if let Some(format) = formats::of_text_start(source) {
+                return file_types::from_type(format.name).unwrap_or(file_types::UNKNOWN);
+            }
             let has_extension = file_name(path).contains('.');
             let by_line = file_types::from_first_line(first_line());
             match by_line {
@@ -117,15 +109,6 @@ fn choose_type(path: &str, named: Option<FileType>, source: &str) -> FileType {
             }
         }
     }
-}
-
-/// Whether a text without a name that says so is a page of HTML.
-fn is_page(source: &str) -> bool {
-    let start = source.trim_start();
-    ["<!doctype html", "<html"].into_iter().any(|mark| {
-        let head = start.get(..mark.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(mark))
-    })
 }
 
 fn file_name(path: &str) -> &str {

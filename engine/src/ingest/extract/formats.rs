@@ -1,140 +1,195 @@
-//! Formats whose documents are more than text: how each is recognised and what reads it.
+//! The table of the formats of documents: how each is recognised, what reads it, and within which limits.
+//!
+//! A format is decided by content; the name of the file decides between what looks alike (a text may be Markdown,
+//! a table or a program). How files of a format are called and their media types stand in [`crate::file_types`],
+//! under the same name, because search needs them without any reader.
+
+mod recognise;
 
 use crate::ingest::extract::extracted::Extracted;
-use crate::ingest::extract::package::compound_file::{self, CompoundFile};
-use crate::ingest::extract::package::ooxml;
-use crate::ingest::extract::package::xml::{self, XmlEvent, XmlReader};
-use crate::ingest::extract::package::zip_package::ZipPackage;
+#[cfg(feature = "sheets")]
+use crate::ingest::extract::sheets::{csv, ods, xls, xlsx};
 use crate::ingest::extract::skip_reason::SkipReason;
-use crate::ingest::extract::{slides, word};
+#[cfg(feature = "office")]
+use crate::ingest::extract::slides::{odp, ppt, pptx};
+#[cfg(feature = "office")]
+use crate::ingest::extract::word::{doc, docx, odt, rtf};
+use crate::ingest::extract::{html, markdown, rst};
 
-/// Bytes of a main part in which its outermost element begins.
-const MAIN_PART_BYTES: u64 = 64 << 10;
-/// Bytes before `{\rtf` in files that begin with white space or a mark.
-const RTF_START_BYTES: usize = 64;
+#[cfg_attr(not(test), expect(unused_imports, reason = "the worker process asks"))]
+pub(in crate::ingest) use recognise::needs_worker;
+pub(super) use recognise::{of_text_start, recognise};
+
+/// Bytes of a file that is packed or binary. Larger than any of the 4,220 files that the readers were measured on;
+/// with the limits of [`super::package`] it bounds the memory of a reader to about 1 GiB.
+const MAX_PACKED_BYTES: usize = 256 << 20;
+/// Bytes of a file that is text. A document holds 64 MiB of it; other encodings take up to twice that.
+const MAX_PLAIN_BYTES: usize = 128 << 20;
 
 /// One format.
 #[derive(Debug)]
 pub(super) struct Format {
-    /// The file type of its documents.
+    /// The file type of its documents, by which [`crate::file_types`] has its extensions and media types.
     pub(super) name: &'static str,
+    /// What errors call it.
+    pub(super) label: &'static str,
     mark: Mark,
-    /// Reads it. Any bytes give a document or a reason, in time and memory that the limits of each reader bound.
-    pub(super) extract: fn(&[u8]) -> Result<Extracted, SkipReason>,
+    pub(super) reader: Reader,
+    /// Whether its files are read in the worker process: all but plain text, Markdown, code and tables as text.
+    pub(super) needs_worker: bool,
+    /// Bytes of a file; a longer one is refused before it is read.
+    pub(super) max_bytes: usize,
 }
 
 /// What shows that a file is of a format, whatever its name is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Mark {
     /// The outermost element of the main part of an Office Open XML package.
     MainElement(&'static str),
-    /// The end of the media type of an OpenDocument package.
-    OpenDocument(&'static str),
-    /// A stream of a compound file.
-    Stream(&'static str),
-    /// How the file begins, within its first 64 bytes.
-    Start(&'static [u8]),
+    /// How the main part of such a package ends, which is no XML.
+    MainPart(&'static str),
+    /// The media type in the first part of a package, without `-template` and `-master`.
+    MediaType(&'static str),
+    /// One of these streams of a compound file.
+    Streams(&'static [&'static str]),
+    /// How the file begins.
+    Start(fn(&[u8]) -> bool),
+    /// How a decoded text begins that has no name which says what it is.
+    TextStart(fn(&str) -> bool),
+    /// Nothing but the name.
+    Name,
 }
 
-/// All of them.
+/// What reads a file. Any bytes give a document or a reason, in time and memory that the limits of each reader bound.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reader {
+    /// From its bytes.
+    Bytes(fn(&[u8]) -> Result<Extracted, SkipReason>),
+    /// From its decoded text, which is the text of the document where the reader gives no other.
+    Text(fn(&str) -> Result<Extracted, SkipReason>),
+    /// Nothing: it is known only to be refused by its name.
+    None,
+}
+
+/// All of them; the first whose mark fits counts. What is in none of these rows and is text is stored as it is.
+///
+/// Beside the bytes of a file, every document is limited to 64 MiB of text, 65,535 headings and 65,535 pages, sheets
+/// or slides; packages to 128 MiB a part and 512 MiB of parts; XML to 2,000 elements inside each other; workbooks to
+/// 10,000 sheets and 2,000,000 cells; RTF to 4,000 groups inside each other.
 #[rustfmt::skip]
 static FORMATS: &[Format] = &[
-    Format { name: "docx", mark: Mark::MainElement("document"), extract: word::docx::extract },
-    Format { name: "doc", mark: Mark::Stream("WordDocument"), extract: word::doc::extract },
-    Format { name: "rtf", mark: Mark::Start(b"{\\rtf"), extract: word::rtf::extract },
-    Format { name: "odt", mark: Mark::OpenDocument("text"), extract: word::odt::extract },
-    Format { name: "pptx", mark: Mark::MainElement("presentation"), extract: slides::pptx::extract },
-    Format { name: "ppt", mark: Mark::Stream("PowerPoint Document"), extract: slides::ppt::extract },
-    Format { name: "odp", mark: Mark::OpenDocument("presentation"), extract: slides::odp::extract },
+    // Word processors.
+    #[cfg(feature = "office")]
+    packed("docx", docx::FORMAT, Mark::MainElement("document"), docx::extract),
+    #[cfg(feature = "office")]
+    packed("doc", doc::FORMAT, Mark::Streams(&["WordDocument"]), doc::extract),
+    #[cfg(feature = "office")]
+    packed("rtf", rtf::FORMAT, Mark::Start(rtf::is_rtf), rtf::extract),
+    #[cfg(feature = "office")]
+    packed("odt", odt::FORMAT, Mark::MediaType("application/vnd.oasis.opendocument.text"), odt::extract),
+    // Presentations.
+    #[cfg(feature = "office")]
+    packed("pptx", pptx::FORMAT, Mark::MainElement("presentation"), pptx::extract),
+    #[cfg(feature = "office")]
+    packed("ppt", ppt::FORMAT, Mark::Streams(&["PowerPoint Document"]), ppt::extract),
+    #[cfg(feature = "office")]
+    packed("odp", odp::FORMAT, Mark::MediaType("application/vnd.oasis.opendocument.presentation"), odp::extract),
+    // Workbooks, and tables as text.
+    #[cfg(feature = "sheets")]
+    packed("xlsx", xlsx::FORMAT, Mark::MainElement("workbook"), xlsx::extract),
+    #[cfg(feature = "sheets")]
+    refused("xlsx", "Excel binary workbook", Mark::MainPart("workbook.bin")),
+    #[cfg(feature = "sheets")]
+    packed("xls", xls::FORMAT, Mark::Streams(&["Workbook", "Book"]), xls::extract),
+    #[cfg(feature = "sheets")]
+    refused("xls", "Excel workbook of before 1993", Mark::Start(xls::is_bare)),
+    #[cfg(feature = "sheets")]
+    packed("ods", ods::FORMAT, Mark::MediaType("application/vnd.oasis.opendocument.spreadsheet"), ods::extract),
+    // What is too large for a table, or is none in spite of its name, is kept as the text that it is.
+    #[cfg(feature = "sheets")]
+    plain("csv", "CSV", Mark::Name, |text| Ok(csv::extract(text, false).unwrap_or_default())),
+    #[cfg(feature = "sheets")]
+    plain("tsv", "TSV", Mark::Name, |text| Ok(csv::extract(text, true).unwrap_or_default())),
+    // PDF.
+    // Markup, mail and books. A format of text whose reader is not as simple as that of Markdown needs the worker.
+    Format { needs_worker: true, ..plain("html", "HTML", Mark::TextStart(html::is_page), |text| Ok(html::extract(text))) },
+    plain("markdown", "Markdown", Mark::Name, |text| Ok(markdown::extract(text))),
+    plain("rst", "reStructuredText", Mark::Name, |text| Ok(rst::extract(text))),
 ];
 
-/// The format of `bytes`, from their content alone; `None` for what is none of them. `label` names them in errors.
-///
-/// # Errors
-/// One of them that is encrypted as a whole, or too damaged to tell.
-pub(super) fn recognise(
-    bytes: &[u8],
-    label: Option<&'static str>,
-) -> Result<Option<&'static Format>, SkipReason> {
-    let of_mark = |mark: Mark| FORMATS.iter().find(|format| format.mark == mark);
-    if bytes.starts_with(b"PK") {
-        return of_zip(bytes, label);
+/// A format that is no text.
+#[cfg(any(feature = "office", feature = "sheets"))]
+const fn packed(
+    name: &'static str,
+    label: &'static str,
+    mark: Mark,
+    extract: fn(&[u8]) -> Result<Extracted, SkipReason>,
+) -> Format {
+    Format {
+        name,
+        label,
+        mark,
+        reader: Reader::Bytes(extract),
+        needs_worker: true,
+        max_bytes: MAX_PACKED_BYTES,
     }
-    if bytes.starts_with(compound_file::SIGNATURE) {
-        let Some(file) = CompoundFile::open(bytes) else {
-            return Err(SkipReason::Damaged {
-                format: "Office 97-2003",
-                what: "its directory is missing".into(),
-            });
-        };
-        if file.has("EncryptedPackage") {
-            return Err(SkipReason::Encrypted("Office document"));
-        }
-        let is_in = |format: &&Format| matches!(format.mark, Mark::Stream(name) if file.has(name));
-        return Ok(FORMATS.iter().find(is_in));
-    }
-    let head = bytes.get(..RTF_START_BYTES).unwrap_or(bytes);
-    let text = String::from_utf8_lossy(head);
-    let begins = text.trim_start_matches(['\u{feff}', '\u{fffd}', '\0', ' ', '\t', '\r', '\n']);
-    Ok(match begins.starts_with("{\\rtf") {
-        true => of_mark(Mark::Start(b"{\\rtf")),
-        false => None,
-    })
 }
 
-fn of_zip(
-    bytes: &[u8],
-    label: Option<&'static str>,
-) -> Result<Option<&'static Format>, SkipReason> {
-    let label = label.unwrap_or("zip archive");
-    let mut package = match ZipPackage::open(bytes, label) {
-        Ok(package) => package,
-        // A damaged archive of anything is an archive.
-        Err(_) if matches!(label, "zip archive" | "Java archive" | "EPUB") => return Ok(None),
-        Err(reason) => return Err(reason),
-    };
-    let media_type = package.read_up_to("mimetype", 256).ok().flatten();
-    let media_type = String::from_utf8_lossy(&media_type.unwrap_or_default()).into_owned();
-    let kind = media_type
-        .trim()
-        .strip_prefix("application/vnd.oasis.opendocument.");
-    if let Some(kind) = kind {
-        let kind = kind
-            .trim_end_matches("-template")
-            .trim_end_matches("-master");
-        let mark = |format: &&Format| matches!(format.mark, Mark::OpenDocument(it) if it == kind);
-        return Ok(FORMATS.iter().find(mark));
+/// A format that is known, and not read.
+#[cfg(feature = "sheets")]
+const fn refused(name: &'static str, label: &'static str, mark: Mark) -> Format {
+    Format {
+        name,
+        label,
+        mark,
+        reader: Reader::None,
+        needs_worker: false,
+        max_bytes: usize::MAX,
     }
-    let is_office = package.has("[Content_Types].xml") || package.has("_rels/.rels");
-    if is_office && let Ok(main) = ooxml::main_part(&mut package) {
-        let head = package.read_up_to(&main, MAIN_PART_BYTES)?;
-        let root = root_element(&head.unwrap_or_default(), package.format())?;
-        let mark = |it: &&Format| matches!(it.mark, Mark::MainElement(name) if name == root);
-        return Ok(FORMATS.iter().find(mark));
-    }
-    // OpenDocument without its media type says what it is in its content.
-    if package.has("content.xml") && package.has("META-INF/manifest.xml") {
-        let head = package.read_up_to("META-INF/manifest.xml", MAIN_PART_BYTES)?;
-        let head = String::from_utf8_lossy(&head.unwrap_or_default()).into_owned();
-        let states = |format: &&Format| {
-            matches!(format.mark, Mark::OpenDocument(kind)
-                if head.contains(&format!("application/vnd.oasis.opendocument.{kind}\"")))
-        };
-        return Ok(FORMATS.iter().find(states));
-    }
-    Ok(None)
 }
 
-/// The name of the outermost element of a part, from its start; empty for what is no XML.
-fn root_element(head: &[u8], format: &'static str) -> Result<String, SkipReason> {
-    let text = xml::decode(head, format)?;
-    let mut reader = XmlReader::new(&text);
-    while let Some(event) = reader.next()? {
-        if let XmlEvent::Start(element) = event {
-            return Ok(element.name().to_owned());
-        }
+/// A format of text.
+const fn plain(
+    name: &'static str,
+    label: &'static str,
+    mark: Mark,
+    extract: fn(&str) -> Result<Extracted, SkipReason>,
+) -> Format {
+    Format {
+        name,
+        label,
+        mark,
+        reader: Reader::Text(extract),
+        needs_worker: false,
+        max_bytes: MAX_PLAIN_BYTES,
     }
-    Ok(String::new())
+}
+
+impl Format {
+    /// Whether its files are text.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.reader, Reader::Text(_))
+    }
+
+    /// Refuses a file that is too large to be read.
+    ///
+    /// # Errors
+    /// [`SkipReason::Limit`].
+    pub(super) fn check_size(&self, bytes: usize) -> Result<(), SkipReason> {
+        if bytes <= self.max_bytes {
+            return Ok(());
+        }
+        Err(SkipReason::Limit {
+            what: "bytes in the file",
+            limit: self.max_bytes as u64,
+        })
+    }
+}
+
+/// The format of text whose documents have that file type; `None` for text that is stored as it is.
+pub(super) fn of_text(file_type: &str) -> Option<&'static Format> {
+    let mut rows = FORMATS.iter();
+    rows.find(|row| row.is_text() && row.name == file_type)
 }
 
 #[cfg(test)]

@@ -12,12 +12,11 @@
 mod code;
 mod extracted;
 mod extractor;
-#[cfg(feature = "office")]
 mod formats;
 mod front_matter;
 mod html;
 mod markdown;
-#[cfg(feature = "office")]
+#[cfg(any(feature = "office", feature = "sheets"))]
 mod package;
 mod rst;
 #[cfg(feature = "sheets")]

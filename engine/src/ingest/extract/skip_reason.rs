@@ -44,6 +44,16 @@ pub enum SkipReason {
     },
 }
 
+impl SkipReason {
+    /// A file of a format that cannot be read; `what` is a sentence without its end.
+    pub(super) fn damaged(format: &'static str, what: impl Into<Cow<'static, str>>) -> SkipReason {
+        SkipReason::Damaged {
+            format,
+            what: what.into(),
+        }
+    }
+}
+
 impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

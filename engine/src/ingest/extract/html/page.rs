@@ -7,6 +7,15 @@ use crate::ingest::extract::html::tag::{Tag, declaration_len, raw_text_len};
 /// Steps of indentation shown for nested lists.
 const DEEPEST_LIST: usize = 6;
 
+/// Whether a text without a name that says so is a page of HTML.
+pub(in crate::ingest::extract) fn is_page(source: &str) -> bool {
+    let start = source.trim_start();
+    ["<!doctype html", "<html"].into_iter().any(|mark| {
+        let head = start.get(..mark.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(mark))
+    })
+}
+
 /// Time and memory are linear in the length of `source`.
 pub(in crate::ingest::extract) fn extract(source: &str) -> Extracted {
     let mut page = Page::new(source);

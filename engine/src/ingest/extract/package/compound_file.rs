@@ -55,7 +55,7 @@ impl<'a> CompoundFile<'a> {
         Some(file)
     }
 
-    /// The names of the streams, wherever in the tree they are.
+    /// Whether there is a stream of that name, wherever in the tree it is.
     pub(in crate::ingest::extract) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
@@ -84,28 +84,37 @@ impl<'a> CompoundFile<'a> {
     }
 
     fn find(&self, name: &str) -> Option<&[u8]> {
-        let is_it = |entry: &[u8]| {
-            let length = usize::from(u16_at(entry, 64).unwrap_or(0)).min(64);
-            let stored = utf_16(stretch(entry, 0, length.saturating_sub(2)));
-            entry.get(66) == Some(&STREAM) && stored.eq_ignore_ascii_case(name)
-        };
-        // The tree of the outermost storage, by the siblings of its first child.
+        let is_it = |entry: &&[u8]| is_stream(entry) && name_of(entry).eq_ignore_ascii_case(name);
+        let outermost = self.outermost();
+        let found = outermost.into_iter().find(|entry| is_it(entry));
+        let mut all = (0..self.entries()).filter_map(|place| self.entry(place));
+        found.or_else(|| all.find(|entry| is_it(entry)))
+    }
+
+    /// The names of the streams of the outermost storage.
+    pub(in crate::ingest::extract) fn outermost_streams(&self) -> Vec<String> {
+        let streams = self.outermost().into_iter();
+        streams
+            .filter(|entry| is_stream(entry))
+            .map(name_of)
+            .collect()
+    }
+
+    /// The entries of the outermost storage: the tree of the siblings of its first child.
+    fn outermost(&self) -> Vec<&[u8]> {
+        let mut entries = Vec::new();
         let mut seen = HashSet::new();
         let mut left = vec![u32_at(&self.directory, 76).unwrap_or(u32::MAX)];
         while let Some(place) = left.pop() {
             let Some(entry) = usize::try_from(place).ok().and_then(|it| self.entry(it)) else {
                 continue;
             };
-            if !seen.insert(place) {
-                continue;
+            if seen.insert(place) {
+                entries.push(entry);
+                left.extend([68, 72].iter().filter_map(|at| u32_at(entry, *at)));
             }
-            if is_it(entry) {
-                return Some(entry);
-            }
-            left.extend([68, 72].iter().filter_map(|at| u32_at(entry, *at)));
         }
-        let mut all = (0..self.entries()).filter_map(|place| self.entry(place));
-        all.find(|entry| is_it(entry))
+        entries
     }
 
     fn sector(&self, number: u32) -> &'a [u8] {
@@ -168,6 +177,15 @@ impl<'a> CompoundFile<'a> {
         }
         read
     }
+}
+
+fn is_stream(entry: &[u8]) -> bool {
+    entry.get(66) == Some(&STREAM)
+}
+
+fn name_of(entry: &[u8]) -> String {
+    let length = usize::from(u16_at(entry, 64).unwrap_or(0)).min(64);
+    utf_16(stretch(entry, 0, length.saturating_sub(2)))
 }
 
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {

@@ -8,3 +8,6 @@ pub(super) mod ooxml;
 pub(super) mod property_set;
 pub(super) mod xml;
 pub(super) mod zip_package;
+
+#[cfg(test)]
+pub(super) mod test_files;

@@ -28,10 +28,8 @@ pub(in crate::ingest::extract) fn content(
             return Err(SkipReason::Encrypted(package.format()));
         }
     }
-    read_part(package, "content.xml")?.ok_or(SkipReason::Damaged {
-        format: package.format(),
-        what: "its content is missing".into(),
-    })
+    let content = read_part(package, "content.xml")?;
+    content.ok_or_else(|| SkipReason::damaged(package.format(), "its content is missing"))
 }
 
 /// Takes title, author and times from the metadata of the package.

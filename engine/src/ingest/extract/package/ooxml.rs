@@ -119,10 +119,7 @@ pub(in crate::ingest::extract) fn main_part(
     ];
     let mut candidates = stated.chain(usual.map(str::to_owned));
     let found = candidates.find(|name| package.has(name));
-    found.ok_or(SkipReason::Damaged {
-        format: package.format(),
-        what: "its main part is missing".into(),
-    })
+    found.ok_or_else(|| SkipReason::damaged(package.format(), "its main part is missing"))
 }
 
 /// Takes title, author and times from the properties of the package.

@@ -20,10 +20,8 @@ pub(in crate::ingest::extract) fn decode(
     bytes: &[u8],
     format: &'static str,
 ) -> Result<String, SkipReason> {
-    text::decode(bytes, false).map_err(|_| SkipReason::Damaged {
-        format,
-        what: "one of its XML parts is no text".into(),
-    })
+    text::decode(bytes, false)
+        .map_err(|_| SkipReason::damaged(format, "one of its XML parts is no text"))
 }
 
 /// What a reader comes to. Names are without prefix: programs choose prefixes as they like, and the strict form
@@ -63,6 +61,19 @@ impl Element<'_> {
             Ok(value) => value.into_owned(),
             Err(_) => found.value.into_owned(),
         })
+    }
+
+    /// Calls `visit` with the local name and the value of each attribute. Whether one comes twice is not checked, for
+    /// that would be quadratic.
+    #[cfg(feature = "sheets")]
+    pub(in crate::ingest::extract) fn each_attribute(&self, mut visit: impl FnMut(&str, String)) {
+        for attribute in self.0.attributes().with_checks(false).flatten() {
+            let value = match unescape(&attribute.value) {
+                Ok(value) => value.into_owned(),
+                Err(_) => attribute.value.to_string(),
+            };
+            visit(attribute.key.local_name().into_inner(), value);
+        }
     }
 
     /// An attribute that names something, cut to 255 bytes so that finding it stays cheap.
@@ -130,7 +141,7 @@ impl<'a> XmlReader<'a> {
         }
     }
 
-    /// Whether reading ended before the end, where the part is no XML any more.
+    /// Whether reading ended before the end, where the part is no XML any more, or was cut.
     pub(in crate::ingest::extract) fn is_broken(&self) -> bool {
         self.is_broken
     }
@@ -163,7 +174,10 @@ impl<'a> XmlReader<'a> {
                     Some(character) => XmlEvent::Text(Cow::Owned(character.to_string())),
                     None => continue,
                 },
-                Ok(Event::Eof) => return Ok(None),
+                Ok(Event::Eof) => {
+                    self.is_broken |= self.depth > 0;
+                    return Ok(None);
+                }
                 Err(_) => {
                     self.is_broken = true;
                     return Ok(None);

@@ -8,6 +8,9 @@ use zip::result::ZipError;
 
 use crate::ingest::extract::skip_reason::SkipReason;
 
+/// How an archive begins that is not empty.
+pub(in crate::ingest::extract) const SIGNATURE: &[u8] = b"PK\x03\x04";
+
 /// Bytes of one part once inflated.
 const MAX_PART_BYTES: u64 = 128 << 20;
 /// Bytes of all parts that are read. No real file of 1,400 came near either limit.
@@ -31,9 +34,8 @@ impl<'a> ZipPackage<'a> {
         bytes: &'a [u8],
         format: &'static str,
     ) -> Result<ZipPackage<'a>, SkipReason> {
-        let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| SkipReason::Damaged {
-            format,
-            what: "the list of its parts is missing or broken".into(),
+        let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| {
+            SkipReason::damaged(format, "the list of its parts is missing or broken")
         })?;
         let mut places = HashMap::new();
         for place in 0..archive.len() {
@@ -94,10 +96,7 @@ impl<'a> ZipPackage<'a> {
         let Some(&place) = self.places.get(&key(name)) else {
             return Ok(None);
         };
-        let damaged = SkipReason::Damaged {
-            format: self.format,
-            what: "one of its parts cannot be read".into(),
-        };
+        let damaged = SkipReason::damaged(self.format, "one of its parts cannot be read");
         let part = match self.archive.by_index(place) {
             Ok(part) => part,
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => {

@@ -2,130 +2,84 @@
 
 use std::collections::HashSet;
 
-use quick_xml::events::{BytesStart, Event};
-
 use crate::cell_text::{Cell, CellValue, MAX_COLUMNS};
 use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::package::odf::{self, push_collapsed, push_spaces};
+use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
+use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::sheets::number_format;
-use crate::ingest::extract::sheets::package::{Package, damaged};
 use crate::ingest::extract::sheets::workbook::{SheetWriter, Workbook};
-use crate::ingest::extract::sheets::xml::{
-    Events, attribute, each_attribute, each_property, push_text,
-};
 use crate::ingest::extract::skip_reason::SkipReason;
 
-const FORMAT: &str = "OpenDocument spreadsheet";
+pub(in crate::ingest::extract) const FORMAT: &str = "OpenDocument spreadsheet";
 /// Rows of the longest sheet.
 const MAX_ROWS: u32 = 1 << 20;
-/// Spaces that one element may stand for.
-const MAX_SPACES: usize = 1000;
 
+/// Reads a package whose content is a spreadsheet.
+///
 /// # Errors
-/// Why there is no document in it.
-pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
-    let mut package = Package::open(bytes, FORMAT)?;
-    if let Some(manifest) = package.xml("META-INF/manifest.xml")?
-        && is_encrypted(&manifest)?
-    {
-        return Err(SkipReason::Encrypted(FORMAT));
-    }
-    let content = package
-        .xml("content.xml")?
-        .ok_or_else(|| damaged(FORMAT, "it has no content.xml"))?;
+/// Damaged, encrypted or beyond a limit.
+pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
+    let package = &mut ZipPackage::open(bytes, FORMAT)?;
+    let content = odf::content(package)?;
     let mut workbook = Workbook::new();
-    if let Ok(Some(properties)) = package.xml("meta.xml") {
-        // What a spreadsheet says of itself is no reason to refuse it.
-        let _ = read_properties(&properties, &mut workbook);
-    }
-    read_content(&content, &mut workbook)?;
-    workbook.finish()
-}
-
-fn is_encrypted(manifest: &str) -> Result<bool, SkipReason> {
-    let mut events = Events::new(manifest, FORMAT, "META-INF/manifest.xml");
-    loop {
-        match events.next()? {
-            Event::Start(element) | Event::Empty(element)
-                if element.local_name().as_ref() == "encryption-data" =>
-            {
-                return Ok(true);
-            }
-            Event::Eof => return Ok(false),
-            _ => {}
-        }
+    odf::read_properties(package, workbook.found())?;
+    let mut reader = XmlReader::new(&content);
+    let has_sheets = read_content(&mut reader, &mut workbook)?;
+    match has_sheets && !reader.is_broken() {
+        true => workbook.finish(),
+        false => Err(SkipReason::damaged(
+            FORMAT,
+            "its content is no XML of a spreadsheet",
+        )),
     }
 }
 
-fn read_properties(properties: &str, workbook: &mut Workbook) -> Result<(), SkipReason> {
-    let mut events = Events::new(properties, FORMAT, "meta.xml");
-    each_property(&mut events, |name, value| {
-        let found = workbook.found();
-        match name {
-            "title" if !value.is_empty() => found.title = Some(value.to_owned()),
-            "initial-creator" | "creator" => found.add_metadata("author", value),
-            "creation-date" => found.add_metadata("created", value),
-            "date" => found.add_metadata("modified", value),
-            "keyword" => found.add_metadata("keywords", value),
-            _ => {}
-        }
-    })
-}
-
-fn read_content(content: &str, workbook: &mut Workbook) -> Result<(), SkipReason> {
-    let mut events = Events::new(content, FORMAT, "content.xml");
+/// Whether there is a spreadsheet.
+fn read_content(reader: &mut XmlReader<'_>, workbook: &mut Workbook) -> Result<bool, SkipReason> {
     // Names of the styles of sheets that are not shown.
     let mut hidden = HashSet::new();
     let mut style = String::new();
     let mut is_spreadsheet = false;
-    loop {
-        match events.next()? {
-            Event::Start(element) => match element.local_name().as_ref() {
-                "style" => style = attribute(&element, "name").unwrap_or_default(),
-                "spreadsheet" => is_spreadsheet = true,
-                "tracked-changes" => events.skip()?,
-                "table" if is_spreadsheet => {
-                    let name = attribute(&element, "name").unwrap_or_default();
-                    // What another file held when it was last read.
-                    if name.starts_with("'file:") && name.contains("'#") {
-                        events.skip()?;
-                        continue;
-                    }
-                    let of = attribute(&element, "style-name").unwrap_or_default();
-                    let mut sheet = workbook.sheet(&name, hidden.contains(&of))?;
-                    read_table(&mut events, &mut sheet)?;
-                    sheet.finish()?;
+    while let Some(event) = reader.next()? {
+        let XmlEvent::Start(element) = event else {
+            continue;
+        };
+        match element.name() {
+            "style" => style = element.reference("name").unwrap_or_default(),
+            "table-properties" if element.attribute("display").as_deref() == Some("false") => {
+                hidden.insert(style.clone());
+            }
+            "spreadsheet" => is_spreadsheet = true,
+            "tracked-changes" => reader.skip()?,
+            "table" if is_spreadsheet => {
+                let name = element.attribute("name").unwrap_or_default();
+                // What another file held when it was last read.
+                if name.starts_with("'file:") && name.contains("'#") {
+                    reader.skip()?;
+                    continue;
                 }
-                _ => {}
-            },
-            Event::Empty(element) => match element.local_name().as_ref() {
-                "table-properties"
-                    if attribute(&element, "display").as_deref() == Some("false") =>
-                {
-                    hidden.insert(style.clone());
-                }
-                "table" if is_spreadsheet => {
-                    let name = attribute(&element, "name").unwrap_or_default();
-                    workbook.sheet(&name, false)?.finish()?;
-                }
-                _ => {}
-            },
-            Event::Eof if is_spreadsheet => return Ok(()),
-            Event::Eof => return Err(damaged(FORMAT, "content.xml holds no spreadsheet")),
+                let of = element.reference("style-name").unwrap_or_default();
+                let mut sheet = workbook.sheet(&name, hidden.contains(&of))?;
+                read_table(reader, &mut sheet)?;
+                sheet.finish()?;
+            }
             _ => {}
         }
     }
+    Ok(is_spreadsheet)
 }
 
 /// Rows up to the end of the table. Rows and cells that are repeated are counted, and written only where they
 /// hold something.
-fn read_table(events: &mut Events<'_>, sheet: &mut SheetWriter<'_>) -> Result<(), SkipReason> {
+fn read_table(reader: &mut XmlReader<'_>, sheet: &mut SheetWriter<'_>) -> Result<(), SkipReason> {
     let mut row = 0u32;
-    loop {
-        match events.next()? {
-            Event::Start(element) => match element.local_name().as_ref() {
+    while let Some(event) = reader.next()? {
+        match event {
+            XmlEvent::Start(element) => match element.name() {
                 "table-row" => {
                     let times = repeated(&element, "number-rows-repeated", MAX_ROWS);
-                    let cells = read_row(events)?;
+                    let cells = read_row(reader)?;
                     if !cells.is_empty() {
                         for row in (row + 1..=MAX_ROWS).take(times as usize) {
                             write_row(row, &cells, sheet)?;
@@ -135,21 +89,19 @@ fn read_table(events: &mut Events<'_>, sheet: &mut SheetWriter<'_>) -> Result<()
                 }
                 // These hold rows.
                 "table-rows" | "table-row-group" | "table-header-rows" | "soft-page-break" => {}
-                _ => events.skip()?,
+                _ => reader.skip()?,
             },
-            Event::Empty(element) if element.local_name().as_ref() == "table-row" => {
-                let times = repeated(&element, "number-rows-repeated", MAX_ROWS);
-                row = row.saturating_add(times).min(MAX_ROWS);
-            }
-            Event::End(element) if element.local_name().as_ref() == "table" => return Ok(()),
-            Event::Eof => return Err(damaged(FORMAT, "content.xml ends within a table")),
+            XmlEvent::End(element) if element.name() == "table" => break,
             _ => {}
         }
     }
+    Ok(())
 }
 
-fn repeated(element: &BytesStart<'_>, name: &str, limit: u32) -> u32 {
-    let times = attribute(element, name).and_then(|times| times.parse::<u64>().ok());
+fn repeated(element: &Element<'_>, name: &str, limit: u32) -> u32 {
+    let times = element
+        .attribute(name)
+        .and_then(|times| times.parse::<u64>().ok());
     let times = times.unwrap_or(1).clamp(1, u64::from(limit));
     u32::try_from(times).unwrap_or(limit)
 }
@@ -171,34 +123,22 @@ fn write_row(row: u32, cells: &[Run], sheet: &mut SheetWriter<'_>) -> Result<(),
 }
 
 /// The cells of a row that hold something.
-fn read_row(events: &mut Events<'_>) -> Result<Vec<Run>, SkipReason> {
+fn read_row(reader: &mut XmlReader<'_>) -> Result<Vec<Run>, SkipReason> {
     let mut cells: Vec<Run> = Vec::new();
     let mut column = 1u32;
-    loop {
-        let (element, has_content) = match events.next()? {
-            Event::Start(element) => (element, true),
-            Event::Empty(element) => (element, false),
-            Event::End(element) if element.local_name().as_ref() == "table-row" => {
-                return Ok(cells);
-            }
-            Event::Eof => return Err(damaged(FORMAT, "content.xml ends within a row")),
+    while let Some(event) = reader.next()? {
+        let element = match event {
+            XmlEvent::Start(element) => element,
+            XmlEvent::End(element) if element.name() == "table-row" => break,
             _ => continue,
         };
-        let name = element.local_name();
-        if !matches!(name.as_ref(), "table-cell" | "covered-table-cell") {
-            if has_content {
-                events.skip()?;
-            }
+        if !matches!(element.name(), "table-cell" | "covered-table-cell") {
+            reader.skip()?;
             continue;
         }
         let stated = Stated::of(&element);
-        let text = if has_content {
-            read_cell(events)?
-        } else {
-            String::new()
-        };
         let times = repeated(&element, "number-columns-repeated", MAX_COLUMNS);
-        let cell = stated.cell(text);
+        let cell = stated.cell(read_cell(reader)?);
         if !cell.is_empty() && column <= MAX_COLUMNS {
             cells.push(Run {
                 column,
@@ -208,78 +148,50 @@ fn read_row(events: &mut Events<'_>) -> Result<Vec<Run>, SkipReason> {
         }
         column = column.saturating_add(times).min(MAX_COLUMNS + 1);
     }
+    Ok(cells)
 }
 
 /// The paragraphs of a cell: what it shows.
-fn read_cell(events: &mut Events<'_>) -> Result<String, SkipReason> {
+fn read_cell(reader: &mut XmlReader<'_>) -> Result<String, SkipReason> {
     let mut text = String::new();
-    let mut words = String::new();
+    let mut paragraph = String::new();
     let mut paragraphs = 0u32;
     let mut in_paragraph = 0u32;
-    loop {
-        let event = events.next()?;
-        match &event {
-            Event::Start(element) => match element.local_name().as_ref() {
-                "p" | "h" => {
-                    if in_paragraph == 0 && paragraphs > 0 {
-                        text.push('\n');
-                    }
-                    paragraphs += 1;
-                    in_paragraph += 1;
-                }
+    while let Some(event) = reader.next()? {
+        match event {
+            XmlEvent::Start(element) => match element.name() {
+                "p" | "h" => in_paragraph += 1,
                 "s" if in_paragraph > 0 => {
-                    spaces(element, &mut text);
-                    events.skip()?;
+                    push_spaces(&mut paragraph, element.number("c"));
+                    reader.skip()?;
                 }
+                "tab" if in_paragraph > 0 => paragraph.push('\t'),
+                "line-break" if in_paragraph > 0 => paragraph.push('\n'),
                 // Text within the text, but for notes, pictures and a second writing.
                 "a" | "span" | "title" | "sheet-name" | "date" | "time" | "ruby" | "ruby-base"
                 | "author-name" | "file-name" | "page-number" | "meta" | "meta-field" => {}
-                _ => events.skip()?,
+                _ => reader.skip()?,
             },
-            Event::Empty(element) => match element.local_name().as_ref() {
+            XmlEvent::End(element) => match element.name() {
                 "p" | "h" => {
-                    if in_paragraph == 0 && paragraphs > 0 {
-                        text.push('\n');
+                    in_paragraph = in_paragraph.saturating_sub(1);
+                    if in_paragraph == 0 {
+                        if paragraphs > 0 {
+                            text.push('\n');
+                        }
+                        text.push_str(&paragraph);
+                        paragraph.clear();
+                        paragraphs += 1;
                     }
-                    paragraphs += 1;
                 }
-                "s" if in_paragraph > 0 => spaces(element, &mut text),
-                "tab" if in_paragraph > 0 => text.push('\t'),
-                "line-break" if in_paragraph > 0 => text.push('\n'),
+                "table-cell" | "covered-table-cell" => break,
                 _ => {}
             },
-            Event::End(element) => match element.local_name().as_ref() {
-                "p" | "h" => in_paragraph = in_paragraph.saturating_sub(1),
-                "table-cell" | "covered-table-cell" => return Ok(text),
-                _ => {}
-            },
-            Event::Eof => return Err(damaged(FORMAT, "content.xml ends within a cell")),
-            Event::GeneralRef(_) if in_paragraph > 0 => push_text(&event, &mut text),
-            event if in_paragraph > 0 => {
-                words.clear();
-                push_text(event, &mut words);
-                collapse(&words, &mut text);
-            }
-            _ => {}
+            XmlEvent::Text(words) if in_paragraph > 0 => push_collapsed(&mut paragraph, &words),
+            XmlEvent::Text(_) => {}
         }
     }
-}
-
-fn spaces(element: &BytesStart<'_>, text: &mut String) {
-    let count = attribute(element, "c").and_then(|count| count.parse::<usize>().ok());
-    let count = count.unwrap_or(1).min(MAX_SPACES);
-    text.extend(std::iter::repeat_n(' ', count));
-}
-
-/// White space counts as one space, and as none at the start of a paragraph.
-fn collapse(words: &str, text: &mut String) {
-    for character in words.chars() {
-        if !matches!(character, ' ' | '\t' | '\r' | '\n') {
-            text.push(character);
-        } else if !text.is_empty() && !text.ends_with([' ', '\n']) {
-            text.push(' ');
-        }
-    }
+    Ok(text)
 }
 
 /// What the attributes of a cell say.
@@ -296,9 +208,9 @@ struct Stated {
 }
 
 impl Stated {
-    fn of(element: &BytesStart<'_>) -> Stated {
+    fn of(element: &Element<'_>) -> Stated {
         let mut stated = Stated::default();
-        each_attribute(element, |name, value| match name {
+        element.each_attribute(|name, value| match name {
             // `calcext:value-type` comes after `office:value-type`.
             "value-type" if value == "error" => stated.is_error = true,
             "value-type" if stated.kind.is_empty() => stated.kind = value,

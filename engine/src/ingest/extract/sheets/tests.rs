@@ -1,14 +1,17 @@
 use proptest::prelude::*;
 
-use super::package::made_of;
-use super::*;
 use crate::cell_text::{self, Cell, CellValue};
+use crate::ingest::extract::extract;
+use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::package::test_files::package;
+use crate::ingest::extract::sheets::{ods, xlsx};
+use crate::ingest::extract::skip_reason::SkipReason;
 use crate::types::{PartContent, Sheet};
 
 /// A sheet and its cells by row and column.
 type Cells<'f> = (&'f Sheet, Vec<(u32, u32, Cell)>);
 
-pub(super) fn sheets(found: &Extracted) -> Vec<Cells<'_>> {
+pub(in crate::ingest::extract) fn sheets(found: &Extracted) -> Vec<Cells<'_>> {
     let text = found.text.as_deref().unwrap();
     let ends = found.parts.iter().skip(1).map(|part| part.start as usize);
     let ends = ends.chain([text.len()]);
@@ -29,8 +32,8 @@ pub(super) fn sheets(found: &Extracted) -> Vec<Cells<'_>> {
         .collect()
 }
 
-fn xlsx(sheet: &str) -> Vec<u8> {
-    made_of(&[
+pub(in crate::ingest::extract) fn xlsx_of(sheet: &str) -> Vec<u8> {
+    package(&[
         (
             "_rels/.rels",
             "<Relationships><Relationship Id='r' Type='x/officeDocument' Target='xl/workbook.xml'/>\
@@ -49,76 +52,33 @@ fn xlsx(sheet: &str) -> Vec<u8> {
     ])
 }
 
-fn ods(table: &str) -> Vec<u8> {
+pub(in crate::ingest::extract) fn ods_of(table: &str) -> Vec<u8> {
     let content = format!(
         "<office:document-content><office:body><office:spreadsheet>{table}</office:spreadsheet>\
          </office:body></office:document-content>"
     );
-    made_of(&[
+    package(&[
         ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
         ("content.xml", &content),
     ])
 }
 
-fn read(bytes: &[u8], name: &str) -> Result<Extracted, SkipReason> {
-    extract(recognise(bytes, name).expect("a workbook"), bytes)
-}
-
-#[test]
-fn workbooks_are_recognised_by_their_content() {
-    assert_eq!(
-        recognise(&xlsx("<worksheet/>"), "a.pdf"),
-        Some(Format::Xlsx)
-    );
-    assert_eq!(recognise(&ods(""), "a.docx"), Some(Format::Ods));
-    let word = made_of(&[("word/document.xml", "<document/>")]);
-    let text = made_of(&[("mimetype", "application/vnd.oasis.opendocument.text")]);
-    let binary = made_of(&[(
-        "_rels/.rels",
-        "<a><Relationship Type='x/officeDocument' Target='xl/workbook.bin'/></a>",
-    )]);
-    for other in [
-        &word,
-        &text,
-        &b"a,b\n1,2\n".to_vec(),
-        &b"PK\x03\x04".to_vec(),
-    ] {
-        assert_eq!(recognise(other, "a.xlsx"), None);
-    }
-    assert_eq!(
-        read(&binary, "a.xlsb").unwrap_err().to_string(),
-        "a format that is not read (Excel binary workbook)"
-    );
-    let compound = |stream: &str| -> Vec<u8> {
-        let name = stream.encode_utf16().flat_map(u16::to_le_bytes);
-        COMPOUND_FILE.iter().copied().chain(name).collect()
-    };
-    assert_eq!(recognise(&compound("Workbook"), "a"), Some(Format::Xls));
-    assert_eq!(recognise(&compound("WordDocument"), "a.xls"), None);
-    let encrypted = compound("EncryptedPackage");
-    assert_eq!(recognise(&encrypted, "a.docx"), None);
-    assert_eq!(
-        read(&encrypted, "A.XLSX").unwrap_err(),
-        SkipReason::Encrypted("Excel workbook")
-    );
-}
-
 #[test]
 fn a_sheet_of_two_cells_costs_two_cells() {
-    let bytes = xlsx(
+    let bytes = xlsx_of(
         "<worksheet><sheetData><row r='1'><c r='A1'><v>1</v></c></row>\
          <row r='1048576'><c r='XFD1048576'><v>2</v></c></row></sheetData></worksheet>",
     );
-    let found = read(&bytes, "a.xlsx").unwrap();
+    let found = xlsx::extract(&bytes).unwrap();
     assert_eq!(found.text.as_deref(), Some("1\n\\>16384;2\n"));
-    let bytes = ods(
+    let bytes = ods_of(
         "<table:table table:name='One'><table:table-row><table:table-cell \
          table:number-columns-repeated='16383'/><table:table-cell><text:p>a</text:p></table:table-cell>\
          </table:table-row><table:table-row table:number-rows-repeated='1048574'><table:table-cell/>\
          </table:table-row><table:table-row><table:table-cell><text:p>b</text:p></table:table-cell>\
          </table:table-row></table:table>",
     );
-    let found = read(&bytes, "a.ods").unwrap();
+    let found = ods::extract(&bytes).unwrap();
     assert_eq!(found.text.as_deref(), Some("\\>16384;a\nb\n"));
     let (sheet, _) = sheets(&found)[0];
     assert_eq!((sheet.rows, sheet.columns), (1_048_576, 16_384));
@@ -126,25 +86,25 @@ fn a_sheet_of_two_cells_costs_two_cells() {
 
 #[test]
 fn repeated_cells_beyond_the_limit_are_refused() {
-    let bytes = ods(
+    let bytes = ods_of(
         "<table:table><table:table-row table:number-rows-repeated='9000'><table:table-cell \
          table:number-columns-repeated='9000'><text:p>x</text:p></table:table-cell>\
          </table:table-row></table:table>",
     );
-    let refused = read(&bytes, "a.ods").unwrap_err().to_string();
+    let refused = ods::extract(&bytes).unwrap_err().to_string();
     assert_eq!(refused, "more than 2000000 cells");
 }
 
 #[test]
 fn damaged_and_encrypted_workbooks_say_so() {
-    let broken = xlsx("<worksheet><sheetData><row r='1'></c></row></sheetData></worksheet>");
-    let refused = read(&broken, "a.xlsx").unwrap_err().to_string();
-    assert!(
-        refused.starts_with("damaged Excel workbook: a sheet: "),
-        "{refused}"
+    let broken = xlsx_of("<worksheet><sheetData><row r='1'><c><v>1</v></c>");
+    let refused = xlsx::extract(&broken).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "damaged (Excel workbook): one of its sheets is no XML"
     );
-    let cut = xlsx("<worksheet/>");
-    let refused = read(&cut[..cut.len() - 30], "a.xlsx").unwrap_err();
+    let cut = xlsx_of("<worksheet/>");
+    let refused = xlsx::extract(&cut[..cut.len() - 30]).unwrap_err();
     assert!(
         matches!(
             refused,
@@ -155,7 +115,7 @@ fn damaged_and_encrypted_workbooks_say_so() {
         ),
         "{refused}"
     );
-    let encrypted = made_of(&[
+    let encrypted = package(&[
         ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
         (
             "META-INF/manifest.xml",
@@ -164,20 +124,21 @@ fn damaged_and_encrypted_workbooks_say_so() {
         ("content.xml", "\u{1}\u{2}"),
     ]);
     assert_eq!(
-        read(&encrypted, "a.ods").unwrap_err(),
+        ods::extract(&encrypted).unwrap_err(),
         SkipReason::Encrypted("OpenDocument spreadsheet")
     );
-    let empty = made_of(&[("mimetype", "application/vnd.oasis.opendocument.spreadsheet")]);
-    let refused = read(&empty, "a.ods").unwrap_err().to_string();
+    let empty = package(&[("mimetype", "application/vnd.oasis.opendocument.spreadsheet")]);
+    let refused = ods::extract(&empty).unwrap_err().to_string();
     assert_eq!(
         refused,
-        "damaged OpenDocument spreadsheet: it has no content.xml"
+        "damaged (OpenDocument spreadsheet): its content is missing"
     );
 }
 
 #[test]
 fn cells_of_an_open_document_show_what_their_paragraphs_say() {
-    let bytes = ods("<table:table table:name='A'><table:table-row>\
+    let bytes = ods_of(
+        "<table:table table:name='A'><table:table-row>\
          <table:table-cell office:value-type='currency' office:value='1234.5'><text:p>$1,234.50</text:p>\
          <office:annotation><text:p>note</text:p></office:annotation></table:table-cell>\
          <table:table-cell office:value-type='date' office:date-value='2024-05-06'><text:p>May 6</text:p>\
@@ -191,8 +152,9 @@ fn cells_of_an_open_document_show_what_their_paragraphs_say() {
          <table:table-cell table:formula='of:=[.A1]+1'/>\
          <table:table-cell office:value-type='string' calcext:value-type='error' table:formula='of:=1/0'>\
          <text:p>#DIV/0!</text:p></table:table-cell>\
-         </table:table-row></table:table><table:table table:name='Empty'/>");
-    let found = read(&bytes, "a.ods").unwrap();
+         </table:table-row></table:table><table:table table:name='Empty'/>",
+    );
+    let found = ods::extract(&bytes).unwrap();
     let sheets = sheets(&found);
     let cells = &sheets[0].1;
     let cell = |shown: &str, value: CellValue| Cell {
@@ -233,19 +195,17 @@ proptest! {
         ),
     ) {
         let inside = parts.concat();
-        let _ = read(&xlsx(&format!("<worksheet><sheetData>{inside}")), "a.xlsx");
-        let _ = read(&ods(&inside), "a.ods");
+        let _ = xlsx::extract(&xlsx_of(&format!("<worksheet><sheetData>{inside}")));
+        let _ = ods::extract(&ods_of(&inside));
     }
 
     #[test]
     fn a_changed_byte_gives_a_document_or_a_reason(at in 0usize..2000, byte: u8) {
         let sheet = "<worksheet><sheetData><row><c t='str'><v>x</v></c></row></sheetData></worksheet>";
-        for mut bytes in [xlsx(sheet), ods("<table:table/>")] {
+        for mut bytes in [xlsx_of(sheet), ods_of("<table:table/>")] {
             let at = at % bytes.len();
             bytes[at] = byte;
-            if let Some(format) = recognise(&bytes, "a") {
-                let _ = extract(format, &bytes);
-            }
+            let _ = extract("a", &bytes);
         }
     }
 }

@@ -14,12 +14,12 @@ use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::package::code_pages::encoding_of;
 use crate::ingest::extract::package::compound_file::CompoundFile;
 use crate::ingest::extract::package::little_endian::{place_at, u16_at, u32_at};
+use crate::ingest::extract::package::property_set;
 use crate::ingest::extract::sheets::number_format::{self, NumberFormat};
-use crate::ingest::extract::sheets::package::damaged;
 use crate::ingest::extract::sheets::workbook::{SheetWriter, Workbook};
 use crate::ingest::extract::skip_reason::SkipReason;
 
-const FORMAT: &str = "Excel 97-2003 workbook";
+pub(in crate::ingest::extract) const FORMAT: &str = "Excel 97-2003 workbook";
 
 // Types of records.
 const FORMULA: u16 = 0x06;
@@ -42,16 +42,25 @@ const RK: u16 = 0x27E;
 const FORMAT_CODE: u16 = 0x41E;
 const BEGIN: u16 = 0x809;
 
+/// Whether a file is a workbook of Excel 2 to 4, which is records without a compound file.
+pub(in crate::ingest::extract) fn is_bare(bytes: &[u8]) -> bool {
+    matches!(bytes, [9, 0 | 2 | 4 | 8, 4..=8, 0, ..])
+}
+
+/// Reads a compound file with a workbook.
+///
 /// # Errors
-/// Why there is no document in it.
-pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
-    let file = CompoundFile::open(bytes).ok_or_else(|| damaged(FORMAT, "it has no directory"))?;
+/// Damaged, encrypted or beyond a limit.
+pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
+    let file = CompoundFile::open(bytes)
+        .ok_or_else(|| SkipReason::damaged(FORMAT, "it has no directory"))?;
     let stream = file
         .read("Workbook")
         .or_else(|| file.read("Book"))
-        .ok_or_else(|| damaged(FORMAT, "it has no workbook"))?;
+        .ok_or_else(|| SkipReason::damaged(FORMAT, "it has no workbook"))?;
     let globals = Globals::read(&stream)?;
     let mut workbook = Workbook::new();
+    property_set::read_properties(&file, workbook.found());
     for entry in &globals.sheets {
         let mut sheet = workbook.sheet(&entry.name, entry.is_hidden)?;
         globals.read_sheet(stream.get(entry.start..).unwrap_or_default(), &mut sheet)?;
@@ -86,7 +95,12 @@ impl Globals {
         let mut records = records(stream).peekable();
         let version = match records.next() {
             Some(first) if first.kind == BEGIN => u16_at(first.data, 0).unwrap_or(0),
-            _ => return Err(damaged(FORMAT, "its workbook does not begin as one")),
+            _ => {
+                return Err(SkipReason::damaged(
+                    FORMAT,
+                    "its workbook does not begin as one",
+                ));
+            }
         };
         let mut globals = Globals {
             text: Text {
@@ -319,3 +333,6 @@ fn flag(is_error: bool, number: u8) -> Cell {
     };
     Cell::plain(CellValue::Error(name.to_owned()))
 }
+
+#[cfg(test)]
+pub(in crate::ingest::extract) mod tests;

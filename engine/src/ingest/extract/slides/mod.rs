@@ -5,3 +5,6 @@ pub(super) mod odp;
 pub(super) mod ppt;
 mod ppt_records;
 pub(super) mod pptx;
+
+#[cfg(test)]
+pub(super) mod tests;

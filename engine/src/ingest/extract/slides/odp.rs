@@ -7,7 +7,7 @@ use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::skip_reason::SkipReason;
 use crate::ingest::extract::slides::deck::{Deck, SlideText};
 
-const FORMAT: &str = "OpenDocument presentation";
+pub(in crate::ingest::extract) const FORMAT: &str = "OpenDocument presentation";
 
 /// Reads a package whose content is a presentation.
 ///
@@ -30,10 +30,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     };
     slides.read()?;
     if slides.reader.is_broken() && slides.deck.slides() == 0 {
-        return Err(SkipReason::Damaged {
-            format: FORMAT,
-            what: "its content is no XML".into(),
-        });
+        return Err(SkipReason::damaged(FORMAT, "its content is no XML"));
     }
     slides.deck.finish()
 }

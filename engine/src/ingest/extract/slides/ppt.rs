@@ -13,7 +13,7 @@ use crate::ingest::extract::slides::deck::{Deck, SlideText};
 use crate::ingest::extract::slides::ppt_records::{Record, records};
 use crate::ingest::extract::text_builder::MAX_PARTS;
 
-const FORMAT: &str = "PowerPoint 97-2003 presentation";
+pub(in crate::ingest::extract) const FORMAT: &str = "PowerPoint 97-2003 presentation";
 
 /// Records inside each other.
 const MAX_DEPTH: usize = 40;
@@ -60,10 +60,7 @@ struct Text {
 /// # Errors
 /// Damaged, encrypted or beyond a limit.
 pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
-    let damaged = |what: &'static str| SkipReason::Damaged {
-        format: FORMAT,
-        what: what.into(),
-    };
+    let damaged = |what: &'static str| SkipReason::damaged(FORMAT, what);
     let file = CompoundFile::open(bytes).ok_or(damaged("its directory is missing"))?;
     let stream = file.read("PowerPoint Document");
     let stream = stream.ok_or(damaged("its slides are missing"))?;

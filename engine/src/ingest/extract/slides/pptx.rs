@@ -8,7 +8,7 @@ use crate::ingest::extract::skip_reason::SkipReason;
 use crate::ingest::extract::slides::deck::{Deck, SlideText};
 use crate::ingest::extract::text_builder::MAX_PARTS;
 
-const FORMAT: &str = "PowerPoint presentation";
+pub(in crate::ingest::extract) const FORMAT: &str = "PowerPoint presentation";
 
 /// Reads a package whose main part is a presentation.
 ///
@@ -56,10 +56,7 @@ fn slide_ids(presentation: &str) -> Result<Vec<String>, SkipReason> {
     }
     match has_root {
         true => Ok(ids),
-        false => Err(SkipReason::Damaged {
-            format: FORMAT,
-            what: "its list of slides is no XML".into(),
-        }),
+        false => Err(SkipReason::damaged(FORMAT, "its list of slides is no XML")),
     }
 }
 

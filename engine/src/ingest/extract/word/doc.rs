@@ -11,7 +11,7 @@ use crate::ingest::extract::skip_reason::SkipReason;
 use crate::ingest::extract::word::doc_paragraphs::{Paragraphs, Properties};
 use crate::ingest::extract::word::flow::{Break, Flow};
 
-const FORMAT: &str = "Word 97-2003 document";
+pub(in crate::ingest::extract) const FORMAT: &str = "Word 97-2003 document";
 
 /// Signature of Word 6 and later; Word 2 has other numbers.
 const SIGNATURES: [u16; 3] = [0xA5EC, 0xA5DC, 0xA699];
@@ -25,10 +25,7 @@ const SECOND_TABLE: u16 = 0x200;
 /// # Errors
 /// Damaged, encrypted or beyond a limit.
 pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
-    let damaged = |what: &'static str| SkipReason::Damaged {
-        format: FORMAT,
-        what: what.into(),
-    };
+    let damaged = |what: &'static str| SkipReason::damaged(FORMAT, what);
     let file = CompoundFile::open(bytes).ok_or(damaged("its directory is missing"))?;
     let stream = file.read("WordDocument");
     let stream = stream.ok_or(damaged("its text is missing"))?;

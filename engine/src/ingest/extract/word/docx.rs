@@ -12,7 +12,7 @@ use crate::ingest::extract::word::docx_numbering::Numbering;
 use crate::ingest::extract::word::docx_styles::{Styles, heading_level};
 use crate::ingest::extract::word::flow::{Break, Flow};
 
-const FORMAT: &str = "Word document";
+pub(in crate::ingest::extract) const FORMAT: &str = "Word document";
 
 /// Reads a package whose main part is a Word document.
 ///
@@ -37,10 +37,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     let mut flow = Flow::default();
     let is_broken = Body::new(&body, &mut known, &mut flow).read()?;
     if is_broken && flow.is_empty() {
-        return Err(SkipReason::Damaged {
-            format: FORMAT,
-            what: "its text is no XML".into(),
-        });
+        return Err(SkipReason::damaged(FORMAT, "its text is no XML"));
     }
     for kind in ["footnotes", "endnotes", "comments"] {
         for part in relationships.of_kind(kind) {
@@ -259,9 +256,8 @@ impl<'a> Body<'a> {
                 }
             }
             Some("end") => {
-                if self.fields.pop() == Some(false) {
-                    self.codes -= 1;
-                }
+                let had_result = self.fields.pop().unwrap_or(true);
+                self.codes -= usize::from(!had_result);
             }
             _ => {}
         }

@@ -11,3 +11,6 @@ pub(super) mod odt;
 mod odt_lists;
 pub(super) mod rtf;
 mod rtf_tokens;
+
+#[cfg(test)]
+pub(super) mod tests;

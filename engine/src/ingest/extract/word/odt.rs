@@ -14,7 +14,7 @@ use crate::ingest::extract::skip_reason::SkipReason;
 use crate::ingest::extract::word::flow::{Break, Flow};
 use crate::ingest::extract::word::odt_lists::Lists;
 
-const FORMAT: &str = "OpenDocument text";
+pub(in crate::ingest::extract) const FORMAT: &str = "OpenDocument text";
 /// Styles based on each other.
 const MAX_BASES: usize = 12;
 
@@ -40,10 +40,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
         boxed: Vec::new(),
     };
     if body.read()? && flow.is_empty() {
-        return Err(SkipReason::Damaged {
-            format: FORMAT,
-            what: "its text is no XML".into(),
-        });
+        return Err(SkipReason::damaged(FORMAT, "its text is no XML"));
     }
     flow.finish(found)
 }

@@ -21,6 +21,19 @@ const MAX_DEFINITIONS: usize = 65_536;
 /// Bytes that may stand for a character beside its number.
 const MAX_SUBSTITUTES: usize = 16;
 
+pub(in crate::ingest::extract) const FORMAT: &str = "RTF";
+
+/// Bytes before `{\rtf` in files that begin with white space or a mark.
+const START_BYTES: usize = 64;
+
+/// Whether a file begins as Rich Text Format does, perhaps after white space or a mark.
+pub(in crate::ingest::extract) fn is_rtf(bytes: &[u8]) -> bool {
+    let head = bytes.get(..START_BYTES).unwrap_or(bytes);
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start_matches(['\u{feff}', '\u{fffd}', '\0', ' ', '\t', '\r', '\n']);
+    text.starts_with("{\\rtf")
+}
+
 /// Reads a file that begins with `{\rtf`, perhaps after white space.
 ///
 /// # Errors

@@ -1,12 +1,10 @@
 //! The cells of a sheet.
 
-use quick_xml::events::{BytesStart, Event};
-
 use super::parts::{FORMAT, Strings, Styles, rich_text, unescape};
 use crate::cell_text::{Cell, CellValue};
+use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
 use crate::ingest::extract::sheets::workbook::SheetWriter;
-use crate::ingest::extract::sheets::xml::{Events, attribute, each_attribute, push_text};
-use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 
 /// What cells refer to.
 pub(super) struct Context<'w> {
@@ -16,47 +14,40 @@ pub(super) struct Context<'w> {
 }
 
 /// Writes the cells of a sheet.
+///
+/// # Errors
+/// [`SkipReason::Damaged`] for what is no XML; a limit is exceeded.
 pub(super) fn read(
     xml: &str,
     context: &Context<'_>,
     sheet: &mut SheetWriter<'_>,
 ) -> Result<(), SkipReason> {
-    let mut events = Events::new(xml, FORMAT, "a sheet");
+    let mut reader = XmlReader::new(xml);
     let (mut row, mut column) = (0u32, 0u32);
-    loop {
-        match events.next()? {
-            Event::Start(element) => match element.local_name().as_ref() {
+    while let Some(event) = reader.next()? {
+        match event {
+            XmlEvent::Start(element) => match element.name() {
                 "row" => {
-                    row = row_number(&element, row);
+                    row = element.number("r").unwrap_or(row.saturating_add(1));
                     column = 0;
                 }
                 "c" => {
                     let stated = Stated::of(&element, (row, column));
                     (row, column) = (stated.row, stated.column);
-                    let content = Content::read(&mut events)?;
+                    let content = Content::read(&mut reader)?;
                     let cell = content.cell(&stated, context);
                     sheet.push(row, column, cell)?;
                 }
                 _ => {}
             },
-            Event::Empty(element) => match element.local_name().as_ref() {
-                "row" => row = row_number(&element, row),
-                "c" => {
-                    let stated = Stated::of(&element, (row, column));
-                    (row, column) = (stated.row, stated.column);
-                }
-                _ => {}
-            },
-            Event::End(element) if element.local_name().as_ref() == "sheetData" => return Ok(()),
-            Event::Eof => return Ok(()),
+            XmlEvent::End(element) if element.name() == "sheetData" => return Ok(()),
             _ => {}
         }
     }
-}
-
-fn row_number(element: &BytesStart<'_>, before: u32) -> u32 {
-    let stated = attribute(element, "r").and_then(|row| row.parse::<u32>().ok());
-    stated.unwrap_or(before.saturating_add(1))
+    match reader.is_broken() {
+        false => Ok(()),
+        true => Err(SkipReason::damaged(FORMAT, "one of its sheets is no XML")),
+    }
 }
 
 /// What the attributes of a cell say.
@@ -69,14 +60,14 @@ struct Stated {
 
 impl Stated {
     /// A cell that does not say where it is stands behind the one before.
-    fn of(element: &BytesStart<'_>, before: (u32, u32)) -> Stated {
+    fn of(element: &Element<'_>, before: (u32, u32)) -> Stated {
         let mut stated = Stated {
             row: before.0.max(1),
             column: before.1.saturating_add(1),
             style: 0,
             kind: String::new(),
         };
-        each_attribute(element, |name, value| match name {
+        element.each_attribute(|name, value| match name {
             "r" => {
                 if let Some((row, column)) = position(&value) {
                     (stated.row, stated.column) = (row, column);
@@ -112,30 +103,21 @@ struct Content {
 }
 
 impl Content {
-    fn read(events: &mut Events<'_>) -> Result<Content, SkipReason> {
+    fn read(reader: &mut XmlReader<'_>) -> Result<Content, SkipReason> {
         let mut content = Content::default();
-        loop {
-            match events.next()? {
-                Event::Start(element) => match element.local_name().as_ref() {
-                    "v" => content.value = Some(text(events)?),
-                    "f" => content.formula = Some(text(events)?),
-                    "is" => {
-                        let mut words = String::new();
-                        rich_text(events, "is", &mut words)?;
-                        content.value = Some(words);
-                    }
-                    _ => events.skip()?,
+        while let Some(event) = reader.next()? {
+            match event {
+                XmlEvent::Start(element) => match element.name() {
+                    "v" => content.value = Some(reader.text_of_element(MAX_TEXT_BYTES)?),
+                    "f" => content.formula = Some(reader.text_of_element(MAX_TEXT_BYTES)?),
+                    "is" => content.value = Some(rich_text(reader, "is")?),
+                    _ => reader.skip()?,
                 },
-                Event::Empty(element) => match element.local_name().as_ref() {
-                    "v" => content.value = Some(String::new()),
-                    "f" => content.formula = Some(String::new()),
-                    _ => {}
-                },
-                Event::End(element) if element.local_name().as_ref() == "c" => return Ok(content),
-                Event::Eof => return Ok(content),
+                XmlEvent::End(element) if element.name() == "c" => break,
                 _ => {}
             }
         }
+        Ok(content)
     }
 
     fn cell(self, stated: &Stated, context: &Context<'_>) -> Cell {
@@ -181,19 +163,6 @@ impl Content {
                 Ok(number) if number.is_finite() => format.cell(number, context.is_1904),
                 _ => of_text(&value),
             },
-        }
-    }
-}
-
-/// The text of an element up to its end.
-fn text(events: &mut Events<'_>) -> Result<String, SkipReason> {
-    let mut text = String::new();
-    loop {
-        let event = events.next()?;
-        match &event {
-            Event::Start(_) => events.skip()?,
-            Event::End(_) | Event::Eof => return Ok(text),
-            event => push_text(event, &mut text),
         }
     }
 }

@@ -1,5 +1,5 @@
 use crate::cell_text::{Cell, CellValue};
-use crate::ingest::extract::sheets::package::made_of;
+use crate::ingest::extract::package::test_files::package;
 use crate::ingest::extract::sheets::tests::sheets;
 
 const RELATIONS: &str = "<Relationships xmlns='x'>\
@@ -25,7 +25,7 @@ const SHEET: &str = "<worksheet><dimension ref='A1:XFD1048576'/><sheetData>\
     </sheetData></worksheet>";
 
 fn workbook() -> Vec<u8> {
-    made_of(&[
+    package(&[
         ("xl/workbook.xml", BOOK),
         ("xl/_rels/workbook.xml.rels", RELATIONS),
         ("xl/styles.xml", STYLES),
@@ -101,7 +101,7 @@ fn one_long_string_in_many_cells_does_not_fill_the_memory() {
     let cells = "<c t='s'><v>0</v></c>".repeat(100);
     let rows = format!("<row>{cells}</row>").repeat(20);
     let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
-    let bytes = made_of(&[
+    let bytes = package(&[
         ("xl/workbook.xml", BOOK),
         ("xl/_rels/workbook.xml.rels", RELATIONS),
         ("xl/sharedStrings.xml", &strings),

@@ -1,0 +1,161 @@
+//! What a file is, by its content.
+
+use crate::file_types;
+use crate::ingest::extract::formats::{FORMATS, Format, Mark, of_text};
+#[cfg(any(feature = "office", feature = "sheets"))]
+use crate::ingest::extract::package::{
+    compound_file::{self, CompoundFile},
+    ooxml,
+    xml::{self, XmlEvent, XmlReader},
+    zip_package::{self, ZipPackage},
+};
+use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::text;
+
+/// Bytes of a main part in which its outermost element begins.
+#[cfg(any(feature = "office", feature = "sheets"))]
+const MAIN_PART_BYTES: u64 = 64 << 10;
+/// Bytes of a text in which it shows what it is.
+const TEXT_START_BYTES: usize = 1024;
+
+/// The format of a file that is no text; `None` for text, and for what is none of the table. Of a file that fits
+/// several, as a compound file with a workbook and a document in it may, the one of its name.
+///
+/// # Errors
+/// A file of one of them that is encrypted as a whole, or too damaged to tell.
+pub(in crate::ingest::extract) fn recognise(
+    document_path: &str,
+    bytes: &[u8],
+) -> Result<Option<&'static Format>, SkipReason> {
+    #[cfg(any(feature = "office", feature = "sheets"))]
+    {
+        if bytes.starts_with(zip_package::SIGNATURE) {
+            return of_zip(bytes);
+        }
+        if bytes.starts_with(compound_file::SIGNATURE) {
+            return of_compound_file(document_path, bytes);
+        }
+    }
+    let _ = document_path;
+    Ok(of_start(bytes))
+}
+
+/// The format of a text: of its file type, by name, else the one that its start shows.
+pub(in crate::ingest::extract) fn of_text_start(source: &str) -> Option<&'static Format> {
+    let mut rows = FORMATS.iter();
+    rows.find(|row| matches!(row.mark, Mark::TextStart(is_it) if is_it(source)))
+}
+
+/// Whether a file is read in the worker process. Decided from its first bytes and its name, so that nothing of what
+/// it holds is read before; a package or a compound file always is.
+#[cfg_attr(not(test), expect(dead_code, reason = "the worker process asks"))]
+pub(in crate::ingest) fn needs_worker(document_path: &str, bytes: &[u8]) -> bool {
+    #[cfg(any(feature = "office", feature = "sheets"))]
+    if bytes.starts_with(zip_package::SIGNATURE) || bytes.starts_with(compound_file::SIGNATURE) {
+        return true;
+    }
+    if let Some(format) = of_start(bytes) {
+        return format.needs_worker;
+    }
+    if text::binary_format(bytes).is_some() {
+        return false;
+    }
+    let named = file_types::from_name(document_path);
+    let format = match named.filter(|named| !file_types::is_packed(named.name)) {
+        Some(named) => of_text(named.name),
+        None => {
+            let head = bytes.get(..TEXT_START_BYTES).unwrap_or(bytes);
+            of_text_start(&String::from_utf8_lossy(&text::as_utf_8(head)))
+        }
+    };
+    format.is_some_and(|format| format.needs_worker)
+}
+
+fn of_start(bytes: &[u8]) -> Option<&'static Format> {
+    let mut rows = FORMATS.iter();
+    rows.find(|row| matches!(row.mark, Mark::Start(is_it) if is_it(bytes)))
+}
+
+#[cfg(any(feature = "office", feature = "sheets"))]
+fn of_compound_file(
+    document_path: &str,
+    bytes: &[u8],
+) -> Result<Option<&'static Format>, SkipReason> {
+    let file = CompoundFile::open(bytes)
+        .ok_or_else(|| SkipReason::damaged("Office 97-2003", "its directory is missing"))?;
+    if file.has("EncryptedPackage") {
+        return Err(SkipReason::Encrypted("Office document"));
+    }
+    let outermost = file.outermost_streams();
+    let holds = |row: &&Format, is_there: &dyn Fn(&str) -> bool| match row.mark {
+        Mark::Streams(names) => names.iter().any(|name| is_there(name)),
+        _ => false,
+    };
+    // A document may hold others in storages of their own.
+    let in_root = |name: &str| outermost.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let found: Vec<&Format> = FORMATS.iter().filter(|row| holds(row, &in_root)).collect();
+    let named = file_types::from_name(document_path).map(|named| named.name);
+    let by_name = found.iter().find(|row| named == Some(row.name));
+    let anywhere = || {
+        FORMATS
+            .iter()
+            .find(|row| holds(row, &|name| file.has(name)))
+    };
+    Ok(by_name.or(found.first()).copied().or_else(anywhere))
+}
+
+#[cfg(any(feature = "office", feature = "sheets"))]
+fn of_zip(bytes: &[u8]) -> Result<Option<&'static Format>, SkipReason> {
+    let label = text::binary_format(bytes).unwrap_or_default();
+    let mut package = match ZipPackage::open(bytes, label) {
+        Ok(package) => package,
+        // The names of its first parts stand there still. A damaged archive of anything else is an archive.
+        Err(reason) if FORMATS.iter().any(|row| row.label == label) => return Err(reason),
+        Err(_) => return Ok(None),
+    };
+    if let Some(media_type) = package.read_up_to("mimetype", 256).ok().flatten() {
+        let stated = String::from_utf8_lossy(&media_type).into_owned();
+        let stated = stated
+            .trim()
+            .trim_end_matches("-template")
+            .trim_end_matches("-master");
+        let is_it = |row: &&Format| matches!(row.mark, Mark::MediaType(known) if known == stated);
+        let found = FORMATS.iter().find(is_it);
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    let is_office = package.has("[Content_Types].xml") || package.has("_rels/.rels");
+    if is_office && let Ok(main) = ooxml::main_part(&mut package) {
+        let is_part =
+            |row: &&Format| matches!(row.mark, Mark::MainPart(end) if main.ends_with(end));
+        if let Some(found) = FORMATS.iter().find(is_part) {
+            return Ok(Some(found));
+        }
+        let head = package.read_up_to(&main, MAIN_PART_BYTES)?;
+        let root = root_element(&head.unwrap_or_default(), package.format())?;
+        let is_main = |row: &&Format| matches!(row.mark, Mark::MainElement(name) if name == root);
+        return Ok(FORMATS.iter().find(is_main));
+    }
+    // A package of OpenDocument without its first part says what it is in its list of parts.
+    if package.has("content.xml") && package.has("META-INF/manifest.xml") {
+        let head = package.read_up_to("META-INF/manifest.xml", MAIN_PART_BYTES)?;
+        let head = String::from_utf8_lossy(&head.unwrap_or_default()).into_owned();
+        let states = |row: &&Format| matches!(row.mark, Mark::MediaType(kind) if head.contains(&format!("{kind}\"")));
+        return Ok(FORMATS.iter().find(states));
+    }
+    Ok(None)
+}
+
+/// The name of the outermost element of a part, from its start; empty for what is no XML.
+#[cfg(any(feature = "office", feature = "sheets"))]
+fn root_element(head: &[u8], format: &'static str) -> Result<String, SkipReason> {
+    let text = xml::decode(head, format)?;
+    let mut reader = XmlReader::new(&text);
+    while let Some(event) = reader.next()? {
+        if let XmlEvent::Start(element) = event {
+            return Ok(element.name().to_owned());
+        }
+    }
+    Ok(String::new())
+}

@@ -1,0 +1,159 @@
+use crate::ingest::extract::extract;
+use crate::ingest::extract::package::test_files::{compound_file, odf, package, relationships};
+use crate::types::{Document, PartContent, Slide};
+
+pub(in crate::ingest::extract) fn pptx(slide: &str) -> Vec<u8> {
+    let presentation = "<p:presentation><p:sldIdLst><p:sldId id='256' r:id='r1'/><p:sldId id='257' r:id='r0'/>\
+        <p:sldId id='258' r:id='none'/></p:sldIdLst></p:presentation>";
+    let notes = "<p:notes><p:sp><p:ph type='sldNum'/><a:t>7</a:t></p:sp><p:sp><p:ph type='body'/>\
+        <a:p><a:t>Say this.</a:t></a:p></p:sp></p:notes>";
+    package(&[
+        (
+            "_rels/.rels",
+            &relationships(&[("officeDocument", "ppt/presentation.xml")]),
+        ),
+        ("ppt/presentation.xml", presentation),
+        (
+            "ppt/_rels/presentation.xml.rels",
+            &relationships(&[
+                ("slide", "slides/slide1.xml"),
+                ("slide", "slides/slide2.xml"),
+            ]),
+        ),
+        ("ppt/slides/slide1.xml", slide),
+        (
+            "ppt/slides/slide2.xml",
+            "<p:sld show='0'><p:sp><a:p><a:t>First shown</a:t></a:p></p:sp></p:sld>",
+        ),
+        (
+            "ppt/slides/_rels/slide1.xml.rels",
+            &relationships(&[("notesSlide", "../notes/notes1.xml")]),
+        ),
+        ("ppt/notes/notes1.xml", notes),
+    ])
+}
+
+fn record(version: u16, kind: u16, data: &[u8]) -> Vec<u8> {
+    let mut record = Vec::new();
+    record.extend(version.to_le_bytes());
+    record.extend(kind.to_le_bytes());
+    record.extend((data.len() as u32).to_le_bytes());
+    record.extend(data);
+    record
+}
+
+pub(in crate::ingest::extract) fn ppt() -> Vec<u8> {
+    let number = |value: u32| value.to_le_bytes();
+    let persist = |id: u32, slide: u32| {
+        let data = [number(id), number(0), number(0), number(slide), number(0)].concat();
+        record(0, 0x3F3, &data)
+    };
+    let listed = [
+        persist(2, 256),
+        record(0, 0xF9F, &number(0)),
+        record(0, 0xFA8, b"The title"),
+        record(0, 0xF9F, &number(1)),
+        record(0, 0xFA8, b"one\rtwo"),
+    ]
+    .concat();
+    let notes_list = record(0x2F, 0xFF0, &persist(3, 0));
+    let document = record(
+        0xF,
+        0x3E8,
+        &[record(0xF, 0xFF0, &listed), notes_list].concat(),
+    );
+    let shape = [
+        record(0, 0xF9E, &number(0)),
+        record(0, 0xF9F, &number(4)),
+        record(0, 0xFA0, b"b\0o\0x\0"),
+    ]
+    .concat();
+    let drawing = record(0xF, 0x40C, &record(0xF, 0xF00D, &shape));
+    let slide = record(0xF, 0x3EE, &drawing);
+    let said = record(
+        0xF,
+        0xF00D,
+        &[record(0, 0xF9F, &number(2)), record(0, 0xFA8, b"Say this.")].concat(),
+    );
+    let notes = record(
+        0xF,
+        0x3F0,
+        &[record(0, 0x3F1, &number(256)), record(0xF, 0x40C, &said)].concat(),
+    );
+    let mut stream = Vec::new();
+    let mut places = vec![number(3 << 20 | 1)];
+    for part in [document, slide, notes] {
+        places.push(number(stream.len() as u32));
+        stream.extend(part);
+    }
+    let list = stream.len() as u32;
+    stream.extend(record(0, 0x1772, &places.concat()));
+    let edit = stream.len() as u32;
+    let data = [
+        number(0),
+        number(0),
+        number(0),
+        number(list),
+        number(1),
+        number(3),
+        number(0),
+    ];
+    stream.extend(record(0, 0xFF5, &data.concat()));
+    let user = [
+        [0; 8].to_vec(),
+        number(20).to_vec(),
+        number(0xE391_C05F).to_vec(),
+        number(edit).to_vec(),
+    ]
+    .concat();
+    compound_file(&[("PowerPoint Document", stream), ("Current User", user)])
+}
+
+fn document(bytes: &[u8]) -> Document {
+    extract("a.bin", bytes).unwrap()
+}
+
+fn slides(document: &Document) -> Vec<&Slide> {
+    let slide = |content: &'_ PartContent| matches!(content, PartContent::Slide(_));
+    assert!(document.parts.iter().all(|part| slide(&part.content)));
+    let each = document.parts.iter();
+    each.filter_map(|part| match &part.content {
+        PartContent::Slide(slide) => Some(slide),
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn slides_keep_their_order_titles_and_notes() {
+    let slide = "<p:sld><p:sp><p:ph type='ctrTitle'/><a:p><a:t>The title</a:t></a:p></p:sp>\
+        <p:sp><a:p><a:t>one</a:t></a:p><a:p><a:t>two</a:t></a:p></p:sp><p:graphicFrame>\
+        <a:tr><a:tc><a:p><a:t>h</a:t></a:p></a:tc><a:tc><a:p><a:t>i</a:t></a:p></a:tc></a:tr></p:graphicFrame></p:sld>";
+    let open = "<draw:page><draw:frame presentation:class='title'><text:p>The title</text:p></draw:frame>\
+        <draw:custom-shape><text:p>one</text:p><text:p>two</text:p></draw:custom-shape><presentation:notes>\
+        <draw:frame presentation:class='notes'><text:p>Say this.</text:p></draw:frame></presentation:notes></draw:page>";
+    let of_powerpoint = document(&pptx(slide));
+    assert_eq!(
+        of_powerpoint.text,
+        "First shown\n\nThe title\n\none\ntwo\nh | i\n\nSay this.\n\n"
+    );
+    let found = slides(&of_powerpoint);
+    assert_eq!(found.len(), 3, "a slide whose part is missing stays");
+    assert!(found[0].is_hidden && !found[1].is_hidden);
+    assert_eq!(found[1].title, "The title");
+    let notes = found[1].notes.unwrap() as usize;
+    assert!(of_powerpoint.text[notes..].starts_with("Say this."));
+    for (bytes, text) in [
+        (
+            odf("presentation", open, "<m/>"),
+            "The title\n\none\ntwo\n\nSay this.\n\n",
+        ),
+        (ppt(), "The title\n\nbox\none\ntwo\n\nSay this.\n\n"),
+    ] {
+        let document = document(&bytes);
+        assert_eq!(document.text, text);
+        assert_eq!(slides(&document)[0].title, "The title");
+        assert!(slides(&document)[0].notes.is_some());
+        assert_eq!(document.outline.len(), 1);
+    }
+}
