@@ -5,6 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::file_types::{self, FileType};
 use crate::ingest::extract::extracted::{Extracted, MAX_TITLE_CHARS, tidy};
 use crate::ingest::extract::formats::{self, Reader};
+use crate::ingest::extract::recognise;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::{code, text};
 use crate::types::{Class, Document};
@@ -15,7 +16,7 @@ use crate::types::{Class, Document};
 /// # Errors
 /// Why the file cannot be a document; the caller reports it and goes on.
 pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason> {
-    if let Some(format) = formats::recognise(document_path, bytes)? {
+    if let Some(format) = recognise::recognise(document_path, bytes)? {
         format.check_size(bytes.len())?;
         let Reader::Bytes(read) = format.reader else {
             return Err(SkipReason::Unsupported(format.label));
@@ -97,7 +98,7 @@ fn choose_type(path: &str, named: Option<FileType>, source: &str) -> FileType {
         }
         Some(found) => found,
         None => {
-            if let Some(format) = formats::of_text_start(source) {
+            if let Some(format) = recognise::of_text_start(source) {
                 return file_types::from_type(format.name).unwrap_or(file_types::UNKNOWN);
             }
             let has_extension = file_name(path).contains('.');

@@ -4,8 +4,6 @@
 //! a table or a program). How files of a format are called and their media types stand in [`crate::file_types`],
 //! under the same name, because search needs them without any reader.
 
-mod recognise;
-
 use crate::ingest::extract::extracted::Extracted;
 #[cfg(feature = "sheets")]
 use crate::ingest::extract::sheets::{csv, ods, xls, xlsx};
@@ -15,10 +13,6 @@ use crate::ingest::extract::slides::{odp, ppt, pptx};
 #[cfg(feature = "office")]
 use crate::ingest::extract::word::{doc, docx, odt, rtf};
 use crate::ingest::extract::{html, markdown, rst};
-
-#[cfg_attr(not(test), expect(unused_imports, reason = "the worker process asks"))]
-pub(in crate::ingest) use recognise::needs_worker;
-pub(super) use recognise::{of_text_start, recognise};
 
 /// Bytes of a file that is packed or binary. Larger than any of the 4,220 files that the readers were measured on;
 /// with the limits of [`super::package`] it bounds the memory of a reader to about 1 GiB.
@@ -33,7 +27,7 @@ pub(super) struct Format {
     pub(super) name: &'static str,
     /// What errors call it.
     pub(super) label: &'static str,
-    mark: Mark,
+    pub(super) mark: Mark,
     pub(super) reader: Reader,
     /// Whether its files are read in the worker process: all but plain text, Markdown, code and tables as text.
     pub(super) needs_worker: bool,
@@ -43,7 +37,7 @@ pub(super) struct Format {
 
 /// What shows that a file is of a format, whatever its name is.
 #[derive(Debug, Clone, Copy)]
-enum Mark {
+pub(super) enum Mark {
     /// The outermost element of the main part of an Office Open XML package.
     MainElement(&'static str),
     /// How the main part of such a package ends, which is no XML.
@@ -77,7 +71,7 @@ pub(super) enum Reader {
 /// or slides; packages to 128 MiB a part and 512 MiB of parts; XML to 2,000 elements inside each other; workbooks to
 /// 10,000 sheets and 2,000,000 cells; RTF to 4,000 groups inside each other.
 #[rustfmt::skip]
-static FORMATS: &[Format] = &[
+pub(super) static FORMATS: &[Format] = &[
     // Word processors.
     #[cfg(feature = "office")]
     packed("docx", docx::FORMAT, Mark::MainElement("document"), docx::extract),

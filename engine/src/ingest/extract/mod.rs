@@ -18,6 +18,7 @@ mod html;
 mod markdown;
 #[cfg(any(feature = "office", feature = "sheets"))]
 mod package;
+mod recognise;
 mod rst;
 #[cfg(feature = "sheets")]
 mod sheets;

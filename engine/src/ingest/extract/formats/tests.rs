@@ -6,6 +6,7 @@ use crate::ingest::extract::extract;
 use crate::ingest::extract::package::test_files::{
     compound_file, compound_file_with, odf, package, relationships,
 };
+use crate::ingest::extract::recognise::{needs_worker, recognise};
 use crate::ingest::extract::sheets::tests::{ods_of, xlsx_of};
 use crate::ingest::extract::sheets::xls::tests::{label, record, xls};
 use crate::ingest::extract::slides::tests::{ppt, pptx};

@@ -23,7 +23,7 @@ const TEXT_START_BYTES: usize = 1024;
 ///
 /// # Errors
 /// A file of one of them that is encrypted as a whole, or too damaged to tell.
-pub(in crate::ingest::extract) fn recognise(
+pub(super) fn recognise(
     document_path: &str,
     bytes: &[u8],
 ) -> Result<Option<&'static Format>, SkipReason> {
@@ -41,7 +41,7 @@ pub(in crate::ingest::extract) fn recognise(
 }
 
 /// The format of a text: of its file type, by name, else the one that its start shows.
-pub(in crate::ingest::extract) fn of_text_start(source: &str) -> Option<&'static Format> {
+pub(super) fn of_text_start(source: &str) -> Option<&'static Format> {
     let mut rows = FORMATS.iter();
     rows.find(|row| matches!(row.mark, Mark::TextStart(is_it) if is_it(source)))
 }
