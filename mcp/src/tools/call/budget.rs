@@ -36,16 +36,15 @@ pub(in crate::tools) fn fit(
 }
 
 /// As [`fit`], for results that do not say how many tokens the engine counts: it counts names for each item
-/// that the forms have once, so the first attempt has the quarter more.
+/// that the forms have once, so the first attempt has `more_percent` more, up to the 25 that a form may have.
 pub(in crate::tools) fn fit_results(
     max_tokens: u32,
+    more_percent: u32,
     attempt: impl FnMut(u32) -> Result<Attempt, ToolError>,
 ) -> Result<ToolResponse, ToolError> {
-    fit_from(
-        max_tokens.saturating_add(max_tokens / 4),
-        max_tokens,
-        attempt,
-    )
+    let more = u64::from(max_tokens) * u64::from(more_percent) / 100;
+    let first = max_tokens.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+    fit_from(first, max_tokens, attempt)
 }
 
 fn fit_from(

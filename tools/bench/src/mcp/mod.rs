@@ -79,6 +79,7 @@ struct SearchTool {
     name: &'static str,
     classes: &'static [Class],
     scope: Scope,
+    /// What the tool first gives the engine of the budget.
     max_tokens: u32,
     /// Where the result has the path of the first hit.
     first_path: &'static str,
@@ -89,21 +90,21 @@ const SEARCH_TOOLS: [SearchTool; 3] = [
         name: "search_docs",
         classes: &[Class::Doc, Class::Data],
         scope: Scope::Chunks,
-        max_tokens: 1500,
+        max_tokens: 1416,
         first_path: "/structuredContent/results/0/path",
     },
     SearchTool {
         name: "search_code",
         classes: &[Class::Code, Class::Data],
         scope: Scope::Chunks,
-        max_tokens: 1500,
+        max_tokens: 1344,
         first_path: "/structuredContent/results/0/file_path",
     },
     SearchTool {
         name: "search",
         classes: &[],
         scope: Scope::Documents,
-        max_tokens: 2500,
+        max_tokens: 2000,
         first_path: "/structuredContent/data/results/0/document_id",
     },
 ];
