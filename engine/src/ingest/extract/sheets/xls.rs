@@ -3,7 +3,7 @@
 mod records;
 mod strings;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use encoding_rs::WINDOWS_1252;
 
@@ -58,12 +58,29 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
         .read("Workbook")
         .or_else(|| file.read("Book"))
         .ok_or_else(|| SkipReason::damaged(FORMAT, "it has no workbook"))?;
-    let globals = Globals::read(&stream)?;
+    let mut found = read(&stream)?;
+    property_set::read_properties(&file, &mut found);
+    Ok(found)
+}
+
+/// The sheets of a stream.
+fn read(stream: &[u8]) -> Result<Extracted, SkipReason> {
+    let globals = Globals::read(stream)?;
+    // The records of a sheet go up to those of the one that begins next. Of several sheets that begin at one place
+    // the last has them: every record is read once, however often the list names it.
+    let entries = globals.sheets.iter().enumerate();
+    let starts: BTreeMap<usize, usize> = entries
+        .map(|(number, entry)| (entry.start, number))
+        .collect();
     let mut workbook = Workbook::new();
-    property_set::read_properties(&file, workbook.found());
-    for entry in &globals.sheets {
+    for (number, entry) in globals.sheets.iter().enumerate() {
         let mut sheet = workbook.sheet(&entry.name, entry.is_hidden)?;
-        globals.read_sheet(stream.get(entry.start..).unwrap_or_default(), &mut sheet)?;
+        if starts.get(&entry.start) == Some(&number) {
+            let next = starts.range(entry.start.saturating_add(1)..).next();
+            let end = next.map_or(stream.len(), |(start, _)| *start);
+            let end = end.min(stream.len());
+            globals.read_sheet(stream.get(entry.start..end).unwrap_or_default(), &mut sheet)?;
+        }
         sheet.finish()?;
     }
     workbook.finish()
