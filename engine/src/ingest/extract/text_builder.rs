@@ -76,6 +76,13 @@ impl TextBuilder {
         self.end_line();
     }
 
+    /// An entry of the outline, of level 1 to 6, for what follows. No text says it.
+    pub(super) fn section(&mut self, level: usize, title: &str) {
+        self.end_line();
+        self.found
+            .add_heading(level, title, self.text.len(), self.line);
+    }
+
     /// A heading: a paragraph that the outline names, of level 1 to 6.
     pub(super) fn heading(&mut self, level: usize, title: &str) {
         self.numbered_heading(level, title, title);
@@ -83,9 +90,7 @@ impl TextBuilder {
 
     /// A heading with more in its paragraph than its title: its number.
     pub(super) fn numbered_heading(&mut self, level: usize, title: &str, paragraph: &str) {
-        self.end_line();
-        self.found
-            .add_heading(level, title, self.text.len(), self.line);
+        self.section(level, title);
         self.paragraph(paragraph);
     }
 

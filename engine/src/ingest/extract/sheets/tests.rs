@@ -178,6 +178,27 @@ fn cells_of_an_open_document_show_what_their_paragraphs_say() {
     assert_eq!(sheets[1].0.name, "Empty");
 }
 
+#[test]
+fn sheets_are_in_the_outline_and_name_no_document() {
+    let cells = "<table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row>";
+    let tables = format!(
+        "<table:table table:name='Empty'/><table:table table:name='Sales 2024'>{cells}</table:table>\
+         <table:table table:name='Last'/>"
+    );
+    let document = extract("b/budget.ods", &ods_of(&tables)).unwrap();
+    let outline = document.outline.iter();
+    let outline: Vec<_> = outline
+        .map(|it| (it.title.as_str(), it.start, it.line))
+        .collect();
+    assert_eq!(
+        outline,
+        [("Empty", 0, 1), ("Sales 2024", 0, 1), ("Last", 2, 2)]
+    );
+    assert_eq!(document.title, "budget.ods");
+    let empty = extract("a.ods", &ods_of("")).unwrap();
+    assert_eq!((empty.text.as_str(), empty.parts.len()), ("", 0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

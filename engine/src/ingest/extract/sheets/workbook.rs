@@ -167,7 +167,10 @@ impl SheetWriter<'_> {
             self.merge_late()?;
         }
         let document = &mut self.workbook.document;
+        let name = self.sheet.name.clone();
         document.begin_part(PartContent::Sheet(self.sheet));
+        // Its rows are found by its name.
+        document.section(1, &name);
         document.lines(&self.text);
         Ok(())
     }

@@ -157,3 +157,21 @@ fn slides_keep_their_order_titles_and_notes() {
         assert_eq!(document.outline.len(), 1);
     }
 }
+
+#[test]
+fn a_presentation_may_have_no_slides_or_ten_thousand() {
+    for slides in [0, 10_000] {
+        let pages =
+            "<draw:page><draw:frame><text:p>words</text:p></draw:frame></draw:page>".repeat(slides);
+        let document = document(&odf("presentation", &pages, "<m/>"));
+        assert_eq!(document.parts.len(), slides);
+        assert_eq!(
+            document
+                .text
+                .lines()
+                .filter(|line| *line == "words")
+                .count(),
+            slides
+        );
+    }
+}
