@@ -45,9 +45,9 @@ pub enum PageSource {
     Physical = 1,
     /// The program that wrote the document noted where its pages began.
     Rendered = 2,
-    /// The document begins new pages at some places; others would be longer than a sheet of paper.
+    /// The document begins a new page there. What is too long for a page goes on on estimated ones.
     Explicit = 3,
-    /// Nothing is known: about as much text as a page usually has, cut at paragraphs and headings.
+    /// Nothing is known of it: about as much text as a page usually has, cut at paragraphs and headings.
     Estimated = 4,
 }
 

@@ -7,6 +7,8 @@ use crate::types::{Page, PageSource, PartContent};
 
 /// Characters of an estimated page: the mean of 1,251 pages that LibreOffice laid out is 1,921.
 const PAGE_CHARS: usize = 1900;
+/// A page between explicit breaks of more characters than this is cut as if nothing were known of it.
+const MAX_EXPLICIT_CHARS: usize = PAGE_CHARS * 3 / 2;
 /// From so many characters on, an estimated page ends before a heading.
 const PAGE_CHARS_BEFORE_HEADING: usize = 1300;
 /// Cells that a row keeps apart; the rest of it is one cell.
@@ -207,7 +209,8 @@ impl Flow {
         });
     }
 
-    /// The document, in pages: as rendered where it says so anywhere, else as it breaks explicitly, else estimated.
+    /// The document, in pages: as rendered where it says so anywhere, else as it breaks explicitly, with what is too
+    /// long for a page cut by estimate, else estimated.
     ///
     /// # Errors
     /// [`SkipReason::TooLong`], or too many pages.
@@ -226,6 +229,12 @@ impl Flow {
         let mut pages = Pages {
             builder: TextBuilder::new(),
             source,
+            lengths: match source {
+                PageSource::Explicit => self.explicit_lengths(),
+                _ => Vec::new(),
+            }
+            .into_iter(),
+            is_estimated: source == PageSource::Estimated,
             chars: 0,
             after_row: false,
         };
@@ -251,23 +260,48 @@ impl Flow {
         pages.end_table();
         pages.builder.finish()
     }
+
+    /// Characters of each page between explicit breaks.
+    fn explicit_lengths(&self) -> Vec<usize> {
+        let ends = self.breaks.iter().map(|(at, _)| *at);
+        let mut start = 0;
+        ends.chain([self.text.len()])
+            .map(|end| {
+                let page = self.text.get(start..end).unwrap_or_default();
+                start = end;
+                page.chars().count()
+            })
+            .collect()
+    }
 }
 
 /// Writes blocks into pages.
 struct Pages {
     builder: TextBuilder,
     source: PageSource,
+    /// Characters of the explicit pages that follow.
+    lengths: std::vec::IntoIter<usize>,
+    /// Whether what is on the page may go on on another, where it is long.
+    is_estimated: bool,
     /// Characters of the page so far.
     chars: usize,
     after_row: bool,
 }
 
 impl Pages {
+    /// A page begins as the document says.
     fn begin(&mut self) {
+        if let Some(length) = self.lengths.next() {
+            self.is_estimated = length > MAX_EXPLICIT_CHARS;
+        }
+        self.begin_as(self.source);
+    }
+
+    fn begin_as(&mut self, source: PageSource) {
         self.end_table();
         self.chars = 0;
         self.builder.begin_part(PartContent::Page(Page {
-            source: self.source,
+            source,
             label: String::new(),
         }));
     }
@@ -285,12 +319,12 @@ impl Pages {
             return;
         }
         let chars = text.chars().count();
-        if self.source == PageSource::Estimated && self.chars > 0 {
+        if self.is_estimated && self.chars > 0 {
             let is_heading = matches!(kind, Kind::Heading(_));
             let is_late = is_heading && self.chars >= PAGE_CHARS_BEFORE_HEADING;
             // The end that is nearer to the length of a page.
             if is_late || self.chars + chars / 2 >= PAGE_CHARS {
-                self.begin();
+                self.begin_as(PageSource::Estimated);
             }
         }
         self.chars += chars;
