@@ -105,6 +105,10 @@ impl Numbering {
         let counter = counters.get_mut(at)?;
         let next = counter.map_or(start, |number| number.saturating_add(1));
         *counter = Some(restart.unwrap_or(next));
+        // A level that was passed over has begun with its first number.
+        for (above, level) in std::iter::zip(counters.iter_mut(), levels).take(at) {
+            above.get_or_insert(level.start.unwrap_or(1));
+        }
         for deeper in counters.iter_mut().skip(at + 1) {
             *deeper = None;
         }
@@ -125,8 +129,7 @@ impl Numbering {
                 continue;
             };
             let of = levels.get(shown)?;
-            let number = counters.get(shown).copied().flatten();
-            let number = number.or(of.start).unwrap_or(1);
+            let number = counters.get(shown).copied().flatten().unwrap_or(1);
             let format = of.format.unwrap_or(NumberFormat::Decimal);
             label.push_str(&format.write(number));
         }
