@@ -78,6 +78,8 @@ pub(super) static FORMATS: &[Format] = &[
     #[cfg(feature = "office")]
     packed("doc", doc::FORMAT, Mark::Streams(&["WordDocument"]), doc::extract),
     #[cfg(feature = "office")]
+    refused("doc", "WordPerfect document", Mark::Start(|bytes| bytes.starts_with(b"\xFFWPC"))),
+    #[cfg(feature = "office")]
     packed("rtf", rtf::FORMAT, Mark::Start(rtf::is_rtf), rtf::extract),
     #[cfg(feature = "office")]
     packed("odt", odt::FORMAT, Mark::MediaType("application/vnd.oasis.opendocument.text"), odt::extract),
@@ -112,7 +114,6 @@ pub(super) static FORMATS: &[Format] = &[
 ];
 
 /// A format that is no text.
-#[cfg(any(feature = "office", feature = "sheets"))]
 const fn packed(
     name: &'static str,
     label: &'static str,
@@ -130,7 +131,6 @@ const fn packed(
 }
 
 /// A format that is known, and not read.
-#[cfg(feature = "sheets")]
 const fn refused(name: &'static str, label: &'static str, mark: Mark) -> Format {
     Format {
         name,

@@ -125,7 +125,9 @@ fn of_zip(bytes: &[u8]) -> Result<Option<&'static Format>, SkipReason> {
             return Ok(found);
         }
     }
-    let is_office = package.has("[Content_Types].xml") || package.has("_rels/.rels");
+    let is_office = package.has("[Content_Types].xml")
+        || package.has("_rels/.rels")
+        || starts_with_name(bytes, b"[Content_Types].xml");
     if is_office && let Ok(main) = ooxml::main_part(&mut package) {
         let is_part =
             |row: &&Format| matches!(row.mark, Mark::MainPart(end) if main.ends_with(end));
@@ -144,7 +146,18 @@ fn of_zip(bytes: &[u8]) -> Result<Option<&'static Format>, SkipReason> {
         let states = |row: &&Format| matches!(row.mark, Mark::MediaType(kind) if head.contains(&format!("{kind}\"")));
         return Ok(FORMATS.iter().find(states));
     }
-    Ok(None)
+    // One of whose parts the list has lost most.
+    match is_office && FORMATS.iter().any(|row| row.label == label) {
+        true => Err(SkipReason::damaged(label, "its main part is missing")),
+        false => Ok(None),
+    }
+}
+
+/// Whether that is the name of the first part of an archive, whatever its list of parts says.
+#[cfg(any(feature = "office", feature = "sheets"))]
+fn starts_with_name(archive: &[u8], name: &[u8]) -> bool {
+    let behind_header = archive.get(30..).unwrap_or_default();
+    behind_header.starts_with(name)
 }
 
 /// The name of the outermost element of a part, from its start; empty for what is no XML.

@@ -179,6 +179,10 @@ fn formats_that_are_not_read_are_named() {
     for (bytes, label) in [
         (binary, "Excel binary workbook"),
         (vec![9, 4, 6, 0, 0, 0], "Excel workbook of before 1993"),
+        (
+            b"\xFFWPC\x10\0\0\0\x01\x0a".to_vec(),
+            "WordPerfect document",
+        ),
     ] {
         let refused = extract("a.xls", &bytes).unwrap_err();
         assert_eq!(refused, SkipReason::Unsupported(label));
@@ -202,6 +206,13 @@ fn what_cannot_be_read_says_why() {
         let reason = extract("a.docx", &bytes).unwrap_err();
         assert!(matches!(reason, SkipReason::Limit { .. }), "{reason}");
     }
+    // What its list of parts has lost, and the first part still shows.
+    let lost = package(&[
+        ("[Content_Types].xml", "<Types/>"),
+        ("word/other.xml", "<x/>"),
+    ]);
+    let reason = extract("a.docx", &lost).unwrap_err().to_string();
+    assert_eq!(reason, "damaged (Word document): its main part is missing");
     // A zip of something else is none of these formats.
     let zip = package(&[("notes.txt", "words")]);
     assert!(matches!(
