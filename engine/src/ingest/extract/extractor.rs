@@ -8,7 +8,7 @@ use crate::ingest::extract::formats::{self, Reader};
 use crate::ingest::extract::recognise;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::{code, text};
-use crate::types::{Class, Document};
+use crate::types::{Class, Document, PartContent};
 
 /// The document in `bytes`, under the name `document_path`. Linear in the size of the file, but
 /// for the usual small factor of decoding.
@@ -68,8 +68,12 @@ fn document(
     }
     let path: String = document_path.nfc().collect();
     let stated = extracted.title.map(|title| tidy(&title, MAX_TITLE_CHARS));
+    // The name of the first sheet is no title.
+    let is_workbook =
+        (extracted.parts.first()).is_some_and(|part| matches!(part.content, PartContent::Sheet(_)));
     let first_heading = || {
-        let outermost = extracted.outline.iter().find(|heading| heading.level == 1);
+        let mut headings = extracted.outline.iter().filter(|_| !is_workbook);
+        let outermost = headings.find(|heading| heading.level == 1);
         outermost.map(|heading| heading.title.clone())
     };
     let title = stated
@@ -390,14 +394,14 @@ mod tests {
         assert_eq!(long.outline[0].title.len(), MAX_TITLE_CHARS);
         // Characters of four bytes: as many headings, and shorter titles.
         let wide = format!("# {}\n", "\u{20000}".repeat(MAX_TITLE_CHARS));
-        let few = extract("a.md", wide.repeat(8000).as_bytes()).unwrap();
+        let few = extract("a.md", wide.repeat(5000).as_bytes()).unwrap();
         assert!(
             few.outline
                 .iter()
                 .all(|h| h.title.len() == 4 * MAX_TITLE_CHARS)
         );
-        let many = extract("a.md", wide.repeat(40_000).as_bytes()).unwrap();
-        assert_eq!(many.outline.len(), 40_000);
+        let many = extract("a.md", wide.repeat(30_000).as_bytes()).unwrap();
+        assert_eq!(many.outline.len(), 30_000);
         assert!(many.outline.iter().all(|h| h.title.len() >= 192));
         crate::store::outline::check_size(&many.outline).unwrap();
     }

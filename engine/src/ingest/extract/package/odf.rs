@@ -1,7 +1,7 @@
 //! Packages of OpenDocument: their kind, whether they are encrypted, and what they say of themselves.
 
 use crate::ingest::extract::extracted::Extracted;
-use crate::ingest::extract::package::ooxml::{add_property, read_optional, read_part};
+use crate::ingest::extract::package::ooxml::{read_optional, read_part};
 use crate::ingest::extract::package::xml::{XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::skip_reason::SkipReason;
@@ -67,7 +67,7 @@ pub(in crate::ingest::extract) fn read_properties(
                 keywords.push_str(if keywords.is_empty() { "" } else { ", " });
                 keywords.push_str(&value);
             }
-            _ => add_property(extracted, key, &value),
+            _ => extracted.add_property(key, &value),
         }
     }
     extracted.add_metadata("keywords", &keywords);

@@ -152,18 +152,9 @@ pub(in crate::ingest::extract) fn read_properties(
             _ => continue,
         };
         let value = reader.text_of_element(MAX_PROPERTY_BYTES)?;
-        add_property(extracted, key, &value);
+        extracted.add_property(key, &value);
     }
     Ok(())
-}
-
-/// Keeps a property: the title apart from the others.
-pub(in crate::ingest::extract) fn add_property(extracted: &mut Extracted, key: &str, value: &str) {
-    if key != "title" {
-        extracted.add_metadata(key, value);
-    } else if extracted.title.is_none() {
-        extracted.title = Some(value.to_owned());
-    }
 }
 
 /// The name of a part that another one in `folder` calls `target`.

@@ -7,7 +7,6 @@ use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::package::code_pages::encoding_of;
 use crate::ingest::extract::package::compound_file::CompoundFile;
 use crate::ingest::extract::package::little_endian::{place_at, stretch, u16_at, u32_at, utf_16};
-use crate::ingest::extract::package::ooxml::add_property;
 
 /// Properties of a set; a summary has about 18.
 const MAX_PROPERTIES: usize = 256;
@@ -52,7 +51,7 @@ fn read_set(stream: &[u8], extracted: &mut Extracted) -> Option<()> {
             _ => continue,
         };
         if let Some(value) = value(set, at, encoding) {
-            add_property(extracted, key, value.trim_end_matches('\0'));
+            extracted.add_property(key, value.trim_end_matches('\0'));
         }
     }
     Some(())

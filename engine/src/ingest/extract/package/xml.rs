@@ -65,7 +65,6 @@ impl Element<'_> {
 
     /// Calls `visit` with the local name and the value of each attribute. Whether one comes twice is not checked, for
     /// that would be quadratic.
-    #[cfg(feature = "sheets")]
     pub(in crate::ingest::extract) fn each_attribute(&self, mut visit: impl FnMut(&str, String)) {
         for attribute in self.0.attributes().with_checks(false).flatten() {
             let value = match unescape(&attribute.value) {

@@ -6,7 +6,6 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::package::code_pages::{encoding_of, encoding_of_charset};
-use crate::ingest::extract::package::ooxml::add_property;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::word::docx_styles::{heading_level, level_of_name};
 use crate::ingest::extract::word::flow::{Break, Flow};
@@ -50,7 +49,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     reader.end_paragraph();
     let mut found = Extracted::default();
     for (key, value) in &reader.properties {
-        add_property(&mut found, key, value);
+        found.add_property(key, value);
     }
     if !reader.notes.trim().is_empty() {
         for note in reader.notes.lines() {
@@ -72,6 +71,8 @@ enum Destination {
     /// Properties of the document, and one of them.
     Info,
     Property(&'static str),
+    /// A time, in one word for each of its parts.
+    Time(&'static str),
     Nowhere,
 }
 
@@ -110,6 +111,8 @@ struct Reader {
     name: String,
     level: Option<u32>,
     properties: Vec<(&'static str, String)>,
+    /// Year, month, day, hour, minute and second of the time that is being read.
+    time: [i32; 6],
     paragraph: String,
     breaks: Vec<(usize, Break)>,
     notes: String,
@@ -181,6 +184,13 @@ impl Reader {
         if is_definition && outer.destination == Destination::Styles {
             self.define_style();
         }
+        if let Destination::Time(key) = self.group.destination
+            && outer.destination == Destination::Info
+        {
+            let [year, month, day, hour, minute, second] = std::mem::take(&mut self.time);
+            let time = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+            self.properties.push((key, time));
+        }
         if self.group.destination == Destination::Note && outer.destination != Destination::Note {
             self.notes.push('\n');
         }
@@ -234,7 +244,10 @@ impl Reader {
                 };
                 (value, MAX_PROPERTY_BYTES)
             }
-            Destination::Fonts | Destination::Info | Destination::Nowhere => return,
+            Destination::Fonts
+            | Destination::Info
+            | Destination::Time(_)
+            | Destination::Nowhere => return,
         };
         if target.len() + text.len() <= most {
             target.push_str(text);
@@ -265,6 +278,15 @@ impl Reader {
     fn word(&mut self, word: &[u8], value: Option<i32>) {
         let number = value.unwrap_or(0);
         let in_body = self.group.destination == Destination::Body && !self.group.is_hidden;
+        if matches!(self.group.destination, Destination::Time(_)) {
+            let parts = [&b"yr"[..], b"mo", b"dy", b"hr", b"min", b"sec"];
+            for (part, slot) in std::iter::zip(parts, &mut self.time) {
+                if part == word {
+                    *slot = number;
+                }
+            }
+            return;
+        }
         match word {
             b"ansicpg" => self.page = u32::try_from(number).ok().and_then(encoding_of),
             b"mac" => self.page = encoding_of(10_000),
@@ -345,6 +367,8 @@ impl Reader {
             b"subject" if in_info => Destination::Property("subject"),
             b"keywords" if in_info => Destination::Property("keywords"),
             b"doccomm" if in_info => Destination::Property("description"),
+            b"creatim" if in_info => Destination::Time("created"),
+            b"revtim" if in_info => Destination::Time("modified"),
             b"footnote" if self.group.destination == Destination::Body => Destination::Note,
             b"header"
             | b"headerl"

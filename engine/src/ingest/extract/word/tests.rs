@@ -154,6 +154,9 @@ fn numbers_of_lists_stand_before_their_paragraphs() {
         text,
         "2. a\n\n2a) b\n\n2b) c\n\n3. d\n\n3a) e\n\nA note.\n\n"
     );
+    // A level that is passed over has its first number.
+    let text = document(&docx(&[item(1, "a"), item(0, "b")].concat())).text;
+    assert_eq!(text, "2a) a\n\n3. b\n\nA note.\n\n");
     let list = "<text:list-style style:name='L'><text:list-level-style-number text:level='1' style:num-format='I' \
         style:num-suffix=')'/></text:list-style><office:body><text:list text:style-name='L'><text:list-item><text:p>a</text:p>\
         <text:p>b</text:p></text:list-item><text:list-item><text:p>c</text:p></text:list-item></text:list></office:body>";
@@ -205,6 +208,17 @@ fn pages_of_a_word_document_say_where_they_come_from() {
 }
 
 #[test]
+fn long_pages_between_explicit_breaks_are_estimated() {
+    let long = format!("<w:p><w:r><w:t>{}</w:t></w:r></w:p>", "word ".repeat(100));
+    let new_page = "<w:p><w:r><w:br w:type='page'/></w:r></w:p>";
+    let body = [&long.repeat(2), new_page, &long.repeat(10), new_page, &long].concat();
+    let document = document(&docx(&body));
+    let sources: Vec<&str> = pages(&document).iter().map(|(source, _)| *source).collect();
+    let estimated = ["explicit", "explicit", "estimated", "estimated", "explicit"];
+    assert_eq!(sources, estimated);
+}
+
+#[test]
 fn a_text_of_opendocument_is_read_without_comments() {
     let content = "<office:automatic-styles><style:style style:name='P1' style:family='paragraph'>\
         <style:paragraph-properties fo:break-before='page'/></style:style></office:automatic-styles><office:body>\
@@ -234,7 +248,7 @@ fn a_text_of_opendocument_is_read_without_comments() {
 #[test]
 fn rich_text_is_decoded_by_the_fonts_of_its_runs() {
     let rtf = b"  {\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset204 B;}}\
-        {\\stylesheet{\\s1 heading 1;}}{\\info{\\title Tides}{\\author A. Writer}}{\\*\\unknown no}\
+        {\\stylesheet{\\s1 heading 1;}}{\\info{\\title Tides}{\\author A. Writer}{\\creatim\\yr2024\\mo5\\dy6\\hr7}{\\revtim\\yr2024}}{\\*\\unknown no}\
         {\\header no}\\pard\\s1 Head\\par\\pard\\f0 caf\\'e9 \\f1 \\'e4\\'e0 \\f0\\uc2\\u8364 ??\\uc1\\u-10179 ?\\u-8704 ?\
         {\\v hidden}{\\pict\\bin4 }}}}}{\\field{\\*\\fldinst LINK}{\\fldrslt shown}}{\\footnote A note.}\\par\
         \\trowd\\intbl x\\cell y\\cell\\row\\pard\\page next\\par}";
@@ -252,6 +266,11 @@ fn rich_text_is_decoded_by_the_fonts_of_its_runs() {
         (1, "Head")
     );
     assert_eq!(document.title, "Tides");
+    // A time that is none is left out.
+    let created = ("created", "2024-05-06T07:00:00");
+    let pairs =
+        [("author", "A. Writer"), created].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    assert_eq!(document.metadata, pairs);
 }
 
 #[test]
