@@ -230,6 +230,8 @@ fn get_gives_one_section_by_number_or_title() {
     folder.kb(both).expect(2);
 }
 
+const DAMAGED_PDF: &str = "damaged (PDF): its list of pages cannot be found";
+
 /// A corpus with files of its folder that are left out.
 fn with_left_out() -> Folder {
     let folder = Folder::with_corpus();
@@ -248,7 +250,7 @@ fn ls_skipped_lists_files_that_were_not_read() {
     let told = folder.kb(["ls", "--skipped"]).expect(0);
     let lines: Vec<&str> = told.stdout.lines().collect();
     assert!(
-        lines.contains(&"docs/report.pdf  binary file (PDF)"),
+        lines.contains(&"docs/report.pdf  damaged (PDF): its list of pages cannot be found"),
         "{told:#?}"
     );
     assert!(
@@ -264,10 +266,10 @@ fn ls_skipped_lists_files_that_were_not_read() {
     let below = below.json_lines();
     assert_eq!(below.len(), 1);
     assert_eq!(below[0]["skipped"], "docs/report.pdf");
-    assert_eq!(below[0]["reason"], "binary file (PDF)");
+    assert_eq!(below[0]["reason"], DAMAGED_PDF);
     assert_eq!(below[0]["size_bytes"], 17);
     let info = folder.kb(["info", "--json"]).expect(0).json_lines();
-    assert_eq!(info[0]["skipped"]["binary file (PDF)"], 1);
+    assert_eq!(info[0]["skipped"][DAMAGED_PDF], 1);
     let told = folder.kb(["info"]).expect(0);
     assert!(told.stdout.contains("skipped     4 files: "), "{told:#?}");
     // Sealed, it knows nothing of its folder.
@@ -279,8 +281,9 @@ fn ls_skipped_lists_files_that_were_not_read() {
 fn a_skipped_file_is_told_from_an_unknown_one() {
     let folder = with_left_out();
     let told = folder.kb(["get", "report.pdf"]).expect(2);
-    let expected = "docs/report.pdf is in the indexed folder but was not read: binary file (PDF)";
-    assert!(told.stderr.contains(expected), "{told:#?}");
+    let expected =
+        format!("docs/report.pdf is in the indexed folder but was not read: {DAMAGED_PDF}");
+    assert!(told.stderr.contains(&expected), "{told:#?}");
     assert!(told.hint().contains("`kb ls --skipped -f "), "{told:#?}");
     let told = folder.kb(["ls", "--skipped", "zz"]).expect(2);
     assert!(told.stderr.contains("zz"), "{told:#?}");

@@ -46,7 +46,7 @@ pub enum Entry {
 pub struct SkippedFile {
     /// The path that its document would have; that of a folder that could not be read.
     pub path: String,
-    /// Why, in a few words: `binary file (PDF)`.
+    /// Why, in a few words: `binary file (PNG image)`.
     pub reason: String,
     /// Its size in bytes; 0 when unknown.
     pub size_bytes: u64,

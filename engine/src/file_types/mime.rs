@@ -50,6 +50,7 @@ static MEDIA_TYPES: &[(&str, &str, &str)] = &[
     ("org", "text/x-org", "text/org"),
     ("ods", "application/vnd.oasis.opendocument.spreadsheet", ""),
     ("pascal", "text/x-pascal", ""),
+    ("pdf", "application/pdf", "application/x-pdf"),
     ("perl", "text/x-perl", "application/x-perl"),
     ("php", "text/x-php", "application/x-httpd-php application/x-php"),
     ("powershell", "text/x-powershell", ""),

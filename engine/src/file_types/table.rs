@@ -166,6 +166,7 @@ pub(super) static ROWS: &[Row] = &[
     row("docx", Office, "docx docm dotx dotm", "word"),
     row("odp", Office, "odp otp", ""),
     row("odt", Office, "odt ott", ""),
+    row("pdf", Office, "pdf", ""),
     row("ppt", Office, "ppt pps", ""),
     row("pptx", Office, "pptx pptm ppsx ppsm potx potm", "powerpoint"),
     row("rtf", Office, "rtf", ""),

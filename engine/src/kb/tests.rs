@@ -396,7 +396,10 @@ fn pairs(files: &[(String, String)]) -> Vec<(&str, &str)> {
 
 const LEFT_OUT: &[(&str, &str)] = &[
     ("big.txt", "larger than 1000 bytes"),
-    ("docs/report.pdf", "binary file (PDF)"),
+    (
+        "docs/report.pdf",
+        "damaged (PDF): its list of pages cannot be found",
+    ),
     ("docs/zeros", "binary file, or text in an unknown encoding"),
     ("id_rsa", "may hold a key or credentials (by its name)"),
     ("image.png", "binary file (PNG image)"),
@@ -501,8 +504,8 @@ fn a_skipped_file_is_no_unknown_document() {
         "kb://all/doc/docs/report.pdf",
     ] {
         let error = kb.document(name).unwrap_err().to_string();
-        let expected =
-            "; docs/report.pdf is in the indexed folder but was not read: binary file (PDF)";
+        let expected = "; docs/report.pdf is in the indexed folder but was not read: \
+             damaged (PDF): its list of pages cannot be found";
         assert!(error.ends_with(expected), "{error}");
     }
     let error = kb.document("none.pdf").unwrap_err().to_string();

@@ -187,7 +187,10 @@ mod tests {
         ]
         .concat();
         for (bytes, reason) in [
-            (b"%PDF-1.4\n1 0 obj".to_vec(), "binary file (PDF)"),
+            (
+                b"%PDF-1.4\n1 0 obj".to_vec(),
+                "damaged (PDF): its list of pages cannot be found",
+            ),
             (elf, "binary file (executable)"),
             (
                 zip,

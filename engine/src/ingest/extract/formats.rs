@@ -5,6 +5,8 @@
 //! under the same name, because search needs them without any reader.
 
 use crate::ingest::extract::extracted::Extracted;
+#[cfg(feature = "pdf")]
+use crate::ingest::extract::pdf;
 #[cfg(feature = "sheets")]
 use crate::ingest::extract::sheets::{csv, ods, xls, xlsx};
 use crate::ingest::extract::skip_reason::SkipReason;
@@ -106,7 +108,9 @@ pub(super) static FORMATS: &[Format] = &[
     plain("csv", "CSV", Mark::Name, |text| Ok(csv::extract(text, false).unwrap_or_default())),
     #[cfg(feature = "sheets")]
     plain("tsv", "TSV", Mark::Name, |text| Ok(csv::extract(text, true).unwrap_or_default())),
-    // PDF.
+    // PDF. A document has at most 1,000,000 characters and as many drawings inside drawings on a page.
+    #[cfg(feature = "pdf")]
+    packed("pdf", pdf::FORMAT, Mark::Start(pdf::is_pdf), pdf::extract),
     // Markup, mail and books. A format of text whose reader is not as simple as that of Markdown needs the worker.
     Format { needs_worker: true, ..plain("html", "HTML", Mark::TextStart(html::is_page), |text| Ok(html::extract(text))) },
     plain("markdown", "Markdown", Mark::Name, |text| Ok(markdown::extract(text))),
@@ -114,6 +118,7 @@ pub(super) static FORMATS: &[Format] = &[
 ];
 
 /// A format that is no text.
+#[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
 const fn packed(
     name: &'static str,
     label: &'static str,

@@ -21,6 +21,8 @@ mod html;
 mod markdown;
 #[cfg(any(feature = "office", feature = "sheets"))]
 mod package;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod recognise;
 mod rst;
 #[cfg(feature = "sheets")]
@@ -31,7 +33,7 @@ mod slides;
 mod sniff;
 pub(in crate::ingest) mod text;
 // Only formats that a feature adds have parts.
-#[cfg(any(feature = "office", feature = "sheets"))]
+#[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
 mod text_builder;
 #[cfg(feature = "office")]
 mod word;

@@ -37,6 +37,12 @@ impl TextBuilder {
         self.text.len()
     }
 
+    /// Line of the stored text that comes next, from 1, once a paragraph has ended.
+    #[cfg(feature = "pdf")]
+    pub(super) fn line(&self) -> u32 {
+        self.line
+    }
+
     /// The document states its title, or a fact such as `author`; the first of each counts.
     pub(super) fn found(&mut self) -> &mut Extracted {
         &mut self.found
@@ -59,6 +65,14 @@ impl TextBuilder {
     /// The part that was begun last.
     pub(super) fn part(&mut self) -> Option<&mut PartContent> {
         self.found.parts.last_mut().map(|part| &mut part.content)
+    }
+
+    /// First byte and line of the part at `position`; of the text where there is no such part.
+    #[cfg(feature = "pdf")]
+    pub(super) fn part_start(&self, position: usize) -> (usize, u32) {
+        let part = self.found.parts.get(position);
+        let place = part.map(|part| (usize::try_from(part.start).unwrap_or(0), part.line));
+        place.unwrap_or((0, 1))
     }
 
     /// A paragraph: its lines, then an empty one. White space around it is left out; without more there is none.

@@ -241,7 +241,7 @@ mod tests {
         let folder = fixture.path().join("one");
         std::fs::create_dir_all(folder.join("docs")).unwrap();
         std::fs::write(folder.join("a.md"), "# A\n").unwrap();
-        std::fs::write(folder.join("docs/report.pdf"), "%PDF-1.7\n1 0 obj\n").unwrap();
+        std::fs::write(folder.join("docs/figure.png"), b"\x89PNG\r\n\x1a\n\0").unwrap();
         std::fs::write(folder.join("id_rsa"), "x\n").unwrap();
         fixture.answer(
             "index_codebase",
@@ -249,24 +249,24 @@ mod tests {
         );
         let list = |given| fixture.answer("list_documents", given);
         let all = list(json!({"skipped": true}));
-        assert_eq!(ids(&all), ["docs/report.pdf", "id_rsa"]);
+        assert_eq!(ids(&all), ["docs/figure.png", "id_rsa"]);
         let first = &all.structured["data"]["documents"][0];
-        assert_eq!(first["reason"], "binary file (PDF)");
+        assert_eq!(first["reason"], "binary file (PNG image)");
         assert_eq!(
             ids(&list(json!({"skipped": true, "folder": "docs"}))),
-            ["docs/report.pdf"]
+            ["docs/figure.png"]
         );
         let page = list(json!({"skipped": true, "max_tokens": 20}));
-        assert_eq!(ids(&page), ["docs/report.pdf"]);
+        assert_eq!(ids(&page), ["docs/figure.png"]);
         let token = page.structured["continuation"]["token"].clone();
         let next = list(json!({"skipped": true, "max_tokens": 20, "continuation_token": token}));
         assert_eq!(ids(&next), ["id_rsa"]);
         assert_eq!(ids(&list(json!({}))), ["a.md"]);
-        let error = fixture.error("get_document", json!({"doc_handle": "report.pdf"}));
+        let error = fixture.error("get_document", json!({"doc_handle": "figure.png"}));
         assert_eq!(
             error.text(),
-            "DOCUMENT_NOT_FOUND: no document \"report.pdf\"; docs/report.pdf is in the indexed folder but was \
-             not read: binary file (PDF). list_documents with skipped=true lists all files that were not read."
+            "DOCUMENT_NOT_FOUND: no document \"figure.png\"; docs/figure.png is in the indexed folder but was \
+             not read: binary file (PNG image). list_documents with skipped=true lists all files that were not read."
         );
         let status = fixture.answer("get_status", json!({}));
         assert_eq!(status.structured["indexes"][0]["skipped"], 2);

@@ -1,0 +1,274 @@
+//! What the interpreter of page content draws on: it keeps text, counts, and stops what does not end.
+
+use std::panic;
+use std::rc::Rc;
+
+use hayro_interpret::font::{Glyph as DrawnGlyph, GlyphRun};
+use hayro_interpret::hayro_cmap::{BfString, WritingMode};
+use hayro_interpret::hayro_syntax::object::{Dict, String as PdfString};
+use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect};
+use hayro_interpret::{
+    BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask,
+};
+
+use crate::ingest::extract::pdf::cid_fonts::CidText;
+use crate::ingest::extract::pdf::segments::{Glyph, Segment, SegmentBuilder, text_of};
+use crate::ingest::extract::pdf::text_string;
+use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
+
+/// Glyphs of one page.
+const MAX_PAGE_GLYPHS: usize = 1_000_000;
+/// Clips of one page and of one document. Each form (a drawing that a page includes) is one: forms that include forms can draw
+/// more than anybody waits for, and there is no other sign of them.
+const MAX_PAGE_CLIPS: usize = 1_000_000;
+const MAX_CLIPS: usize = 20_000_000;
+/// Marked content inside each other; deeper marks are not looked at.
+const MAX_MARKS: usize = 1_000;
+/// Units of the space of glyphs in an em.
+const EM_UNITS: f64 = 1000.0;
+
+/// What was drawn so far of one document.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    glyphs: usize,
+    clips: usize,
+}
+
+/// Unwinds the interpreter, which has no other way to be stopped.
+pub(super) struct Stopped(pub(super) SkipReason);
+
+fn stop(what: &'static str, limit: usize) -> ! {
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    // Runs no panic hook: this is no panic.
+    panic::resume_unwind(Box::new(Stopped(SkipReason::Limit { what, limit })))
+}
+
+/// A text that stands for what is drawn, such as a word without the hyphen at its line end.
+#[derive(Debug)]
+struct ActualText {
+    text: String,
+    is_drawn: bool,
+}
+
+/// Collects the text of one page.
+#[derive(Debug)]
+pub(super) struct PageDevice<'d> {
+    segments: SegmentBuilder,
+    drawn: &'d mut Drawn,
+    page_glyphs: usize,
+    page_clips: usize,
+    /// Open marks, innermost last.
+    marks: Vec<Option<ActualText>>,
+    /// Open marks that were not kept.
+    deeper_marks: usize,
+    has_image: bool,
+    /// For glyphs that have no text of their own.
+    cid_text: Option<Rc<CidText>>,
+}
+
+/// What there is on a page.
+#[derive(Debug)]
+pub(super) struct PageContent {
+    pub(super) segments: Vec<Segment>,
+    /// Characters that are not white space.
+    pub(super) characters: usize,
+    /// Those of them that the document does not say.
+    pub(super) unknown: usize,
+    pub(super) has_image: bool,
+}
+
+impl<'d> PageDevice<'d> {
+    /// `page` is the left, top, right and bottom of the page as it is shown.
+    pub(super) fn new(
+        page: (f64, f64, f64, f64),
+        cid_text: Option<Rc<CidText>>,
+        drawn: &'d mut Drawn,
+    ) -> PageDevice<'d> {
+        PageDevice {
+            segments: SegmentBuilder::new(page),
+            drawn,
+            page_glyphs: 0,
+            marks: Vec::new(),
+            deeper_marks: 0,
+            has_image: false,
+            page_clips: 0,
+            cid_text,
+        }
+    }
+
+    pub(super) fn finish(self) -> PageContent {
+        let (characters, unknown) = self.segments.counts();
+        PageContent {
+            segments: self.segments.finish(),
+            characters,
+            unknown,
+            has_image: self.has_image,
+        }
+    }
+
+    fn count_clip(&mut self) {
+        self.page_clips += 1;
+        self.drawn.clips += 1;
+        if self.page_clips > MAX_PAGE_CLIPS {
+            stop("drawings inside drawings on one page", MAX_PAGE_CLIPS);
+        }
+        if self.drawn.clips > MAX_CLIPS {
+            stop("drawings inside drawings", MAX_CLIPS);
+        }
+    }
+
+    /// The text of a glyph, and whether it is a guess.
+    fn glyph_text(&mut self, glyph: &DrawnGlyph<'_>) -> Option<(String, bool)> {
+        let actual = self.marks.iter_mut().rev().flatten().next();
+        if let Some(actual) = actual {
+            // All of it at the first glyph.
+            let text = (!actual.is_drawn).then(|| actual.text.clone());
+            actual.is_drawn = true;
+            return Some((text.unwrap_or_default(), false));
+        }
+        let mapped = glyph.as_unicode();
+        if let Some(BfString::Char(' ')) = mapped {
+            return Some((" ".to_owned(), false));
+        }
+        if let Some(text) = mapped.and_then(text_of) {
+            return Some((text, false));
+        }
+        let code = glyph.char_code();
+        let cid_text = self.cid_text.as_ref();
+        if let Some(text) = cid_text.and_then(|table| table.of_code(code)) {
+            return Some((text, false));
+        }
+        let printable = char::from_u32(code).filter(|one| matches!(one, ' '..='~'));
+        Some((printable.unwrap_or('\u{fffd}').to_string(), true))
+    }
+}
+
+/// Widths of the glyphs of a run in the space of its first one: the fonts that stand in for ones that are not in the
+/// document are stretched glyph by glyph, which the transformation of a glyph includes.
+fn unstretched_scale(glyphs: &[(Affine, f64)]) -> Option<f64> {
+    let scale = |transform: &Affine| {
+        let [a, b, ..] = transform.as_coeffs();
+        a.hypot(b)
+    };
+    let first = scale(&glyphs.first()?.0);
+    let is_even = |(transform, _): &(Affine, f64)| (scale(transform) / first - 1.0).abs() < 1e-3;
+    if glyphs.iter().all(is_even) {
+        return None;
+    }
+    let mut ratios: Vec<f64> = Vec::new();
+    for pair in glyphs.windows(2) {
+        let [(one, width), (next, _)] = pair else {
+            continue;
+        };
+        let step = *next * Point::ZERO - *one * Point::ZERO;
+        if *width > 0.0 {
+            ratios.push(step.hypot() / width);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    ratios.get(ratios.len() / 2).copied()
+}
+
+impl<'a> Device<'a> for PageDevice<'_> {
+    fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {}
+
+    fn draw_rect(&mut self, _: &Rect, _: DrawProps<'a>, _: &DrawMode) {}
+
+    fn push_clip_path(&mut self, _: &ClipPath) {
+        self.count_clip();
+    }
+
+    fn push_clip_rect(&mut self, _: &Rect) {
+        self.count_clip();
+    }
+
+    fn pop_clip(&mut self) {}
+
+    fn push_transparency_group(&mut self, _: f32, _: Option<SoftMask<'a>>, _: BlendMode) {}
+
+    fn pop_transparency_group(&mut self) {}
+
+    fn draw_image(&mut self, _: Image<'a, '_>, _: ImageDrawProps<'a>) {
+        self.has_image = true;
+    }
+
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
+        // Text that is filled and stroked comes twice; equal glyphs at one place are kept once.
+        let _ = mode;
+        let is_vertical = run.writing_mode() == WritingMode::Vertical;
+        let placed = run.glyphs().iter().map(|glyph| {
+            let width = match &**glyph {
+                DrawnGlyph::Outline(outline) => outline.advance_width(),
+                DrawnGlyph::Type3(drawing) => drawing.advance_width(),
+            };
+            let transform = props.transform * glyph.transform();
+            (transform, f64::from(width.unwrap_or(0.0)))
+        });
+        let placed: Vec<(Affine, f64)> = placed.collect();
+        let scale = unstretched_scale(&placed);
+        for (glyph, (transform, width)) in run.glyphs().iter().zip(placed) {
+            self.page_glyphs += 1;
+            self.drawn.glyphs += 1;
+            if self.page_glyphs > MAX_PAGE_GLYPHS {
+                stop("characters on one page", MAX_PAGE_GLYPHS);
+            }
+            if self.drawn.glyphs > MAX_TEXT_BYTES {
+                stop("characters", MAX_TEXT_BYTES);
+            }
+            let Some((text, is_unknown)) = self.glyph_text(glyph) else {
+                continue;
+            };
+            let [a, b, c, d, ..] = transform.as_coeffs();
+            let origin = transform * Point::ZERO;
+            let height = c.hypot(d) * EM_UNITS;
+            let baseline = if is_vertical { (-c, -d) } else { (a, b) };
+            let length = baseline.0.hypot(baseline.1);
+            let unit = if length > 0.0 {
+                (baseline.0 / length, baseline.1 / length)
+            } else {
+                (1.0, 0.0)
+            };
+            let along = match scale {
+                Some(scale) if !is_vertical => scale * width,
+                // One em a character.
+                _ if is_vertical => length * EM_UNITS,
+                _ => length * width,
+            };
+            // Fonts that are drawings have no em of their own: neither are their letters much wider than high, nor the
+            // other way round.
+            let size = match &**glyph {
+                DrawnGlyph::Type3(_) if along > 0.0 => height.clamp(along, 5.0 * along),
+                _ => height,
+            };
+            let glyph = Glyph {
+                origin: (origin.x, origin.y),
+                advance: (unit.0 * along, unit.1 * along),
+                size,
+                baseline: unit,
+                is_mirrored: !is_vertical && a * d - b * c > 0.0,
+            };
+            self.segments.push(glyph, &text, is_unknown);
+        }
+    }
+
+    fn begin_marked_content(&mut self, _: &[u8], properties: Option<&Dict<'_>>) {
+        if self.marks.len() >= MAX_MARKS {
+            self.deeper_marks += 1;
+            return;
+        }
+        let text = properties.and_then(|properties| properties.get::<PdfString<'_>>("ActualText"));
+        self.marks.push(text.map(|text| ActualText {
+            text:
+                text_of(BfString::String(text_string::decode(text.as_bytes()))).unwrap_or_default(),
+            is_drawn: false,
+        }));
+    }
+
+    fn end_marked_content(&mut self) {
+        if self.deeper_marks > 0 {
+            self.deeper_marks -= 1;
+        } else {
+            self.marks.pop();
+        }
+    }
+}

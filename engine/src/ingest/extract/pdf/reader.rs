@@ -1,0 +1,263 @@
+//! Reads a PDF document page by page.
+
+use std::panic::{self, AssertUnwindSafe};
+
+use hayro_interpret::kurbo::{Affine, Point, Rect};
+use hayro_interpret::{
+    Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
+};
+use hayro_syntax::object::Dict;
+use hayro_syntax::page::Page as PdfPage;
+use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+
+use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::pdf::bookmarks::{self, Bookmark};
+use crate::ingest::extract::pdf::cid_fonts::CidFonts;
+use crate::ingest::extract::pdf::destinations::Destinations;
+use crate::ingest::extract::pdf::device::{Drawn, PageContent, PageDevice, Stopped};
+use crate::ingest::extract::pdf::page_text::{self, PlacedLine};
+use crate::ingest::extract::pdf::reading_order;
+use crate::ingest::extract::pdf::{page_labels, text_string};
+use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::text_builder::{MAX_PARTS, TextBuilder};
+use crate::types::{Page, PageSource, PartContent};
+
+pub(in crate::ingest::extract) const FORMAT: &str = "PDF";
+/// Bytes within which a file says that it is one (ISO 32000-1, implementation note 13).
+const MARK_BYTES: usize = 1024;
+const MARK: &[u8] = b"%PDF-";
+
+/// Whether a file is a PDF document: it says so where it begins, or, behind what a transfer has left before it, within the
+/// first 1024 bytes of a file that is no text.
+pub(in crate::ingest::extract) fn is_pdf(bytes: &[u8]) -> bool {
+    let head = bytes.get(..MARK_BYTES).unwrap_or(bytes);
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    match memchr::memmem::find(head, MARK) {
+        Some(at) if head.iter().take(at).all(is_space) => true,
+        Some(_) => std::str::from_utf8(bytes).is_err(),
+        None => false,
+    }
+}
+
+/// Reads a document: its pages as parts, its bookmarks as headings.
+///
+/// # Errors
+/// Damaged, encrypted or beyond a limit.
+pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
+    let pdf = open(bytes)?;
+    let pages = pdf.pages();
+    if pages.is_empty() {
+        return Err(SkipReason::damaged(FORMAT, "it has no pages"));
+    }
+    if pages.len() > MAX_PARTS {
+        return Err(SkipReason::Limit {
+            what: "pages",
+            limit: u64::try_from(MAX_PARTS).unwrap_or(u64::MAX),
+        });
+    }
+    let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id());
+    let catalog = catalog.unwrap_or_else(Dict::empty);
+    let bookmarks = bookmarks::read(&catalog, &Destinations::read(&pdf, &catalog));
+    let labels = page_labels::read(&catalog, pages.len());
+
+    let mut builder = TextBuilder::new();
+    let mut lines: Vec<Vec<PlacedLine>> = Vec::new();
+    let mut notes = PageNotes::default();
+    let mut reader = PageReader::new(&pdf);
+    for ((number, page), label) in (1..).zip(pages.iter()).zip(labels) {
+        builder.begin_part(PartContent::Page(Page {
+            source: PageSource::Physical,
+            label,
+        }));
+        let content = reader.read(page)?;
+        notes.add(number, &content);
+        let placed = page_text::push_page(&mut builder, reading_order::lines_of(content.segments));
+        if !bookmarks.is_empty() {
+            lines.push(placed);
+        }
+        if builder.is_full() {
+            break;
+        }
+    }
+    add_headings(&mut builder, &pdf, &bookmarks, &lines);
+    add_metadata(builder.found(), &pdf);
+    notes.add_to(builder.found());
+    builder.finish()
+}
+
+fn open(bytes: &[u8]) -> Result<Pdf, SkipReason> {
+    let opened = panic::catch_unwind(|| Pdf::new(bytes.to_vec()));
+    match opened {
+        Ok(Ok(pdf)) => Ok(pdf),
+        Ok(Err(LoadPdfError::Decryption(DecryptionError::PasswordProtected))) => {
+            Err(SkipReason::Encrypted(FORMAT))
+        }
+        Ok(Err(LoadPdfError::Decryption(_))) => Err(SkipReason::damaged(
+            FORMAT,
+            "it is encrypted in a way that is not known",
+        )),
+        Ok(Err(LoadPdfError::Invalid)) => Err(SkipReason::damaged(
+            FORMAT,
+            "its list of pages cannot be found",
+        )),
+        Err(_) => Err(SkipReason::damaged(FORMAT, "its structure cannot be read")),
+    }
+}
+
+/// Interprets pages.
+struct PageReader<'a> {
+    pdf: &'a Pdf,
+    cache: InterpreterCache<'a>,
+    settings: InterpreterSettings,
+    cid_fonts: CidFonts,
+    drawn: Drawn,
+}
+
+impl<'a> PageReader<'a> {
+    fn new(pdf: &'a Pdf) -> PageReader<'a> {
+        PageReader {
+            pdf,
+            cache: InterpreterCache::new(),
+            settings: InterpreterSettings::default(),
+            cid_fonts: CidFonts::default(),
+            drawn: Drawn::default(),
+        }
+    }
+
+    /// What is on a page. A page whose content the interpreter cannot read has what came before that.
+    fn read(&mut self, page: &PdfPage<'a>) -> Result<PageContent, SkipReason> {
+        let shown = shown_at(page);
+        let edges = page.media_box();
+        let corners =
+            [(edges.x0, edges.y0), (edges.x1, edges.y1)].map(|corner| shown * Point::from(corner));
+        let [one, other] = corners;
+        let area = (
+            one.x.min(other.x),
+            one.y.min(other.y),
+            one.x.max(other.x),
+            one.y.max(other.y),
+        );
+        let bounds = Rect::new(area.0, area.1, area.2, area.3);
+        let mut context = Context::new(
+            shown,
+            bounds,
+            &self.cache,
+            self.pdf.xref(),
+            self.settings.clone(),
+        );
+        let cid_text = self.cid_fonts.of_page(&page.resources().fonts);
+        let mut device = PageDevice::new(area, cid_text, &mut self.drawn);
+        let interpreted = panic::catch_unwind(AssertUnwindSafe(|| {
+            interpret_page(page, &mut context, &mut device);
+        }));
+        drop(context);
+        if let Err(payload) = interpreted {
+            if let Some(Stopped(reason)) = payload.downcast_ref::<Stopped>() {
+                return Err(reason.clone());
+            }
+            // A lock that was held then cannot be taken again.
+            self.cache = InterpreterCache::new();
+        }
+        Ok(device.finish())
+    }
+}
+
+/// From the coordinates of a page to those of the page as it is shown: turned as it says, from its upper left corner.
+fn shown_at(page: &PdfPage<'_>) -> Affine {
+    page.initial_transform(true).to_kurbo()
+}
+
+/// Pages that are not read as their readers see them.
+#[derive(Debug, Default)]
+struct PageNotes {
+    pages: usize,
+    without_text: Vec<usize>,
+    unreliable: Vec<usize>,
+}
+
+impl PageNotes {
+    fn add(&mut self, number: usize, content: &PageContent) {
+        self.pages = number;
+        if content.characters == 0 && content.has_image {
+            self.without_text.push(number);
+        } else if content.unknown * 2 > content.characters {
+            self.unreliable.push(number);
+        }
+    }
+
+    fn add_to(&self, found: &mut Extracted) {
+        found.add_metadata("pages", &self.pages.to_string());
+        found.add_metadata("pages_without_text", &ranges(&self.without_text));
+        found.add_metadata("pages_with_unreliable_text", &ranges(&self.unreliable));
+    }
+}
+
+/// Numbers that ascend, as people write them: `1-3,7`.
+fn ranges(numbers: &[usize]) -> String {
+    let mut written = String::new();
+    let mut rest = numbers;
+    while let Some((first, _)) = rest.split_first() {
+        let run = (0..)
+            .zip(rest)
+            .take_while(|(at, number)| **number == first + at);
+        let length = run.count();
+        let comma = if written.is_empty() { "" } else { "," };
+        written.push_str(&format!("{comma}{first}"));
+        if length > 1 {
+            written.push_str(&format!("-{}", first + length - 1));
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    written
+}
+
+fn add_metadata(found: &mut Extracted, pdf: &Pdf) {
+    let stated = pdf.metadata();
+    let text = |value: &Option<Box<[u8]>>| {
+        let value = value.as_deref().map(text_string::decode);
+        value.unwrap_or_default().trim().to_owned()
+    };
+    let title = text(&stated.title);
+    // What programs write that know no title.
+    let is_title = !title.is_empty() && !matches!(title.as_str(), "untitled" | "(anonymous)");
+    found.title = is_title.then_some(title);
+    found.add_metadata("author", &text(&stated.author));
+    found.add_metadata("subject", &text(&stated.subject));
+    found.add_metadata("keywords", &text(&stated.keywords));
+    let date = |date| text_string::date(date).unwrap_or_default();
+    let created = stated.creation_date.as_ref().map(date);
+    found.add_metadata("created", &created.unwrap_or_default());
+    let modified = stated.modification_date.as_ref().map(date);
+    found.add_metadata("modified", &modified.unwrap_or_default());
+}
+
+/// Headings where the bookmarks lead.
+fn add_headings(
+    builder: &mut TextBuilder,
+    pdf: &Pdf,
+    bookmarks: &[Bookmark],
+    lines: &[Vec<PlacedLine>],
+) {
+    // The line of the bookmark before.
+    let mut last = (0, 0);
+    for bookmark in bookmarks {
+        let place = bookmark.destination;
+        let page = place.map_or(0, |place| place.page);
+        let lines = lines.get(page).map(Vec::as_slice).unwrap_or_default();
+        let top = place.and_then(|place| {
+            let shown = shown_at(pdf.pages().get(page)?);
+            Some((shown * Point::from(place.point?)).y)
+        });
+        let from = if last.0 == page { last.1 } else { 0 };
+        let at = bookmarks::line_of(lines, &bookmark.title, top, from).unwrap_or(0);
+        last = (page, at);
+        let (start, line) = match lines.get(at) {
+            Some(line) => (line.start, line.line),
+            None => builder.part_start(page),
+        };
+        let title = &bookmark.title;
+        builder
+            .found()
+            .add_heading(bookmark.level, title, start, line);
+    }
+}
