@@ -8,6 +8,9 @@ use crate::types::{PartContent, Sheet};
 
 /// Cells of a document that hold something.
 pub(super) const MAX_CELLS: usize = 2_000_000;
+/// Cells of a sheet that come behind those of later rows. Programs write rows in order; others are kept apart, at
+/// some 300 bytes each.
+const MAX_LATE_CELLS: usize = 500_000;
 /// Sheets of a document.
 const MAX_SHEETS: usize = 10_000;
 /// Rows with cells at the start of a sheet among which the one that names the columns is looked for.
@@ -108,6 +111,12 @@ impl SheetWriter<'_> {
             });
         }
         if row < self.row {
+            if self.late.len() >= MAX_LATE_CELLS {
+                return Err(SkipReason::Limit {
+                    what: "cells in rows that are out of order",
+                    limit: MAX_LATE_CELLS as u64,
+                });
+            }
             self.late.push((row, column, cell));
             return Ok(());
         }
@@ -325,6 +334,21 @@ mod tests {
         sheet.push(1, 1, number(1.0)).unwrap();
         let refused = sheet.push(1, 2, number(1.0)).unwrap_err();
         assert_eq!(refused.to_string(), "more than 2000000 cells");
+    }
+
+    #[test]
+    fn too_many_cells_out_of_order_are_refused() {
+        let mut workbook = Workbook::new();
+        let mut sheet = workbook.sheet("", false).unwrap();
+        sheet.push(9, 1, number(1.0)).unwrap();
+        for _ in 0..MAX_LATE_CELLS {
+            sheet.push(1, 1, number(1.0)).unwrap();
+        }
+        let refused = sheet.push(1, 1, number(1.0)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "more than 500000 cells in rows that are out of order"
+        );
     }
 
     proptest! {

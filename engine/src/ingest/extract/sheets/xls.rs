@@ -15,7 +15,7 @@ use crate::ingest::extract::package::code_pages::encoding_of;
 use crate::ingest::extract::package::compound_file::CompoundFile;
 use crate::ingest::extract::package::little_endian::{place_at, u16_at, u32_at};
 use crate::ingest::extract::package::property_set;
-use crate::ingest::extract::sheets::number_format::{self, NumberFormat};
+use crate::ingest::extract::sheets::number_format::{CodeReader, NumberFormat};
 use crate::ingest::extract::sheets::workbook::{SheetWriter, Workbook};
 use crate::ingest::extract::skip_reason::SkipReason;
 
@@ -177,13 +177,11 @@ impl Globals {
                 _ => {}
             }
         }
+        let mut codes = CodeReader::new();
         for id in &globals.styles {
             let code = globals.codes.get(id).map(String::as_str);
-            let code = code.or_else(|| number_format::built_in(u32::from(*id)));
-            globals
-                .formats
-                .entry(*id)
-                .or_insert_with(|| NumberFormat::parse(code.unwrap_or_default()));
+            let format = globals.formats.entry(*id);
+            format.or_insert_with(|| codes.read(u32::from(*id), code));
         }
         Ok(globals)
     }

@@ -16,8 +16,37 @@ use crate::cell_text::{Cell, CellValue};
 /// Characters of a format code; Excel takes 255. A longer one counts as none.
 const MAX_CODE_CHARS: usize = 1024;
 
+/// Characters of all codes of a workbook. A workbook may have 250 of its own.
+const MAX_CODES_CHARS: usize = 1 << 20;
+
+/// Reads the format codes of one workbook, as many as have [`MAX_CODES_CHARS`] together; the others count as none.
+#[derive(Debug)]
+pub(super) struct CodeReader {
+    left_chars: usize,
+}
+
+impl CodeReader {
+    pub(super) fn new() -> CodeReader {
+        CodeReader {
+            left_chars: MAX_CODES_CHARS,
+        }
+    }
+
+    /// The format of a number, whose code the workbook states unless it is known by its number alone.
+    pub(super) fn read(&mut self, id: u32, stated: Option<&str>) -> NumberFormat {
+        let code = stated.or_else(|| built_in(id)).unwrap_or_default();
+        match self.left_chars.checked_sub(code.len()) {
+            Some(left) => {
+                self.left_chars = left;
+                NumberFormat::parse(code)
+            }
+            None => NumberFormat::default(),
+        }
+    }
+}
+
 /// The code of a format that is known by its number alone.
-pub(super) fn built_in(id: u32) -> Option<&'static str> {
+fn built_in(id: u32) -> Option<&'static str> {
     Some(match id {
         0 => "General",
         1 => "0",

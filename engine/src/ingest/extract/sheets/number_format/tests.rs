@@ -145,6 +145,16 @@ fn texts_keep_what_their_section_adds() {
     assert_eq!(text(";;;"), "");
 }
 
+#[test]
+fn codes_of_a_workbook_have_a_limit_together() {
+    let mut reader = CodeReader::new();
+    let long = "0".repeat(1000);
+    let formats: Vec<NumberFormat> = (200..2000).map(|id| reader.read(id, Some(&long))).collect();
+    let read = formats.iter().filter(|format| !format.sections.is_empty());
+    assert_eq!(read.count(), MAX_CODES_CHARS / 1000);
+    assert_eq!(reader.read(9, None).cell(0.5, false).shown, "50%");
+}
+
 proptest! {
     #[test]
     fn any_code_shows_any_number(

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::ingest::extract::package::xml::{XmlEvent, XmlReader};
-use crate::ingest::extract::sheets::number_format::{self, NumberFormat};
+use crate::ingest::extract::sheets::number_format::{CodeReader, NumberFormat};
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 
 pub(in crate::ingest::extract) const FORMAT: &str = "Excel workbook";
@@ -172,6 +172,7 @@ impl Styles {
         let mut styles = Styles::default();
         let mut codes: HashMap<u32, String> = HashMap::new();
         let mut known: HashMap<u32, usize> = HashMap::new();
+        let mut reader_of_codes = CodeReader::new();
         let mut of_cells = false;
         while let Some(event) = reader.next()? {
             match event {
@@ -187,9 +188,8 @@ impl Styles {
                     "xf" if of_cells => {
                         let id = element.number("numFmtId").unwrap_or(0);
                         let format = *known.entry(id).or_insert_with(|| {
-                            let code = codes.get(&id).map(String::as_str);
-                            let code = code.or_else(|| number_format::built_in(id));
-                            let format = NumberFormat::parse(code.unwrap_or_default());
+                            let format =
+                                reader_of_codes.read(id, codes.get(&id).map(String::as_str));
                             styles.formats.push(format);
                             styles.formats.len() - 1
                         });
