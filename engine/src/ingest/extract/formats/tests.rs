@@ -213,6 +213,19 @@ fn what_cannot_be_read_says_why() {
     ]);
     let reason = extract("a.docx", &lost).unwrap_err().to_string();
     assert_eq!(reason, "damaged (Word document): its main part is missing");
+    // Its list of parts has another name for the first part than the part itself.
+    let name = b"[Content_Types].xml";
+    let mut renamed = package(&[
+        ("[Content_Types].xml", "<Types/>"),
+        ("word/other.xml", "<x/>"),
+    ]);
+    let at = renamed
+        .windows(name.len())
+        .rposition(|it| it == name)
+        .unwrap();
+    renamed[at] = b'x';
+    let reason = extract("a.docx", &renamed).unwrap_err();
+    assert!(matches!(reason, SkipReason::Damaged { .. }), "{reason}");
     // A zip of something else is none of these formats.
     let zip = package(&[("notes.txt", "words")]);
     assert!(matches!(

@@ -72,6 +72,17 @@ struct Paragraph {
     ends_section: Option<bool>,
 }
 
+impl Paragraph {
+    /// Whether there is nothing in it, neither a number nor a page.
+    fn is_blank(&self) -> bool {
+        self.text.is_empty()
+            && self.breaks.is_empty()
+            && self.style.is_empty()
+            && self.begins_page.is_none()
+            && self.list.is_none()
+    }
+}
+
 /// Reads a body of paragraphs and tables.
 struct Body<'a> {
     reader: XmlReader<'a>,
@@ -290,6 +301,10 @@ impl<'a> Body<'a> {
     }
 
     fn write(&mut self, paragraph: Paragraph) {
+        // Millions of these are a small file.
+        if paragraph.is_blank() {
+            return;
+        }
         let number = self.number(&paragraph).unwrap_or_default();
         let begins = paragraph.begins_page;
         if begins.unwrap_or_else(|| self.known.styles.begins_page(&paragraph.style))
