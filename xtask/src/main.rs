@@ -38,6 +38,14 @@ cargo xtask <verb>
        --kb PROGRAM     the build that is asked (default: beside kb-eval)
        --verbose        also what was read, or each rank
        --json FILE      the rows as JSON
+  documents [DIR]      what is read in real files beside what other programs read in them (default
+                        ../shared/documents); status 1 below a bar
+       --format A,B     only these formats, each file with what is missing
+       --quick          without times, then 60 broken files and the hostile ones that take no time
+       --mutants [N]    N broken files instead (default 840): none may crash, hang or take 1 GiB
+       --seed S         of the broken files (default 1)
+       --bombs          files made to harm instead: result, CPU seconds and memory of each
+       --json FILE      all figures as one JSON object
   bench main            speed and size on the corpus of tools/bench/corpus.txt
        --part1          only the first part of the corpus
        --no-baselines   without tantivy
@@ -93,6 +101,18 @@ fn eval(arguments: &[String]) -> Result<bool> {
     repository::run_tool("kb-eval", arguments, profile)
 }
 
+/// Scores are the same in any build; times are not.
+fn documents(arguments: &[String]) -> Result<bool> {
+    let is_quick = arguments.iter().any(|argument| argument == "--quick");
+    let profile = if is_quick {
+        Profile::Dev
+    } else {
+        Profile::Release
+    };
+    let arguments = [&["documents".to_owned()], arguments].concat();
+    repository::run_tool("kb-eval", &arguments, profile)
+}
+
 /// Runs one verb; `false` when it ran and found something wrong.
 fn run(arguments: &[String]) -> Result<bool> {
     let Some((verb, rest)) = arguments.split_first() else {
@@ -103,6 +123,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "test" => test::run(rest),
         "docs" => docs::run(rest),
         "eval" => eval(rest),
+        "documents" => documents(rest),
         "bench" => repository::run_tool("kb-bench", rest, Profile::Release),
         "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),

@@ -6,11 +6,14 @@
 //! *Vectors*: rows searched in two stages, or stored as nibbles, against all rows of signed bytes.
 //! *Verdict*: questions put to their own rows and to those of other fields. *Calibration*: the scores of
 //! the hits of both, fitted again.
+//! `cargo xtask documents` scores what is read in files of other programs ([`documents`]).
 //! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]).
 
 mod agent;
 mod bootstrap;
 mod calibration;
+#[cfg(unix)]
+mod documents;
 mod languages;
 mod metrics;
 mod reference;
@@ -80,8 +83,7 @@ impl Tables {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match run(&arguments) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(2)
@@ -89,13 +91,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs what is asked for; status 1 when a threshold is missed.
+fn run(arguments: &[String]) -> Result<ExitCode> {
+    let good = match arguments.split_first() {
+        #[cfg(unix)]
+        Some((verb, rest)) if verb == "documents" => return documents::run(rest),
+        Some((verb, rest)) if verb == "agent" => agent::run_agent(rest)?,
+        Some((verb, rest)) if verb == "where" => agent::run_where(rest)?,
+        _ => run_judged(arguments)?,
+    };
+    Ok(ExitCode::from(u8::from(!good)))
+}
+
 /// Judges the collections; `false` when a threshold is missed.
-fn run(arguments: &[String]) -> Result<bool> {
-    match arguments.split_first() {
-        Some((verb, rest)) if verb == "agent" => return agent::run_agent(rest),
-        Some((verb, rest)) if verb == "where" => return agent::run_where(rest),
-        _ => {}
-    }
+fn run_judged(arguments: &[String]) -> Result<bool> {
     let options = parse(arguments)?;
     if !options.folder.is_dir() {
         println!(
