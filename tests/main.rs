@@ -11,6 +11,7 @@
 
 mod cli;
 mod corruption;
+mod documents;
 #[cfg(unix)]
 mod durability;
 mod format;
