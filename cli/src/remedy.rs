@@ -229,11 +229,26 @@ fn list_sections(error: &Error, command: &Command<'_>) -> Option<String> {
     }
 }
 
-fn use_sheet(error: &Error, _: &Command<'_>) -> Option<String> {
-    match error {
-        Error::SheetNotFound { sheets, .. } => Some(format!("it has {}", sheets.join(", "))),
-        _ => None,
-    }
+/// The command for the nearest sheet, and all there are.
+fn use_sheet(error: &Error, command: &Command<'_>) -> Option<String> {
+    let Error::SheetNotFound {
+        path,
+        nearest,
+        sheets,
+        ..
+    } = error
+    else {
+        return None;
+    };
+    let there = format!("it has {}", sheets.join(", "));
+    Some(match nearest.first() {
+        Some(nearest) => format!(
+            "{} --sheet {}`; {there}",
+            with_name(command, path).trim_end_matches('`'),
+            shell_word(nearest)
+        ),
+        None => there,
+    })
 }
 
 /// Names the command for what a document has.
@@ -244,7 +259,8 @@ fn read_as_it_is(error: &Error, command: &Command<'_>) -> Option<String> {
     let verb = match has {
         Some(PartKind::Sheet) => "sheet",
         Some(PartKind::Slide) => "slides",
-        Some(PartKind::Page) | None => "get",
+        Some(PartKind::Page) => "pages",
+        None => "get",
     };
     let (file, path) = (shell_word(command.file), shell_word(path));
     Some(format!("`kb {verb} -f {file} {path}` reads it"))

@@ -61,6 +61,14 @@ impl Cell {
         }
     }
 
+    /// What a table of cells displays: what it shows, and of a formula whose value is not known the formula.
+    pub fn displayed(&self) -> &str {
+        match &self.value {
+            CellValue::Formula(formula) if self.shown.is_empty() => formula,
+            _ => &self.shown,
+        }
+    }
+
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
         self.shown.is_empty() && self.value == CellValue::Empty

@@ -216,6 +216,8 @@ pub enum Error {
         sheet: String,
         /// The document.
         path: String,
+        /// The most similar names, best first, at most five.
+        nearest: Vec<String>,
         /// The names of its sheets, in order, at most twenty.
         sheets: Vec<String>,
     },

@@ -113,13 +113,13 @@ pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters, Hit,
-    HitPart, K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance,
-    RelevanceSignals, Request, Response, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
+    K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals,
+    Request, Response, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
 };
 pub use types::{
     CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, Page, PageSource,
-    Part, PartContent, PartKind, SegmentId, Sheet, Slide, SourceState, Span, WriterInfo,
-    column_name,
+    Part, PartAddress, PartContent, PartKind, SegmentId, Sheet, Slide, SourceState, Span,
+    WriterInfo, column_name,
 };
 
 /// What the section on threads promises holds in every build.

@@ -4,10 +4,12 @@ use std::fmt;
 
 mod cell_range;
 pub(crate) mod part;
+mod part_address;
 mod span;
 
 pub use cell_range::{CellRange, column_name};
 pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
+pub use part_address::PartAddress;
 pub(crate) use span::line_ends;
 pub use span::{Lines, Span};
 

@@ -3,9 +3,11 @@
 use kb_engine::testing::index::keyword::{DICTIONARY, LENGTHS, POSTINGS};
 use kb_engine::testing::index::vector;
 use kb_engine::testing::store::tables::{BLOCKS, CHUNKS, TEXT};
+use kb_engine::{Kb, PageOptions};
 
 use super::ask::{Numbers, ask};
 use super::forgery::Stored;
+use crate::format::golden::golden_bytes;
 
 /// Files with random bytes in their columns.
 const RANDOM_FILES: u64 = 200;
@@ -168,4 +170,31 @@ fn columns_of_other_sizes_are_refused_or_harmless() {
             ));
         }
     }
+}
+
+/// What is said of the structure of a document does not need its text.
+#[test]
+fn outlines_and_metadata_are_read_without_text() {
+    let mut stored = Stored::of_golden();
+    stored.first_column(TEXT.0).fill(0xff);
+    let damaged = Kb::from_bytes(stored.into_bytes()).expect("it opens");
+    let right = Kb::from_bytes(golden_bytes()).expect("it opens");
+    let page = PageOptions::default();
+    for name in [
+        "docs/guide.md",
+        "ledger.xlsx",
+        "pilot-book.pdf",
+        "talk.pptx",
+    ] {
+        assert_eq!(damaged.text(name, None).unwrap_err().code(), "DAMAGED");
+        assert_eq!(
+            damaged.document(name).unwrap(),
+            right.document(name).unwrap()
+        );
+        let sections = |kb: &Kb| kb.sections(name, &page).unwrap().sections.items;
+        assert_eq!(sections(&damaged), sections(&right));
+        let parts = |kb: &Kb| kb.parts(name, &page).unwrap();
+        assert_eq!(parts(&damaged), parts(&right));
+    }
+    assert_eq!(right.parts("ledger.xlsx", &page).unwrap().parts.len(), 3);
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use kb_engine::cell_text::CellValue;
 use kb_engine::{
-    Class, DocumentInfo, Entry, Error, Filters, Hit, HitPart, Kb, Lines, Mode, PageOptions,
+    Class, DocumentInfo, Entry, Error, Filters, Hit, Kb, Lines, Mode, PageOptions, PartAddress,
     PartContent, PartInfo, Request, Response, SheetRow,
 };
 use serde_json::{Value, json};
@@ -282,10 +282,10 @@ fn hit(hit: &Hit) -> Value {
     told
 }
 
-fn hit_part(part: &HitPart) -> Value {
+fn hit_part(part: &PartAddress) -> Value {
     match part {
-        HitPart::Page { number, .. } => json!({ "page": number }),
-        HitPart::Sheet {
+        PartAddress::Page { number, .. } => json!({ "page": number }),
+        PartAddress::Sheet {
             name,
             first_row,
             last_row,
@@ -293,7 +293,7 @@ fn hit_part(part: &HitPart) -> Value {
         } => {
             json!({ "sheet": name, "first_row": first_row, "last_row": last_row })
         }
-        HitPart::Slide { number, .. } => json!({ "slide": number }),
+        PartAddress::Slide { number, .. } => json!({ "slide": number }),
     }
 }
 

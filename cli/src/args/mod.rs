@@ -117,9 +117,14 @@ pub(crate) struct GetArguments {
     #[arg(long, value_name = "SECTION", conflicts_with = "lines")]
     pub(crate) section: Option<String>,
 
-    /// Print only these pages of about 800 tokens, counted from 1: `3`, `1-3`, `1-3,5`, `3-`
+    /// Print only these pages, counted from 1: `3`, `1-3`, `1-3,5`, `3-`; without pages of its own a document has
+    /// some of about 800 tokens
     #[arg(long, value_name = "PAGES", conflicts_with_all = ["lines", "section"])]
     pub(crate) pages: Option<PageRanges>,
+
+    /// What to print of a document
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = GetFormat::Raw)]
+    pub(crate) format: GetFormat,
 
     #[command(flatten)]
     pub(crate) page: PageFlags,
@@ -128,17 +133,33 @@ pub(crate) struct GetArguments {
     pub(crate) json: JsonFlag,
 }
 
+/// What is printed of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GetFormat {
+    /// Its text as it is stored
+    Raw,
+    /// The chunks that are indexed, each headed by its number, lines, page, sheet or slide, and section
+    Chunks,
+    /// Title, author, dates, number of pages, sheets or slides, size, MIME type, tags; no text
+    Metadata,
+}
+
 const GET_EXAMPLES: &str = "\
 Examples:
   kb get docs/guide.md
   kb get guide.md --lines 10-20
   kb get guide.md --section 2.1         as `kb outline guide.md` numbers it
   kb get guide.md --pages 1-3,5         pages of about 800 tokens
+  kb get report.pdf --format metadata   title, author, dates, number of pages
   kb get src/lock.rs:120-150            as printed by `kb search`
   kb get notes.kb 'docs/*.md' lib.rs:9  several documents of notes.kb";
 
-/// Print the headings of a document with their numbers and lines
+/// Print what a document is made of: its headings or bookmarks, sheets or slides
+///
+/// Headings with numbers, which `kb get --section` takes, and lines; the bookmarks of a PDF file with their pages;
+/// sheets with rows and columns; slides with titles. No text is read.
 #[derive(Debug, Args)]
+#[command(after_help = OUTLINE_EXAMPLES)]
 pub(crate) struct OutlineArguments {
     /// Path of the document in the .kb file, or a file name that is unique in it
     #[arg(value_name = "DOCUMENT")]
@@ -158,6 +179,12 @@ pub(crate) struct OutlineArguments {
     #[command(flatten)]
     pub(crate) json: JsonFlag,
 }
+
+const OUTLINE_EXAMPLES: &str = "\
+Examples:
+  kb outline docs/guide.md
+  kb outline report.pdf          bookmarks with their pages
+  kb outline accounts.xlsx       sheets; `kb sheet accounts.xlsx --sheet NAME` prints one";
 
 /// List folders and documents
 ///

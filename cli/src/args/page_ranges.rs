@@ -1,8 +1,8 @@
-//! Pages of a document as people write them.
+//! Pages and slides of a document as people write them.
 
 use std::str::FromStr;
 
-/// First and last page, from 1, of each range.
+/// First and last number, from 1, of each range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageRanges(pub(crate) Vec<(u32, u32)>);
 
@@ -11,7 +11,8 @@ impl FromStr for PageRanges {
 
     /// Reads `1-3,5`, and `3-` to the end.
     fn from_str(text: &str) -> Result<PageRanges, String> {
-        let complaint = || format!("{text:?} is no list of pages; give 3, 1-3, 1-3,5 or 3-");
+        let complaint =
+            || format!("{text:?} is no list of numbers from 1; give 3, 1-3, 1-3,5 or 3-");
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| complaint());
         let range = |part: &str| {
             let (first, last) = match part.split_once('-') {
@@ -19,10 +20,14 @@ impl FromStr for PageRanges {
                 Some((first, last)) => (number(first)?, number(last)?),
                 None => (number(part)?, number(part)?),
             };
-            if 0 < first && first <= last {
-                Ok((first, last))
-            } else {
+            if first > last {
+                Err(format!(
+                    "{part:?} ends before it begins; give {last}-{first}"
+                ))
+            } else if first == 0 {
                 Err(complaint())
+            } else {
+                Ok((first, last))
             }
         };
         text.split(',')

@@ -8,7 +8,7 @@
 pub(crate) mod changes;
 pub(crate) mod format;
 pub(crate) mod json;
-pub(crate) mod part_name;
+pub(crate) mod part_object;
 pub(crate) mod passage;
 pub(crate) mod progress;
 mod style;

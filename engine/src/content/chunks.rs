@@ -10,7 +10,7 @@ use crate::content::text::{lines_of_part, rows_of, span_of};
 use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, TextParts, TextPosition, fill, fill_texts, skip};
 use crate::store::outline::SectionPath;
-use crate::types::{ChunkSpan, Lines, PartKind, Span};
+use crate::types::{ChunkSpan, Lines, PartAddress, Span};
 
 /// One chunk of a document; or where it alone is over the budget, a part of it, with the bytes and lines of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct ChunkText {
     pub at: ChunkSpan,
     /// Headings above it, outermost first.
     pub section: Vec<String>,
+    /// The page, sheet or slide that it lies in; `None` in a document without them.
+    pub part: Option<PartAddress>,
     /// The stored text of the bytes at [`at`](Self::at); of sheets, what their cells show.
     pub text: String,
 }
@@ -67,6 +69,8 @@ pub(crate) fn chunks(
     let segment = segment.bind(commit.snapshot)?;
     let (chunks, mut blocks) = (segment.chunks(), segment.blocks()?);
     let headings = commit.catalog.outlines.get(commit.snapshot, id)?;
+    let parts = &commit.catalog.parts;
+    let parts = parts.get(commit.snapshot, id, record.text_bytes)?;
     let mut sections = SectionPath::new(&headings);
     let mut rows = record.first_row..record.first_row.saturating_add(record.rows);
     if let Some(span) = span {
@@ -79,18 +83,23 @@ pub(crate) fn chunks(
             index,
             at,
             section: sections.at(at.span.start).map(str::to_owned).collect(),
+            part: PartAddress::of(&parts, at.span.start, at.lines),
             text: blocks.chunk(row)?,
         })
     });
-    let parts = TextParts {
+    let text_parts = TextParts {
         text: |chunk: &ChunkText| chunk.text.as_str(),
         names_bytes: |chunk| {
             let section: usize = chunk.section.iter().map(String::len).sum();
-            section as u64 + ITEM_OVERHEAD_BYTES
+            let part = chunk.part.as_ref().map_or(0, |part| part.name().len());
+            (section + part) as u64 + ITEM_OVERHEAD_BYTES
         },
         keep: |chunk: &mut ChunkText, part: Range<usize>| {
             if !record.line_map {
                 chunk.at.lines = lines_of_part(chunk.at.lines, &chunk.text, &part);
+            }
+            if chunk.part.is_some() {
+                chunk.part = PartAddress::of(&parts, chunk.at.span.start, chunk.at.lines);
             }
             let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
             let start = chunk.at.span.start;
@@ -102,10 +111,9 @@ pub(crate) fn chunks(
             chunk.text.drain(..part.start);
         },
     };
-    let mut found = fill_texts(&scope, budget, start, texts, &parts)?;
-    let of_parts = commit.catalog.parts.count(commit.snapshot, id)?;
-    if of_parts.is_some_and(|(kind, _)| kind == PartKind::Sheet) {
-        for chunk in &mut found.items {
+    let mut found = fill_texts(&scope, budget, start, texts, &text_parts)?;
+    for chunk in &mut found.items {
+        if matches!(chunk.part, Some(PartAddress::Sheet { .. })) {
             chunk.text = ShownRows::of(&chunk.text).text;
         }
     }

@@ -82,14 +82,16 @@ impl Kb {
 
     /// Rows of a sheet of that name, without regard to case where only one has it so; without a name of the first
     /// that is not hidden. `cells` is a range as [`CellRange::parse`](crate::CellRange::parse) reads it, of which
-    /// what is beyond the sheet is left out; its first row is the header. Rows without cells are left out. Cost
+    /// what is beyond the sheet is left out; its first row is the header. Without `cells`, lines in `name` select
+    /// the rows that they are, and the sheet. Rows without cells are left out. Cost
     /// grows with the rows that are returned, not with where they begin.
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::UnsupportedDocumentType`](crate::Error::UnsupportedDocumentType) for a document
     /// without sheets, [`Error::SheetNotFound`](crate::Error::SheetNotFound), [`Error::NoSheetNames`](crate::Error::NoSheetNames)
     /// for a name in a document that is one table; [`Error::InvalidCells`](crate::Error::InvalidCells) for text that is
-    /// no range and a range outside of the sheet; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
+    /// no range and a range outside of the sheet; [`Error::InvalidRange`](crate::Error::InvalidRange) for lines outside
+    /// of it; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
     pub fn sheet(
         &self,
         name: &str,

@@ -41,7 +41,6 @@ pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::embedded;
 pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
-pub use render::part::HitPart;
 pub use render::window::LINE_BYTES;
 pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
 pub use response::{Hit, Response};

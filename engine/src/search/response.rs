@@ -7,9 +7,8 @@ use crate::paging::Paged;
 use crate::search::explanation::{Bonus, Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
-use crate::search::render::part::HitPart;
 use crate::search::render::whole_lines::CUT;
-use crate::types::{ChunkId, Class, Lines, SegmentId, SourceState, Span};
+use crate::types::{ChunkId, Class, Lines, PartAddress, SegmentId, SourceState, Span};
 
 /// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +53,7 @@ pub struct Hit {
     /// between, after the number where other sections have the same titles.
     pub section_name: String,
     /// The page, sheet or slide that `text` lies in; `None` in a document without them.
-    pub part: Option<HitPart>,
+    pub part: Option<PartAddress>,
     /// Score of the best chunk, 0..1, comparable between requests, modes and files: at .5 a right
     /// answer and the best hit of a question that the file has no answer to are equally likely.
     /// [`Mode::Title`]: .5 or more; a query of operators alone: 1.

@@ -138,7 +138,6 @@ impl Index {
                     | Error::InvalidSlides { .. }
                     | Error::InvalidCells { .. }
                     | Error::SheetNotFound { .. }
-                    | Error::NoSheetNames { .. }
                     | Error::UnsupportedDocumentType { .. }
                     | Error::FolderNotFound { .. }
             );

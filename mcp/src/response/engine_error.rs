@@ -111,6 +111,7 @@ fn sentence(error: &Error) -> String {
             "slide_numbers: slides {} of {path:?}: the document has {total}",
             short(slides)
         ),
+        Error::InvalidCells { .. } => format!("cell_range: {error}"),
         Error::SheetNotFound { sheet, path, .. } => {
             format!("no sheet {:?} in {path}", short(sheet))
         }
@@ -164,6 +165,7 @@ fn with_facts(tool_error: ToolError, error: Error) -> ToolError {
         Error::InvalidRange { lines, .. } => tool_error.with_fact("lines", lines),
         Error::InvalidPages { total, .. } => tool_error.with_fact("total_pages", total),
         Error::InvalidSlides { total, .. } => tool_error.with_fact("total_slides", total),
+        Error::InvalidCells { rows, .. } => tool_error.with_fact("rows", rows),
         Error::SheetNotFound { sheets, .. } => tool_error.with_fact("sheets", sheets),
         Error::EmbeddingModelUnavailable { needs } => tool_error.with_fact("model", needs),
         Error::TooLarge { size, limit, .. } => {
@@ -321,6 +323,7 @@ mod tests {
             Error::SheetNotFound {
                 sheet: name(),
                 path: name(),
+                nearest: vec![name()],
                 sheets: vec![name()],
             },
             Error::NoSheetNames { path: name() },

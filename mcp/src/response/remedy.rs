@@ -59,7 +59,12 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         _ => None,
     }),
     ("SHEET_NOT_FOUND", |error| match error {
-        Error::SheetNotFound { sheets, .. } => Some(format!("It has {}", sheets.join(", "))),
+        Error::SheetNotFound {
+            nearest, sheets, ..
+        } => Some(match nearest.first() {
+            Some(nearest) => format!("Did you mean {nearest:?}? It has {}", sheets.join(", ")),
+            None => format!("It has {}", sheets.join(", ")),
+        }),
         _ => None,
     }),
     ("CSV_NO_SHEETS", |_| text("Omit sheet_name parameter")),
@@ -67,9 +72,10 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         Error::UnsupportedDocumentType { has, .. } => Some(format!(
             "{} reads it",
             match has {
-                // Advertised with the extractors that make such documents.
-                Some(PartKind::Sheet | PartKind::Slide) => "get_document_data",
-                Some(PartKind::Page) | None => "get_pages",
+                Some(PartKind::Sheet) => "get_sheet_data",
+                Some(PartKind::Slide) => "get_slides",
+                Some(PartKind::Page) => "get_pages",
+                None => "get_document_data",
             }
         )),
         _ => None,
@@ -89,6 +95,8 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         Error::InvalidSlides { total, .. } => {
             Some(format!("Give slides from 1 to {total}, as 1-3,5 or 3-"))
         }
+        Error::InvalidCells { rows: 0, .. } => text("Omit cell_range"),
+        Error::InvalidCells { .. } => text("Write it as A1:D10, A:D or 3:10"),
         Error::InvalidRange { lines: 0, .. } => None,
         Error::InvalidRange { range, .. } if range.contains('+') => {
             text("Give the name as the answer before stated it, or leave out the bytes")

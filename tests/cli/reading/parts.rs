@@ -1,4 +1,5 @@
-//! `kb pages`, `kb sheet` and `kb slides`, and the page, sheet or slide of a hit.
+//! `kb pages`, `kb sheet`, `kb slides`, `kb outline` and `kb get --format` of documents with parts, and the page, sheet or slide of
+//! a hit.
 
 use kb_engine::KbWriter;
 use serde_json::{Value, json};
@@ -193,7 +194,17 @@ fn what_a_document_does_not_have_is_refused_with_what_it_has() {
         (
             vec!["sheet", "ledger.xlsx", "--sheet", "Costs"],
             "SHEET_NOT_FOUND",
-            "Dues, Empty, Corner",
+            "it has Dues, Empty, Corner",
+        ),
+        (
+            vec!["sheet", "ledger.xlsx", "--sheet", "Duse"],
+            "SHEET_NOT_FOUND",
+            "`kb sheet ledger.xlsx --sheet Dues`; it has Dues, Empty, Corner",
+        ),
+        (
+            vec!["sheet", "ledger.xlsx", "--range", "ZZZ1"],
+            "INVALID_RANGE",
+            "`kb sheet ledger.xlsx --range A1:D10` is a range",
         ),
         (
             vec!["sheet", "ledger.xlsx", "--range", "D1:E2"],
@@ -220,17 +231,17 @@ fn a_hit_names_its_page_sheet_or_slide() {
     for (word, shown, part) in [
         (
             "anchorage",
-            "pilot-book.pdf:5-5, page 4",
+            "pilot-book.pdf p. 4  ",
             json!({"page": 4, "total_pages": 4, "source": "physical", "label": ""}),
         ),
         (
             "sextant",
-            "ledger.xlsx:5-5, sheet Corner, row 1048576",
+            "ledger.xlsx [Corner] row 1048576  ",
             json!({"sheet": "Corner", "first_row": 1_048_576, "last_row": 1_048_576}),
         ),
         (
             "mercury",
-            "talk.pptx:5-5, slide 2",
+            "talk.pptx slide 2  ",
             json!({"slide": 2, "total_slides": 3, "slide_title": ""}),
         ),
     ] {
@@ -241,4 +252,113 @@ fn a_hit_names_its_page_sheet_or_slide() {
     }
     let told = objects(&folder, &["search", "two", "--mode", "keyword", "--json"]);
     assert!(told[0]["part"].is_null());
+}
+
+#[test]
+fn an_outline_lists_sheets_slides_or_pages() {
+    let folder = folder();
+    assert_eq!(
+        text(&folder, &["outline", "ledger.xlsx"]),
+        "ledger.xlsx  Harbour ledger  3 sheets, 1 048 582 rows, 0 B\n  1  Dues  6 x 3, header in row 1\n  \
+         2  Empty  0 x 0\n  3  Corner  1048576 x 16384, hidden\n"
+    );
+    assert_eq!(
+        text(&folder, &["outline", "talk.pptx"]),
+        "talk.pptx  The new lens  3 slides, 0 B\n  1  The new lens\n  2  (no name)  hidden\n  3  Thanks\n"
+    );
+    let told = objects(&folder, &["outline", "ledger.xlsx", "--json"]);
+    assert_eq!(
+        (&told[0]["total_sheets"], &told[0]["total_rows"]),
+        (&json!(3), &json!(1_048_582))
+    );
+    let empty = json!({"document": "ledger.xlsx", "sheet": "Empty", "number": 2, "rows": 0, "columns": 0,
+        "header_row": null, "hidden": false});
+    assert_eq!(told[2], empty);
+    let told = objects(&folder, &["outline", "pilot-book.pdf", "--json"]);
+    assert_eq!(
+        (&told[0]["total_pages"], &told[0]["page_source"]),
+        (&json!(4), &json!("physical"))
+    );
+    let told = objects(&folder, &["outline", "talk.pptx", "--json"]);
+    assert_eq!(
+        (&told[0]["total_slides"], &told[2]["title"]),
+        (&json!(3), &Value::Null)
+    );
+}
+
+#[test]
+fn chunks_and_metadata_are_printed_in_place_of_text() {
+    let folder = folder();
+    let told = objects(
+        &folder,
+        &["get", "ledger.xlsx", "--format", "chunks", "--json"],
+    );
+    assert_eq!(
+        (&told[0]["chunk"], &told[0]["start_line"]),
+        (&json!("ledger.xlsx#0"), &json!(1))
+    );
+    let part = json!({"sheet": "Corner", "first_row": 1_048_576, "last_row": 1_048_576});
+    assert_eq!(told[1]["part"], part);
+    let told = text(&folder, &["get", "talk.pptx", "--format", "chunks"]);
+    assert!(told.starts_with("==> talk.pptx#0  1-4, slide 1"), "{told}");
+    let told = text(&folder, &["get", "pilot-book.pdf", "--format", "metadata"]);
+    for line in [
+        "  title       Pilot book\n",
+        "  pages       4\n",
+        "  lines       5\n",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+    let told = objects(
+        &folder,
+        &[
+            "get",
+            "plain.txt",
+            "talk.pptx",
+            "--format",
+            "metadata",
+            "--json",
+        ],
+    );
+    assert_eq!((told.len(), &told[1]["slides"]), (2, &json!(3)));
+    assert!(told[0].get("pages").is_none() && told[0]["mime_type"] == "text/plain");
+    for (format, flag) in [
+        ("metadata", "--pages"),
+        ("chunks", "--pages"),
+        ("metadata", "--lines"),
+    ] {
+        let refused = kb(
+            &folder,
+            &["get", "plain.txt", "--format", format, flag, "1"],
+        )
+        .expect(2);
+        assert!(
+            refused
+                .stderr
+                .contains(&format!("{flag} does not go with --format {format}")),
+            "{}",
+            refused.stderr
+        );
+    }
+}
+
+#[test]
+fn pages_and_slides_that_cannot_be_are_refused_by_what_is_wrong() {
+    let folder = folder();
+    for (pages, told) in [
+        ("5-1", "ends before it begins; give 1-5"),
+        ("0", "no list of numbers from 1"),
+        ("x", "no list of numbers"),
+    ] {
+        for arguments in [
+            ["pages", "pilot-book.pdf", "--pages", pages],
+            ["slides", "talk.pptx", "--slides", pages],
+        ] {
+            let refused = kb(&folder, &arguments).expect(2);
+            assert!(refused.stderr.contains(told), "{}", refused.stderr);
+        }
+    }
+    let whole = text(&folder, &["pages", "pilot-book.pdf", "--pages", "1-999999"]);
+    assert_eq!(whole, text(&folder, &["pages", "pilot-book.pdf"]));
+    kb(&folder, &["pages", "pilot-book.pdf", "--pages", "5-"]).expect(2);
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use kb_engine::{DocumentText, Error, Kb, LeftOutReason, Lines, PageOptions, read_texts};
 
-use crate::args::{GetArguments, PageRanges};
+use crate::args::{GetArguments, GetFormat, PageRanges};
 use crate::cmd::opened::{Opened, Rest, document_object, each_part};
+use crate::cmd::read::{chunks, metadata};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -20,6 +21,7 @@ const LEFT_OUT_SHOWN: usize = 5;
 pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit, Failure> {
     let (file, names) = operands(arguments);
     let opened = Opened::new("kb get", file)?;
+    check_format(arguments)?;
     for name in names {
         if arguments.lines.is_some() && selects_lines(&opened, name) {
             let message = format!("{name} selects lines, and --lines others");
@@ -41,6 +43,33 @@ fn selects_lines(opened: &Opened, name: &str) -> bool {
     let found = expand(opened, name).unwrap_or_default();
     let first = found.first().map(|name| opened.kb.locate(name));
     matches!(first, Some(Ok(located)) if located.lines.is_some())
+}
+
+/// Refuses what a format has no use for.
+fn check_format(arguments: &GetArguments) -> Result<(), Failure> {
+    let selects = [
+        ("--lines", arguments.lines.is_some()),
+        ("--section", arguments.section.is_some()),
+        ("--pages", arguments.pages.is_some()),
+        ("--max-tokens", arguments.page.max_tokens.is_some()),
+        ("--continue", arguments.page.continuation.is_some()),
+    ];
+    let useless = match arguments.format {
+        GetFormat::Raw => return Ok(()),
+        GetFormat::Chunks => &selects[2..3],
+        GetFormat::Metadata => &selects[..],
+    };
+    match useless.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((flag, _)) => {
+            let format = match arguments.format {
+                GetFormat::Chunks => "chunks",
+                _ => "metadata",
+            };
+            let message = format!("{flag} does not go with --format {format}");
+            Err(Failure::usage(message, None))
+        }
+    }
 }
 
 /// The file that the first of several operands is, and the documents.
@@ -102,6 +131,10 @@ fn several(
         }
     }
     if let Some(max_tokens) = arguments.page.max_tokens {
+        if arguments.format == GetFormat::Chunks {
+            let message = "--max-tokens with --format chunks goes with one document";
+            return Err(Failure::usage(message, None));
+        }
         if arguments.section.is_some() || arguments.pages.is_some() {
             let message = "--max-tokens with --section or --pages goes with one document";
             return Err(Failure::usage(message, None));
@@ -114,7 +147,7 @@ fn several(
         if soften(there, &mut exit, output)?.is_none() {
             continue;
         }
-        if !arguments.json.json {
+        if !arguments.json.json && arguments.format == GetFormat::Raw {
             head(document, is_first, output)?;
         }
         is_first = false;
@@ -127,6 +160,9 @@ fn several(
 /// Fails where a document has nothing that the arguments ask for; reads no more than its first words.
 fn check(opened: &Opened, arguments: &GetArguments, name: &str) -> Result<(), Failure> {
     let page = PageOptions::default().max_tokens(1);
+    if arguments.format == GetFormat::Metadata {
+        return opened.ask(opened.kb.document(name)).map(|_| ());
+    }
     let checked = match &arguments.pages {
         Some(PageRanges(ranges)) => opened.kb.pages(name, ranges, &page).map(|_| ()),
         None => text_of(opened, arguments, name, &page).map(|_| ()),
@@ -238,6 +274,15 @@ fn print(
     name: &str,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    match arguments.format {
+        GetFormat::Chunks => return chunks::print(opened, arguments, name, output),
+        GetFormat::Metadata => {
+            let document = opened.ask(opened.kb.document(name))?;
+            opened.warn_stale(&document.path, output);
+            return metadata::print(&document, arguments.json.json, output);
+        }
+        GetFormat::Raw => {}
+    }
     if let Some(PageRanges(ranges)) = &arguments.pages {
         return pages(opened, arguments, name, ranges, output);
     }

@@ -1,9 +1,11 @@
 //! Verbs that ask a file and change nothing.
 
 pub(crate) mod bench;
+mod chunks;
 pub(crate) mod get;
 pub(crate) mod info;
 pub(crate) mod ls;
+mod metadata;
 pub(crate) mod outline;
 pub(crate) mod pages;
 pub(crate) mod search;

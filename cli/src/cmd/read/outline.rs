@@ -1,15 +1,35 @@
-//! `kb outline`: the headings of a document.
+//! `kb outline`: what a document is made of, without its text.
+
+use kb_engine::{
+    DocumentInfo, DocumentParts, DocumentSections, PageSource, PartContent, PartInfo, PartKind,
+    Section,
+};
 
 use crate::args::OutlineArguments;
 use crate::cmd::opened::{Opened, Rest, note_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::format::{plural, shell_word};
+use crate::output::format::{bytes, count, plural, shell_word};
 use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
+    let document = opened.ask(opened.kb.document(&arguments.document))?;
+    opened.warn_stale(&document.path, output);
+    let has_listed_parts = matches!(document.part_kind, Some(PartKind::Sheet | PartKind::Slide));
+    if has_listed_parts && arguments.section.is_none() {
+        return parts(&opened, arguments, output);
+    }
+    sections(&opened, arguments, output)
+}
+
+/// Headings, or the bookmarks of a document whose pages are its own.
+fn sections(
+    opened: &Opened,
+    arguments: &OutlineArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let page = arguments.page.page();
     let (kb, document) = (&opened.kb, arguments.document.as_str());
     let outline = opened.ask(match &arguments.section {
@@ -18,8 +38,7 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
     })?;
     let rest = Rest::from(&outline.sections);
     let document = &outline.document;
-    opened.warn_stale(&document.path, output);
-    if outline.sections.is_empty() {
+    if outline.sections.is_empty() && outline.page_source.is_none() {
         output.note(&format!("{} has no headings", document.path));
         output.hint(&format!(
             "`kb get -f {} {}` prints its text",
@@ -28,40 +47,197 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
         ));
         return Ok(Exit::Nothing);
     }
-    if arguments.json.json {
-        for section in &outline.sections {
-            output.json(
-                Object::new()
-                    .field("document", &*document.path)
-                    .field("section", &*section.number)
-                    .field("level", section.level)
-                    .field("title", &*section.title)
-                    .field("line", section.lines.first)
-                    .field("end_line", section.lines.last)
-                    .field("start_byte", section.span.start)
-                    .field("end_byte", section.span.end),
-            )?;
-        }
-        note_rest(&arguments.page, true, &rest, output)?;
-        return Ok(Exit::Found);
+    let is_json = arguments.json.json;
+    let pages = outline.page_source.map(|source| {
+        let pages = plural(document.parts.into(), "page");
+        format!("{pages}, {}", source.name())
+    });
+    if let Some(source) = outline.page_source.filter(|_| is_json) {
+        let totals = totals(document).field("page_source", source.name());
+        output.json(totals)?;
     }
+    if !is_json {
+        let lines = pages.unwrap_or_else(|| plural(document.lines.into(), "line"));
+        print_head(document, &lines, output)?;
+    }
+    for section in &outline.sections {
+        if is_json {
+            output.json(section_object(document, section))?;
+        } else {
+            print_section(&outline, section, output)?;
+        }
+    }
+    note_rest(&arguments.page, is_json, &rest, output)?;
+    Ok(Exit::Found)
+}
+
+/// `path  title  94 pages, physical`.
+fn print_head(document: &DocumentInfo, parts: &str, output: &mut Output) -> Result<(), Failure> {
     let style = output.stdout_style();
     let title = style.strong(&output.name(&document.title));
     let path = style.path(&output.name(&document.path));
+    let size = match document.part_kind {
+        None => String::new(),
+        Some(_) => format!(", {}", bytes(document.size_bytes)),
+    };
+    output.line(&format!("{path}  {title}  {parts}{size}"))
+}
+
+/// A line a heading: its line, or the page where all pages are its own, then its number and title.
+fn print_section(
+    outline: &DocumentSections,
+    section: &Section,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let style = output.stdout_style();
+    let document = &outline.document;
+    let is_paged = outline.page_source == Some(PageSource::Physical);
+    let (first, last) = if is_paged {
+        (section.part.unwrap_or(1), document.parts)
+    } else {
+        (section.lines.first, document.lines)
+    };
+    let digits = last.to_string().len();
+    let mark = if is_paged { "p. " } else { "" };
+    let number = style.line_number(&format!("{mark}{first:>digits$}"));
+    let indent = "  ".repeat(usize::from(section.level.saturating_sub(1)));
+    let page = match (section.part, outline.page_source) {
+        (Some(page), Some(_)) if !is_paged => format!("  p. {page}"),
+        _ => String::new(),
+    };
     output.line(&format!(
-        "{path}  {title}  {}",
-        plural(document.lines.into(), "line")
-    ))?;
-    let digits = document.lines.to_string().len();
-    for section in &outline.sections {
-        let line = style.line_number(&format!("{:>digits$}", section.lines.first));
-        let indent = "  ".repeat(usize::from(section.level.saturating_sub(1)));
-        output.line(&format!(
-            "  {line}  {indent}{} {}",
-            section.number,
-            output.name(&section.title)
-        ))?;
+        "  {number}  {indent}{} {}{page}",
+        section.number,
+        output.name(&section.title)
+    ))
+}
+
+fn section_object(document: &DocumentInfo, section: &Section) -> Object {
+    let mut object = Object::new()
+        .field("document", &*document.path)
+        .field("section", &*section.number)
+        .field("level", section.level)
+        .field("title", &*section.title);
+    if let (Some(part), Some(kind)) = (section.part, document.part_kind) {
+        object = object.field(kind.name(), part);
     }
-    note_rest(&arguments.page, false, &rest, output)?;
+    object
+        .field("line", section.lines.first)
+        .field("end_line", section.lines.last)
+        .field("start_byte", section.span.start)
+        .field("end_byte", section.span.end)
+}
+
+/// What is known of a document with parts as a whole: the first object.
+fn totals(document: &DocumentInfo) -> Object {
+    let object = Object::new()
+        .field("document", &*document.path)
+        .field("title", &*document.title)
+        .field("file_type", &*document.file_type)
+        .field("file_size", bytes(document.size_bytes))
+        .field("size_bytes", document.size_bytes);
+    match document.part_kind {
+        Some(kind) => object.field(&format!("total_{}", kind.plural()), document.parts),
+        None => object,
+    }
+}
+
+/// Sheets or slides.
+fn parts(
+    opened: &Opened,
+    arguments: &OutlineArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let page = arguments.page.page();
+    let found = opened.ask(opened.kb.parts(&arguments.document, &page))?;
+    let rest = Rest::from(&found.parts);
+    let is_json = arguments.json.json;
+    if is_json {
+        let totals = totals(&found.document);
+        output.json(match found.document.part_kind {
+            Some(PartKind::Sheet) => totals.field("total_rows", found.rows),
+            _ => totals,
+        })?;
+    } else {
+        print_head(&found.document, &parts_text(&found), output)?;
+    }
+    for part in &found.parts {
+        if is_json {
+            output.json(part_line(&found.document, part))?;
+        } else {
+            print_part(&found.document, part, output)?;
+        }
+    }
+    note_rest(&arguments.page, is_json, &rest, output)?;
     Ok(Exit::Found)
+}
+
+/// `3 sheets, 2 050 rows`, `45 slides`.
+fn parts_text(found: &DocumentParts) -> String {
+    let parts = u64::from(found.document.parts);
+    match found.document.part_kind {
+        Some(PartKind::Sheet) => {
+            let rows = match found.rows {
+                1 => "1 row".to_owned(),
+                rows => format!("{} rows", count(rows)),
+            };
+            format!("{}, {rows}", plural(parts, "sheet"))
+        }
+        _ => plural(parts, "slide"),
+    }
+}
+
+/// `Revenue  1000 x 4, header in row 2`, or the number of a slide and its title.
+fn print_part(
+    document: &DocumentInfo,
+    part: &PartInfo,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let style = output.stdout_style();
+    let digits = document.parts.to_string().len();
+    let number = style.line_number(&format!("{:>digits$}", part.number));
+    let (name, size, is_hidden) = match &part.content {
+        PartContent::Sheet(sheet) => {
+            let header = sheet.header_row.map(|row| format!(", header in row {row}"));
+            let header = header.unwrap_or_default();
+            let size = format!("{} x {}{header}", sheet.rows, sheet.columns);
+            (sheet.name.as_str(), size, sheet.is_hidden)
+        }
+        PartContent::Slide(slide) => (slide.title.as_str(), String::new(), slide.is_hidden),
+        PartContent::Page(page) => (page.label.as_str(), String::new(), false),
+    };
+    let hidden = if is_hidden { "hidden" } else { "" };
+    let name = match name {
+        "" => style.faint("(no name)"),
+        name => output.name(name).into_owned(),
+    };
+    let facts: Vec<&str> = [size.as_str(), hidden]
+        .into_iter()
+        .filter(|fact| !fact.is_empty())
+        .collect();
+    let facts = match facts.as_slice() {
+        [] => String::new(),
+        facts => format!("  {}", facts.join(", ")),
+    };
+    output.line(&format!("  {number}  {name}{facts}"))
+}
+
+fn part_line(document: &DocumentInfo, part: &PartInfo) -> Object {
+    let object = Object::new().field("document", &*document.path);
+    match &part.content {
+        PartContent::Sheet(sheet) => object
+            .field("sheet", &*sheet.name)
+            .field("number", part.number)
+            .field("rows", sheet.rows)
+            .field("columns", sheet.columns)
+            .field("header_row", sheet.header_row)
+            .field("hidden", sheet.is_hidden),
+        PartContent::Slide(slide) => object
+            .field("slide", part.number)
+            .field("title", (!slide.title.is_empty()).then_some(&*slide.title))
+            .field("hidden", slide.is_hidden),
+        PartContent::Page(page) => object
+            .field("page", part.number)
+            .field("label", &*page.label),
+    }
 }

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use kb_engine::{
-    Explanation, Filters, Hit, HitPart, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance,
-    Request, Response, check_hits, search_files, shown_score,
+    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request,
+    Response, check_hits, search_files, shown_score,
 };
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{count, plural, shell_word};
 use crate::output::json::{Object, score};
+use crate::output::part_object::part_object;
 use crate::output::passage::{Layout, render};
 
 /// Stale documents that a warning names.
@@ -240,41 +241,6 @@ fn note_nothing_found(
         }
         (true, _) => "try other words",
     });
-}
-
-/// The page, sheet or slide of a hit.
-fn part_object(part: &HitPart) -> Object {
-    match part {
-        HitPart::Page {
-            number,
-            total,
-            source,
-            label,
-            ..
-        } => Object::new()
-            .field("page", *number)
-            .field("total_pages", *total)
-            .field("source", source.name())
-            .field("label", &**label),
-        HitPart::Sheet {
-            name,
-            first_row,
-            last_row,
-            ..
-        } => Object::new()
-            .field("sheet", &**name)
-            .field("first_row", *first_row)
-            .field("last_row", *last_row),
-        HitPart::Slide {
-            number,
-            total,
-            title,
-            ..
-        } => Object::new()
-            .field("slide", *number)
-            .field("total_slides", *total)
-            .field("slide_title", &**title),
-    }
 }
 
 fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Object {

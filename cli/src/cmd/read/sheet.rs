@@ -105,7 +105,7 @@ fn print(row: &SheetRow, first_column: u32, output: &mut Output) -> Result<(), F
             (0..empty).for_each(|_| line.push('\t'));
         }
         // One line: a cell has tabs and line ends of its own.
-        line.push_str(&output.name(&cell.shown));
+        line.push_str(&output.name(cell.displayed()));
         next = column.saturating_add(1);
     }
     output.line(&line)

@@ -31,6 +31,8 @@ pub struct DocumentParts {
     pub document: DocumentInfo,
     /// The parts in the order of the document; empty when it has none.
     pub parts: Paged<PartInfo>,
+    /// Rows of all its sheets together, those that have no cells included.
+    pub rows: u64,
 }
 
 /// See [`crate::Kb::parts`].
@@ -47,6 +49,11 @@ pub(crate) fn parts(
         .catalog
         .parts
         .get(commit.snapshot, id, record.text_bytes)?;
+    let rows_of = |part: &Part| match &part.content {
+        PartContent::Sheet(sheet) => u64::from(sheet.rows),
+        _ => 0,
+    };
+    let rows = parts.iter().map(rows_of).sum();
     let infos = skip(0..parts.len(), start).map(|position| info(&parts, position, &record));
     let parts = fill(&scope, Budget::of_list(page), start, infos, |part| {
         let text = match &part.content {
@@ -57,7 +64,11 @@ pub(crate) fn parts(
         text.len() as u64 + ITEM_OVERHEAD_BYTES
     })?;
     let document = DocumentInfo::from_record(commit, id, record)?;
-    Ok(DocumentParts { document, parts })
+    Ok(DocumentParts {
+        document,
+        parts,
+        rows,
+    })
 }
 
 fn info(parts: &[Part], position: usize, record: &DocumentRecord) -> Result<PartInfo> {

@@ -8,9 +8,10 @@ use crate::content::parts::stored::{number_of, parts_of_kind};
 use crate::content::{CommitView, DocumentInfo};
 use crate::error::{Error, Result};
 use crate::paging::{Budget, CursorScope, PageOptions, Paged};
+use crate::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
-use crate::types::part::part_lines;
-use crate::types::{CellRange, Part, PartContent, PartKind, Sheet};
+use crate::types::part::{part_lines, rows_of_lines};
+use crate::types::{CellRange, Lines, Part, PartContent, PartKind, Sheet};
 
 /// Bytes that the number of a row and its brackets count as in a token budget.
 const ROW_OVERHEAD_BYTES: u64 = 8;
@@ -50,6 +51,8 @@ pub struct SheetData {
     pub rows: Paged<SheetRow>,
     /// How many such rows the call selects, those of earlier and later parts of the result included.
     pub selected: u64,
+    /// How many of these the next parts of the result have.
+    pub left: u64,
 }
 
 /// See [`crate::Kb::sheet`].
@@ -61,10 +64,18 @@ pub(crate) fn sheet(
     page: &PageOptions,
 ) -> Result<SheetData> {
     page.validate()?;
-    let (id, record) = commit.resolve(name)?;
+    let (id, record, named) = commit.locate(name)?;
     let parts = parts_of_kind(commit, id, &record, PartKind::Sheet)?;
-    let (position, part, sheet) = find(&parts, sheet_name, &record)?;
-    let range = clip(sheet, cells, &record)?;
+    let named = named.filter(|_| cells.is_none());
+    let (position, part, sheet) = match (sheet_name, named) {
+        (None, Some(lines)) => holding(&parts, lines, &record)?,
+        (sheet_name, _) => find(&parts, sheet_name, &record)?,
+    };
+    let (_, count) = part_lines(&parts, position, record.lines);
+    let range = match named {
+        Some(lines) => Some(clip_lines(part, sheet, count, lines, &record)?),
+        None => clip(sheet, cells, &record)?,
+    };
     let header_row = match (cells, range) {
         (Some(_), Some(range)) => Some(range.first_row),
         _ => sheet.header_row,
@@ -82,7 +93,6 @@ pub(crate) fn sheet(
     }
     .scope(commit);
     let start = scope.start(page)?;
-    let (_, count) = part_lines(&parts, position, record.lines);
     let reading = Reading {
         record: &record,
         part,
@@ -144,6 +154,7 @@ pub(crate) fn sheet(
     if start > 0 && rows.is_empty() {
         return Err(CursorScope::out_of_range());
     }
+    let left = next.map_or(0, |next| selected.saturating_sub(next));
     let rows = budget.paged(rows, &scope, next);
     let (number, sheet) = (number_of(position), sheet.clone());
     Ok(SheetData {
@@ -154,13 +165,14 @@ pub(crate) fn sheet(
         header,
         rows,
         selected,
+        left,
     })
 }
 
 /// Bytes that a row counts as.
 fn cost(row: &SheetRow) -> u64 {
     let cells = row.cells.iter();
-    let shown = cells.map(|(_, cell)| cell.shown.len() as u64 + CELL_OVERHEAD_BYTES);
+    let shown = cells.map(|(_, cell)| cell.displayed().len() as u64 + CELL_OVERHEAD_BYTES);
     shown.sum::<u64>() + ROW_OVERHEAD_BYTES
 }
 
@@ -196,12 +208,80 @@ fn find<'p>(
     if sheets().all(|(_, _, sheet)| sheet.name.is_empty()) {
         return Err(Error::NoSheetNames { path });
     }
+    let mut nearest = Nearest::new(name);
+    sheets().for_each(|(_, _, sheet)| nearest.offer(&sheet.name));
     let names = sheets().map(|(_, _, sheet)| sheet.name.clone());
     Err(Error::SheetNotFound {
         sheet: name.to_owned(),
         path,
+        nearest: nearest.finish(),
         sheets: names.take(SHEETS_SHOWN).collect(),
     })
+}
+
+/// The sheet that holds the first of some lines of the stored text.
+///
+/// # Errors
+/// [`Error::InvalidRange`] where there is no such line.
+fn holding<'p>(
+    parts: &'p [Part],
+    lines: Lines,
+    record: &DocumentRecord,
+) -> Result<(usize, &'p Part, &'p Sheet)> {
+    let position = parts.partition_point(|part| part.line <= lines.first);
+    let position = position.checked_sub(1).filter(|_| is_there(lines, record));
+    let found = position.and_then(|position| Some((position, parts.get(position)?)));
+    match found {
+        Some((position, part)) => match &part.content {
+            PartContent::Sheet(sheet) => Ok((position, part, sheet)),
+            _ => Err(Error::damaged("a sheet is none")),
+        },
+        None => Err(no_lines(lines, record)),
+    }
+}
+
+/// The rows of a sheet of `count` lines that lines of the stored text are.
+///
+/// # Errors
+/// [`Error::InvalidRange`] where none of them is in the sheet.
+fn clip_lines(
+    part: &Part,
+    sheet: &Sheet,
+    count: u32,
+    lines: Lines,
+    record: &DocumentRecord,
+) -> Result<CellRange> {
+    let last = part.line.saturating_add(count);
+    let is_in = lines.first < last && lines.last >= part.line && is_there(lines, record);
+    if !is_in {
+        return Err(no_lines(lines, record));
+    }
+    let rows = rows_of_lines(
+        part,
+        sheet,
+        Lines {
+            first: lines.first.max(part.line),
+            last: lines.last.min(last - 1),
+        },
+    );
+    Ok(CellRange {
+        first_row: rows.first,
+        last_row: rows.last,
+        first_column: 1,
+        last_column: sheet.columns,
+    })
+}
+
+fn is_there(lines: Lines, record: &DocumentRecord) -> bool {
+    0 < lines.first && lines.first <= lines.last && lines.first <= record.lines
+}
+
+fn no_lines(lines: Lines, record: &DocumentRecord) -> Error {
+    Error::InvalidRange {
+        range: lines.range_text(),
+        path: record.path.clone(),
+        lines: record.lines,
+    }
 }
 
 /// The cells of a sheet that a range means; all without one, `None` in an empty sheet.

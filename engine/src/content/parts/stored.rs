@@ -10,7 +10,7 @@ use crate::types::part::{part_lines, part_span};
 use crate::types::{DocumentId, Lines, Part, PartKind};
 
 /// The number of the part at a position.
-pub(super) fn number_of(position: usize) -> u32 {
+pub(in crate::content) fn number_of(position: usize) -> u32 {
     u32::try_from(position)
         .unwrap_or(u32::MAX)
         .saturating_add(1)

@@ -8,9 +8,9 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::run::document_of;
 use crate::kb::{Kb, KbWriter};
 use crate::paging::PageOptions;
-use crate::search::{HitPart, Mode, Request};
+use crate::search::{Mode, Request};
 use crate::types::{
-    Document, Lines, Page, PageSource, Part, PartContent, PartKind, Sheet, Slide, Span,
+    Document, Lines, Page, PageSource, Part, PartAddress, PartContent, PartKind, Sheet, Slide, Span,
 };
 use crate::{Progress, SealOptions, VerifyOptions};
 
@@ -368,7 +368,7 @@ fn a_hit_says_which_part_it_lies_in() {
         found
     };
     for found in part("seal", "paper.pdf") {
-        let expected = HitPart::Page {
+        let expected = PartAddress::Page {
             number: 5,
             total: 9,
             source: PageSource::Physical,
@@ -377,7 +377,7 @@ fn a_hit_says_which_part_it_lies_in() {
         assert_eq!(found, expected);
     }
     for found in part("corner", "book.xlsx") {
-        let expected = HitPart::Sheet {
+        let expected = PartAddress::Sheet {
             number: 4,
             total: 4,
             name: "Far".to_owned(),
@@ -387,13 +387,34 @@ fn a_hit_says_which_part_it_lies_in() {
         assert_eq!(found, expected);
     }
     let found = part("\"slide 4\"", "deck.pptx");
-    assert!(found.iter().all(|found| matches!(found, HitPart::Slide { number: 4, title, .. } if title == "Slide 4 of tides")));
+    assert!(found.iter().all(|found| matches!(found, PartAddress::Slide { number: 4, title, .. } if title == "Slide 4 of tides")));
     let total = part("total", "book.xlsx");
-    assert!(total.iter().all(|found| matches!(found, HitPart::Sheet { name, last_row: 1000, .. } if name == "Revenue")), "{total:?}");
+    assert!(total.iter().all(|found| matches!(found, PartAddress::Sheet { name, last_row: 1000, .. } if name == "Revenue")), "{total:?}");
     let plain = kb
         .search(&Request::new("first").mode(Mode::Keyword))
         .unwrap();
     assert_eq!(plain.hits[0].part, None);
+}
+
+#[test]
+fn chunks_and_sections_know_their_parts() {
+    let (_folder, kb) = file(vec![workbook(), pages(5)]);
+    let chunks = kb.chunks("book.xlsx", None, &all()).unwrap();
+    let last = chunks.last().unwrap().part.clone().unwrap();
+    assert_eq!(last.to_string(), "[Far] row 1048576");
+    assert!(matches!(
+        chunks[0].part,
+        Some(PartAddress::Sheet { number: 1, .. })
+    ));
+    let pages = kb.chunks("paper.pdf", None, &all()).unwrap();
+    assert_eq!(
+        pages.last().unwrap().part.as_ref().unwrap().to_string(),
+        "p. 5"
+    );
+    let sections = kb.sections("paper.pdf", &all()).unwrap();
+    assert_eq!(sections.page_source, Some(PageSource::Physical));
+    let plain = kb.chunks("plain.txt", None, &all()).unwrap();
+    assert!(plain.iter().all(|chunk| chunk.part.is_none()));
 }
 
 #[test]

@@ -199,6 +199,7 @@ mod tests {
             title: title.to_owned(),
             lines: Lines { first: 1, last: 1 },
             span: Span { start: 0, end: 0 },
+            part: None,
         };
         let all = [
             ("1", 1, "Guide"),

@@ -4,6 +4,7 @@ mod find;
 mod section;
 
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
+use crate::content::parts::number_of;
 use crate::content::sections::find::find_section;
 pub use crate::content::sections::section::Section;
 use crate::content::text::{DocumentText, paged};
@@ -12,7 +13,8 @@ use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::store::documents::DocumentRecord;
 use crate::store::outline::OpenSections;
-use crate::types::{DocumentId, Heading, Lines, Span};
+use crate::types::part::part_at;
+use crate::types::{DocumentId, Heading, Lines, PageSource, PartContent, Span};
 
 /// The outline of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +32,11 @@ pub struct Outline {
 pub struct DocumentSections {
     /// The document.
     pub document: DocumentInfo,
-    /// In reading order; empty when it has no headings.
+    /// In reading order; empty when it has no headings. Of a document with
+    /// [`Physical`](PageSource::Physical) pages they are its bookmarks.
     pub sections: Paged<Section>,
+    /// How it is known where its pages begin; `None` in a document without pages of its own.
+    pub page_source: Option<PageSource>,
 }
 
 /// See [`crate::Kb::outline`].
@@ -71,7 +76,15 @@ pub(crate) fn sections(
     }
     .scope(commit);
     let start = scope.start(page)?;
-    let rest = skip(all, start).map(Ok);
+    let parts = &commit.catalog.parts;
+    let parts = parts.get(commit.snapshot, id, record.text_bytes)?;
+    let rest = skip(all, start).map(|section| {
+        let position = part_at(&parts, section.span.start);
+        Ok(Section {
+            part: position.map(number_of),
+            ..section
+        })
+    });
     let sections = fill(
         &scope,
         Budget::of_list(page),
@@ -81,8 +94,15 @@ pub(crate) fn sections(
             (section.title.len() + section.number.len()) as u64 + ITEM_OVERHEAD_BYTES
         },
     )?;
-    let document = DocumentInfo::from_record(commit, id, record)?;
-    Ok(DocumentSections { document, sections })
+    let page_source = match parts.first().map(|part| &part.content) {
+        Some(PartContent::Page(page)) => Some(page.source),
+        _ => None,
+    };
+    Ok(DocumentSections {
+        document: DocumentInfo::from_record(commit, id, record)?,
+        sections,
+        page_source,
+    })
 }
 
 /// See [`crate::Kb::section_text`].
@@ -167,6 +187,7 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
                 start: heading.start,
                 end: heading.start,
             },
+            part: None,
         });
     }
     close(&mut all, &mut open, end);

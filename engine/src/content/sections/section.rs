@@ -17,4 +17,6 @@ pub struct Section {
     pub lines: Lines,
     /// Bytes of the stored text.
     pub span: Span,
+    /// Number of the page, sheet or slide in which it begins; `None` in a document without them.
+    pub part: Option<u32>,
 }

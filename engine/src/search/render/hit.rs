@@ -10,7 +10,6 @@ use crate::search::explanation::TermScore;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::records::DocumentRecords;
-use crate::search::render::part::HitPart;
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::section::{innermost, line_start};
 use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
@@ -22,7 +21,7 @@ use crate::search::response::Hit;
 use crate::search::sources::Sources;
 use crate::store::handles;
 use crate::store::outline::{SectionAt, StoredOutline, section_at, section_name, starts_within};
-use crate::types::{ChunkId, DocumentId, Lines, SourceState, Span, line_ends};
+use crate::types::{ChunkId, DocumentId, Lines, PartAddress, SourceState, Span, line_ends};
 
 mod surroundings;
 
@@ -275,7 +274,7 @@ impl<'r> Renderer<'r> {
             line.min(hit.lines.last)
         });
         hit.part = self.part(file, passage, &stored, hit.span, hit.lines)?;
-        if matches!(hit.part, Some(HitPart::Sheet { .. })) {
+        if matches!(hit.part, Some(PartAddress::Sheet { .. })) {
             show_cells(&mut hit);
         }
         Ok(hit)
@@ -289,12 +288,12 @@ impl<'r> Renderer<'r> {
         stored: &Stored,
         span: Span,
         lines: Lines,
-    ) -> Result<Option<HitPart>> {
+    ) -> Result<Option<PartAddress>> {
         if passage.rows.is_empty() {
             return Ok(None);
         }
         let parts = self.records.parts(file, stored.document)?;
-        Ok(HitPart::of(parts, span.start, lines))
+        Ok(PartAddress::of(parts, span.start, lines))
     }
 
     /// The snippet of a passage and the section that it lies in. Reads the outline of the document.

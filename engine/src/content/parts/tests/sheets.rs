@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Kb, add_sheet, all, document, file, text, workbook};
 use crate::cell_text::{Cell, CellValue};
 use crate::content::{SheetData, SheetRow};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::types::CellRange;
 
 fn rows_of(data: &SheetData) -> Vec<(u32, Vec<&str>)> {
@@ -88,6 +88,14 @@ fn sheets_and_cells_that_are_not_there_are_refused() {
         (code, told.as_str()),
         ("SHEET_NOT_FOUND", "no sheet \"Costs\" in book.xlsx")
     );
+    let error = kb.sheet("book.xlsx", Some("Revnue"), None, &all());
+    let Err(Error::SheetNotFound {
+        nearest, sheets, ..
+    }) = error
+    else {
+        panic!("{error:?}");
+    };
+    assert_eq!((nearest, sheets.len()), (vec!["Revenue".to_owned()], 4));
     assert_eq!(refused("book.xlsx", Some(""), None).0, "SHEET_NOT_FOUND");
     assert_eq!(
         refused("table.csv", Some("Sheet1"), None).0,
@@ -103,6 +111,33 @@ fn sheets_and_cells_that_are_not_there_are_refused() {
         "INVALID_RANGE"
     );
     assert!(kb.sheet("table.csv", None, Some("A1:Z9"), &all()).is_ok());
+}
+
+#[test]
+fn lines_in_the_name_select_their_rows() {
+    let (_folder, kb) = file(vec![workbook()]);
+    let told = |name: &str, sheet: Option<&str>| {
+        let found = kb.sheet(name, sheet, None, &all())?;
+        let rows: Vec<u32> = found.rows.iter().map(|row| row.number).collect();
+        let header = found.header.map(|header| header.number);
+        Ok((found.sheet.name, header, rows))
+    };
+    let revenue = |rows: Vec<u32>| ("Revenue".to_owned(), Some(2), rows);
+    // The draft is line 1, the sheet of 397 lines begins with line 2.
+    assert_eq!(told("book.xlsx:4-6", None).unwrap(), revenue(vec![3, 7, 8]));
+    assert_eq!(told("book.xlsx:3", None).unwrap(), revenue(vec![]));
+    let across = told("book.xlsx:1-4", Some("Revenue")).unwrap();
+    assert_eq!(across, revenue(vec![1, 3]));
+    let far = ("Far".to_owned(), None, vec![1_048_576]);
+    assert_eq!(told("book.xlsx:399-9999", None).unwrap(), far);
+    for (name, sheet) in [
+        ("book.xlsx:400", None),
+        ("book.xlsx:1", Some("Far")),
+        ("book.xlsx:4", Some("Empty")),
+    ] {
+        let error: Result<_> = told(name, sheet);
+        assert_eq!(error.unwrap_err().code(), "INVALID_RANGE", "{name}");
+    }
 }
 
 /// All rows, call by call; the header is repeated.
