@@ -8,6 +8,7 @@ pub(crate) mod http;
 mod live;
 mod office;
 mod paging;
+mod parts;
 mod reach;
 mod schema;
 mod start;

@@ -33,6 +33,12 @@ pub(crate) const FILE_TYPE_LIMIT: usize = 64;
 /// A section with a longer path has a number.
 pub(crate) const SECTION_LIMIT: usize = 2048;
 
+/// Characters of the name of a sheet: Excel allows 31, other programs more.
+pub(crate) const SHEET_LIMIT: usize = 1024;
+
+/// Characters of a range of cells: `$XFD$1048576:$XFD$1048576` has 25.
+pub(crate) const CELLS_LIMIT: usize = 64;
+
 /// Characters of a continuation token: the longest that the engine reads.
 pub(crate) const TOKEN_LIMIT: usize = 60;
 

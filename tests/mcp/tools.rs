@@ -21,8 +21,8 @@ fn is_sorted_by_score(results: &Value) -> bool {
 fn the_definitions_are_small_portable_and_say_what_the_tools_do() {
     let folder = office();
     for (arguments, count) in [
-        (&["office.kb"][..], 14),
-        (&["office.kb", "--allow-write"][..], 17),
+        (&["office.kb"][..], 16),
+        (&["office.kb", "--allow-write"][..], 19),
     ] {
         let mut client = Client::stdio(&folder, arguments);
         let mut characters = 0;
@@ -51,7 +51,7 @@ fn the_definitions_are_small_portable_and_say_what_the_tools_do() {
             ] {
                 assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
             }
-            for later in ["regex", "get_sheet_data", "get_slides", "symbol", "PDF"] {
+            for later in ["regex", "symbol"] {
                 assert!(
                     !description.contains(later)
                         && !tool["inputSchema"].to_string().contains(later),
@@ -59,7 +59,9 @@ fn the_definitions_are_small_portable_and_say_what_the_tools_do() {
                 );
             }
         }
-        assert!(characters / 4 <= 3000, "{} tokens", characters / 4);
+        // 3 000 tokens as before spreadsheets and presentations had tools, 380 of the two, and some words of others
+        // about them.
+        assert!(characters / 4 <= 3420, "{} tokens", characters / 4);
     }
 }
 

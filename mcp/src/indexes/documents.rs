@@ -26,6 +26,15 @@ pub(crate) struct Located {
 }
 
 impl Located {
+    /// Its path, with the lines behind it that its name selects, as calls for rows and slides take them.
+    pub(crate) fn name(&self) -> String {
+        let path = &self.document.path;
+        match self.lines {
+            None => path.clone(),
+            Some(lines) => format!("{path}:{}", lines.range_text()),
+        }
+    }
+
     /// What is read of it.
     pub(crate) fn selection(&self) -> Selection {
         Selection::new(&self.document.path, self.lines, self.skip_bytes)

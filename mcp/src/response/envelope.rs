@@ -35,8 +35,27 @@ pub(crate) struct ResultPage<'p> {
     pub(crate) items: &'static str,
     /// About how many tokens are left, where that is known.
     pub(crate) tokens_left: Option<u64>,
-    /// An example for the argument `page_range`, in tools that have it.
-    pub(crate) page_range: Option<&'p str>,
+    /// The argument that asks for some items only, and an example of it, in tools that have one.
+    pub(crate) range: Option<(RangeArgument, &'p str)>,
+}
+
+/// An argument that asks for some parts of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RangeArgument {
+    Pages,
+    Slides,
+    Cells,
+}
+
+impl RangeArgument {
+    /// The name of the argument.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            RangeArgument::Pages => "page_range",
+            RangeArgument::Slides => "slide_numbers",
+            RangeArgument::Cells => "cell_range",
+        }
+    }
 }
 
 /// A page with its frame. `D` has a field `token_count` with the same tokens.
@@ -127,6 +146,32 @@ impl ActionId {
 pub(crate) struct ActionParams {
     pub(super) max_tokens: Option<u64>,
     pub(super) page_range: Option<String>,
+    pub(super) slide_numbers: Option<String>,
+    pub(super) cell_range: Option<String>,
+}
+
+impl ActionParams {
+    fn of_range(argument: RangeArgument, range: &str) -> ActionParams {
+        let mut params = ActionParams::default();
+        let field = match argument {
+            RangeArgument::Pages => &mut params.page_range,
+            RangeArgument::Slides => &mut params.slide_numbers,
+            RangeArgument::Cells => &mut params.cell_range,
+        };
+        *field = Some(range.to_owned());
+        params
+    }
+
+    /// The range and the name of its argument.
+    pub(super) fn range(&self) -> Option<(&'static str, &str)> {
+        let ranges = [
+            (RangeArgument::Pages, &self.page_range),
+            (RangeArgument::Slides, &self.slide_numbers),
+            (RangeArgument::Cells, &self.cell_range),
+        ];
+        let mut ranges = ranges.into_iter();
+        ranges.find_map(|(argument, range)| Some((argument.name(), range.as_deref()?)))
+    }
 }
 
 impl ResultPage<'_> {
@@ -199,21 +244,18 @@ impl ResultPage<'_> {
                     description: "Get everything that is left at once".to_owned(),
                     params: ActionParams {
                         max_tokens: Some(all),
-                        page_range: None,
+                        ..ActionParams::default()
                     },
                 });
             }
         }
-        if let Some(range) = self.page_range
+        if let Some((argument, range)) = self.range
             && (self.token.is_some() || self.is_over())
         {
             actions.push(Action {
                 id: ActionId::UseSpecificRange,
                 description: format!("Ask for some {} only", self.items),
-                params: ActionParams {
-                    page_range: Some(range.to_owned()),
-                    ..ActionParams::default()
-                },
+                params: ActionParams::of_range(argument, range),
             });
         }
         actions
@@ -285,7 +327,7 @@ mod tests {
         assert_eq!(framed(&near).2, ["CONTINUE", "INCREASE_LIMIT", "GET_ALL"]);
         let far = ResultPage {
             tokens_left: Some(20_000),
-            page_range: Some("1-2"),
+            range: Some((RangeArgument::Pages, "1-2")),
             ..cut
         };
         assert_eq!(
@@ -293,7 +335,7 @@ mod tests {
             ["CONTINUE", "INCREASE_LIMIT", "USE_SPECIFIC_RANGE"]
         );
         let whole = ResultPage {
-            page_range: Some("1-2"),
+            range: Some((RangeArgument::Pages, "1-2")),
             tokens_left: Some(0),
             ..page()
         };

@@ -114,10 +114,10 @@ impl Text {
             }
             // The token is in the last line.
             let tokens = action.params.max_tokens;
-            let range = action.params.page_range.as_deref();
+            let range = action.params.range();
             let params = [
                 tokens.map(|tokens| format!("max_tokens {tokens}")),
-                range.map(|range| format!("page_range {range:?}")),
+                range.map(|(argument, range)| format!("{argument} {range:?}")),
             ];
             let params: Vec<String> = params.into_iter().flatten().collect();
             self.line(format!("{said} ({}).", params.join(", ")));

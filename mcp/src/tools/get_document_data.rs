@@ -1,6 +1,6 @@
 //! `get_document_data`: the text of a document, its chunks, or its metadata.
 
-use kb_engine::{ChunkText, Cursor, DocumentInfo, Lines, PageOptions, file_types};
+use kb_engine::{ChunkText, Cursor, DocumentInfo, Lines, PageOptions, PartKind, file_types};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::call::lines::{EndLine, StartLine, first_number, line, selected, sourc
 use super::call::params::{
     ContinuationToken, DocumentName, IndexName, MaxTokens, SECTION_PATH, SectionName,
 };
+use super::call::part_location::PartLocation;
 use super::call::stale;
 use super::call::tool::Tool;
 use crate::indexes::{Index, Selection, updated_ms};
@@ -73,6 +74,9 @@ struct ChunkMetadata {
     start_line: u32,
     #[schemars(default)]
     end_line: u32,
+    page: Option<u32>,
+    sheet: Option<String>,
+    slide: Option<u32>,
     section: Option<String>,
 }
 
@@ -81,8 +85,13 @@ struct Metadata<'a> {
     title: Option<&'a str>,
     author: Option<&'a str>,
     created: Option<&'a str>,
+    /// As the document states it; updated is that of its file.
+    modified: Option<&'a str>,
     #[schemars(default)]
     updated: String,
+    pages: Option<u32>,
+    sheets: Option<u32>,
+    slides: Option<u32>,
     #[schemars(default)]
     document_type: &'a str,
     #[schemars(default)]
@@ -99,7 +108,7 @@ impl Tool for GetDocumentData {
     const NAME: &'static str = "get_document_data";
     const TITLE: &'static str = "Read document data";
     const DESCRIPTION: &'static str = "Read a document as raw text, as chunks, or as metadata only \
-        (instant): the whole, a section, or lines.";
+        (instant): the whole, a section, or lines. For pages, rows or slides use their tools.";
     const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetDocumentDataParams;
@@ -249,7 +258,9 @@ fn chunks(
     text.warnings(&cx.warnings);
     for chunk in found.iter() {
         let source = source(&document.path, chunk.at.lines);
-        text.line(format!("{}  {source}", id(chunk)));
+        let part = chunk.part.as_ref().filter(|_| has_facts);
+        let part = part.map_or_else(String::new, |part| format!("  {part}"));
+        text.line(format!("{}  {source}{part}", id(chunk)));
         text.facts(&[("section", Some(&section(chunk).unwrap_or_default()))]);
         text.lines(&chunk.text, first_number(document, chunk.at.lines));
     }
@@ -258,14 +269,20 @@ fn chunks(
     }
     let mut page = result_page(params, found.tokens, found.next.as_ref(), "chunks", left);
     page.is_cut = found.over_budget;
-    let chunks = found.iter().map(|chunk| Chunk {
-        chunk_id: id(chunk),
-        content: &chunk.text,
-        metadata: ChunkMetadata {
-            start_line: chunk.at.lines.first,
-            end_line: chunk.at.lines.last,
-            section: section(chunk),
-        },
+    let chunks = found.iter().map(|chunk| {
+        let location = PartLocation::of(chunk.part.as_ref().filter(|_| has_facts));
+        Chunk {
+            chunk_id: id(chunk),
+            content: &chunk.text,
+            metadata: ChunkMetadata {
+                start_line: chunk.at.lines.first,
+                end_line: chunk.at.lines.last,
+                page: location.page,
+                sheet: location.sheet.map(str::to_owned),
+                slide: location.slide,
+                section: section(chunk),
+            },
+        }
     });
     let data = DocumentData {
         chunks: Some(chunks.collect()),
@@ -287,10 +304,15 @@ fn metadata(cx: &Context<'_>, part: &Part<'_>, document: &DocumentInfo) -> ToolR
         all.find(|(name, _)| name == key)
             .map(|(_, value)| value.as_str())
     };
+    let count = |kind: PartKind| (document.part_kind == Some(kind)).then_some(document.parts);
     let metadata = Metadata {
         title: non_empty(&document.title),
         author: stated("author"),
-        created: stated("date"),
+        created: stated("created").or_else(|| stated("date")),
+        modified: stated("modified"),
+        pages: count(PartKind::Page),
+        sheets: count(PartKind::Sheet),
+        slides: count(PartKind::Slide),
         updated: time::rfc3339(updated_ms(document)),
         document_type: &document.file_type,
         size: document.size_bytes,

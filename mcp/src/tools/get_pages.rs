@@ -1,27 +1,22 @@
 //! `get_pages`: a document in pages.
 
-use kb_engine::{Cursor, DocumentPages};
+use kb_engine::{Cursor, DocumentPages, PageSource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
-use super::call::context::Context;
+use super::call::context::{Context, non_empty};
 use super::call::lines::{first_number, line, source};
 use super::call::params::{
     ContinuationToken, DocumentName, IndexName, MaxTokens, SECTION_PATH, SectionName,
 };
+use super::call::ranges::ranges;
 use super::call::stale;
 use super::call::tool::Tool;
 use crate::limits::LIST_LIMIT;
-use crate::response::envelope::{Envelope, ResultPage};
+use crate::response::envelope::{Envelope, RangeArgument, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse};
-
-/// About how many tokens a page has.
-const PAGE_TOKENS: u64 = 800;
-
-/// Most ranges in one call.
-const RANGES_LIMIT: usize = 200;
 
 pub(super) struct GetPages;
 
@@ -49,6 +44,10 @@ pub(super) struct PagesData<'a> {
 struct DocumentPage<'a> {
     page_number: u32,
     content: &'a str,
+    /// How it is known where it begins: physical (PDF), rendered, explicit or estimated. Absent: about 800 tokens of a text.
+    source: Option<&'static str>,
+    /// The number printed on it, where it is another one.
+    label: Option<&'a str>,
     /// Line of the original that content begins with; of HTML approximate.
     start_line: Option<u32>,
     end_line: Option<u32>,
@@ -57,15 +56,16 @@ struct DocumentPage<'a> {
 impl Tool for GetPages {
     const NAME: &'static str = "get_pages";
     const TITLE: &'static str = "Read pages";
-    const DESCRIPTION: &'static str = "Read a document in pages of about 800 tokens: all, \
-        page_range, or those of a section or of lines. A page over max_tokens comes in parts.";
+    const DESCRIPTION: &'static str = "Read pages of a document: its own (PDF, Word, RTF, ODT), of text \
+        about 800 tokens each. All, page_range, or those of a section or of lines. A page over \
+        max_tokens comes in parts.";
     const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetPagesParams;
     type Output = Envelope<PagesData<'static>>;
 
     fn run(cx: &Context<'_>, params: &GetPagesParams) -> Result<ToolResponse, ToolError> {
-        let ranges = ranges(params.page_range.as_deref().unwrap_or_default())?;
+        let ranges = ranges(RangeArgument::Pages, params.page_range.as_deref())?;
         let index_name = params.index_name.as_deref();
         let located = cx.indexes.document(index_name, &params.document_id)?;
         let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
@@ -94,35 +94,10 @@ impl Tool for GetPages {
     }
 }
 
-/// Pages as people write them: `1-5,8,12`, `9-` to the end; nothing: all.
-fn ranges(text: &str) -> Result<Vec<(u32, u32)>, ToolError> {
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    let bound = |text: &str| text.trim().parse::<u32>().ok();
-    let range = |part: &str| match part.split_once('-') {
-        Some((first, last)) if last.trim().is_empty() => Some((bound(first)?, u32::MAX)),
-        Some((first, last)) => Some((bound(first)?, bound(last)?)),
-        None => bound(part).map(|page| (page, page)),
-    };
-    let ranges: Option<Vec<(u32, u32)>> = text.split(',').map(range).collect();
-    ranges
-        .filter(|ranges| ranges.len() <= RANGES_LIMIT)
-        .ok_or_else(|| {
-            let shown: String = text.chars().take(60).collect();
-            ToolError::new(
-                "INVALID_RANGE",
-                format!("page_range: {shown:?} is not a list of pages"),
-            )
-            .with_hint(format!(
-                "Write it as 3, 1-5,8 or 9-, at most {RANGES_LIMIT} of them"
-            ))
-        })
-}
-
 fn respond(cx: &Context<'_>, params: &GetPagesParams, found: &DocumentPages) -> ToolResponse {
     let cursor = found.pages.next.as_ref();
-    let left = cursor.map(|_| found.left.saturating_mul(PAGE_TOKENS));
+    let bytes = found.document.text_bytes / u64::from(found.total.max(1));
+    let left = cursor.map(|_| found.left.saturating_mul(bytes.div_ceil(4).max(1)));
     let last = found.pages.last();
     let next = last.map_or(1, |page| page.number.saturating_add(1).min(found.total));
     let next = next.to_string();
@@ -130,8 +105,17 @@ fn respond(cx: &Context<'_>, params: &GetPagesParams, found: &DocumentPages) -> 
     text.warnings(&cx.warnings);
     for page in found.pages.iter() {
         let source = source(&found.document.path, page.lines);
-        text.line(format!("{source}  page {} of {}", page.number, found.total));
-        text.lines(&page.text, first_number(&found.document, page.lines));
+        let mut head = format!("{source}  page {} of {}", page.number, found.total);
+        if let Some(source) = page.source {
+            head = format!("{head}, {}", source.name());
+        }
+        if let Some(label) = non_empty(&page.label) {
+            head = format!("{head}, printed {label}");
+        }
+        text.line(head);
+        // A page of its own is cited by its number.
+        let number = first_number(&found.document, page.lines);
+        text.lines(&page.text, number.filter(|_| page.source.is_none()));
     }
     let page = ResultPage {
         tokens: found.pages.tokens,
@@ -142,12 +126,14 @@ fn respond(cx: &Context<'_>, params: &GetPagesParams, found: &DocumentPages) -> 
         complete: "SUCCESS",
         items: "pages",
         tokens_left: left,
-        page_range: Some(&next),
+        range: Some((RangeArgument::Pages, &next)),
         ..ResultPage::default()
     };
     let pages = found.pages.iter().map(|page| DocumentPage {
         page_number: page.number,
         content: &page.text,
+        source: page.source.map(PageSource::name),
+        label: non_empty(&page.label),
         start_line: line(page.lines.first),
         end_line: line(page.lines.last),
     });
@@ -210,6 +196,51 @@ mod tests {
         );
         assert_eq!(next.structured["data"]["pages"][1]["page_number"], 2);
         assert_eq!(next.structured["status"]["message"], "TOKEN_LIMIT_REACHED");
+    }
+
+    #[test]
+    fn pages_of_their_own_say_their_source() {
+        let fixture = Fixture::harbour(&[]);
+        let hits = fixture.answer(
+            "search",
+            json!({"query": "anchorage cable", "scope": "chunks"}),
+        );
+        let hit = &hits.structured["data"]["results"][0];
+        let location = json!({"document_type": "pdf", "page": 4, "start_line": 5, "end_line": 5});
+        assert_eq!(hit["location"], location);
+        assert_eq!(hit["metadata"]["total_pages"], 4);
+        let told = "1. pilot-book.pdf p. 4  score ";
+        assert!(hits.text.contains(told), "{}", hits.text);
+        let given =
+            json!({"document_id": hit["document_id"], "page_range": hit["location"]["page"]});
+        let answer = fixture.answer("get_pages", given);
+        let expected = json!([{
+            "page_number": 4,
+            "content": "Anchorage is forbidden over the cable.\n",
+            "source": "physical",
+            "start_line": 5,
+            "end_line": 5,
+        }]);
+        assert_eq!(answer.structured["data"]["pages"], expected);
+        let first = fixture.answer(
+            "get_pages",
+            json!({"document_id": "pilot-book.pdf", "page_range": "1"}),
+        );
+        assert_eq!(first.structured["data"]["pages"][0]["label"], "ii");
+        let told = "pilot-book.pdf:1-3  page 1 of 4, physical, printed ii\n```\nPilot book\n";
+        assert!(first.text.starts_with(told), "{}", first.text);
+        for (document, tool) in [
+            ("ledger.xlsx", "get_sheet_data"),
+            ("talk.pptx", "get_slides"),
+        ] {
+            let error = fixture.error("get_pages", json!({"document_id": document}));
+            assert_eq!(error.code, "UNSUPPORTED_DOCUMENT_TYPE");
+            assert!(
+                error.text().ends_with(&format!("{tool} reads it.")),
+                "{}",
+                error.text()
+            );
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ mod get_document_outline;
 mod get_documents;
 mod get_embedding;
 mod get_pages;
+mod get_sheet_data;
+mod get_slides;
 mod get_status;
 mod index_codebase;
 mod index_stats;
@@ -46,6 +48,8 @@ const TOOLS: &[Entry] = &[
     Entry::of::<get_documents::GetDocuments>(),
     Entry::of::<get_embedding::GetEmbedding>(),
     Entry::of::<get_pages::GetPages>(),
+    Entry::of::<get_sheet_data::GetSheetData>(),
+    Entry::of::<get_slides::GetSlides>(),
     Entry::of::<get_status::GetStatus>(),
     Entry::of::<index_codebase::IndexCodebase>(),
     Entry::of::<index_stats::IndexStats>(),

@@ -1,6 +1,7 @@
 //! `search`: documents or passages, by keywords, by meaning, or by title.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use kb_engine::{Cursor, Hit, Mode, Request, Response, Scope, Sort};
@@ -10,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{ContinuationToken, Full, IndexName, Limit, MaxTokens};
+use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
 use crate::indexes::Index;
 use crate::limits::{DOCUMENT_LIMIT, FILE_TYPE_LIMIT, QUERY_LIMIT, TAG_LIMIT};
 use crate::response::envelope::{Envelope, ResultPage};
-use crate::response::{Text, ToolError, ToolResponse, time};
+use crate::response::{Text, ToolError, ToolResponse, time, wording};
 
 /// With whole passages: characters of the text before and after each.
 const CONTEXT_CHARS: usize = 100;
@@ -86,7 +88,7 @@ struct Filters {
     /// With all below it.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
-    /// Such as html or md.
+    /// Such as pdf or md.
     #[serde(rename = "fileType")]
     #[schemars(length(max = FILE_TYPE_LIMIT))]
     file_type: Option<String>,
@@ -129,6 +131,14 @@ struct SearchResult<'a> {
 
 #[derive(Default, Serialize, JsonSchema)]
 struct Location<'a> {
+    /// File type, where there is a page, sheet or slide: read it with get_pages, get_sheet_data or get_slides.
+    document_type: Option<&'a str>,
+    page: Option<u32>,
+    sheet: Option<&'a str>,
+    /// Rows of the sheet.
+    start_row: Option<u32>,
+    end_row: Option<u32>,
+    slide: Option<u32>,
     section: Option<&'a str>,
     start_line: Option<u32>,
     end_line: Option<u32>,
@@ -144,6 +154,7 @@ struct Surroundings<'a> {
 struct Metadata<'a> {
     #[schemars(default)]
     document_type: &'a str,
+    total_pages: Option<u32>,
     tags: Option<&'a [String]>,
     author: Option<&'a str>,
 }
@@ -283,6 +294,7 @@ fn result<'a>(
     let titled = hits::first_of_document(hits, number);
     let first = titled.filter(|_| has_facts);
     let has_lines = hit.lines.first > 0;
+    let location = PartLocation::of(hit.part.as_ref());
     let (before, after) = (non_empty(&hit.before), non_empty(&hit.after));
     SearchResult {
         document_id: &hit.document,
@@ -294,6 +306,12 @@ fn result<'a>(
         score: hits::score(hit.score),
         stale: hit.source_state.stale(),
         location: Location {
+            document_type: hit.part.as_ref().map(|_| hit.file_type.as_str()),
+            page: location.page,
+            sheet: location.sheet,
+            start_row: location.start_row,
+            end_row: location.end_row,
+            slide: location.slide,
             section: non_empty(&hit.section_name),
             start_line: has_lines.then_some(hit.lines.first),
             end_line: has_lines.then_some(hit.lines.last),
@@ -303,6 +321,7 @@ fn result<'a>(
         approx_size: first.map(|hit| hit.size_bytes),
         metadata: first.map(|hit| Metadata {
             document_type: &hit.file_type,
+            total_pages: location.total_pages,
             tags: (!hit.tags.is_empty()).then_some(&hit.tags),
             author: author(hit),
         }),
@@ -325,6 +344,8 @@ fn show(
             ("handle", Some(&hit.handle)),
             ("index", Some(&index)),
             ("type", Some(&hit.file_type)),
+            ("lines", Some(&hits::lines_beside(hit))),
+            ("of", Some(&total_pages(hit))),
             ("updated", Some(&updated(hit).unwrap_or_default())),
             ("bytes", Some(&hit.size_bytes)),
             ("tags", Some(&hit.tags.join(" "))),
@@ -334,12 +355,23 @@ fn show(
         ]),
         None => text.facts(&[
             ("index", Some(&index)),
+            (
+                "type",
+                hit.part.as_ref().map(|_| &hit.file_type as &dyn Display),
+            ),
+            ("lines", Some(&hits::lines_beside(hit))),
             ("section", Some(&hit.section_name)),
         ]),
     };
     text.named_passage("Before:", &hit.before);
     text.passage(&hit.shown_text());
     text.named_passage("After:", &hit.after);
+}
+
+/// `94 pages` of the document of a hit.
+fn total_pages(hit: &Hit) -> String {
+    let total = PartLocation::of(hit.part.as_ref()).total_pages;
+    total.map_or_else(String::new, |total| wording::count(total.into(), "page"))
 }
 
 fn author(hit: &Hit) -> Option<&str> {
@@ -352,226 +384,4 @@ fn updated(hit: &Hit) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use kb_engine::{KbWriter, SourceInfo, document_of};
-    use serde_json::json;
-
-    use crate::tools::testing::Fixture;
-
-    #[test]
-    fn results_have_document_and_location() {
-        let fixture = Fixture::guides();
-        let answer = fixture.answer(
-            "search",
-            json!({"query": "how are sails mended", "max_tokens": 2000}),
-        );
-        let first = &answer.structured["data"]["results"][0];
-        assert_eq!(first["document_id"], "guides/sails.md");
-        assert_eq!(first["title"], "Sails");
-        assert_eq!(first["uri"], "kb://guides/doc/guides/sails.md");
-        assert_eq!(first["metadata"]["document_type"], "markdown");
-        assert_eq!(first["location"]["section"], "Sails > Mending");
-        assert!(first["preview"].as_str().unwrap().contains("wax"));
-        assert_eq!(answer.structured["status"]["message"], "SEARCH_COMPLETED");
-    }
-
-    #[test]
-    fn a_section_as_returned_reads_the_lines() {
-        let text = "# A\n\n## Use\n\na walrus\n\n# B\n\n## Use\n\na walrus on ice\n";
-        let fixture = Fixture::new("a", &[("a.md", text)]);
-        for tool in ["search", "search_docs"] {
-            let answer = fixture.answer(tool, json!({"query": "walrus ice"}));
-            let whole = serde_json::Value::Object(answer.structured);
-            let section = whole
-                .pointer("/data/results/0/location/section")
-                .or(whole.pointer("/results/0/section"));
-            assert_eq!(section, Some(&json!("B > Use")), "{whole}");
-            let given = json!({"document_id": "a.md", "section": section});
-            let read = fixture.answer("get_document_data", given);
-            let content = &read.structured["data"]["content"];
-            assert_eq!(*content, "## Use\n\na walrus on ice\n");
-        }
-    }
-
-    #[test]
-    fn results_have_context_and_author() {
-        let line = "The mate counts every rope on the deck and writes it down.\n";
-        let text = format!(
-            "---\nauthor: Ada\n---\n# Log\n\n{}A walrus!\n\n{}",
-            line.repeat(90),
-            line.repeat(90)
-        );
-        let fixture = Fixture::new("log", &[("log.md", &text)]);
-        let answer = fixture.answer(
-            "search",
-            json!({"query": "walrus", "mode": "keyword", "full": true}),
-        );
-        let first = &answer.structured["data"]["results"][0];
-        assert_eq!(first["metadata"]["author"], "Ada");
-        assert!(first["preview"].as_str().unwrap().contains("A walrus!"));
-        let context = &first["context"];
-        assert!(
-            context["before"].is_string() && context["after"].is_string(),
-            "{first}"
-        );
-    }
-
-    #[test]
-    fn filters_modes_and_limits_apply() {
-        let fixture = Fixture::guides();
-        let ids = |given| {
-            let answer = fixture.answer("search", given);
-            let results = answer.structured["data"]["results"]
-                .as_array()
-                .unwrap()
-                .clone();
-            let ids = results
-                .iter()
-                .map(|one| one["document_id"].as_str().unwrap().to_owned());
-            ids.collect::<Vec<_>>()
-        };
-        let in_logs = ids(json!({"query": "sails", "filters": {"folder": "logs"}}));
-        assert_eq!(in_logs, ["logs/voyage.txt"]);
-        assert_eq!(ids(json!({"query": "sails", "fileType": "txt"})), in_logs);
-        assert_eq!(
-            ids(json!({"query": "sails", "filters": {"tag": "deck"}})),
-            ["guides/sails.md"]
-        );
-        assert_eq!(
-            ids(json!({"query": "sails", "mode": "title"})),
-            ["guides/sails.md"]
-        );
-        let untitled = json!({"query": "thread", "mode": "title"});
-        let answer = fixture.answer("search", untitled);
-        assert_eq!(answer.structured["warnings"], json!([super::NO_TITLE]));
-        assert!(ids(json!({"query": "wax", "mode": "keyword", "scope": "chunks"})).len() == 1);
-        assert_eq!(ids(json!({"query": "sails", "limit": 1})).len(), 1);
-    }
-
-    #[test]
-    fn sort_recency_puts_the_newest_first() {
-        let fixture = Fixture::new("ages", &[]);
-        let add = |writer: &mut KbWriter| {
-            for (path, text, modified_ms) in [
-                ("old.md", "sails sails sails", 1_000_000),
-                ("new.md", "one of many words about sails", 2_000_000),
-            ] {
-                let original = SourceInfo {
-                    modified_ms,
-                    ..SourceInfo::of(text.as_bytes())
-                };
-                writer.add_from(document_of(path, text.as_bytes())?, original, false)?;
-            }
-            writer.commit()
-        };
-        fixture.index().write(add).unwrap();
-        let first = |sort: &str| {
-            let answer = fixture.answer("search", json!({"query": "sails", "sort": sort}));
-            answer.structured["data"]["results"][0].clone()
-        };
-        assert_eq!(first("relevance")["document_id"], "old.md");
-        assert_eq!(first("recency")["document_id"], "new.md");
-        assert_eq!(first("recency")["updated"], "1970-01-01T00:33:20Z");
-    }
-
-    #[test]
-    fn an_off_topic_query_has_a_warning() {
-        let fixture = Fixture::guides();
-        let answer = fixture.answer(
-            "search",
-            json!({"query": "quarterly tax filing", "mode": "keyword"}),
-        );
-        let warning = answer.structured["warnings"][0].as_str().unwrap();
-        assert!(
-            warning.starts_with("NOTHING_RELEVANT: guides contains nothing relevant"),
-            "{warning}"
-        );
-        assert!(answer.text.contains(warning));
-    }
-
-    #[test]
-    fn operators_are_alike_in_all_searches() {
-        let fixture = Fixture::guides();
-        for (tool, results) in [
-            ("search", "/data/results"),
-            ("search_docs", "/results"),
-            ("search_code", "/results"),
-        ] {
-            let ask = |query: &str| {
-                let answer = fixture.answer(tool, json!({"query": query}));
-                let structured = serde_json::Value::Object(answer.structured);
-                let found = structured.pointer(results).unwrap();
-                let warnings = structured["warnings"].to_string();
-                (found.as_array().unwrap().len(), warnings)
-            };
-            let (found, warnings) = ask("how to fix the error \"Lost sail of example.org\"");
-            assert!(
-                found > 0 && !warnings.contains("passes"),
-                "{tool}: {warnings}"
-            );
-            let (found, warnings) = ask("sails \"lost in example.org\"");
-            assert!(found > 0, "{tool}");
-            assert!(
-                warnings.contains("passes \\\"lost in example.org\\\", so"),
-                "{warnings}"
-            );
-            let (found, warnings) = ask("-sails");
-            assert!(
-                found == 0 && warnings.contains("only says what to leave out"),
-                "{warnings}"
-            );
-            assert!(!warnings.contains("NOTHING_RELEVANT"), "{tool}: {warnings}");
-            let (found, warnings) = ask("sails +\"lost in example.org\"");
-            assert!(
-                found == 0 && warnings.contains("has +"),
-                "{tool}: {warnings}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_token_continues_with_the_first_arguments() {
-        let fixture = Fixture::guides();
-        let given = json!({"query": "sails", "limit": 1, "scope": "chunks", "mode": "keyword"});
-        let first = fixture.answer("search", given);
-        let token = &first.structured["continuation"]["token"];
-        // It ends because of limit, not of max_tokens.
-        assert_eq!(first.structured["status"]["message"], "SEARCH_COMPLETED");
-        let second = fixture.answer(
-            "search",
-            json!({"query": "sails", "continuation_token": token}),
-        );
-        let ids = |answer: &crate::response::ToolResponse| {
-            answer.structured["data"]["results"]
-                .as_array()
-                .unwrap()
-                .len()
-        };
-        assert_eq!((ids(&first), ids(&second)), (1, 1));
-        assert_ne!(first.structured["data"], second.structured["data"]);
-        assert!(first.text.ends_with(token.as_str().unwrap()));
-        let other = fixture.error(
-            "search",
-            json!({"query": "ropes", "continuation_token": token}),
-        );
-        assert_eq!(other.code, "INVALID_CONTINUATION_TOKEN");
-        fixture.add("new.md", "# New\n\nsails");
-        let stale = fixture.error(
-            "search",
-            json!({"query": "sails", "continuation_token": token}),
-        );
-        assert_eq!(stale.code, "CONTINUATION_STALE");
-    }
-
-    #[test]
-    fn an_error_names_the_filter() {
-        let fixture = Fixture::guides();
-        let given = json!({"query": "sails", "filters": {"tag": "a,b"}});
-        let error = fixture.error("search", given);
-        let text = error.text();
-        assert!(
-            text.starts_with("INVALID_ARGUMENT: filters.tag: "),
-            "{text}"
-        );
-    }
-}
+mod tests;

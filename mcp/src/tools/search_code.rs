@@ -311,6 +311,7 @@ fn show(
             "language",
             Some(&first.map_or("", |hit| hit.language.as_str())),
         ),
+        ("lines", Some(&hits::lines_beside(hit))),
         ("match", Some(&match_type)),
         ("vector", Some(&shown(hit.vector_score))),
         ("keyword", Some(&shown(hit.keyword_score))),

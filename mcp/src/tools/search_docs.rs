@@ -13,6 +13,7 @@ use super::call::arguments::OtherSystem;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{ContinuationToken, Full, IndexName, Limit, PassageTokens};
+use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
 use crate::indexes::Index;
@@ -77,6 +78,13 @@ struct Passage<'a> {
     start_line: u32,
     /// Inclusive.
     end_line: u32,
+    /// Read it with get_pages, get_sheet_data or get_slides.
+    page: Option<u32>,
+    sheet: Option<&'a str>,
+    /// Rows of the sheet.
+    start_row: Option<u32>,
+    end_row: Option<u32>,
+    slide: Option<u32>,
     /// With the first passage of a document, as uri.
     document_title: Option<&'a str>,
     /// changed or deleted: the file, since it was indexed.
@@ -95,8 +103,8 @@ struct Passage<'a> {
 impl Tool for SearchDocs {
     const NAME: &'static str = "search_docs";
     const TITLE: &'static str = "Search documentation";
-    const DESCRIPTION: &'static str = "Search documentation and other prose (Markdown, text, HTML; \
-        never source code) in natural language. Returns the best lines of ranked passages with \
+    const DESCRIPTION: &'static str = "Search documentation and other prose (Markdown, HTML, PDF, office \
+        files; never source code) in natural language. Returns the best lines of ranked passages with \
         path, line numbers and score 0-1. For source code use search_code. Operators: \"phrase\", \
         +word, -word, path:x, title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
@@ -175,6 +183,7 @@ fn respond(
                 "index",
                 Some(&hits::index_shown(indexes, hit).unwrap_or_default()),
             ),
+            ("lines", Some(&hits::lines_beside(hit))),
             ("chunk", Some(&hit.chunk_index)),
             (
                 "section",
@@ -211,6 +220,7 @@ fn passage<'a>(
     uri: Option<String>,
 ) -> Option<Passage<'a>> {
     let hit = hits.get(number)?;
+    let location = PartLocation::of(hit.part.as_ref());
     let first = hits::first_of_document(hits, number);
     Some(Passage {
         path: &hit.document,
@@ -218,6 +228,11 @@ fn passage<'a>(
         score: hits::score(hit.score),
         start_line: hit.lines.first,
         end_line: hit.lines.last,
+        page: location.page,
+        sheet: location.sheet,
+        start_row: location.start_row,
+        end_row: location.end_row,
+        slide: location.slide,
         document_title: first.and_then(|hit| non_empty(&hit.title)),
         stale: hit.source_state.stale(),
         section: non_empty(&hit.section_name),
@@ -232,6 +247,44 @@ mod tests {
     use serde_json::json;
 
     use crate::tools::testing::Fixture;
+
+    #[test]
+    fn a_passage_names_its_page_rows_or_slide() {
+        let fixture = Fixture::harbour(&[]);
+        let first = |query: &str| {
+            let answer = fixture.answer("search_docs", json!({"query": query}));
+            let passage = answer.structured["results"][0].clone();
+            let mut located = json!({});
+            for name in [
+                "path", "page", "sheet", "startRow", "endRow", "slide", "text",
+            ] {
+                if let Some(value) = passage.get(name) {
+                    located[name] = value.clone();
+                }
+            }
+            (located, answer.text)
+        };
+        let (found, _) = first("anchorage over the cable");
+        assert_eq!(
+            (&found["path"], &found["page"]),
+            (&json!("pilot-book.pdf"), &json!(4))
+        );
+        let (found, text) = first("Kittiwake dues");
+        assert_eq!(
+            (&found["path"], &found["sheet"]),
+            (&json!("ledger.xlsx"), &json!("Dues"))
+        );
+        let rows = found["text"].as_str().unwrap();
+        assert!(rows.contains("Kittiwake\t1 March\t$1234.50\n"), "{rows}");
+        let (first_row, last_row) = (&found["startRow"], &found["endRow"]);
+        let named = format!("1. ledger.xlsx [Dues] rows {first_row}-{last_row}  score ");
+        assert!(text.contains(&named), "{text}");
+        let (found, _) = first("it turns on mercury");
+        assert_eq!(
+            (&found["path"], &found["slide"]),
+            (&json!("talk.pptx"), &json!(2))
+        );
+    }
 
     #[test]
     fn passages_are_sorted_by_score() {

@@ -219,7 +219,16 @@ pub(in crate::tools) fn lead(is_cut: bool) -> &'static str {
     }
 }
 
-/// The first line of a result: `1. path:3-9  score 0.87  Title`; the title with the first of a document.
+/// The lines of a result whose first line has its page, sheet or slide instead.
+pub(in crate::tools) fn lines_beside(hit: &Hit) -> String {
+    match (&hit.part, hit.lines.first) {
+        (None, _) | (_, 0) => String::new(),
+        (Some(_), first) => format!("{first}-{}", hit.lines.last),
+    }
+}
+
+/// The first line of a result: `1. path:3-9  score 0.87  Title`, of a document with parts
+/// `1. report.pdf p. 4  score 0.87  Title`; the title with the first of a document.
 pub(in crate::tools) fn first_line(text: &mut Text, hits: &[Hit], number: usize, hit: &Hit) {
     let first = first_of_document(hits, number);
     let title = match first.map_or("", |hit| hit.title.as_str()) {
@@ -228,9 +237,10 @@ pub(in crate::tools) fn first_line(text: &mut Text, hits: &[Hit], number: usize,
     };
     let number = number + 1;
     // A document without text has no lines.
-    let lines = match hit.lines.first {
-        0 => String::new(),
-        first => format!(":{first}-{}", hit.lines.last),
+    let lines = match (&hit.part, hit.lines.first) {
+        (Some(part), _) => format!(" {part}"),
+        (None, 0) => String::new(),
+        (None, first) => format!(":{first}-{}", hit.lines.last),
     };
     let score = score(hit.score);
     let path = &hit.document;

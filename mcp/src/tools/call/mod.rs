@@ -9,6 +9,8 @@ pub(super) mod cursor;
 pub(super) mod hits;
 pub(super) mod lines;
 pub(super) mod params;
+pub(super) mod part_location;
+pub(super) mod ranges;
 pub(super) mod resolve;
 mod schema;
 pub(super) mod stale;

@@ -1,3 +1,4 @@
+use kb_engine::document_of;
 use serde_json::json;
 
 use crate::tools::testing::Fixture;
@@ -309,4 +310,50 @@ fn wrong_lines_are_refused_with_what_is_right() {
         "{}",
         answer.text
     );
+}
+
+#[test]
+fn metadata_and_chunks_of_documents_with_parts_name_them() {
+    let fixture = Fixture::harbour(&[]);
+    let mut letter = document_of("letter.md", b"# Letter\n\nDear harbour master.\n").unwrap();
+    for (key, value) in [
+        ("author", "Ann"),
+        ("created", "2024-01-02T03:04:05Z"),
+        ("modified", "2024-02-03"),
+    ] {
+        letter.metadata.push((key.to_owned(), value.to_owned()));
+    }
+    fixture.add_documents(vec![letter]);
+    let metadata = |document: &str| {
+        let given = json!({"document_id": document, "format": "metadata"});
+        fixture.answer("get_document_data", given).structured["data"]["metadata"].clone()
+    };
+    let stated = metadata("letter.md");
+    assert_eq!(
+        (&stated["author"], &stated["created"], &stated["modified"]),
+        (
+            &json!("Ann"),
+            &json!("2024-01-02T03:04:05Z"),
+            &json!("2024-02-03")
+        )
+    );
+    assert_eq!(stated.get("pages"), None);
+    assert_eq!(metadata("pilot-book.pdf")["pages"], 4);
+    let mime = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
+    assert_eq!(metadata("talk.pptx")["mime_type"], mime);
+    assert_eq!(
+        (
+            &metadata("ledger.xlsx")["sheets"],
+            &metadata("talk.pptx")["slides"]
+        ),
+        (&json!(3), &json!(3))
+    );
+    let chunk = |document: &str, number: usize| {
+        let given = json!({"document_id": document, "format": "chunks"});
+        let answer = fixture.answer("get_document_data", given);
+        answer.structured["data"]["chunks"][number]["metadata"].clone()
+    };
+    assert_eq!(chunk("talk.pptx", 1)["slide"], 2);
+    assert_eq!(chunk("ledger.xlsx", 1)["sheet"], "Corner");
+    assert_eq!(chunk("pilot-book.pdf", 2)["page"], 4);
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use kb_engine::KbWriter;
 use kb_engine::escape::{escape_line, escape_text};
+use kb_engine::{Document, KbWriter};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::schema::violations;
+use super::{parts, schema::violations};
 use crate::indexes::{Index, Indexes};
 use crate::options::{Options, StartError};
 use crate::response::{Object, ToolError, ToolResponse};
@@ -80,6 +80,24 @@ impl Fixture {
         };
         fixture.index().write(tag).unwrap();
         fixture
+    }
+
+    /// A spreadsheet, a document with pages, a presentation, and others with these texts.
+    pub(in crate::tools) fn harbour(others: &[(&str, &str)]) -> Fixture {
+        let fixture = Fixture::new("harbour", others);
+        fixture.add_documents(vec![parts::ledger(), parts::pilot_book(), parts::talk()]);
+        fixture
+    }
+
+    /// Adds documents as they are.
+    pub(in crate::tools) fn add_documents(&self, documents: Vec<Document>) {
+        let add = move |writer: &mut KbWriter| {
+            for document in documents {
+                writer.add(document)?;
+            }
+            writer.commit()
+        };
+        self.index().write(add).unwrap();
     }
 
     pub(in crate::tools) fn index(&self) -> Arc<Index> {

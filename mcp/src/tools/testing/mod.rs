@@ -2,6 +2,7 @@
 
 mod fixture;
 mod paging;
+pub(super) mod parts;
 /// The checker of the integration tests.
 #[path = "../../../../tests/mcp/schema.rs"]
 pub(crate) mod schema;

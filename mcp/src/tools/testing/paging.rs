@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::fixture::Fixture;
+use super::parts;
 use crate::tools::call::budget::larger_form;
 
 /// Tool, arguments, and the JSON pointer of its items.
@@ -73,7 +74,9 @@ fn lasting(tool: &str, item: &Value) -> Value {
         let mut item = item.clone();
         // Small budgets leave it out.
         if let Some(Value::Object(metadata)) = item.get_mut("metadata") {
-            metadata.remove("section");
+            for small in ["section", "page", "sheet", "slide"] {
+                metadata.remove(small);
+            }
         }
         return item;
     }
@@ -84,7 +87,8 @@ fn lasting(tool: &str, item: &Value) -> Value {
 /// Adds an item; of a page or chunk that comes in parts, its text to the one before.
 fn add(items: &mut Vec<Value>, item: Value) {
     let is_rest = |last: &&mut Value| {
-        let id = |item: &Value| item.get("page_number").or(item.get("chunk_id")).cloned();
+        let ids = ["page_number", "slide_number", "chunk_id"];
+        let id = |item: &Value| ids.iter().find_map(|id| item.get(id)).cloned();
         id(last).is_some() && id(last) == id(&item)
     };
     let Some(last) = items.last_mut().filter(is_rest) else {
@@ -93,10 +97,17 @@ fn add(items: &mut Vec<Value>, item: Value) {
     };
     let text = |item: &Value| item["content"].as_str().unwrap().to_owned();
     last["content"] = (text(last) + &text(&item)).into();
-    let end = |item: &Value| item.get("end_line").cloned();
-    match (last.get_mut("metadata"), item.get("metadata")) {
-        (Some(last), Some(rest)) => last["end_line"] = rest["end_line"].clone(),
-        _ => last["end_line"] = end(&item).unwrap(),
+    if let Some(notes) = item["notes"].as_str() {
+        last["notes"] = (last["notes"].as_str().unwrap_or_default().to_owned() + notes).into();
+    }
+    match (
+        last.get_mut("metadata"),
+        item.get("metadata"),
+        item.get("end_line"),
+    ) {
+        (Some(last), Some(rest), _) => last["end_line"] = rest["end_line"].clone(),
+        (_, _, Some(end)) => last["end_line"] = end.clone(),
+        _ => {}
     }
 }
 
@@ -118,8 +129,12 @@ fn all_pages(
         let found = whole.pointer(pointer).unwrap();
         let is_one = found.as_array().is_some_and(|items| items.len() == 1);
         let (size, most) = (larger_form(&answer), max_tokens as usize * 5);
-        // A long name cannot be cut; texts can.
-        let is_name = is_one && matches!(tool, "list_documents" | "get_document_outline");
+        // A long name and a row of a sheet cannot be cut; texts can.
+        let is_name = is_one
+            && matches!(
+                tool,
+                "list_documents" | "get_document_outline" | "get_sheet_data"
+            );
         assert!(
             is_name || size <= most,
             "{tool} {given}: {size} of {most}\n{}",
@@ -199,6 +214,58 @@ proptest! {
                 prop_assert_eq!(&joined[0], &long);
             }
         }
+    }
+
+    #[test]
+    fn pages_rows_and_slides_join_to_the_whole(
+        texts in proptest::collection::vec(hostile(), 2..6),
+        cells in proptest::collection::vec(proptest::collection::vec("[a-z\"`\t\n\u{4e00}]{0,12}", 0..5), 1..60),
+        max_tokens in 100u32..3000,
+    ) {
+        // A sheet without any cell has no rows to join.
+        let mut cells = cells;
+        cells.push(vec!["walrus".to_owned()]);
+        let fixture = Fixture::new("hostile", &[]);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let documents = [parts::paper(&texts), parts::deck(&texts), parts::table("book.ods", "Rows", &cells)];
+        fixture.add_documents(documents.into());
+        for (tool, given, pointer) in [
+            ("get_pages", json!({"document_id": "paper.pdf"}), "/data/pages"),
+            ("get_pages", json!({"document_id": "paper.pdf", "page_range": "2,1-"}), "/data/pages"),
+            ("get_slides", json!({"document_id": "deck.odp"}), "/data/slides"),
+            ("get_slides", json!({"document_id": "deck.odp", "slide_numbers": "2-,1"}), "/data/slides"),
+            ("get_sheet_data", json!({"document_id": "book.ods"}), "/data/rows"),
+            ("get_document_outline", json!({"document_id": "deck.odp"}), "/slides"),
+            ("get_document_data", json!({"document_id": "paper.pdf", "format": "chunks"}), "/data/chunks"),
+        ] {
+            let whole = all_pages(&fixture, tool, &given, pointer, 20_000);
+            let joined = all_pages(&fixture, tool, &given, pointer, max_tokens);
+            prop_assert!(whole == joined, "{} {}: {} and {}", tool, given, whole, joined);
+            let content: String = whole.as_array().unwrap().iter().filter_map(|item| item["content"].as_str()).collect();
+            if given.as_object().unwrap().len() == 1 && tool == "get_pages" {
+                prop_assert_eq!(content, parts::paper(&texts).text);
+            }
+        }
+        let rows = all_pages(&fixture, "get_sheet_data", &json!({"document_id": "book.ods"}), "/data/rows", max_tokens);
+        let found: Vec<&Value> = rows.as_array().unwrap().iter().filter(|row| row.is_array()).collect();
+        let width = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let expected: Vec<Value> = cells
+            .iter()
+            .filter(|row| row.iter().any(|cell| !cell.is_empty()))
+            .map(|row| (0..width).map(|at| row.get(at).cloned().unwrap_or_default()).collect::<Vec<_>>().into())
+            .collect();
+        // The width is that of the last column with a cell.
+        let trimmed = |rows: Vec<&Value>| -> Vec<Vec<String>> {
+            let cells = |row: &&Value| {
+                let mut cells: Vec<String> = row.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap().to_owned()).collect();
+                while cells.last().is_some_and(String::is_empty) {
+                    cells.pop();
+                }
+                cells
+            };
+            rows.iter().map(cells).collect()
+        };
+        prop_assert_eq!(trimmed(found), trimmed(expected.iter().collect()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use base64::DecodeError;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use kb_engine::{Sniffed, document_of, sniff};
+use kb_engine::{Document, Error, Sniffed, document_of, sniff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,11 +36,10 @@ pub(super) enum Encoding {
     Base64,
 }
 
-/// The bytes of a document that text can be extracted from. `mime` only if the caller gave it.
+/// The bytes of the file that was sent. `mime` only if the caller gave it.
 ///
 /// # Errors
-/// `UNSUPPORTED_MIME_TYPE` for a format that is not read, or a media type that says something else than the
-/// content is; `INVALID_BASE64`; `FILE_TOO_LARGE`.
+/// `UNSUPPORTED_MIME_TYPE` for a media type that says something else than the content is; `INVALID_BASE64`; `FILE_TOO_LARGE`.
 pub(super) fn bytes_of<'c>(
     content: &'c str,
     encoding: Encoding,
@@ -68,11 +67,7 @@ pub(super) fn bytes_of<'c>(
             mime,
             &format!("the content is of another format: {format}"),
         )),
-        (Sniffed::Binary(format), _) => Err(ToolError::new(
-            "UNSUPPORTED_MIME_TYPE",
-            format!("content: {format} is not read yet"),
-        )
-        .with_hint(SEND_TEXT)),
+        (Sniffed::Binary(_), _) => Ok(bytes),
         // Content that was sent as text is text; decoded bytes may be anything.
         (Sniffed::Unknown, _)
             if matches!(bytes, Cow::Owned(_)) && !is_readable(content, &bytes) =>
@@ -91,7 +86,23 @@ pub(super) fn bytes_of<'c>(
 }
 
 /// What to do with a format that is not read.
-const SEND_TEXT: &str = "Send its text; Markdown, HTML, plain text and source code are read";
+const SEND_TEXT: &str =
+    "Send its text; PDF and office files, Markdown, HTML, plain text and source code are read";
+
+/// The document in the bytes of an upload, read as a file named `read_as`.
+///
+/// # Errors
+/// `UNSUPPORTED_MIME_TYPE` for a format that is not read, an encrypted or a damaged file; `INVALID_ARGUMENT` for
+/// what is no text.
+pub(super) fn document(read_as: &str, bytes: &[u8]) -> Result<Document, ToolError> {
+    document_of(read_as, bytes).map_err(|error| match (error, sniff(bytes)) {
+        (Error::InvalidArgument { reason, .. }, Sniffed::Binary(_)) => {
+            ToolError::new("UNSUPPORTED_MIME_TYPE", format!("content: {reason}"))
+                .with_hint(SEND_TEXT)
+        }
+        (error, _) => error.into(),
+    })
+}
 
 /// The error for content that is something else than its media type says.
 fn mismatch(mime: Option<&str>, is: &str) -> ToolError {
@@ -274,9 +285,8 @@ mod tests {
     fn the_bytes_decide_the_type() {
         let pdf = STANDARD.encode(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n");
         for mime in [None, Some("text/plain"), Some("application/pdf")] {
-            let error = bytes_of(&pdf, Encoding::Auto, mime).unwrap_err();
-            assert_eq!(error.code, "UNSUPPORTED_MIME_TYPE");
-            assert!(error.text().contains("PDF"), "{}", error.text());
+            let bytes = bytes_of(&pdf, Encoding::Auto, mime).unwrap();
+            assert!(bytes.starts_with(b"%PDF-1.7\n"), "{mime:?}");
         }
         assert_eq!(
             code("not base64!", Encoding::Base64, None),
@@ -360,10 +370,11 @@ mod tests {
             .unwrap_err()
             .text();
         assert!(said.contains("another format: PNG image"), "{said}");
-        let said = bytes_of(&png, Encoding::Auto, Some("image/png"))
-            .unwrap_err()
-            .text();
-        assert!(said.contains("PNG image is not read yet"), "{said}");
+        let png = bytes_of(&png, Encoding::Auto, Some("image/png")).unwrap();
+        let error = document("a.png", &png).unwrap_err();
+        assert_eq!(error.code, "UNSUPPORTED_MIME_TYPE");
+        let said = error.text();
+        assert!(said.contains("binary file (PNG image)"), "{said}");
     }
 
     #[test]

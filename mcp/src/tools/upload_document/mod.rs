@@ -9,9 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use content::Encoding;
-use kb_engine::{
-    Document, DocumentInfo, KbWriter, SourceInfo, document_of, file_types, secret_reason,
-};
+use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, file_types, secret_reason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -90,9 +88,9 @@ enum UploadStatus {
 impl Tool for UploadDocument {
     const NAME: &'static str = "upload_document";
     const TITLE: &'static str = "Upload a document";
-    const DESCRIPTION: &'static str = "Add or replace one document (text, Markdown, HTML or code, as \
-        text or base64), at most 10 MB, then chunk and index it. Large files return status \
-        processing: poll get_status.";
+    const DESCRIPTION: &'static str = "Add or replace one document (text, or base64 of any file, such as \
+        PDF), at most 10 MB, then chunk and index it. Large files return status processing: poll \
+        get_status.";
     const EFFECT: Effect = Effect::Replaces;
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("projectId", "index_name"),
@@ -185,7 +183,7 @@ impl Upload {
             None => mime.and_then(file_types::from_mime),
         };
         let read_as = ending.map_or_else(|| path.to_owned(), |ending| format!("{path}.{ending}"));
-        let mut document = document_of(&read_as, &bytes)?;
+        let mut document = content::document(&read_as, &bytes)?;
         path.clone_into(&mut document.path);
         let tags = params.tags.iter().flatten();
         let warnings = content::short_base64(&params.content, params.encoding);

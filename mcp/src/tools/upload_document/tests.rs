@@ -1,6 +1,11 @@
+use std::io::{Cursor, Write};
 use std::sync::atomic::AtomicBool;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use super::*;
 use crate::tools::testing::Fixture;
@@ -189,4 +194,124 @@ fn get_status_follows_a_long_upload() {
         tries += 1;
     }
     assert_eq!(status()["message"], "DOCUMENT_READY");
+}
+
+fn package(parts: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in parts {
+        let options = SimpleFileOptions::default();
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(text.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// The relationship that leads to the main part of an office file.
+fn relationship(to: &str) -> String {
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument";
+    format!("<Relationships><Relationship Id='a' Type='{kind}' Target='{to}'/></Relationships>")
+}
+
+fn docx() -> Vec<u8> {
+    let page = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+    let body = format!(
+        "{}<w:p><w:r><w:br w:type='page'/></w:r></w:p>{}",
+        page("Of the approaches"),
+        page("Of the anchorage")
+    );
+    package(&[
+        ("_rels/.rels", &relationship("word/document.xml")),
+        (
+            "word/document.xml",
+            &format!("<w:document><w:body>{body}</w:body></w:document>"),
+        ),
+    ])
+}
+
+fn xlsx() -> Vec<u8> {
+    let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet";
+    let cell =
+        |at: &str, text: &str| format!("<c r='{at}' t='inlineStr'><is><t>{text}</t></is></c>");
+    let rows = format!(
+        "<row r='1'>{}{}</row><row r='2'>{}<c r='B2'><v>12</v></c></row>",
+        cell("A1", "Vessel"),
+        cell("B1", "Dues"),
+        cell("A2", "Kittiwake")
+    );
+    package(&[
+        ("[Content_Types].xml", "<Types/>"),
+        ("_rels/.rels", &relationship("xl/workbook.xml")),
+        (
+            "xl/workbook.xml",
+            "<workbook xmlns:r='http://schemas.openxmlformats.org/officeDocument/2006/relationships'>\
+             <sheets><sheet name='Dues' sheetId='1' r:id='s'/></sheets></workbook>",
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            &format!(
+                "<Relationships><Relationship Id='s' Type='{kind}' Target='worksheets/sheet1.xml'/></Relationships>"
+            ),
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            &format!("<worksheet><sheetData>{rows}</sheetData></worksheet>"),
+        ),
+    ])
+}
+
+/// Whatever the media type and the name say, an office file is stored with its parts.
+#[test]
+fn an_office_file_is_stored_as_what_it_is() {
+    let fixture = Fixture::new("up", &[]);
+    let rtf = b"{\\rtf1\\ansi Of the bar\\par\\page Of the beacon\\par}".to_vec();
+    for (name, bytes) in [
+        ("a.docx", docx()),
+        ("b", docx()),
+        ("c.rtf", rtf.clone()),
+        ("d.txt", rtf),
+    ] {
+        for mime in [None, Some("text/plain")] {
+            let given =
+                json!({"fileName": name, "content": STANDARD.encode(&bytes), "mimeType": mime});
+            fixture.answer("upload_document", given);
+            let pages = fixture.answer("get_pages", json!({"document_id": name}));
+            let data = &pages.structured["data"];
+            assert_eq!(data["total_pages"], 2, "{name} {mime:?}");
+            assert_eq!(data["pages"][1]["source"], "explicit");
+            let content = data["pages"][1]["content"].as_str().unwrap();
+            assert!(content.starts_with("Of the "), "{content}");
+        }
+    }
+    let types = fixture.answer("list_documents", json!({}));
+    let types: Vec<&str> = types.structured["data"]["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types, ["docx", "docx", "rtf", "rtf"]);
+    let mime = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    for mime in [None, Some("text/plain"), Some(mime)] {
+        let given =
+            json!({"fileName": "dues.xlsx", "content": STANDARD.encode(xlsx()), "mimeType": mime});
+        fixture.answer("upload_document", given);
+        let rows = fixture.answer("get_sheet_data", json!({"document_id": "dues.xlsx"}));
+        let data = &rows.structured["data"];
+        assert_eq!(
+            (&data["headers"], &data["rows"]),
+            (&json!(["Vessel", "Dues"]), &json!([["Kittiwake", "12"]]))
+        );
+    }
+    let error = fixture.error(
+        "upload_document",
+        json!({"fileName": "a.docx", "content": STANDARD.encode(docx()), "mimeType": mime}),
+    );
+    assert_eq!(error.code, "UNSUPPORTED_MIME_TYPE");
+    let mut cut = docx();
+    cut.truncate(cut.len() / 2);
+    let error = fixture.error(
+        "upload_document",
+        json!({"fileName": "cut.docx", "content": STANDARD.encode(cut)}),
+    );
+    assert_eq!(error.code, "UNSUPPORTED_MIME_TYPE", "{}", error.text());
 }

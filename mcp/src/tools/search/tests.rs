@@ -1,0 +1,221 @@
+use kb_engine::{KbWriter, SourceInfo, document_of};
+use serde_json::json;
+
+use crate::tools::testing::Fixture;
+
+#[test]
+fn results_have_document_and_location() {
+    let fixture = Fixture::guides();
+    let answer = fixture.answer(
+        "search",
+        json!({"query": "how are sails mended", "max_tokens": 2000}),
+    );
+    let first = &answer.structured["data"]["results"][0];
+    assert_eq!(first["document_id"], "guides/sails.md");
+    assert_eq!(first["title"], "Sails");
+    assert_eq!(first["uri"], "kb://guides/doc/guides/sails.md");
+    assert_eq!(first["metadata"]["document_type"], "markdown");
+    assert_eq!(first["location"]["section"], "Sails > Mending");
+    assert!(first["preview"].as_str().unwrap().contains("wax"));
+    assert_eq!(answer.structured["status"]["message"], "SEARCH_COMPLETED");
+}
+
+#[test]
+fn a_section_as_returned_reads_the_lines() {
+    let text = "# A\n\n## Use\n\na walrus\n\n# B\n\n## Use\n\na walrus on ice\n";
+    let fixture = Fixture::new("a", &[("a.md", text)]);
+    for tool in ["search", "search_docs"] {
+        let answer = fixture.answer(tool, json!({"query": "walrus ice"}));
+        let whole = serde_json::Value::Object(answer.structured);
+        let section = whole
+            .pointer("/data/results/0/location/section")
+            .or(whole.pointer("/results/0/section"));
+        assert_eq!(section, Some(&json!("B > Use")), "{whole}");
+        let given = json!({"document_id": "a.md", "section": section});
+        let read = fixture.answer("get_document_data", given);
+        let content = &read.structured["data"]["content"];
+        assert_eq!(*content, "## Use\n\na walrus on ice\n");
+    }
+}
+
+#[test]
+fn results_have_context_and_author() {
+    let line = "The mate counts every rope on the deck and writes it down.\n";
+    let text = format!(
+        "---\nauthor: Ada\n---\n# Log\n\n{}A walrus!\n\n{}",
+        line.repeat(90),
+        line.repeat(90)
+    );
+    let fixture = Fixture::new("log", &[("log.md", &text)]);
+    let answer = fixture.answer(
+        "search",
+        json!({"query": "walrus", "mode": "keyword", "full": true}),
+    );
+    let first = &answer.structured["data"]["results"][0];
+    assert_eq!(first["metadata"]["author"], "Ada");
+    assert!(first["preview"].as_str().unwrap().contains("A walrus!"));
+    let context = &first["context"];
+    assert!(
+        context["before"].is_string() && context["after"].is_string(),
+        "{first}"
+    );
+}
+
+#[test]
+fn filters_modes_and_limits_apply() {
+    let fixture = Fixture::guides();
+    let ids = |given| {
+        let answer = fixture.answer("search", given);
+        let results = answer.structured["data"]["results"]
+            .as_array()
+            .unwrap()
+            .clone();
+        let ids = results
+            .iter()
+            .map(|one| one["document_id"].as_str().unwrap().to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    let in_logs = ids(json!({"query": "sails", "filters": {"folder": "logs"}}));
+    assert_eq!(in_logs, ["logs/voyage.txt"]);
+    assert_eq!(ids(json!({"query": "sails", "fileType": "txt"})), in_logs);
+    assert_eq!(
+        ids(json!({"query": "sails", "filters": {"tag": "deck"}})),
+        ["guides/sails.md"]
+    );
+    assert_eq!(
+        ids(json!({"query": "sails", "mode": "title"})),
+        ["guides/sails.md"]
+    );
+    let untitled = json!({"query": "thread", "mode": "title"});
+    let answer = fixture.answer("search", untitled);
+    assert_eq!(answer.structured["warnings"], json!([super::NO_TITLE]));
+    assert!(ids(json!({"query": "wax", "mode": "keyword", "scope": "chunks"})).len() == 1);
+    assert_eq!(ids(json!({"query": "sails", "limit": 1})).len(), 1);
+}
+
+#[test]
+fn sort_recency_puts_the_newest_first() {
+    let fixture = Fixture::new("ages", &[]);
+    let add = |writer: &mut KbWriter| {
+        for (path, text, modified_ms) in [
+            ("old.md", "sails sails sails", 1_000_000),
+            ("new.md", "one of many words about sails", 2_000_000),
+        ] {
+            let original = SourceInfo {
+                modified_ms,
+                ..SourceInfo::of(text.as_bytes())
+            };
+            writer.add_from(document_of(path, text.as_bytes())?, original, false)?;
+        }
+        writer.commit()
+    };
+    fixture.index().write(add).unwrap();
+    let first = |sort: &str| {
+        let answer = fixture.answer("search", json!({"query": "sails", "sort": sort}));
+        answer.structured["data"]["results"][0].clone()
+    };
+    assert_eq!(first("relevance")["document_id"], "old.md");
+    assert_eq!(first("recency")["document_id"], "new.md");
+    assert_eq!(first("recency")["updated"], "1970-01-01T00:33:20Z");
+}
+
+#[test]
+fn an_off_topic_query_has_a_warning() {
+    let fixture = Fixture::guides();
+    let answer = fixture.answer(
+        "search",
+        json!({"query": "quarterly tax filing", "mode": "keyword"}),
+    );
+    let warning = answer.structured["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("NOTHING_RELEVANT: guides contains nothing relevant"),
+        "{warning}"
+    );
+    assert!(answer.text.contains(warning));
+}
+
+#[test]
+fn operators_are_alike_in_all_searches() {
+    let fixture = Fixture::guides();
+    for (tool, results) in [
+        ("search", "/data/results"),
+        ("search_docs", "/results"),
+        ("search_code", "/results"),
+    ] {
+        let ask = |query: &str| {
+            let answer = fixture.answer(tool, json!({"query": query}));
+            let structured = serde_json::Value::Object(answer.structured);
+            let found = structured.pointer(results).unwrap();
+            let warnings = structured["warnings"].to_string();
+            (found.as_array().unwrap().len(), warnings)
+        };
+        let (found, warnings) = ask("how to fix the error \"Lost sail of example.org\"");
+        assert!(
+            found > 0 && !warnings.contains("passes"),
+            "{tool}: {warnings}"
+        );
+        let (found, warnings) = ask("sails \"lost in example.org\"");
+        assert!(found > 0, "{tool}");
+        assert!(
+            warnings.contains("passes \\\"lost in example.org\\\", so"),
+            "{warnings}"
+        );
+        let (found, warnings) = ask("-sails");
+        assert!(
+            found == 0 && warnings.contains("only says what to leave out"),
+            "{warnings}"
+        );
+        assert!(!warnings.contains("NOTHING_RELEVANT"), "{tool}: {warnings}");
+        let (found, warnings) = ask("sails +\"lost in example.org\"");
+        assert!(
+            found == 0 && warnings.contains("has +"),
+            "{tool}: {warnings}"
+        );
+    }
+}
+
+#[test]
+fn a_token_continues_with_the_first_arguments() {
+    let fixture = Fixture::guides();
+    let given = json!({"query": "sails", "limit": 1, "scope": "chunks", "mode": "keyword"});
+    let first = fixture.answer("search", given);
+    let token = &first.structured["continuation"]["token"];
+    // It ends because of limit, not of max_tokens.
+    assert_eq!(first.structured["status"]["message"], "SEARCH_COMPLETED");
+    let second = fixture.answer(
+        "search",
+        json!({"query": "sails", "continuation_token": token}),
+    );
+    let ids = |answer: &crate::response::ToolResponse| {
+        answer.structured["data"]["results"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!((ids(&first), ids(&second)), (1, 1));
+    assert_ne!(first.structured["data"], second.structured["data"]);
+    assert!(first.text.ends_with(token.as_str().unwrap()));
+    let other = fixture.error(
+        "search",
+        json!({"query": "ropes", "continuation_token": token}),
+    );
+    assert_eq!(other.code, "INVALID_CONTINUATION_TOKEN");
+    fixture.add("new.md", "# New\n\nsails");
+    let stale = fixture.error(
+        "search",
+        json!({"query": "sails", "continuation_token": token}),
+    );
+    assert_eq!(stale.code, "CONTINUATION_STALE");
+}
+
+#[test]
+fn an_error_names_the_filter() {
+    let fixture = Fixture::guides();
+    let given = json!({"query": "sails", "filters": {"tag": "a,b"}});
+    let error = fixture.error("search", given);
+    let text = error.text();
+    assert!(
+        text.starts_with("INVALID_ARGUMENT: filters.tag: "),
+        "{text}"
+    );
+}
