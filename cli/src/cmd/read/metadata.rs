@@ -38,7 +38,7 @@ fn created(document: &DocumentInfo) -> Option<&str> {
 }
 
 /// Facts that have a name of their own, by their keys.
-const NAMED: [&str; 4] = ["author", "created", "date", "modified"];
+const NAMED: [&str; 5] = ["author", "created", "date", "modified", "pages"];
 
 fn facts(document: &DocumentInfo) -> Vec<(&str, String)> {
     let of_document = |text: Option<&str>| text.unwrap_or_default().to_owned();
