@@ -44,7 +44,7 @@ pub fn chunk(document: &Document) -> Vec<ChunkSpan> {
     if text.is_empty() {
         return Vec::new();
     }
-    let costs = SplitCosts::new(document);
+    let costs = SplitCosts::new(document, CAP_BYTES);
     let mut chunks = Vec::new();
     let (mut at, mut line) = (0, 0);
     // A part without text has no chunk.
@@ -102,6 +102,10 @@ struct Grid<'a> {
     /// Bytes of the part.
     span: Range<usize>,
     points: Vec<SplitPoint>,
+    /// The last split point that was passed over in the stretch of the last one that was kept, and in the stretch
+    /// before: where a chunk would else exceed the cap, it is better than any other.
+    passed_over: Option<SplitPoint>,
+    passed_over_before: Option<SplitPoint>,
     /// Line of the end of the text.
     last_line: u32,
 }
@@ -119,6 +123,8 @@ impl<'a> Grid<'a> {
             text,
             span,
             points,
+            passed_over: None,
+            passed_over_before: None,
             last_line: line,
         }
     }
@@ -137,6 +143,8 @@ impl<'a> Grid<'a> {
             Some(last) if last.at > self.span.start && last.at / GRID_BYTES == at / GRID_BYTES => {
                 if cost < last.cost {
                     *last = point;
+                } else {
+                    self.passed_over = Some(point);
                 }
             }
             _ => self.push(point),
@@ -148,6 +156,7 @@ impl<'a> Grid<'a> {
         // The last split point may still be replaced by a later one of its stretch, so the gap before it
         // is looked at when it is final: now.
         self.close_gap_before_last();
+        self.passed_over_before = self.passed_over.take();
         self.points.push(point);
     }
 
@@ -167,11 +176,17 @@ impl<'a> Grid<'a> {
         let [.., from, to] = self.points.as_slice() else {
             return;
         };
-        let (from, to) = (*from, *to);
+        let (mut from, to) = (*from, *to);
         if to.at - from.at <= CAP_BYTES {
             return;
         }
         self.points.pop();
+        if let Some(point) = self.passed_over_before.take()
+            && (from.at + 1..to.at).contains(&point.at)
+        {
+            self.points.push(point);
+            from = point;
+        }
         let between = self.text.get(from.at..to.at).unwrap_or_default();
         let (mut placed, mut line, mut at) = (from.at, from.line, from.at);
         let mut place = |at: usize, line: u32| {
@@ -405,6 +420,20 @@ mod tests {
         for piece in checked(&document("a.csv", &text)) {
             assert!(piece.starts_with("name\t") && piece.ends_with("\t42\n"));
         }
+    }
+
+    #[test]
+    fn no_record_that_fits_is_cut() {
+        let record = |len: usize| format!("{{\"a\": \"{}\"}}\n", "word, and. ".repeat(len));
+        // Long ones after short ones, in one stretch of the grid.
+        let lens = [0, 1, 180, 0, 0, 178, 100, 2, 60, 179, 1, 5, 180, 177, 30];
+        let text: String = (0..300).map(|n| record(lens[n * 7 % 15])).collect();
+        assert!(text.lines().all(|line| line.len() < CAP_BYTES));
+        for piece in checked(&document("a.jsonl", &text)) {
+            assert!(piece.starts_with('{') && piece.ends_with("}\n"), "{piece}");
+        }
+        let long = record(1000).repeat(3);
+        assert!(checked(&document("a.jsonl", &long)).len() > 15);
     }
 
     #[test]

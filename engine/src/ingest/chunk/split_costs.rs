@@ -61,6 +61,8 @@ enum Kind {
 pub(crate) struct SplitCosts<'a> {
     document: &'a Document,
     kind: Kind,
+    /// Lines longer than this are cut inside.
+    whole_line_bytes: usize,
     /// Columns of one step of indentation.
     step: usize,
 }
@@ -84,15 +86,22 @@ struct Before<'a> {
 }
 
 impl<'a> SplitCosts<'a> {
-    pub(crate) fn new(document: &'a Document) -> SplitCosts<'a> {
+    /// Records of at most `record_bytes` have no split point inside.
+    pub(crate) fn new(document: &'a Document, record_bytes: usize) -> SplitCosts<'a> {
         let kind = match (document.class, document.file_type.as_str()) {
             (_, "csv" | "tsv" | "xlsx" | "xls" | "ods" | "jsonl" | "log" | "lock") => Kind::Rows,
             (Class::Code | Class::Data, name) if name != "text" => Kind::Code,
             _ => Kind::Prose,
         };
+        // A record is of use only as a whole.
+        let whole_line_bytes = match document.file_type.as_str() {
+            "jsonl" => record_bytes,
+            _ => LONG_LINE_BYTES,
+        };
         SplitCosts {
             document,
             kind,
+            whole_line_bytes,
             step: indent_step(&document.text),
         }
     }
@@ -127,7 +136,7 @@ impl<'a> SplitCosts<'a> {
                 before.indent = indent;
             }
             before.blank = trimmed.is_empty();
-            if line.len() > LONG_LINE_BYTES {
+            if line.len() > self.whole_line_bytes {
                 inside_line(line, &mut |inside, cost| offer(at + inside, number, cost));
             }
             at = end;
