@@ -7,6 +7,7 @@
 use crate::ingest::extract::extracted::Extracted;
 #[cfg(feature = "pdf")]
 use crate::ingest::extract::pdf;
+use crate::ingest::extract::markup::{html, markdown, rst};
 #[cfg(feature = "sheets")]
 use crate::ingest::extract::sheets::{csv, ods, xls, xlsx};
 use crate::ingest::extract::skip_reason::SkipReason;
@@ -14,7 +15,6 @@ use crate::ingest::extract::skip_reason::SkipReason;
 use crate::ingest::extract::slides::{odp, ppt, pptx};
 #[cfg(feature = "office")]
 use crate::ingest::extract::word::{doc, docx, odt, rtf};
-use crate::ingest::extract::{html, markdown, rst};
 
 /// Bytes of a file that is packed or binary. Larger than any of the 4,220 files that the readers were measured on;
 /// with the limits of [`super::package`] it bounds the memory of a reader to about 1 GiB.

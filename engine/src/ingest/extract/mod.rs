@@ -16,15 +16,12 @@ mod code;
 mod extracted;
 mod extractor;
 mod formats;
-mod front_matter;
-mod html;
-mod markdown;
+mod markup;
 #[cfg(any(feature = "office", feature = "sheets"))]
 mod package;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod recognise;
-mod rst;
 #[cfg(feature = "sheets")]
 mod sheets;
 mod skip_reason;

@@ -9,4 +9,4 @@ mod character_references;
 mod page;
 mod tag;
 
-pub(super) use page::{extract, is_page};
+pub(in crate::ingest::extract) use page::{extract, is_page};

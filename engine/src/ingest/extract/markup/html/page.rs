@@ -1,8 +1,8 @@
 //! The text of a page, tag by tag.
 
 use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
-use crate::ingest::extract::html::character_references::decode_into;
-use crate::ingest::extract::html::tag::{Tag, declaration_len, raw_text_len};
+use crate::ingest::extract::markup::html::character_references::decode_into;
+use crate::ingest::extract::markup::html::tag::{Tag, declaration_len, raw_text_len};
 
 /// Steps of indentation shown for nested lists.
 const DEEPEST_LIST: usize = 6;

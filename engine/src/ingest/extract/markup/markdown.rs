@@ -3,9 +3,9 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
-use crate::ingest::extract::front_matter::front_matter;
+use crate::ingest::extract::markup::front_matter::front_matter;
 
-pub(super) fn extract(source: &str) -> Extracted {
+pub(in crate::ingest::extract) fn extract(source: &str) -> Extracted {
     let mut extracted = Extracted::default();
     let body_start = front_matter(source, &mut extracted);
     let body = source.get(body_start..).unwrap_or_default();

@@ -13,7 +13,7 @@ struct Line<'a> {
     number: u32,
 }
 
-pub(super) fn extract(source: &str) -> Extracted {
+pub(in crate::ingest::extract) fn extract(source: &str) -> Extracted {
     let mut extracted = Extracted::default();
     // Adornments in order of first appearance: their rank is the level of the section.
     let mut styles: Vec<(u8, bool)> = Vec::new();

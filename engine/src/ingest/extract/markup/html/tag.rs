@@ -1,6 +1,6 @@
 //! Tags, comments and raw-text elements, found in the source without a tree.
 
-use crate::ingest::extract::html::character_references::decode_into;
+use crate::ingest::extract::markup::html::character_references::decode_into;
 
 /// Length of a comment, doctype or processing instruction.
 pub(super) fn declaration_len(rest: &str) -> usize {

@@ -1,0 +1,9 @@
+//! Texts with markup: what their headings are, and what they say of themselves.
+//!
+//! Markdown and reStructuredText are written to be read, and stored as they are. Of pages of HTML the readable text
+//! is stored, with the line of the source of each of its lines.
+
+mod front_matter;
+pub(super) mod html;
+pub(super) mod markdown;
+pub(super) mod rst;
