@@ -183,7 +183,7 @@ pub(super) static ROWS: &[Row] = &[
         =contributors =contributing =maintainers =changelog =changes =history =news =install =todo \
         =hacking =thanks =credits =faq =security =roadmap =unlicense =patents =bugs =about =version", "txt plain"),
     row("typst", Markup, "typ", ""),
-    row("xml", Markup, "xml rss atom tei", ""),
+    row("xml", Markup, "xml rss atom tei dita docbook dbk", ""),
     // Notations for data.
     row("bibtex", DataLanguage, "bib", "bib"),
     row("diff", DataLanguage, "diff patch", "patch"),

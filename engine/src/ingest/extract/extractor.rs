@@ -432,14 +432,18 @@ mod tests {
                     "</?(h1|h3|p|li|ul|td|tr|table|pre|title|script|svg|br|img alt=x)>",
                     "(#{1,3} )?[a-z]{1,9}\n",
                     "[-=~]{1,9}\n",
+                    "</?(book|chapter|info|para|entry|programlisting|author)/?>",
+                    "(={1,4} |:a: |----|\\{a\\})[a-z]{0,9}\n",
                     "\\PC{0,9}",
                 ],
                 0..60,
             ),
-            kind in 0usize..3,
+            kind in 0usize..5,
         ) {
-            let name = ["a.md", "a.html", "a.rst"][kind];
-            let document = document(name, parts.concat());
+            let name = ["a.md", "a.html", "a.rst", "a.adoc", "a.xml"][kind];
+            // XML is read where it is a document.
+            let start = if name == "a.xml" { "<book><title>a</title>" } else { "" };
+            let document = document(name, start.to_owned() + &parts.concat());
             let starts: Vec<u32> = document.outline.iter().map(|heading| heading.start).collect();
             prop_assert!(starts.is_sorted());
             let is_inside = |&start: &u32| {

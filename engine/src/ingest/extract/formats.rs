@@ -5,9 +5,9 @@
 //! under the same name, because search needs them without any reader.
 
 use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::markup::{asciidoc, html, markdown, rst, xml};
 #[cfg(feature = "pdf")]
 use crate::ingest::extract::pdf;
-use crate::ingest::extract::markup::{html, markdown, rst};
 #[cfg(feature = "sheets")]
 use crate::ingest::extract::sheets::{csv, ods, xls, xlsx};
 use crate::ingest::extract::skip_reason::SkipReason;
@@ -115,6 +115,9 @@ pub(super) static FORMATS: &[Format] = &[
     Format { needs_worker: true, ..plain("html", "HTML", Mark::TextStart(html::is_page), |text| Ok(html::extract(text))) },
     plain("markdown", "Markdown", Mark::Name, |text| Ok(markdown::extract(text))),
     plain("rst", "reStructuredText", Mark::Name, |text| Ok(rst::extract(text))),
+    plain("asciidoc", "AsciiDoc", Mark::Name, |text| Ok(asciidoc::extract(text))),
+    // Read by the scanner of HTML where it is a document. Most is configuration, and stored as it is.
+    plain("xml", "XML", Mark::Name, |text| Ok(xml::extract(text))),
 ];
 
 /// A format that is no text.

@@ -8,7 +8,7 @@ const LONGEST_ENTITY: usize = 32;
 const LONGEST_BARE_ENTITY: usize = 6;
 
 /// Appends `text` with its character references resolved.
-pub(super) fn decode_into(out: &mut String, text: &str) {
+pub(in crate::ingest::extract::markup) fn decode_into(out: &mut String, text: &str) {
     let mut pieces = text.split('&');
     out.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {

@@ -9,4 +9,7 @@ mod character_references;
 mod page;
 mod tag;
 
+pub(super) use character_references::decode_into;
+pub(super) use page::{CDATA, Page};
 pub(in crate::ingest::extract) use page::{extract, is_page};
+pub(super) use tag::{Tag, declaration_len};

@@ -4,6 +4,8 @@ use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS}
 use crate::ingest::extract::markup::html::character_references::decode_into;
 use crate::ingest::extract::markup::html::tag::{Tag, declaration_len, raw_text_len};
 
+/// How a run of text begins in which `<` and `&` are letters.
+pub(in crate::ingest::extract::markup) const CDATA: &str = "<![CDATA[";
 /// Steps of indentation shown for nested lists.
 const DEEPEST_LIST: usize = 6;
 
@@ -16,9 +18,23 @@ pub(in crate::ingest::extract) fn is_page(source: &str) -> bool {
     })
 }
 
-/// Time and memory are linear in the length of `source`.
+/// Reads a page of HTML, or of XHTML where it begins like XML. Time and memory are linear in the length of
+/// `source`.
 pub(in crate::ingest::extract) fn extract(source: &str) -> Extracted {
+    match source.trim_start().starts_with("<?xml") {
+        true => extract_xhtml(source),
+        false => read(Page::new(source), source),
+    }
+}
+
+/// Reads a page of XHTML, in which an element may end where it begins: `<title/>`, `<script src="a.js"/>`.
+pub(in crate::ingest::extract) fn extract_xhtml(source: &str) -> Extracted {
     let mut page = Page::new(source);
+    page.is_xhtml = true;
+    read(page, source)
+}
+
+fn read(mut page: Page<'_>, source: &str) -> Extracted {
     let mut at = 0;
     while let Some(rest) = source.get(at..) {
         let open = rest.find('<').unwrap_or(rest.len());
@@ -29,6 +45,7 @@ pub(in crate::ingest::extract) fn extract(source: &str) -> Extracted {
         };
         let second = rest.as_bytes().get(1).copied().unwrap_or(b' ');
         at += match second {
+            b'!' if page.is_xhtml && rest.starts_with(CDATA) => page.add_cdata(rest, at),
             b'!' | b'?' => declaration_len(rest),
             b'/' | b'a'..=b'z' | b'A'..=b'Z' => match Tag::scan(rest) {
                 Some(tag) => page.add_tag(&tag, rest, at),
@@ -68,7 +85,8 @@ struct OpenHeading {
     start: Option<(usize, u32)>,
 }
 
-struct Page<'a> {
+pub(in crate::ingest::extract::markup) struct Page<'a> {
+    is_xhtml: bool,
     lines: LineCounter<'a>,
     out: String,
     line_numbers: Vec<u32>,
@@ -88,8 +106,9 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(source: &'a str) -> Page<'a> {
+    pub(in crate::ingest::extract::markup) fn new(source: &'a str) -> Page<'a> {
         Page {
+            is_xhtml: false,
             lines: LineCounter::new(source),
             out: String::with_capacity(source.len() / 2),
             line_numbers: vec![1],
@@ -138,26 +157,56 @@ impl<'a> Page<'a> {
             self.close(name);
             return tag.len;
         }
+        if self.is_xhtml && tag.is_empty() {
+            self.add_empty(tag, at);
+            return tag.len;
+        }
         match name {
             "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes" => {
                 let body = rest.get(tag.len..).unwrap_or_default();
                 return tag.len + raw_text_len(body, name);
             }
             "template" => self.place = Place::Hidden("template", 1),
-            "svg" if !tag.attributes.ends_with('/') => self.place = Place::Hidden("svg", 1),
+            "svg" if !tag.is_empty() => self.place = Place::Hidden("svg", 1),
             "title" => self.place = Place::Title,
             "meta" => self.add_meta(tag),
-            "img" | "area" => {
-                if let Some(words) = tag.attribute("alt") {
-                    self.add_decoded(&words, at);
-                }
-            }
+            "img" | "area" => self.add_alternative(tag, at),
             _ => self.open(name, at),
         }
         tag.len
     }
 
-    fn open(&mut self, name: &str, at: usize) {
+    /// An element that ends where it begins.
+    fn add_empty(&mut self, tag: &Tag<'_>, at: usize) {
+        match tag.name.as_str() {
+            "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes" | "template"
+            | "svg" | "title" => {}
+            "meta" => self.add_meta(tag),
+            "img" | "area" => self.add_alternative(tag, at),
+            name => {
+                self.open(name, at);
+                self.close(name);
+            }
+        }
+    }
+
+    fn add_alternative(&mut self, tag: &Tag<'_>, at: usize) {
+        if let Some(words) = tag.attribute("alt") {
+            self.add_decoded(&words, at);
+        }
+    }
+
+    /// Takes a run of text that `rest` begins with, in which `<` and `&` are letters; returns its length.
+    pub(in crate::ingest::extract::markup) fn add_cdata(&mut self, rest: &str, at: usize) -> usize {
+        let body = rest.get(CDATA.len()..).unwrap_or_default();
+        let len = body.find("]]>").unwrap_or(body.len());
+        if !matches!(self.place, Place::Hidden(..)) {
+            self.add_decoded(body.get(..len).unwrap_or_default(), at + CDATA.len());
+        }
+        (CDATA.len() + len + 3).min(rest.len())
+    }
+
+    pub(in crate::ingest::extract::markup) fn open(&mut self, name: &str, at: usize) {
         self.widen(gap_around(name));
         match name {
             "br" => {
@@ -197,7 +246,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn close(&mut self, name: &str) {
+    pub(in crate::ingest::extract::markup) fn close(&mut self, name: &str) {
         match name {
             "pre" | "textarea" | "listing" | "xmp" => {
                 self.preformatted = self.preformatted.saturating_sub(1);
@@ -226,7 +275,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn add_text(&mut self, text: &str, at: usize) {
+    pub(in crate::ingest::extract::markup) fn add_text(&mut self, text: &str, at: usize) {
         if text.is_empty() || matches!(self.place, Place::Hidden(..)) {
             return;
         }
@@ -365,7 +414,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn finish(mut self) -> Extracted {
+    pub(in crate::ingest::extract::markup) fn finish(mut self) -> Extracted {
         self.end_heading();
         self.out.truncate(self.out.trim_end().len());
         if !self.out.is_empty() {

@@ -3,7 +3,7 @@
 use crate::ingest::extract::markup::html::character_references::decode_into;
 
 /// Length of a comment, doctype or processing instruction.
-pub(super) fn declaration_len(rest: &str) -> usize {
+pub(in crate::ingest::extract::markup) fn declaration_len(rest: &str) -> usize {
     let Some(body) = rest.strip_prefix("<!--") else {
         return rest.find('>').map_or(rest.len(), |end| end + 1);
     };
@@ -27,19 +27,19 @@ pub(super) fn declaration_len(rest: &str) -> usize {
 }
 
 /// A tag at the start of a string.
-pub(super) struct Tag<'a> {
+pub(in crate::ingest::extract::markup) struct Tag<'a> {
     /// In lower case.
-    pub(super) name: String,
-    pub(super) is_end: bool,
+    pub(in crate::ingest::extract::markup) name: String,
+    pub(in crate::ingest::extract::markup) is_end: bool,
     /// Between name and `>`.
-    pub(super) attributes: &'a str,
+    pub(in crate::ingest::extract::markup) attributes: &'a str,
     /// Bytes from `<` to `>`.
-    pub(super) len: usize,
+    pub(in crate::ingest::extract::markup) len: usize,
 }
 
 impl<'a> Tag<'a> {
     /// `None` when the text ends inside the tag.
-    pub(super) fn scan(rest: &'a str) -> Option<Tag<'a>> {
+    pub(in crate::ingest::extract::markup) fn scan(rest: &'a str) -> Option<Tag<'a>> {
         let bytes = rest.as_bytes();
         let is_end = bytes.get(1) == Some(&b'/');
         let name_start = 1 + usize::from(is_end);
@@ -73,8 +73,13 @@ impl<'a> Tag<'a> {
         None
     }
 
+    /// Whether an element of XML ends where it begins.
+    pub(in crate::ingest::extract::markup) fn is_empty(&self) -> bool {
+        self.attributes.ends_with('/')
+    }
+
     /// Decoded value of an attribute.
-    pub(super) fn attribute(&self, wanted: &str) -> Option<String> {
+    pub(in crate::ingest::extract::markup) fn attribute(&self, wanted: &str) -> Option<String> {
         let mut rest = self.attributes;
         loop {
             rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
@@ -117,7 +122,7 @@ impl<'a> Tag<'a> {
 }
 
 /// Length of the content of a raw-text element, up to its end tag or the end of the file.
-pub(super) fn raw_text_len(body: &str, name: &str) -> usize {
+pub(in crate::ingest::extract::markup) fn raw_text_len(body: &str, name: &str) -> usize {
     let mut from = 0;
     while let Some(found) = body.get(from..).and_then(|rest| rest.find("</")) {
         let at = from + found;
