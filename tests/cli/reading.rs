@@ -1,5 +1,6 @@
 //! Documents read back: text, lines, sections, outline.
 
+mod markup;
 mod parts;
 
 use super::corpus_text;

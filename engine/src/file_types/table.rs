@@ -45,7 +45,7 @@ enum Kind {
     Markup,
     /// Prose without markup.
     Prose,
-    /// Documents that are no text: of office programs.
+    /// Documents that are no text yet: of office programs, books, mail.
     Office,
     /// Workbooks, which are no text.
     Workbook,
@@ -163,6 +163,8 @@ pub(super) static ROWS: &[Row] = &[
     row("zig", Code, "zig zon", ""),
     // Prose.
     row("doc", Office, "doc", ""),
+    row("eml", Office, "eml", "email"),
+    row("epub", Office, "epub", ""),
     row("docx", Office, "docx docm dotx dotm", "word"),
     row("odp", Office, "odp otp", ""),
     row("odt", Office, "odt ott", ""),
@@ -193,7 +195,7 @@ pub(super) static ROWS: &[Row] = &[
     row("go-module", DataLanguage, "=go.mod =go.sum =go.work =go.work.sum", "gomod"),
     row("ini", DataLanguage, "ini cfg conf cnf properties desktop service timer socket env editorconfig \
         gitconfig =config =pylintrc =.editorconfig =.gitconfig =pipfile.cfg", "cfg conf properties"),
-    row("json", DataLanguage, "json json5 jsonc geojson webmanifest ipynb avsc har topojson map \
+    row("json", DataLanguage, "json json5 jsonc geojson webmanifest avsc har topojson map \
         =composer.lock =pipfile.lock =flake.lock =.babelrc =.eslintrc =.prettierrc", "json5 jsonc"),
     row("nginx", DataLanguage, "nginx nginxconf =nginx.conf", ""),
     row("toml", DataLanguage, "toml =cargo.lock =poetry.lock =uv.lock =pipfile =pdm.lock", ""),
@@ -203,6 +205,8 @@ pub(super) static ROWS: &[Row] = &[
     row("yaml", DataLanguage, "yaml yml clang-format clang-tidy cff =.clang-format =pnpm-lock.yaml", "yml"),
     // Tables and everything else.
     row("csv", Data, "csv", ""),
+    // Found as code and as prose: they are both.
+    row("ipynb", Data, "ipynb", "notebook jupyter"),
     row("jsonl", Data, "jsonl ndjson", "ndjson"),
     row("log", Data, "log", ""),
     row("lock", Data, "lock lockb =yarn.lock =gemfile.lock =podfile.lock =mix.lock", ""),

@@ -137,11 +137,12 @@ fn document_entry(index: &Index, document: &DocumentInfo) -> Object {
     }))
 }
 
-/// The MIME type of the stored text, which is plain text for HTML.
+/// The MIME type of the stored text, which is plain text for HTML and for files that are no text.
 fn mime(document: &DocumentInfo) -> &'static str {
     match document.file_type.as_str() {
-        "html" => "text/plain",
-        other => file_types::mime(other),
+        "ipynb" => "text/markdown",
+        name if name == "html" || file_types::is_packed(name) => "text/plain",
+        name => file_types::mime(name),
     }
 }
 

@@ -90,6 +90,8 @@ impl<'a> SplitCosts<'a> {
     pub(crate) fn new(document: &'a Document, record_bytes: usize) -> SplitCosts<'a> {
         let kind = match (document.class, document.file_type.as_str()) {
             (_, "csv" | "tsv" | "xlsx" | "xls" | "ods" | "jsonl" | "log" | "lock") => Kind::Rows,
+            // Markdown with fences of code.
+            (_, "ipynb") => Kind::Prose,
             (Class::Code | Class::Data, name) if name != "text" => Kind::Code,
             _ => Kind::Prose,
         };

@@ -14,13 +14,15 @@ const KEPT_BYTES: usize = 64 << 10;
 
 /// Whether more than half of a text stands in lines that are too long for its kind: minified
 /// programs, bundled styles, source maps, serialised data. Prose and tables may have any lines:
-/// whole paragraphs and records are usual there.
+/// whole paragraphs and records are usual there, and pictures in notebooks, which are left out.
 ///
 /// # Errors
 /// [`SkipReason::MachineMade`] when it is, and larger than is kept.
 pub(super) fn is_machine_made(text: &str, file_type: FileType) -> Result<bool, SkipReason> {
     let limit = match (file_type.class, file_type.name) {
-        (Class::Doc, _) | (_, "csv" | "tsv" | "jsonl" | "log" | "text") => return Ok(false),
+        (Class::Doc, _) | (_, "csv" | "tsv" | "ipynb" | "jsonl" | "log" | "text") => {
+            return Ok(false);
+        }
         (Class::Code, _) => LONG_CODE_LINE_BYTES,
         (Class::Data, _) => LONG_DATA_LINE_BYTES,
     };

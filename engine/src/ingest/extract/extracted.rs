@@ -30,6 +30,8 @@ pub(super) struct Extracted {
     pub(super) metadata: Vec<(String, String)>,
     /// See [`Document::parts`](crate::Document::parts).
     pub(super) parts: Vec<Part>,
+    /// The language of the programs in it, where its type does not say.
+    pub(super) language: Option<&'static str>,
 }
 
 impl Extracted {

@@ -83,7 +83,7 @@ fn document(
         title: title.unwrap_or_else(|| file_name(&path).to_owned()),
         path,
         file_type: file_type.name.to_owned(),
-        language: file_type.language.to_owned(),
+        language: extracted.language.unwrap_or(file_type.language).to_owned(),
         class: file_type.class,
         text,
         outline: extracted.outline,
@@ -261,6 +261,80 @@ mod tests {
         assert_eq!(document("a/e\u{301}.txt", "").path, "a/\u{e9}.txt");
     }
 
+    #[test]
+    fn notebooks_and_messages_are_known_by_name_and_content() {
+        let notebook = r#"{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = 1"}],
+            "metadata": {"language_info": {"name": "python"}}}"#;
+        let found = document("a.ipynb", notebook);
+        assert_eq!(found.text, "```python\nx = 1\n```\n\n");
+        assert_eq!(
+            (
+                found.file_type.as_str(),
+                found.language.as_str(),
+                found.class
+            ),
+            ("ipynb", "python", Class::Data)
+        );
+        assert_eq!(document("a.json", notebook).text, notebook);
+        let picture = format!("<<<<<<<\n{{\"image/png\": \"{}\"}}", "A".repeat(100_000));
+        assert!(extract("a.ipynb", picture.as_bytes()).is_err());
+        assert_eq!(document("a.ipynb", "{}").text, "{}");
+
+        let message = "Received: x\nFrom: a@x.org\nDate: x\nSubject: Tides\n\nwords\n";
+        for name in ["a.eml", "cur/1712.M1P2.host:2,S", "message"] {
+            let found = document(name, message);
+            assert_eq!(
+                (found.file_type.as_str(), found.class),
+                ("eml", Class::Doc),
+                "{name}"
+            );
+            assert_eq!(found.title, "Tides");
+        }
+        // Another name says otherwise, and a message begins with its header.
+        assert_eq!(document("a.txt", message).text, message);
+        let text = document("a.eml", "words\n");
+        assert_eq!(
+            (text.file_type.as_str(), text.text.as_str()),
+            ("text", "words\n")
+        );
+        assert_eq!(document("a.eml", "").text, "");
+    }
+
+    #[cfg(feature = "office")]
+    #[test]
+    fn a_book_is_known_by_its_content() {
+        use crate::ingest::extract::package::test_files::package;
+        let container = "<rootfile full-path='a.opf' media-type='application/oebps-package+xml'/>";
+        let opf = "<package><manifest><item id='a' href='a.html'/></manifest><spine><itemref idref='a'/>\
+            </spine></package>";
+        let parts = [
+            ("META-INF/container.xml", container),
+            ("a.opf", opf),
+            ("a.html", "<h1>One</h1>"),
+        ];
+        let stated = [&[("mimetype", "application/epub+zip")], &parts[..]].concat();
+        for bytes in [package(&parts), package(&stated)] {
+            for name in ["a.epub", "a.docx", "a"] {
+                let found = document(name, &bytes);
+                assert_eq!(
+                    (found.file_type.as_str(), found.class),
+                    ("epub", Class::Doc),
+                    "{name}"
+                );
+                assert_eq!(
+                    (found.text.as_str(), found.title.as_str()),
+                    ("One\n\n", "One")
+                );
+            }
+        }
+        let cut = package(&stated);
+        let refused = extract("a.epub", &cut[..cut.len() - 30]).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "damaged (EPUB): the list of its parts is missing or broken"
+        );
+    }
+
     #[cfg(feature = "sheets")]
     #[test]
     fn a_table_is_a_sheet_or_else_the_text_that_it_is() {
@@ -415,9 +489,11 @@ mod tests {
         #[test]
         fn any_bytes_give_a_document_or_a_reason(
             bytes in prop::collection::vec(any::<u8>(), 0..400),
-            kind in 0usize..6,
+            kind in 0usize..10,
         ) {
-            let name = ["a.txt", "a.md", "a.html", "a.rst", "a.rs", "a"][kind];
+            let name = [
+                "a.txt", "a.md", "a.html", "a.rst", "a.rs", "a", "a.adoc", "a.xml", "a.ipynb", "a.eml",
+            ][kind];
             if let Ok(document) = extract(name, &bytes) {
                 let is_border = |at: u32| document.text.is_char_boundary(at as usize);
                 prop_assert!(document.outline.iter().all(|heading| is_border(heading.start)));

@@ -5,7 +5,9 @@
 //! under the same name, because search needs them without any reader.
 
 use crate::ingest::extract::extracted::Extracted;
-use crate::ingest::extract::markup::{asciidoc, html, markdown, rst, xml};
+#[cfg(feature = "office")]
+use crate::ingest::extract::markup::epub;
+use crate::ingest::extract::markup::{asciidoc, html, markdown, message, notebook, rst, xml};
 #[cfg(feature = "pdf")]
 use crate::ingest::extract::pdf;
 #[cfg(feature = "sheets")]
@@ -50,6 +52,8 @@ pub(super) enum Mark {
     Streams(&'static [&'static str]),
     /// How the file begins.
     Start(fn(&[u8]) -> bool),
+    /// How the file begins; it must be certain of a file whose name does not say that it is one.
+    Header(fn(&[u8], bool) -> bool),
     /// How a decoded text begins that has no name which says what it is.
     TextStart(fn(&str) -> bool),
     /// Nothing but the name.
@@ -70,7 +74,7 @@ pub(super) enum Reader {
 /// All of them; the first whose mark fits counts. What is in none of these rows and is text is stored as it is.
 ///
 /// Beside the bytes of a file, every document is limited to 64 MiB of text, 65,535 headings and 65,535 pages, sheets
-/// or slides; packages to 128 MiB a part and 512 MiB of parts; XML to 2,000 elements inside each other; workbooks to
+/// or slides; messages to 50 parts inside each other; packages to 128 MiB a part and 512 MiB of parts; XML to 2,000 elements inside each other; workbooks to
 /// 10,000 sheets and 2,000,000 cells; RTF to 4,000 groups inside each other.
 #[rustfmt::skip]
 pub(super) static FORMATS: &[Format] = &[
@@ -118,6 +122,10 @@ pub(super) static FORMATS: &[Format] = &[
     plain("asciidoc", "AsciiDoc", Mark::Name, |text| Ok(asciidoc::extract(text))),
     // Read by the scanner of HTML where it is a document. Most is configuration, and stored as it is.
     plain("xml", "XML", Mark::Name, |text| Ok(xml::extract(text))),
+    Format { needs_worker: true, ..plain("ipynb", "Jupyter notebook", Mark::Name, notebook::extract) },
+    packed("eml", message::FORMAT, Mark::Header(message::is_message), message::extract),
+    #[cfg(feature = "office")]
+    packed("epub", epub::FORMAT, Mark::MediaType(epub::MEDIA_TYPE), epub::extract),
 ];
 
 /// A format that is no text.

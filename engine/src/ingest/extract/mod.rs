@@ -1,9 +1,10 @@
 //! Turns the bytes of one file into a [`Document`](crate::Document): text, outline, title, what it says of itself.
 //!
 //! The kind is chosen by file name ([`crate::file_types`]), then by the first line of a script.
-//! Markdown, reStructuredText, code and plain text are stored as they are, decoded to UTF-8 without
-//! a byte order mark and with their line ends; of HTML the readable text is stored, with the
-//! original line of each of its lines. A line ends at `\n` (so `\r\n` is one line end, and a lone
+//! Markdown, reStructuredText, AsciiDoc, code and plain text are stored as they are, decoded to UTF-8
+//! without a byte order mark and with their line ends; of HTML, and of XML that is a document, the
+//! readable text is stored, with the original line of each of its lines. Notebooks, e-mail and books
+//! become text with lines of its own. A line ends at `\n` (so `\r\n` is one line end, and a lone
 //! `\r` is none).
 //!
 //! Every extractor is linear in its input, keeps no call stack that grows with it, and works under
@@ -29,8 +30,6 @@ mod skip_reason;
 mod slides;
 mod sniff;
 pub(in crate::ingest) mod text;
-// Only formats that a feature adds have parts.
-#[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
 mod text_builder;
 #[cfg(feature = "office")]
 mod word;

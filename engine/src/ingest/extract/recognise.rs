@@ -36,8 +36,7 @@ pub(super) fn recognise(
             return of_compound_file(document_path, bytes);
         }
     }
-    let _ = document_path;
-    Ok(of_start(bytes))
+    Ok(of_start(document_path, bytes))
 }
 
 /// The format of a text: of its file type, by name, else the one that its start shows.
@@ -54,7 +53,7 @@ pub(in crate::ingest) fn needs_worker(document_path: &str, bytes: &[u8]) -> bool
     if bytes.starts_with(zip_package::SIGNATURE) || bytes.starts_with(compound_file::SIGNATURE) {
         return true;
     }
-    if let Some(format) = of_start(bytes) {
+    if let Some(format) = of_start(document_path, bytes) {
         return format.needs_worker;
     }
     if text::binary_format(bytes).is_some() {
@@ -71,9 +70,17 @@ pub(in crate::ingest) fn needs_worker(document_path: &str, bytes: &[u8]) -> bool
     format.is_some_and(|format| format.needs_worker)
 }
 
-fn of_start(bytes: &[u8]) -> Option<&'static Format> {
-    let mut rows = FORMATS.iter();
-    rows.find(|row| matches!(row.mark, Mark::Start(is_it) if is_it(bytes)))
+fn of_start(document_path: &str, bytes: &[u8]) -> Option<&'static Format> {
+    let named = file_types::from_name(document_path).map(|named| named.name);
+    let begins = |row: &&Format| match row.mark {
+        Mark::Start(is_it) => is_it(bytes),
+        Mark::Header(is_it) => match named {
+            Some(named) => named == row.name && is_it(bytes, true),
+            None => is_it(bytes, false),
+        },
+        _ => false,
+    };
+    FORMATS.iter().find(begins)
 }
 
 #[cfg(any(feature = "office", feature = "sheets"))]
@@ -124,6 +131,12 @@ fn of_zip(bytes: &[u8]) -> Result<Option<&'static Format>, SkipReason> {
         if found.is_some() {
             return Ok(found);
         }
+    }
+    // A book without its first part still says where its package document is.
+    let container = package.read_up_to("META-INF/container.xml", MAIN_PART_BYTES);
+    let container = container.ok().flatten().unwrap_or_default();
+    if String::from_utf8_lossy(&container).contains("application/oebps-package+xml") {
+        return Ok(FORMATS.iter().find(|row| row.name == "epub"));
     }
     let is_office = package.has("[Content_Types].xml")
         || package.has("_rels/.rels")

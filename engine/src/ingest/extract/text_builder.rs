@@ -38,7 +38,6 @@ impl TextBuilder {
     }
 
     /// Line of the stored text that comes next, from 1, once a paragraph has ended.
-    #[cfg(feature = "pdf")]
     pub(super) fn line(&self) -> u32 {
         self.line
     }

@@ -55,7 +55,7 @@ impl Relationships {
             found.push(Relationship {
                 id: element.attribute("Id").unwrap_or_default(),
                 kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
-                target: resolve(folder, &element.attribute("Target").unwrap_or_default()),
+                target: package_path(folder, &element.attribute("Target").unwrap_or_default()),
             });
         }
         Ok(Relationships(found))
@@ -158,7 +158,7 @@ pub(in crate::ingest::extract) fn read_properties(
 }
 
 /// The name of a part that another one in `folder` calls `target`.
-fn resolve(folder: &str, target: &str) -> String {
+pub(in crate::ingest::extract) fn package_path(folder: &str, target: &str) -> String {
     let target = target.replace('\\', "/");
     let mut names: Vec<&str> = match target.starts_with('/') {
         true => Vec::new(),
@@ -178,7 +178,7 @@ fn resolve(folder: &str, target: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::resolve;
+    use super::package_path;
 
     #[test]
     fn targets_are_relative_to_the_part_that_names_them() {
@@ -188,7 +188,7 @@ mod tests {
             ("ppt/slides", "/ppt/b.xml", "ppt/b.xml"),
             ("", "..\\..\\word\\c.xml", "word/c.xml"),
         ] {
-            assert_eq!(resolve(folder, target), name);
+            assert_eq!(package_path(folder, target), name);
         }
     }
 }

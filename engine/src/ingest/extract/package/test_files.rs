@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Write};
 
-use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 use crate::ingest::extract::package::compound_file::SIGNATURE;
 
@@ -12,9 +12,13 @@ const RELATIONSHIPS: &str = "http://schemas.openxmlformats.org/officeDocument/20
 pub(in crate::ingest::extract) fn package(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in parts {
-        writer
-            .start_file(*name, SimpleFileOptions::default())
-            .unwrap();
+        // As the formats demand, so that a file shows what it is.
+        let method = match *name {
+            "mimetype" => CompressionMethod::Stored,
+            _ => CompressionMethod::Deflated,
+        };
+        let options = SimpleFileOptions::default().compression_method(method);
+        writer.start_file(*name, options).unwrap();
         writer.write_all(text.as_bytes()).unwrap();
     }
     writer.finish().unwrap().into_inner()
