@@ -57,6 +57,26 @@ pub(crate) const CORPUS: [(&str, &str); 7] = [
     ),
 ];
 
+/// A private key as text. Made at run time, so that this repository holds none.
+pub(crate) fn private_key() -> String {
+    let body: Vec<String> = (1..6).map(|seed| random_letters(64, seed)).collect();
+    let body = body.join("\n");
+    format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n")
+}
+
+/// Letters and digits in no order, the same for each seed.
+pub(crate) fn random_letters(count: usize, seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let at = (state >> 33) as usize % 62;
+        char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"[at])
+    };
+    (0..count).map(next).collect()
+}
+
 /// The `kb` binary, with the profile of this test run and the feature `testing`.
 pub(crate) fn kb_binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_kb"))

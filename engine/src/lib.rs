@@ -96,7 +96,7 @@ pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
 #[cfg(feature = "ingest")]
 pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for_writer};
 #[cfg(feature = "ingest")]
-pub use ingest::secrets::secret_reason;
+pub use ingest::secrets::{Secret, secret_by_name, secret_in};
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
 #[cfg(feature = "ingest")]

@@ -1,6 +1,8 @@
 //! `kb index` on a file that is there: what it tells, `--check`, further folders, folders that
 //! vanish, other writers.
 
+mod secrets;
+
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 

@@ -4,7 +4,7 @@ mod markup;
 mod parts;
 
 use super::corpus_text;
-use crate::support::Folder;
+use crate::support::{Folder, private_key};
 
 #[test]
 fn get_prints_the_stored_text_byte_for_byte_without_the_sources() {
@@ -237,7 +237,7 @@ const DAMAGED_PDF: &str = "damaged (PDF): its list of pages cannot be found";
 fn with_left_out() -> Folder {
     let folder = Folder::with_corpus();
     folder.write("harbour/docs/report.pdf", "%PDF-1.7\n1 0 obj\n");
-    folder.write("harbour/deploy.key", "-----BEGIN PRIVATE KEY-----\nMIIE\n");
+    folder.write("harbour/deploy.key", private_key());
     folder.write("harbour/long.txt", "storm warning\n".repeat(1000));
     folder
         .kb(["index", "harbour", "--max-file-size", "10K"])
@@ -259,7 +259,7 @@ fn ls_skipped_lists_files_that_were_not_read() {
         "{told:#?}"
     );
     assert!(
-        lines.contains(&"deploy.key  may hold a key or credentials (a private key)"),
+        lines.contains(&"deploy.key  may hold a key or credentials (private key, line 1)"),
         "{told:#?}"
     );
     assert!(told.stdout.contains("logo.png  binary file"), "{told:#?}");
@@ -315,26 +315,6 @@ fn a_document_whose_file_changed_is_told_when_read() {
             "{told:#?}"
         );
     }
-}
-
-#[test]
-fn keys_are_read_on_request_only() {
-    let folder = with_left_out();
-    folder.kb(["get", "deploy.key"]).expect(2);
-    folder
-        .kb(["index", "harbour", "--include-secrets"])
-        .expect(0);
-    folder.kb(["get", "deploy.key"]).expect(0);
-    folder.kb(["index", "harbour"]).expect(0);
-    folder.kb(["get", "deploy.key"]).expect(0);
-    folder.write("id_rsa", "x\n");
-    let told = folder.kb(["add", "id_rsa"]).expect(2);
-    assert!(
-        told.stderr.contains("may hold a key or credentials"),
-        "{told:#?}"
-    );
-    assert!(told.hint().contains("--include-secrets"), "{told:#?}");
-    folder.kb(["add", "id_rsa", "--include-secrets"]).expect(0);
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn in_words(kind: &str) -> String {
     match kind {
         "[u8; 32]" => "`[u8; 32]`".to_owned(),
         "RootRecord" => "root".to_owned(),
+        "SearchedRoot" => "searched".to_owned(),
         "EmbedderRecord" => "embedder".to_owned(),
         "RecallRecord" => "recall".to_owned(),
         "ChunkerRecord" => "u32, u32".to_owned(),
@@ -140,6 +141,12 @@ fn records_have_the_fields_order_and_version_of_their_table() {
             "store/meta.rs",
             "Manifest",
             "MANIFEST_VERSION",
+        ),
+        (
+            "### `kb` / `settings`",
+            "store/meta.rs",
+            "Settings",
+            "SETTINGS_VERSION",
         ),
         (
             "### Document record",

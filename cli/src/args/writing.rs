@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
-use kb_engine::VectorCodec;
+use kb_engine::{IndexOptions, VectorCodec};
 
 use super::flags::{FileFlag, JsonFlag};
 use crate::output::format;
@@ -50,20 +50,38 @@ pub(crate) struct SizeLimit {
 /// Whether keys and credentials are read.
 #[derive(Debug, Args)]
 pub(crate) struct SecretsFlag {
-    /// Also read files that may hold a key or credentials
+    /// Also read files that may hold a key or credentials [default: as the file has it, else false]
     ///
-    /// Without this flag they are skipped with a reason: by name (id_rsa, .env, credentials.json, *.p12 and
-    /// others), or by content (a file that begins with a private key). Such a document stays in the .kb file
-    /// until it is removed.
-    #[arg(long)]
-    pub(crate) include_secrets: bool,
+    /// Without it they are skipped with a reason: by name (id_rsa, .env, credentials.json, *.p12 and others), or by
+    /// content (private keys, tokens of cloud services, settings with a password). The .kb file remembers the
+    /// choice; --include-secrets=false goes back and removes them. A line with `gitleaks:allow` is not searched,
+    /// and `kb add FILE --include-secrets` takes in one file.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub(crate) include_secrets: Option<bool>,
+}
+
+impl SecretsFlag {
+    /// Options of a run that do with secrets as was asked, or as the file has it.
+    pub(crate) fn options(&self) -> IndexOptions {
+        let options = IndexOptions::new();
+        match self.include_secrets {
+            Some(include) => options.include_secrets(include),
+            None => options,
+        }
+    }
 }
 
 /// Create a .kb file from folders and files, or bring it up to date
 ///
 /// Reads documents and source code below every PATH on all cores. Files matched by .gitignore or
-/// .kbignore, hidden files, binary files, .kb files, keys and credentials are skipped; a hidden file that
-/// is itself a PATH is read. The new state is written in one step: readers see the old state until then, and
+/// .kbignore, hidden files, binary files, .kb files, and files with keys or credentials are skipped; a hidden
+/// file that is itself a PATH is read. The new state is written in one step: readers see the old state until then, and
 /// interrupting the command leaves the old state.
 ///
 /// Running it again reads and writes only what changed. Other PATHs are added to those that the file

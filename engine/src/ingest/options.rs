@@ -32,10 +32,10 @@ pub struct IndexOptions {
     /// it is compared, as late as it is looked at, and what is read of it is opened through no link, also
     /// a file that is named. None: any path.
     pub within: Option<Vec<PathBuf>>,
-    /// Also index files that are made to hold keys or credentials: by name (`id_rsa`, `.env`, `*.p12`) or by
-    /// content (a file that begins with a private key). Without it new ones are skipped with a reason; one
-    /// that is a document of the file stays one.
-    pub include_secrets: bool,
+    /// Whether files that are, or hold, keys or credentials are indexed: by name (`id_rsa`, `.env`, `*.p12`) or
+    /// by content (private keys, tokens of known issuers). Where not, they are skipped with a reason, and one that
+    /// is a document of a root is removed. The .kb remembers it; none: as the .kb has it, in a new file not.
+    pub include_secrets: Option<bool>,
     /// Read every file and rebuild the whole .kb.
     pub rebuild: bool,
     /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
@@ -56,7 +56,7 @@ impl Default for IndexOptions {
             prune: false,
             root: None,
             within: None,
-            include_secrets: false,
+            include_secrets: None,
             rebuild: false,
             large_merges: true,
             vectors: None,
@@ -115,7 +115,7 @@ impl IndexOptions {
     /// Sets [`IndexOptions::include_secrets`].
     #[must_use]
     pub fn include_secrets(mut self, include_secrets: bool) -> IndexOptions {
-        self.include_secrets = include_secrets;
+        self.include_secrets = Some(include_secrets);
         self
     }
 

@@ -7,6 +7,7 @@ use crate::check::VerifyOptions;
 use crate::error::{Error, Result};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::Report;
+use crate::ingest::secrets::tests::private_key;
 use crate::kb::*;
 use crate::paging::PageOptions;
 use crate::progress::{Progress, Stage};
@@ -356,7 +357,7 @@ fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
     let source = folder.path().join("src");
     std::fs::create_dir_all(source.join("docs")).unwrap();
     let png = [&b"\x89PNG\r\n\x1a\n"[..], &[0; 64]].concat();
-    let key = b"-----BEGIN PRIVATE KEY-----\nMIIE\n";
+    let key = private_key("PRIVATE KEY");
     for (name, bytes) in [
         ("a.md", b"# A\n\ntext\n".to_vec()),
         ("big.txt", b"words and words\n".repeat(100)),
@@ -364,7 +365,7 @@ fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
         ("docs/zeros", vec![0; 100]),
         ("id_rsa", b"key\n".to_vec()),
         ("image.png", png),
-        ("server.pem", key.to_vec()),
+        ("server.pem", key.into_bytes()),
     ] {
         std::fs::write(source.join(name), bytes).unwrap();
     }
@@ -407,7 +408,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("link.md", "symbolic link"),
     (
         "server.pem",
-        "may hold a key or credentials (a private key)",
+        "may hold a key or credentials (private key, line 1)",
     ),
 ];
 
@@ -476,7 +477,7 @@ fn records_of_skipped_files_follow_the_folder() {
 }
 
 #[test]
-fn secrets_are_indexed_on_request_and_stay() {
+fn a_file_remembers_whether_it_has_secrets() {
     let (_folder, source, path) = mixed();
     let options = IndexOptions::new();
     index(&path, &source, &options);
@@ -487,10 +488,95 @@ fn secrets_are_indexed_on_request_and_stay() {
     std::fs::write(source.join("id_rsa"), "another key\n").unwrap();
     let report = index(&path, &source, &options);
     assert_eq!(report.updated, ["id_rsa"]);
+    index(&path, &source, &options.clone().rebuild(true));
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    let seal = crate::SealOptions::default();
+    writer.seal(None, &seal, &mut Progress::ignore).unwrap();
+    std::fs::write(source.join("server.p12"), "one more\n").unwrap();
+    let report = index(&path, &source, &options);
+    assert_eq!(report.added, ["server.p12"]);
     assert!(is_there("id_rsa") && is_there("server.pem"));
-    let report = index(&path, &source, &options.clone().rebuild(true));
-    assert!(report.skipped.iter().any(|file| file.path == "id_rsa"));
+
+    let report = index(&path, &source, &options.clone().include_secrets(false));
+    assert_eq!(report.removed, ["id_rsa", "server.p12", "server.pem"]);
     assert!(!is_there("id_rsa") && !is_there("server.pem"));
+    let listed = skipped(&kb, None);
+    for name in ["id_rsa", "server.p12", "server.pem"] {
+        let reason = listed.iter().find(|(path, _)| path == name);
+        assert!(reason.unwrap().1.starts_with("may hold a key"), "{name}");
+    }
+    let commit = kb.state().unwrap().commit;
+    let report = index(&path, &source, &options);
+    assert!(!report.has_changes());
+    assert_eq!(kb.state().unwrap().commit, commit);
+}
+
+/// As one that an older version made, which indexed what is a secret now.
+#[test]
+fn secrets_of_older_files_are_removed_by_the_next_run() {
+    let (_folder, source, path) = mixed();
+    let options = IndexOptions::new();
+    index(&path, &source, &options.clone().include_secrets(true));
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    writer
+        .add_bytes("added/id_rsa", b"as it was asked")
+        .unwrap();
+    writer.commit().unwrap();
+    drop(writer);
+    let identity = crate::container::WriterIdentity {
+        program: "kb".to_owned(),
+        unix_ms: 0,
+        lock_timeout: std::time::Duration::ZERO,
+    };
+    let mut container = crate::container::ContainerWriter::open(&path, &identity).unwrap();
+    let mut transaction = container.begin().unwrap();
+    crate::store::meta::Settings::default()
+        .write(&mut transaction)
+        .unwrap();
+    transaction.commit().unwrap();
+    drop(container);
+
+    let kb = Kb::open(&path).unwrap();
+    let mut hook = Progress::ignore;
+    let paths = [source.clone()];
+    let told = kb.check_sources(&paths, &options, &mut hook).unwrap();
+    assert_eq!(told.removed, ["id_rsa", "server.pem"]);
+    let report = index(&path, &source, &options);
+    assert_eq!(report.removed, ["id_rsa", "server.pem"]);
+    assert!(report.updated.is_empty() && report.added.is_empty());
+    // What was added by name stays.
+    assert!(kb.document_at("added/id_rsa").unwrap().is_some());
+    let commit = kb.state().unwrap().commit;
+    index(&path, &source, &options);
+    assert_eq!(kb.state().unwrap().commit, commit, "searched once");
+    let deep = VerifyOptions::new().deep(true);
+    let verified = kb.verify(&deep, &mut Progress::ignore).unwrap();
+    assert!(verified.problems.is_empty(), "{:?}", verified.problems);
+}
+
+#[test]
+fn hidden_secrets_are_listed_and_other_hidden_files_not() {
+    let (_folder, source, path) = mixed();
+    for name in [".env", "docs/.env.local", ".env.example", ".hidden.md"] {
+        std::fs::write(source.join(name), "NAME=value\n").unwrap();
+    }
+    std::fs::create_dir(source.join(".netrc")).unwrap();
+    std::fs::write(source.join(".netrc/a.md"), "hidden\n").unwrap();
+    let options = IndexOptions::new();
+    index(&path, &source, &options);
+    let kb = Kb::open(&path).unwrap();
+    let listed = skipped(&kb, None);
+    let hidden: Vec<&str> = pairs(&listed)
+        .into_iter()
+        .filter(|(_, reason)| reason.ends_with("(by its name)"))
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(hidden, [".env", "docs/.env.local", "id_rsa"]);
+    let report = index(&path, &source, &options.include_secrets(true));
+    assert_eq!(
+        report.added,
+        [".env", "docs/.env.local", "id_rsa", "server.pem"]
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Facts about the whole file: the rows `meta` and `manifest` of table `kb`.
+//! Facts about the whole file: the rows `meta`, `manifest`, `seal` and `settings` of table `kb`.
 
 use wincode::{SchemaRead, SchemaWrite};
 
@@ -14,6 +14,7 @@ use crate::types::{DocumentId, SegmentId};
 const META_VERSION: u8 = 1;
 const MANIFEST_VERSION: u8 = 1;
 const SEAL_VERSION: u8 = 1;
+const SETTINGS_VERSION: u8 = 1;
 
 /// A folder that was indexed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
@@ -137,6 +138,24 @@ pub struct SealRecord {
     pub sealed_ms: i64,
 }
 
+/// Rules by which the documents of a root were searched for secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct SearchedRoot {
+    /// Its number.
+    pub root: u32,
+    /// The version of the rules.
+    pub rules: u32,
+}
+
+/// Row `settings`: what index runs are to do with keys and credentials. A file without it has the defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct Settings {
+    /// Whether files that are, or hold, keys or credentials become documents.
+    pub include_secrets: bool,
+    /// Roots whose documents were all searched, by number. Those of others may hold secrets.
+    pub searched: Vec<SearchedRoot>,
+}
+
 impl Meta {
     /// Reads the row.
     ///
@@ -238,6 +257,38 @@ impl SealRecord {
         transaction
             .remove(tables::KB, Key::Str(tables::KB_SEAL))
             .map(|_| ())
+    }
+}
+
+impl Settings {
+    /// Reads the row; the defaults where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it does not decode.
+    pub fn read(snapshot: &Snapshot<'_>) -> Result<Settings> {
+        let Some(table) = snapshot.table(tables::KB)? else {
+            return Ok(Settings::default());
+        };
+        let row = snapshot.get(&table, Key::Str(tables::KB_SETTINGS))?;
+        let row = row.map(|row| decode_record("row settings", SETTINGS_VERSION, &row));
+        Ok(row.transpose()?.unwrap_or_default())
+    }
+
+    /// Writes the row, where it says more than the defaults.
+    #[cfg(feature = "ingest")]
+    pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+        if *self == Settings::default() {
+            let removed = transaction.remove(tables::KB, Key::Str(tables::KB_SETTINGS));
+            return removed.map(|_| ());
+        }
+        let row = encode_record(SETTINGS_VERSION, self)?;
+        transaction.put(tables::KB, Key::Str(tables::KB_SETTINGS), &row)
+    }
+
+    /// Whether the documents of a root were searched by these rules.
+    #[cfg(feature = "ingest")]
+    pub fn is_searched(&self, root: u32, rules: u32) -> bool {
+        self.searched.contains(&SearchedRoot { root, rules })
     }
 }
 

@@ -12,6 +12,8 @@ pub const KB_META: &str = "meta";
 pub const KB_MANIFEST: &str = "manifest";
 /// Row of [`KB`]: what sealing found; none in a file that changed since, or never was sealed.
 pub const KB_SEAL: &str = "seal";
+/// Row of [`KB`]: what index runs are to do with keys and credentials; none before the first run.
+pub const KB_SETTINGS: &str = "settings";
 /// `docs`: document number -> document record.
 pub const DOCS: &str = "docs";
 /// `doc_by_path`: path -> document number, eight bytes little-endian.

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use kb_engine::{
-    Document, DocumentInfo, Error, Kb, KbWriter, SourceInfo, document_of, secret_reason,
+    Document, DocumentInfo, Error, Kb, KbWriter, Secret, SourceInfo, document_of, secret_by_name,
+    secret_in,
 };
 
 use crate::args::AddArguments;
@@ -105,13 +106,14 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document
         });
     }
     let name = source.file_name().unwrap_or_default().to_string_lossy();
-    let reason = secret_reason(&name, &content).or_else(|| secret_reason(path, &content));
-    if let Some(reason) = reason.filter(|_| !arguments.include_secrets) {
-        return Err(Error::InvalidArgument {
+    let refuse = |secret: Option<Secret>| match secret {
+        Some(secret) if !arguments.include_secrets => Err(Error::InvalidArgument {
             argument: SECRET,
-            reason: format!("{path:?} {reason}"),
-        });
-    }
+            reason: format!("{path:?} {secret}"),
+        }),
+        _ => Ok(()),
+    };
+    refuse(secret_by_name(&name).or_else(|| secret_by_name(path)))?;
     let mut original = SourceInfo::of(&content);
     if let Some(since) = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok()) {
         original.modified_ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
@@ -121,7 +123,10 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document
         _ => path,
     };
     let mut document = document_of(read_as, &content)?;
+    document.path = name.into_owned();
+    refuse(secret_in(&document))?;
     document.path = path.to_owned();
+    refuse(secret_in(&document))?;
     if let Some(title) = &arguments.title {
         document.title.clone_from(title);
     }

@@ -75,10 +75,11 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
 }
 
 fn options(arguments: &IndexArguments) -> IndexOptions {
-    IndexOptions::new()
+    arguments
+        .secrets
+        .options()
         .threads(arguments.threads)
         .max_file_bytes(arguments.limit.max_file_size)
-        .include_secrets(arguments.secrets.include_secrets)
         .force_hash(arguments.force_hash)
         .prune(arguments.prune)
         .root(arguments.root.clone())

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use kb_engine::{Error, IndexOptions, Progress, Report};
+use kb_engine::{Error, Progress, Report};
 
 use crate::args::WatchArguments;
 use crate::exit::Exit;
@@ -30,9 +30,8 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
     let interrupts = sender.clone();
     let cancel = on_interrupt(move || drop(interrupts.send(Signal::Interrupt)))?;
     let watch = Watch::new(paths, &target.file, sender, signals).map_err(unwatchable)?;
-    let options = IndexOptions::new()
-        .max_file_bytes(arguments.limit.max_file_size)
-        .include_secrets(arguments.secrets.include_secrets);
+    let options = arguments.secrets.options();
+    let options = options.max_file_bytes(arguments.limit.max_file_size);
     let shows_bar = output.stderr_is_terminal() && !arguments.quiet;
     let file = target.file.clone();
     let listener = ConsoleListener {

@@ -16,6 +16,7 @@ use crate::ingest::roots::root::Root;
 use crate::ingest::secrets;
 use crate::ingest::walk::{LeftOut, SourceFile, Walk, WalkItem, WalkOptions};
 use crate::progress::Reporter;
+use crate::store::meta::Settings;
 use crate::store::skipped::SkippedRecord;
 use crate::types::DocumentId;
 
@@ -37,6 +38,8 @@ pub struct Candidate {
     pub skipped: Option<SkippedRecord>,
     /// Whether size and time are as they were, and only the content can tell.
     pub same_metadata: bool,
+    /// Whether the document is to be searched for secrets though it has the bytes of the file.
+    pub is_unsearched: bool,
 }
 
 impl Candidate {
@@ -141,6 +144,8 @@ pub struct Sides<'s> {
     pub roots: &'s [Root],
     /// The file; `None`: there is none yet.
     pub base: Option<Base<'s>>,
+    /// Its settings.
+    pub settings: &'s Settings,
     /// Whether this program would leave out what the file remembers as left out. What another one left
     /// out is read again.
     pub is_same_program: bool,
@@ -225,7 +230,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             force_hash: options.force_hash,
             reads_all: options.rebuild,
             prune: options.prune,
-            include_secrets: options.include_secrets,
+            include_secrets: options.include_secrets.unwrap_or(false),
             walk,
             documents: Rows::new(sides.base, ranges),
             left_out: Rows::new(sides.base, left_out),
@@ -379,12 +384,14 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         if is_covered && let Some(stored) = &stored {
             self.coverage.note_document(stored.root, &stored.path);
         }
-        // What was indexed as the user wished stays; a file that is rebuilt begins anew.
+        let secret = if self.include_secrets {
+            None
+        } else {
+            secrets::secret_by_name(&file.document_path)
+        };
         let is_new = stored.is_none() || (self.sides.is_rebuild && is_covered);
-        if is_new
-            && !self.include_secrets
-            && let Some(reason) = secrets::by_name(&file.document_path)
-        {
+        if let Some(secret) = secret.as_ref().filter(|_| is_new) {
+            let reason = secret.to_string();
             let record = if has_record {
                 self.take_record()?.map(|(_, record)| record)
             } else {
@@ -407,7 +414,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
                     self.skip(file.document_path, reason.to_owned());
                     Change::Preserve(stored)
                 }
-                stored => read(file, stored, None, false),
+                stored => read(file, stored, None, false, false),
             }));
         }
         // A document of a root whose folder belongs to another one now is that one's.
@@ -431,6 +438,10 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         } else {
             None
         };
+        let settings = self.sides.settings;
+        let is_unsearched = stored.is_some()
+            && !self.include_secrets
+            && !settings.is_searched(file.root, secrets::RULES);
         let indexed_ms = self.coverage.indexed_ms(file.root);
         // Leave to read a file may come without a new time.
         let was_read = record.as_ref().is_none_or(|record| record.hash != UNREAD);
@@ -438,7 +449,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             !self.force_hash && was_read && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
         let now = (file.size_bytes, file.modified_ms);
         let same_metadata = match (&stored, &record) {
-            _ if is_left => false,
+            _ if is_left || is_unsearched || secret.is_some() => false,
             (Some(stored), _) => now == (stored.size_bytes, stored.modified_ms),
             // Left out by another wish.
             (None, Some(record))
@@ -464,7 +475,13 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             ..stored
         });
         let same_metadata = same_metadata && !self.reads_all;
-        Ok(Some(read(file, stored, record, same_metadata)))
+        Ok(Some(read(
+            file,
+            stored,
+            record,
+            same_metadata,
+            is_unsearched,
+        )))
     }
 
     fn document_without_file(&mut self) -> Result<Option<Change>> {
@@ -536,6 +553,7 @@ fn read(
     stored: Option<IndexedDocument>,
     skipped: Option<SkippedRecord>,
     same_metadata: bool,
+    is_unsearched: bool,
 ) -> Change {
     let stored = stored.map(|stored| StoredDocument {
         id: stored.id,
@@ -546,5 +564,6 @@ fn read(
         stored,
         skipped,
         same_metadata,
+        is_unsearched,
     }))
 }

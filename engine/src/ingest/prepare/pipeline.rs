@@ -168,6 +168,10 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     if candidate.same_metadata && candidate.is_same() {
         return Outcome::Unchanged;
     }
+    let is_checked = !options.include_secrets.unwrap_or(false);
+    if is_checked && let Some(secret) = secrets::secret_by_name(&file.document_path) {
+        return skipped(file, secret.to_string(), [0; 32]);
+    }
     let limit = options.max_file_bytes;
     let bytes = match read(file, limit) {
         Ok(bytes) if bytes.len() as u64 > limit => {
@@ -177,20 +181,21 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
         Err(error) => return unread(file.document_path.clone(), error.to_string()),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
-    if !options.rebuild && candidate.stored.is_some_and(|stored| stored.hash == hash) {
+    let is_same = !options.rebuild && candidate.stored.is_some_and(|stored| stored.hash == hash);
+    if is_same && !candidate.is_unsearched {
         return Outcome::Same;
-    }
-    let is_new = candidate.stored.is_none() || options.rebuild;
-    if is_new
-        && !options.include_secrets
-        && let Some(reason) = secrets::by_content(&file.document_path, &bytes)
-    {
-        return skipped(file, reason, hash);
     }
     let document = match extract::extract(&file.document_path, &bytes) {
         Ok(document) => document,
+        Err(_) if is_same => return Outcome::Same,
         Err(reason) => return skipped(file, reason.to_string(), hash),
     };
+    if is_checked && let Some(secret) = secrets::secret_in(&document) {
+        return skipped(file, secret.to_string(), hash);
+    }
+    if is_same {
+        return Outcome::Same;
+    }
     let source = Source {
         root: Some(file.root),
         size_bytes: bytes.len() as u64,
@@ -298,6 +303,7 @@ mod tests {
                     }),
                     skipped: None,
                     same_metadata: false,
+                    is_unsearched: false,
                     file,
                 }))
             }

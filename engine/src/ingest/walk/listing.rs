@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ingest::gitignore::{self, IgnoreFiles, Rules, Verdict};
+use crate::ingest::secrets::secret_by_name;
 use crate::ingest::source::names::{document_name, is_own_file};
 use crate::ingest::source::open::{Kind, Look, OpenFolder, SourceFolder};
 use crate::ingest::walk::selection::Selection;
@@ -411,7 +412,8 @@ impl Reader<'_> {
         let is_hidden = || name.as_encoded_bytes().starts_with(b".");
         match verdict {
             Some(Verdict::Ignored) => return,
-            None if is_hidden() => return,
+            // Those that are secrets are listed as such, or read on request.
+            None if is_hidden() && (is_folder || !is_secret(name)) => return,
             _ => {}
         }
         let foreign = folder.foreign.as_ref().and_then(|all| all.get(name));
@@ -511,6 +513,12 @@ impl Reader<'_> {
         });
         self.leave_out(path, reason, None);
     }
+}
+
+/// Whether a file is a secret by its name alone.
+fn is_secret(name: &OsStr) -> bool {
+    name.to_str()
+        .is_some_and(|name| secret_by_name(name).is_some())
 }
 
 /// Which names that matter for rules a folder has.

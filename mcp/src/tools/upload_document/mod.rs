@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use content::Encoding;
-use kb_engine::{Document, DocumentInfo, KbWriter, SourceInfo, file_types, secret_reason};
+use kb_engine::{
+    Document, DocumentInfo, KbWriter, Secret, SourceInfo, file_types, secret_by_name, secret_in,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -171,12 +173,7 @@ impl Upload {
         let bytes = content::bytes_of(&params.content, params.encoding, mime)?;
         let path = params.file_name.as_str();
         check_path(path)?;
-        if let Some(reason) = secret_reason(path, &bytes) {
-            let reason = format!("{path}: {reason}; it is not stored where others can read it");
-            return Err(invalid("content", &reason).with_hint(
-                "Leave keys and credentials out; whoever runs the server can add such a file on the command line",
-            ));
-        }
+        refuse_secret(path, secret_by_name(path))?;
         // Without a known ending, the media type says how the file is read.
         let ending = match file_types::from_name(path) {
             Some(_) => None,
@@ -185,6 +182,7 @@ impl Upload {
         let read_as = ending.map_or_else(|| path.to_owned(), |ending| format!("{path}.{ending}"));
         let mut document = content::document(&read_as, &bytes)?;
         path.clone_into(&mut document.path);
+        refuse_secret(path, secret_in(&document))?;
         let tags = params.tags.iter().flatten();
         let warnings = content::short_base64(&params.content, params.encoding);
         Ok(Upload {
@@ -194,6 +192,17 @@ impl Upload {
             tags: tags.map(|Tag(tag)| tag.clone()).collect(),
         })
     }
+}
+
+/// What is uploaded is read by all clients of the server, so no client can override this.
+fn refuse_secret(path: &str, secret: Option<Secret>) -> Result<(), ToolError> {
+    let Some(secret) = secret else {
+        return Ok(());
+    };
+    let reason = format!("{path}: {secret}; it is not stored where others can read it");
+    Err(invalid("content", &reason).with_hint(
+        "Leave keys and credentials out; whoever runs the server can add such a file with `kb add --include-secrets`",
+    ))
 }
 
 /// A name inside the knowledge base: relative, and going down only.

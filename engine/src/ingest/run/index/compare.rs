@@ -30,7 +30,7 @@ pub(crate) fn check_sources(
     let mut report = retry_expired(|| {
         let plan = ChangePlan::compute(container, paths, options, BUFFER_LIMIT_BYTES, reporter)?;
         let model = plan.catalog.meta.embedder.id.clone();
-        let mut report = plan.dry_run(container, options, reporter)?;
+        let mut report = plan.dry_run(container, reporter)?;
         report.model_before = embed::is_retired(&model).then_some(model);
         Ok(report)
     })?;
@@ -82,9 +82,7 @@ pub(crate) fn compare_sources(
             reporter,
         )?;
         plan.survey.tally.refuse_unread()?;
-        plan.dry_run_with(container, &options, reporter, |skipped| {
-            Err(unreadable(skipped))
-        })
+        plan.dry_run_with(container, reporter, |skipped| Err(unreadable(skipped)))
     })?;
     report.elapsed = started.elapsed();
     Ok(report)

@@ -20,8 +20,9 @@ use crate::ingest::roots::table::{IsPathPrefix, Resolved};
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::{preserved, samples};
+use crate::ingest::secrets;
 use crate::progress::Reporter;
-use crate::store::meta::RootRecord;
+use crate::store::meta::{RootRecord, SearchedRoot, Settings};
 use crate::store::skipped::{self, SkippedRecord};
 
 /// The roots asked for, on disk and in one commit.
@@ -32,6 +33,12 @@ pub(super) struct ChangePlan {
     pub(super) survey: Survey,
     /// When the disk was looked at.
     pub(super) at_ms: i64,
+    /// What was asked for, with what the file has where nothing was.
+    pub(super) options: IndexOptions,
+    /// The settings of the file.
+    pub(super) settings: Settings,
+    /// The same after this run.
+    pub(super) new_settings: Settings,
 }
 
 impl ChangePlan {
@@ -67,37 +74,43 @@ impl ChangePlan {
         reporter: &Reporter<'_>,
     ) -> Result<ChangePlan> {
         let at_ms = now_ms();
-        let sides = sides(base, &catalog, &resolved);
-        let survey = Survey::new(sides, options, limit_bytes, reporter)?;
+        let settings = base.read(Settings::read)?;
+        let options = with_settings(options, &settings);
+        let sides = sides(base, &catalog, &resolved, &settings);
+        let survey = Survey::new(sides, &options, limit_bytes, reporter)?;
         Ok(ChangePlan {
             identity: base.commit,
+            new_settings: settings_after(&settings, &options, &resolved),
             catalog,
             resolved,
             survey,
             at_ms,
+            options,
+            settings,
         })
     }
 
-    /// Whether neither documents nor what is known of the roots would change.
+    /// Whether neither documents nor what is known of the roots nor the settings would change.
     pub(super) fn is_empty(&self) -> bool {
-        self.survey.is_empty() && self.resolved.records == self.catalog.meta.roots
+        self.survey.is_empty()
+            && self.resolved.records == self.catalog.meta.roots
+            && self.new_settings == self.settings
+    }
+
+    /// Whether what is done with secrets would be another thing than before.
+    pub(super) fn changes_secrets(&self) -> bool {
+        self.new_settings.include_secrets != self.settings.include_secrets
     }
 
     /// The report of an index run that stops before it writes. `base` is the file that was looked at.
-    pub(super) fn dry_run(
-        self,
-        base: &Container,
-        options: &IndexOptions,
-        reporter: &Reporter<'_>,
-    ) -> Result<Report> {
-        self.dry_run_with(base, options, reporter, |_| Ok(()))
+    pub(super) fn dry_run(self, base: &Container, reporter: &Reporter<'_>) -> Result<Report> {
+        self.dry_run_with(base, reporter, |_| Ok(()))
     }
 
     /// The same; `unread` decides of documents whose files cannot be read.
     pub(super) fn dry_run_with(
         self,
         base: &Container,
-        options: &IndexOptions,
         reporter: &Reporter<'_>,
         unread: impl Fn(&Skipped) -> Result<()>,
     ) -> Result<Report> {
@@ -106,7 +119,8 @@ impl ChangePlan {
             container: base,
             commit: self.identity,
         };
-        let sides = sides(base, &self.catalog, &self.resolved);
+        let options = &self.options;
+        let sides = sides(base, &self.catalog, &self.resolved, &self.settings);
         let mut changes = self.survey.into_changes(sides, options, reporter)?;
         let inputs = || Ok(changes.next_change()?.and_then(input));
         preparation(options).in_order(reporter, inputs, |input, outcome| {
@@ -121,10 +135,16 @@ impl ChangePlan {
 }
 
 /// What is compared for an update.
-pub(super) fn sides<'s>(base: Base<'s>, catalog: &Catalog, resolved: &'s Resolved) -> Sides<'s> {
+pub(super) fn sides<'s>(
+    base: Base<'s>,
+    catalog: &Catalog,
+    resolved: &'s Resolved,
+    settings: &'s Settings,
+) -> Sides<'s> {
     Sides {
         roots: &resolved.roots,
         base: Some(base),
+        settings,
         is_same_program: catalog.meta.writer == PROGRAM,
         is_rebuild: false,
     }
@@ -189,19 +209,61 @@ pub(super) fn touched_roots(resolved: &Resolved, at_ms: i64) -> Vec<RootRecord> 
     let records = resolved.records.iter().cloned();
     records
         .map(|mut record| {
-            // A look at a part says nothing of the rest.
-            let whole = |root: &Root| match &root.scope {
-                Scope::Whole => true,
-                Scope::Files(names) => names.len() == record.files.len(),
-                Scope::Parts(_) | Scope::Superseded => false,
-            };
-            let mut roots = resolved.roots.iter();
-            if roots.any(|root| root.id == record.id && whole(root)) {
+            if is_looked_at_whole(&record, resolved) {
                 record.indexed_ms = at_ms;
             }
             record
         })
         .collect()
+}
+
+/// Whether a run looks at all of a root: a look at a part says nothing of the rest.
+fn is_looked_at_whole(record: &RootRecord, resolved: &Resolved) -> bool {
+    let whole = |root: &Root| match &root.scope {
+        Scope::Whole => true,
+        Scope::Files(names) => names.len() == record.files.len(),
+        Scope::Parts(_) | Scope::Superseded => false,
+    };
+    let mut roots = resolved.roots.iter();
+    roots.any(|root| root.id == record.id && whole(root))
+}
+
+/// Options with what the file has where nothing was asked for.
+pub(super) fn with_settings(options: &IndexOptions, settings: &Settings) -> IndexOptions {
+    IndexOptions {
+        include_secrets: Some(options.include_secrets.unwrap_or(settings.include_secrets)),
+        ..options.clone()
+    }
+}
+
+/// The settings after a run with options of [`with_settings`].
+pub(super) fn settings_after(
+    before: &Settings,
+    options: &IndexOptions,
+    resolved: &Resolved,
+) -> Settings {
+    let include_secrets = options.include_secrets.unwrap_or(false);
+    let searched = resolved.records.iter().filter_map(|record| {
+        let root = record.id;
+        let is_whole = is_looked_at_whole(record, resolved);
+        match before
+            .searched
+            .iter()
+            .find(|searched| searched.root == root)
+        {
+            // What is not looked at now stays as it was searched last.
+            Some(searched) if !is_whole && !include_secrets => Some(*searched),
+            _ if is_whole && !include_secrets => Some(SearchedRoot {
+                root,
+                rules: secrets::RULES,
+            }),
+            _ => None,
+        }
+    });
+    Settings {
+        include_secrets,
+        searched: searched.collect(),
+    }
 }
 
 /// Remembers a file that is left out.

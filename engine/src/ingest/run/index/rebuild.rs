@@ -19,7 +19,8 @@ use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
 use crate::ingest::roots::table::Resolved;
 use crate::ingest::run::index::plan::{
-    input, preparation, put_skipped, resolve_roots, touched_roots, unreadable,
+    input, preparation, put_skipped, resolve_roots, settings_after, touched_roots, unreadable,
+    with_settings,
 };
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::merge::merge_segments;
@@ -30,7 +31,7 @@ use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::ingest::tags;
 use crate::progress::{Reporter, Stage};
-use crate::store::meta::Meta;
+use crate::store::meta::{Meta, Settings};
 use crate::store::skipped;
 use crate::types::DocumentId;
 
@@ -187,10 +188,20 @@ impl Session {
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
         }
+        let settings = match &before {
+            Some(before) => before.base.read(Settings::read)?,
+            None => Settings::default(),
+        };
+        let options = &with_settings(options, &settings);
+        let new_settings = match contents {
+            Contents::Paths(_) => settings_after(&settings, options, &resolved),
+            Contents::Stored => settings.clone(),
+        };
         reporter.start(Stage::Walk)?;
         let now = now_ms();
         let sides = Sides {
             roots: &resolved.roots,
+            settings: &settings,
             base: before.as_ref().map(|before| before.base),
             is_same_program: false,
             is_rebuild: true,
@@ -244,6 +255,7 @@ impl Session {
         if batch.meta().documents == 0 && matches!(contents, Contents::Paths(_)) {
             return Ok((recorder.report(tally, batch.meta()), false));
         }
+        new_settings.write(&mut transaction)?;
         recorder.stage(Stage::Write)?;
         let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
         reporter.wait_for(watched(|| transaction.commit()))?;

@@ -78,13 +78,13 @@ impl Session {
             plan => Some(plan?),
         };
         if let Some(plan) = plan.take_if(|plan| plan.is_empty()) {
-            return plan.dry_run(base, options, reporter);
+            return plan.dry_run(base, reporter);
         }
         if base.read(SealRecord::read)?.is_some() {
             // A sealed file knows neither where its folders are nor what was left out: only other
             // documents are worth its seal.
-            if let Some(plan) = plan.take() {
-                let report = plan.dry_run(base, options, reporter)?;
+            if let Some(plan) = plan.take_if(|plan| !plan.changes_secrets()) {
+                let report = plan.dry_run(base, reporter)?;
                 if !report.has_changes() {
                     return Ok(report);
                 }
@@ -107,7 +107,7 @@ impl Session {
             None => ChangePlan::compute(locked, paths, options, limit_bytes, reporter)?,
         };
         check_model(&plan.catalog.meta)?;
-        let report = apply(&mut open, plan, options, reporter)?;
+        let report = apply(&mut open, plan, reporter)?;
         let limit = if options.large_merges {
             Limit::none()
         } else {
@@ -129,12 +129,7 @@ fn can_continue(meta: &Meta) -> bool {
 }
 
 /// Writes a plan into the file, as one commit.
-fn apply(
-    open: &mut LockedFile,
-    plan: ChangePlan,
-    options: &IndexOptions,
-    reporter: &Reporter<'_>,
-) -> Result<Report> {
+fn apply(open: &mut LockedFile, plan: ChangePlan, reporter: &Reporter<'_>) -> Result<Report> {
     let LockedFile {
         writer,
         base: Some(container),
@@ -152,9 +147,13 @@ fn apply(
         resolved,
         survey,
         at_ms,
+        options,
+        settings,
+        new_settings,
         ..
     } = plan;
-    let sides = sides(base, &catalog, &resolved);
+    let options = &options;
+    let sides = sides(base, &catalog, &resolved, &settings);
     let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
     let mut changes = survey.into_changes(sides, options, reporter)?;
     let Catalog {
@@ -179,6 +178,7 @@ fn apply(
         }
     })?;
     let tally = changes.finish()?;
+    new_settings.write(&mut transaction)?;
     recorder.stage(Stage::Write)?;
     let base = Some((&*container, &*catalogs));
     let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, base)))?;

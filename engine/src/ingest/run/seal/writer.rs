@@ -15,7 +15,7 @@ use crate::ingest::segment::merge_writer::{MergeWriter, SegmentEncoding};
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
-use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord};
+use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord, Settings};
 use crate::store::{documents, outline, parts};
 use crate::types::{DocumentId, Heading, Part};
 
@@ -158,6 +158,7 @@ pub(super) fn write(
         ..catalog.meta.clone()
     };
     meta.write(transaction)?;
+    Settings::read(snapshot)?.write(transaction)?;
     sealing.manifest.write(transaction)?;
     let seal = SealRecord {
         content_root: root,

@@ -75,7 +75,7 @@ fn what_cannot_be_read_now_keeps_its_document_and_is_no_proof() {
     let blind = |unread: &str, is_rebuild: bool| {
         let sides = Sides {
             is_rebuild,
-            ..sides(base, &plan.catalog, &plan.resolved)
+            ..sides(base, &plan.catalog, &plan.resolved, &plan.settings)
         };
         let walk_options = WalkOptions {
             max_file_bytes: u64::MAX,

@@ -1,0 +1,115 @@
+//! Keys and credentials are left out, listed, and read on request.
+
+use crate::support::{Folder, private_key, random_letters};
+
+/// A corpus with secrets of several kinds, and a token that is in `deploy.sh`.
+fn with_secrets() -> (Folder, String) {
+    let folder = Folder::with_corpus();
+    let token = format!("ghp_{}", random_letters(36, 3));
+    let script = format!("#!/bin/sh\n# Deploys.\nTOKEN={token} deploy\n");
+    folder.write("harbour/deploy.sh", script);
+    folder.write(
+        "harbour/deploy.key",
+        format!("# Of the light\n{}", private_key()),
+    );
+    folder.write("harbour/.env", "PASSWORD=walrus\n");
+    folder.write("harbour/.env.example", "PASSWORD=<password>\n");
+    let value = random_letters(20, 9);
+    folder.write(
+        "harbour/secrets.yaml",
+        format!("db:\n  password: {value}\n"),
+    );
+    let key = "AKIA".to_owned() + "IOSFODNN7EXAMPLE";
+    folder.write(
+        "harbour/docs/keys.md",
+        format!("# Keys\n\nAn id looks like {key}.\n"),
+    );
+    (folder, token)
+}
+
+const LEFT_OUT: [(&str, &str); 4] = [
+    (".env", "may hold a key or credentials (by its name)"),
+    (
+        "deploy.key",
+        "may hold a key or credentials (private key, line 2)",
+    ),
+    (
+        "deploy.sh",
+        "may hold a key or credentials (GitHub personal access token, line 3)",
+    ),
+    (
+        "secrets.yaml",
+        "may hold a key or credentials (secret of a configuration, line 2)",
+    ),
+];
+
+#[test]
+fn secrets_are_left_out_and_listed_without_their_text() {
+    let (folder, token) = with_secrets();
+    let told = folder.kb(["index", "harbour", "-v"]).expect(0);
+    for (name, reason) in LEFT_OUT {
+        assert!(told.stdout.contains(name), "{told:#?}");
+        assert!(told.stdout.contains(reason), "{told:#?}");
+    }
+    assert!(!told.stdout.contains(&token));
+    let listed = folder.kb(["ls", "--skipped", "--json"]).expect(0);
+    for (name, reason) in LEFT_OUT {
+        let mut rows = listed.json_lines().into_iter();
+        let row = rows.find(|row| row["skipped"] == name);
+        assert_eq!(row.unwrap()["reason"], reason);
+        folder.kb(["get", name]).expect(2);
+    }
+    folder.kb(["get", "docs/keys.md"]).expect(0);
+    let file = std::fs::read(folder.join("harbour.kb")).unwrap();
+    let has = |text: &str| {
+        file.windows(text.len())
+            .any(|bytes| bytes == text.as_bytes())
+    };
+    assert!(has("deploy.sh") && !has(&token));
+}
+
+#[test]
+fn secrets_are_read_on_request_until_it_is_taken_back() {
+    let (folder, _) = with_secrets();
+    folder.kb(["index", "harbour"]).expect(0);
+    let told = folder
+        .kb(["index", "harbour", "--include-secrets"])
+        .expect(0);
+    assert!(told.stdout.contains("added 4"), "{told:#?}");
+    for (name, _) in LEFT_OUT {
+        folder.kb(["get", name]).expect(0);
+    }
+    folder.kb(["index", "harbour"]).expect(0);
+    folder.kb(["get", "deploy.sh"]).expect(0);
+    folder
+        .kb(["index", "harbour", "--include-secrets=false"])
+        .expect(0);
+    for (name, _) in LEFT_OUT {
+        folder.kb(["get", name]).expect(2);
+    }
+}
+
+#[test]
+fn a_marked_line_is_read() {
+    let (folder, token) = with_secrets();
+    let script = format!("TOKEN={token} # gitleaks:allow\n");
+    folder.write("harbour/deploy.sh", script);
+    folder.kb(["index", "harbour"]).expect(0);
+    folder.kb(["get", "deploy.sh"]).expect(0);
+}
+
+#[test]
+fn one_secret_is_added_on_request() {
+    let (folder, _) = with_secrets();
+    folder.kb(["index", "harbour"]).expect(0);
+    for (name, reason) in LEFT_OUT {
+        let source = format!("harbour/{name}");
+        let told = folder.kb(["add", &source]).expect(2);
+        assert!(told.stderr.contains(reason), "{told:#?}");
+        assert!(told.hint().contains("--include-secrets"), "{told:#?}");
+        folder.kb(["add", &source, "--include-secrets"]).expect(0);
+        // `kb index` leaves it alone.
+        folder.kb(["index", "harbour"]).expect(0);
+        folder.kb(["get", name]).expect(0);
+    }
+}
