@@ -129,7 +129,6 @@ pub(super) static FORMATS: &[Format] = &[
 ];
 
 /// A format that is no text.
-#[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
 const fn packed(
     name: &'static str,
     label: &'static str,

@@ -2,6 +2,8 @@
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
+// Only formats that a feature adds have parts.
+#[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
 use crate::types::{Part, PartContent};
 
 /// Pages, sheets or slides of one document.
@@ -48,6 +50,7 @@ impl TextBuilder {
     }
 
     /// Begins a part: what follows belongs to it.
+    #[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
     pub(super) fn begin_part(&mut self, content: PartContent) {
         self.end_line();
         if self.found.parts.len() >= MAX_PARTS {
@@ -62,6 +65,7 @@ impl TextBuilder {
     }
 
     /// The part that was begun last.
+    #[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
     pub(super) fn part(&mut self) -> Option<&mut PartContent> {
         self.found.parts.last_mut().map(|part| &mut part.content)
     }
