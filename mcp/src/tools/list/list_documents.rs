@@ -241,7 +241,9 @@ mod tests {
         let folder = fixture.path().join("one");
         std::fs::create_dir_all(folder.join("docs")).unwrap();
         std::fs::write(folder.join("a.md"), "# A\n").unwrap();
-        std::fs::write(folder.join("docs/figure.png"), b"\x89PNG\r\n\x1a\n\0").unwrap();
+        // Fewer control bytes are in texts too.
+        let picture = [b"\x89PNG\r\n\x1a\n".as_slice(), &[0; 40]].concat();
+        std::fs::write(folder.join("docs/figure.png"), picture).unwrap();
         std::fs::write(folder.join("id_rsa"), "x\n").unwrap();
         fixture.answer(
             "index_codebase",
