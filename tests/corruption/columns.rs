@@ -181,7 +181,7 @@ fn outlines_and_metadata_are_read_without_text() {
     let right = Kb::from_bytes(golden_bytes()).expect("it opens");
     let page = PageOptions::default();
     for name in [
-        "docs/guide.md",
+        "docs/handbook.md",
         "ledger.xlsx",
         "pilot-book.pdf",
         "talk.pptx",

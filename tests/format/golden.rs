@@ -394,8 +394,14 @@ fn the_command_says_of_golden_files_what_is_expected() {
                 assert_says(&listed[field], &document[field], &format!("kb ls: {field}"));
             }
             let headings = document["outline"].as_array().expect("headings");
-            let told = kb(&["outline", name]).expect(i32::from(headings.is_empty()));
-            assert_says(&told.json_lines().into(), &document["outline"], name);
+            let has_parts = ["ledger.xlsx", "pilot-book.pdf", "talk.pptx"].contains(&name);
+            let is_nothing = headings.is_empty() && !has_parts;
+            let mut told = kb(&["outline", name])
+                .expect(i32::from(is_nothing))
+                .json_lines();
+            // Of parts, other lines tell.
+            told.retain(|line| line["section"].is_string());
+            assert_says(&told.into(), &document["outline"], name);
             let text = &kb(&["get", name]).expect(0).json_lines()[0]["text"];
             let hash = xxh3_64(text.as_str().expect("text").as_bytes());
             assert_eq!(document["text_xxh3_64"], format!("{hash:016x}"), "{name}");

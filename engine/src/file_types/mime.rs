@@ -147,7 +147,7 @@ mod tests {
         ] {
             assert_eq!(from_mime(media_type), Some(ending), "{media_type}");
         }
-        for strange in ["application/pdf", "image/png", "text/x-", "", "a+b", "md"] {
+        for strange in ["application/zip", "image/png", "text/x-", "", "a+b", "md"] {
             assert_eq!(from_mime(strange), None, "{strange}");
         }
         assert_eq!(mime("ada"), "text/plain");

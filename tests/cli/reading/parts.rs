@@ -79,7 +79,7 @@ fn rows_have_their_number_and_cells() {
     assert_eq!(
         text(&folder, &["sheet", "ledger.xlsx"]),
         "1\tVessel\tDay\tDues\n2\tKittiwake\t1 March\t$1234.50\n\
-         5\tRazorbill\\tand tender\t\t$0.25\n6\tSum\t\t\n"
+         5\tRazorbill\\tand tender\t\t$0.25\n6\tSum\t\t=SUM(C2:C5)\n"
     );
     assert_eq!(
         text(
@@ -259,12 +259,12 @@ fn an_outline_lists_sheets_slides_or_pages() {
     let folder = folder();
     assert_eq!(
         text(&folder, &["outline", "ledger.xlsx"]),
-        "ledger.xlsx  Harbour ledger  3 sheets, 1 048 582 rows, 0 B\n  1  Dues  6 x 3, header in row 1\n  \
+        "ledger.xlsx  Harbour ledger  3 sheets, 1 048 582 rows, 137 B\n  1  Dues  6 x 3, header in row 1\n  \
          2  Empty  0 x 0\n  3  Corner  1048576 x 16384, hidden\n"
     );
     assert_eq!(
         text(&folder, &["outline", "talk.pptx"]),
-        "talk.pptx  The new lens  3 slides, 0 B\n  1  The new lens\n  2  (no name)  hidden\n  3  Thanks\n"
+        "talk.pptx  The new lens  3 slides, 137 B\n  1  The new lens\n  2  (no name)  hidden\n  3  Thanks\n"
     );
     let told = objects(&folder, &["outline", "ledger.xlsx", "--json"]);
     assert_eq!(
