@@ -215,11 +215,15 @@ fn add_metadata(found: &mut Extracted, pdf: &Pdf) {
     let stated = pdf.metadata();
     let text = |value: &Option<Box<[u8]>>| {
         let value = value.as_deref().map(text_string::decode);
-        value.unwrap_or_default().trim().to_owned()
+        let value = value.unwrap_or_default().trim().to_owned();
+        // What programs write that know none.
+        match value.as_str() {
+            "(anonymous)" | "(unspecified)" => String::new(),
+            _ => value,
+        }
     };
     let title = text(&stated.title);
-    // What programs write that know no title.
-    let is_title = !title.is_empty() && !matches!(title.as_str(), "untitled" | "(anonymous)");
+    let is_title = !title.is_empty() && title != "untitled";
     found.title = is_title.then_some(title);
     found.add_metadata("author", &text(&stated.author));
     found.add_metadata("subject", &text(&stated.subject));

@@ -154,7 +154,9 @@ impl SegmentBuilder {
                 {
                     segment.text.push(' ');
                 }
-                segment.text.push_str(text);
+                if text != " " || !segment.text.ends_with(' ') {
+                    segment.text.push_str(text);
+                }
                 // The line ends where its last letter does.
                 if !text.trim().is_empty() {
                     segment.extend(&placed);

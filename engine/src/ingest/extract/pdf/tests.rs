@@ -423,6 +423,48 @@ fn what_cannot_be_read_has_one_reason() {
     assert_eq!(text(cut), "words\n\n");
 }
 
+/// A file of another program: `tests/corpus/pdf/README.md`.
+fn real(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/corpus/pdf/");
+    std::fs::read(format!("{folder}{name}")).unwrap()
+}
+
+#[test]
+fn letters_that_a_program_drew_twice_are_read_once() {
+    let read = text(&real("drawn-twice.pdf"));
+    assert!(
+        read.contains("\nBOL D TEXT SAMPL E\n\nTest i ng Dedupl i cat i on\n"),
+        "{read}"
+    );
+    assert!(
+        read.contains("quick brown fox jumps over the lazy dog.\n"),
+        "{read}"
+    );
+}
+
+#[test]
+fn rows_with_empty_cells_stay_rows() {
+    let found = read(&real("sparse-tables.pdf"));
+    let read = found.text.as_deref().unwrap();
+    for row in [
+        "SKU-8847\tA-12\t450\n",
+        "B-07\t289\t-23\n",
+        "SKU-9201\t780\t778\tOK\n",
+        "SKU-4563\tSoftware\t$120.00\t$18,720.00\tCritical\n",
+        "SKU-5512\tHardware\t$89.00\t$31,150.00\tPending\n",
+    ] {
+        assert!(read.contains(row), "{row:?} in {read}");
+    }
+    assert_eq!(found.parts.len(), 2);
+    assert_eq!((&found.title, metadata(&found, "author")), (&None, None));
+}
+
+#[test]
+fn a_file_with_a_password_is_encrypted() {
+    let error = extract(&real("password.pdf")).unwrap_err();
+    assert_eq!(error, SkipReason::Encrypted("PDF"));
+}
+
 /// What a hostile file gives, and that it ends.
 fn within(seconds: u64, bytes: &[u8]) -> Result<Extracted, SkipReason> {
     let start = Instant::now();
