@@ -17,6 +17,8 @@ const BASELINE_SHIFT: f64 = 0.5;
 /// Ascent and descent of a line, in em. Real ones differ by font; too large ones would close the gaps of lines.
 const ASCENT: f64 = 0.75;
 const DESCENT: f64 = 0.2;
+/// Digits of the number of a note.
+const MAX_NOTE_DIGITS: usize = 4;
 /// Two equal glyphs this near to each other are one that is drawn twice to look bold, in em. As poppler has it.
 const DUPLICATE_ALONG: f64 = 0.1;
 const DUPLICATE_ACROSS: f64 = 0.2;
@@ -246,11 +248,21 @@ impl SegmentBuilder {
     }
 }
 
-/// Whether a small raised number ends here and a word of the usual size begins: the number of a note.
+/// Whether a small raised number ends here and a word of the usual size begins: the number of a note. Looks at the last few
+/// bytes only, as this is asked for every glyph of a line of any length.
 fn ends_note_number(segment: &Segment, pen: &Pen, placed: &Placed) -> bool {
     let is_raised = pen.size < 0.85 * placed.size && pen.y < placed.y - 0.15 * placed.size;
-    let word = segment.text.rsplit(' ').next().unwrap_or_default();
-    is_raised && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+    if !is_raised {
+        return false;
+    }
+    let mut last = segment.text.bytes().rev().take(MAX_NOTE_DIGITS + 1);
+    let other = last.find(|byte| !byte.is_ascii_digit());
+    let ends_with_digit = segment.text.ends_with(|last: char| last.is_ascii_digit());
+    let is_number = match other {
+        Some(other) => other == b' ',
+        None => segment.text.len() <= MAX_NOTE_DIGITS,
+    };
+    ends_with_digit && is_number
 }
 
 /// Puts an accent and its letter together, which old programs draw one over the other, in either order. Gives

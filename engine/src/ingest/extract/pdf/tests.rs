@@ -495,6 +495,15 @@ fn forms_that_draw_forms_that_draw_forms_are_stopped() {
 }
 
 #[test]
+fn words_and_raised_numbers_of_any_length_are_read_in_linear_time() {
+    let word = "x".repeat(400_000);
+    let long = format!("BT /F 1 Tf 1 700 Td ({word}) Tj ET");
+    assert!(within(60, &document(&long)).unwrap().parts.len() == 1);
+    let note = "BT /F 6 Tf 50 704 Td (12) Tj /F 10 Tf 6.7 -4 Td (Note) Tj ET";
+    assert_eq!(text(&document(note)), "12 Note\n\n");
+}
+
+#[test]
 fn structures_that_go_round_or_down_end() {
     let nested = format!("/Deep {}{}", "[".repeat(300_000), "]".repeat(300_000));
     let words = at(50, 700, "words");
