@@ -26,3 +26,5 @@ mod search;
 mod support;
 #[cfg(target_os = "linux")]
 mod trials;
+#[cfg(target_os = "linux")]
+mod worker;

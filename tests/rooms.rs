@@ -173,7 +173,7 @@ struct Confined {
     files: &'static [&'static str],
 }
 
-const CONFINED: [Confined; 13] = [
+const CONFINED: [Confined; 14] = [
     Confined {
         name: "redb",
         files: &["engine/src/container/"],
@@ -188,7 +188,13 @@ const CONFINED: [Confined; 13] = [
             "engine/src/container/",
             // Opens files of a source tree below descriptors of folders, and without waiting.
             "engine/src/ingest/source/open.rs",
+            // Limits of a worker, and by which signal one ended.
+            "engine/src/ingest/worker/",
         ],
+    },
+    Confined {
+        name: "seccompiler",
+        files: &["engine/src/ingest/worker/sandbox.rs"],
     },
     Confined {
         name: "zstd",

@@ -18,11 +18,15 @@ mod watch;
 mod writer_wait;
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
+#[cfg(not(feature = "testing"))]
+use kb_engine::WorkerOptions;
 use kb_engine::escape::escape_line;
+use kb_engine::{Extraction, WORKER_ARGUMENT};
 
 use crate::args::{Arguments, Verb};
 use crate::exit::Exit;
@@ -33,6 +37,10 @@ use crate::output::Output;
 /// 0 found or done, 1 nothing found, out of date or different, 2 error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if is_worker(&arguments) {
+        return kb_engine::run_extraction_worker();
+    }
+    install_worker();
     let mut output = Output::new(args::color_asked(&arguments), args::json_asked(&arguments));
     let result = parse(&arguments, &mut output).and_then(|parsed| match parsed {
         Some(parsed) => dispatch(parsed, &mut output),
@@ -53,6 +61,26 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             output.failure(&report);
             Exit::Error.into()
         }
+    }
+}
+
+/// Whether this process was started by another `kb` to extract documents. No verb of the command line: it is asked
+/// before anything else, because each start counts.
+fn is_worker(arguments: &[OsString]) -> bool {
+    let is_asked = matches!(arguments, [_, argument] if argument == WORKER_ARGUMENT);
+    // Somebody who types it learns that there is no such verb.
+    is_asked && !std::io::stdin().is_terminal()
+}
+
+/// Has this executable read documents of untrusted formats, in processes of its own.
+fn install_worker() {
+    #[cfg(feature = "testing")]
+    let options = faults::worker();
+    #[cfg(not(feature = "testing"))]
+    let options = WorkerOptions::this_program().ok();
+    // Without it, such files are left out with a reason.
+    if let Some(options) = options {
+        Extraction::Worker(options).install_default();
     }
 }
 

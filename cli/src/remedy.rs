@@ -75,6 +75,14 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         Some("is it mounted? --prune removes its documents".to_owned())
     }),
     ("FILE_TOO_LARGE", no_remedy),
+    ("ENCRYPTED", |_, _| {
+        Some("save it without a password, then run the command again".to_owned())
+    }),
+    ("EXTRACTION_LIMIT", no_remedy),
+    ("EXTRACTION_FAILED", no_remedy),
+    ("NO_EXTRACTION_WORKER", |_, _| {
+        Some("is this program still where it was started from? start it again".to_owned())
+    }),
     ("CANCELLED", no_remedy),
 ];
 

@@ -268,6 +268,39 @@ pub enum Error {
         /// Documents that came from it.
         documents: u64,
     },
+    /// A document that is given as a file is encrypted.
+    #[error("{path:?}: {reason}")]
+    Encrypted {
+        /// The name of the file.
+        path: String,
+        /// Which format it has.
+        reason: String,
+    },
+    /// A file has more than one document may have, or reading it took more time or memory than it may.
+    #[error("{path:?}: {reason}")]
+    ExtractionLimit {
+        /// The name of the file.
+        path: String,
+        /// What there is too much of, and how much there may be.
+        reason: String,
+    },
+    /// The reader of a file failed, or the worker process that ran it.
+    #[error("{path:?}: {reason}")]
+    ExtractionFailed {
+        /// The name of the file.
+        path: String,
+        /// How.
+        reason: String,
+    },
+    /// A file of a kind that a worker process reads, and none can be had: the host named no executable by
+    /// `Extraction`, nor asked for extraction in its own process, or the executable cannot be started.
+    #[error("{path:?}: {reason}")]
+    NoExtractionWorker {
+        /// The name of the file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// One document or value is larger than the format can hold.
     #[error("{what} has {size} bytes, more than {limit}")]
     TooLarge {
@@ -326,7 +359,7 @@ fn has_others(has: Option<PartKind>) -> String {
 
 impl Error {
     /// Every [`Error::code`], for programs that keep a table of them.
-    pub const CODES: [&'static str; 30] = [
+    pub const CODES: [&'static str; 34] = [
         "PATH_NOT_FOUND",
         "PATH_NOT_ALLOWED",
         "IO",
@@ -356,6 +389,10 @@ impl Error {
         "EMBEDDING_MODEL_UNAVAILABLE",
         "ROOT_VANISHED",
         "FILE_TOO_LARGE",
+        "ENCRYPTED",
+        "EXTRACTION_LIMIT",
+        "EXTRACTION_FAILED",
+        "NO_EXTRACTION_WORKER",
         "CANCELLED",
     ];
 
@@ -393,6 +430,10 @@ impl Error {
     /// | `EMBEDDING_MODEL_UNAVAILABLE` | [`EmbeddingModelUnavailable`](Error::EmbeddingModelUnavailable) | the embedding model of the file is not available |
     /// | `ROOT_VANISHED` | [`RootVanished`](Error::RootVanished) | nothing is left of a folder that was indexed |
     /// | `FILE_TOO_LARGE` | [`TooLarge`](Error::TooLarge), [`TooMany`](Error::TooMany) | more bytes or items than the format can hold |
+    /// | `ENCRYPTED` | [`Encrypted`](Error::Encrypted) | the file is encrypted |
+    /// | `EXTRACTION_LIMIT` | [`ExtractionLimit`](Error::ExtractionLimit) | the file is too much for its reader |
+    /// | `EXTRACTION_FAILED` | [`ExtractionFailed`](Error::ExtractionFailed) | the reader of the file failed |
+    /// | `NO_EXTRACTION_WORKER` | [`NoExtractionWorker`](Error::NoExtractionWorker) | the file needs a worker process, and there is none |
     /// | `CANCELLED` | [`Cancelled`](Error::Cancelled) | the caller stopped the call |
     pub fn code(&self) -> &'static str {
         match self {
@@ -428,6 +469,10 @@ impl Error {
             Error::EmbeddingModelUnavailable { .. } => "EMBEDDING_MODEL_UNAVAILABLE",
             Error::RootVanished { .. } => "ROOT_VANISHED",
             Error::TooLarge { .. } | Error::TooMany { .. } => "FILE_TOO_LARGE",
+            Error::Encrypted { .. } => "ENCRYPTED",
+            Error::ExtractionLimit { .. } => "EXTRACTION_LIMIT",
+            Error::ExtractionFailed { .. } => "EXTRACTION_FAILED",
+            Error::NoExtractionWorker { .. } => "NO_EXTRACTION_WORKER",
             Error::Cancelled => "CANCELLED",
         }
     }

@@ -98,6 +98,12 @@ pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for
 #[cfg(feature = "ingest")]
 pub use ingest::secrets::{Secret, secret_by_name, secret_in};
 #[cfg(feature = "ingest")]
+pub use ingest::worker::extraction::{Extraction, WORKER_ARGUMENT, WorkerOptions};
+#[cfg(feature = "ingest")]
+pub use ingest::worker::protection::{WorkerProtection, worker_protection};
+#[cfg(feature = "ingest")]
+pub use ingest::worker::serve::run_extraction_worker;
+#[cfg(feature = "ingest")]
 pub use kb::KbWriter;
 #[cfg(feature = "ingest")]
 pub use kb::check_hits;

@@ -20,3 +20,4 @@ pub mod segment;
 mod source;
 pub mod tags;
 pub mod walk;
+pub mod worker;

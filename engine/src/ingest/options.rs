@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::index::vector::Codec;
+use crate::ingest::worker::extraction::Extraction;
 
 /// How an index run reads its sources. Every option has a method that sets it:
 ///
@@ -36,6 +37,8 @@ pub struct IndexOptions {
     /// by content (private keys, tokens of known issuers). Where not, they are skipped with a reason, and one that
     /// is a document of a root is removed. The .kb remembers it; none: as the .kb has it, in a new file not.
     pub include_secrets: Option<bool>,
+    /// In which process files of untrusted formats are read.
+    pub extraction: Extraction,
     /// Read every file and rebuild the whole .kb.
     pub rebuild: bool,
     /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
@@ -57,6 +60,7 @@ impl Default for IndexOptions {
             root: None,
             within: None,
             include_secrets: None,
+            extraction: Extraction::default(),
             rebuild: false,
             large_merges: true,
             vectors: None,
@@ -116,6 +120,13 @@ impl IndexOptions {
     #[must_use]
     pub fn include_secrets(mut self, include_secrets: bool) -> IndexOptions {
         self.include_secrets = Some(include_secrets);
+        self
+    }
+
+    /// Sets [`IndexOptions::extraction`].
+    #[must_use]
+    pub fn extraction(mut self, extraction: Extraction) -> IndexOptions {
+        self.extraction = extraction;
         self
     }
 

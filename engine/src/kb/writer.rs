@@ -10,7 +10,9 @@ use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
-use crate::ingest::run::{SealOptions, SealReport, Session, SourceInfo, document_of};
+use crate::ingest::run::{SealOptions, SealReport, Session, SourceInfo};
+use crate::ingest::worker::extraction::Extraction;
+use crate::ingest::worker::extractor::Extractor;
 use crate::progress::{Hook, Reporter};
 use crate::types::Document;
 
@@ -142,12 +144,20 @@ impl KbWriter {
         replaced.map(|_| ())
     }
 
-    /// Adds the content of a file, read as the ending of `path` says.
+    /// Reads files that are given to [`KbWriter::add_bytes`] and [`KbWriter::replace_bytes`] where `extraction`
+    /// says, instead of by the default of the process.
+    #[must_use]
+    pub fn extraction(mut self, extraction: Extraction) -> KbWriter {
+        self.session.extractor = Extractor::new(extraction);
+        self
+    }
+
+    /// Adds the content of a file, read as its bytes and the ending of `path` say.
     ///
     /// # Errors
-    /// As [`KbWriter::add`]; [`crate::Error::InvalidArgument`] when no text can be taken from the bytes.
+    /// As [`KbWriter::add`] and [`Extraction::extract`].
     pub fn add_bytes(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        let document = document_of(path, bytes)?;
+        let document = self.session.document_of(path, bytes)?;
         self.add_from(document, SourceInfo::of(bytes), false)
             .map(|_| ())
     }
@@ -158,7 +168,7 @@ impl KbWriter {
     /// # Errors
     /// As [`KbWriter::add_bytes`], without [`crate::Error::DocumentExists`].
     pub fn replace_bytes(&mut self, path: &str, bytes: &[u8]) -> Result<bool> {
-        let document = document_of(path, bytes)?;
+        let document = self.session.document_of(path, bytes)?;
         self.add_from(document, SourceInfo::of(bytes), true)
     }
 

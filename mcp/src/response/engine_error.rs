@@ -135,6 +135,11 @@ fn sentence(error: &Error) -> String {
         Error::TooMany { what, count, limit } => {
             format!("{count} {what}, and the limit is {limit}")
         }
+        // Where the program lies is a detail of the server's machine.
+        Error::NoExtractionWorker { path, .. } => format!(
+            "{:?}: this server cannot start the process that reads such files",
+            short(path)
+        ),
         Error::Cancelled => "stopped on request".to_owned(),
         other => other.to_string(),
     }
@@ -352,6 +357,22 @@ mod tests {
                 count: 2,
                 limit: 1,
             },
+            Error::Encrypted {
+                path: name(),
+                reason: name(),
+            },
+            Error::ExtractionLimit {
+                path: name(),
+                reason: name(),
+            },
+            Error::ExtractionFailed {
+                path: name(),
+                reason: name(),
+            },
+            Error::NoExtractionWorker {
+                path: name(),
+                reason: "/usr/bin/kb --worker".to_owned(),
+            },
             Error::Cancelled,
         ]
     }
@@ -408,6 +429,10 @@ mod tests {
             "PATH_NOT_FOUND",
             "FILE_TOO_LARGE",
             "FILE_TOO_LARGE",
+            "ENCRYPTED",
+            "EXTRACTION_LIMIT",
+            "EXTRACTION_FAILED",
+            "NO_EXTRACTION_WORKER",
             "CANCELLED",
         ];
         assert_eq!(codes, expected);

@@ -119,6 +119,12 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         text("Is it mounted? Nothing was changed")
     }),
     ("FILE_TOO_LARGE", no_remedy),
+    ("ENCRYPTED", |_| text("Remove the password first")),
+    ("EXTRACTION_LIMIT", no_remedy),
+    ("EXTRACTION_FAILED", no_remedy),
+    ("NO_EXTRACTION_WORKER", |_| {
+        text("Whoever runs the server can start it again")
+    }),
     ("CANCELLED", |_| text("Nothing was changed")),
 ];
 

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use kb_engine::{BUILT_IN_MODEL, Error, IndexOptions, Kb, KbWriter, Report, Skipped};
+use kb_engine::{
+    BUILT_IN_MODEL, Error, IndexOptions, Kb, KbWriter, Report, Skipped, worker_protection,
+};
 
 use crate::args::{IndexArguments, VectorsArgument};
 use crate::exit::Exit;
@@ -58,6 +60,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     {
         output.note(&new_model_note(before));
     }
+    note_open_worker(arguments, output);
     if report.documents == 0 && !report.has_changes() {
         note_nothing_to_index(arguments, &target, &report, output);
         return Ok(Exit::Nothing);
@@ -85,6 +88,16 @@ fn options(arguments: &IndexArguments) -> IndexOptions {
         .root(arguments.root.clone())
         .rebuild(arguments.rebuild)
         .vectors(arguments.vectors.map(VectorsArgument::codec))
+}
+
+/// Says where a worker had less protection than others of its system have.
+fn note_open_worker(arguments: &IndexArguments, output: &mut Output) {
+    let is_open = worker_protection().is_some_and(|worker| !worker.has_sandbox);
+    if is_open && cfg!(target_os = "linux") && !arguments.quiet {
+        output.note(
+            "this system refuses a filter of system calls: documents were read under limits of memory and time alone",
+        );
+    }
 }
 
 /// What a run would change. No lock is taken, and the file need not be writable.

@@ -35,4 +35,9 @@ mod text_builder;
 mod word;
 
 pub use extractor::extract;
+#[cfg(feature = "testing")]
+pub(in crate::ingest) use recognise::TRIAL_SIGNATURE;
+pub use recognise::{Isolation, isolation_of};
+pub(in crate::ingest) use skip_reason::MAX_TEXT_BYTES;
+pub use skip_reason::SkipReason;
 pub use sniff::{Sniffed, sniff};

@@ -17,6 +17,9 @@ use crate::ingest::extract::text;
 const MAIN_PART_BYTES: u64 = 64 << 10;
 /// Bytes of a text in which it shows what it is.
 const TEXT_START_BYTES: usize = 1024;
+/// How files begin whose extraction misbehaves as they say: see `ingest/worker/trial.rs`.
+#[cfg(feature = "testing")]
+pub(in crate::ingest) const TRIAL_SIGNATURE: &[u8] = b"%KB-TRIAL ";
 
 /// The format of a file that is no text; `None` for text, and for what is none of the table. Of a file that fits
 /// several, as a compound file with a workbook and a document in it may, the one of its name.
@@ -45,19 +48,37 @@ pub(super) fn of_text_start(source: &str) -> Option<&'static Format> {
     rows.find(|row| matches!(row.mark, Mark::TextStart(is_it) if is_it(source)))
 }
 
-/// Whether a file is read in the worker process. Decided from its first bytes and its name, so that nothing of what
-/// it holds is read before; a package or a compound file always is.
-#[cfg_attr(not(test), expect(dead_code, reason = "the worker process asks"))]
-pub(in crate::ingest) fn needs_worker(document_path: &str, bytes: &[u8]) -> bool {
+/// Where a file may be extracted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// In the process that has it.
+    InProcess,
+    /// In a worker where the host has one: a text whose reader is not as simple as that of Markdown.
+    WorkerIfAny,
+    /// In a worker: packed and binary formats.
+    Worker,
+}
+
+/// Where a file may be extracted. Decided from its first bytes and its name, so that nothing of what it holds is
+/// read before; a package or a compound file always needs a worker.
+pub fn isolation_of(document_path: &str, bytes: &[u8]) -> Isolation {
+    #[cfg(feature = "testing")]
+    if bytes.starts_with(TRIAL_SIGNATURE) {
+        return Isolation::Worker;
+    }
     #[cfg(any(feature = "office", feature = "sheets"))]
     if bytes.starts_with(zip_package::SIGNATURE) || bytes.starts_with(compound_file::SIGNATURE) {
-        return true;
+        return Isolation::Worker;
     }
     if let Some(format) = of_start(document_path, bytes) {
-        return format.needs_worker;
+        return if format.needs_worker {
+            Isolation::Worker
+        } else {
+            Isolation::InProcess
+        };
     }
     if text::binary_format(bytes).is_some() {
-        return false;
+        return Isolation::InProcess;
     }
     let named = file_types::from_name(document_path);
     let format = match named.filter(|named| !file_types::is_packed(named.name)) {
@@ -67,7 +88,11 @@ pub(in crate::ingest) fn needs_worker(document_path: &str, bytes: &[u8]) -> bool
             of_text_start(&String::from_utf8_lossy(&text::as_utf_8(head)))
         }
     };
-    format.is_some_and(|format| format.needs_worker)
+    if format.is_some_and(|format| format.needs_worker) {
+        Isolation::WorkerIfAny
+    } else {
+        Isolation::InProcess
+    }
 }
 
 fn of_start(document_path: &str, bytes: &[u8]) -> Option<&'static Format> {

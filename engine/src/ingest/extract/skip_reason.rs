@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Stored text of one document, in bytes.
-pub(super) const MAX_TEXT_BYTES: usize = 64 << 20;
+pub(in crate::ingest) const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// Why a file yields no document.
 #[derive(Debug, Clone, PartialEq, Eq)]

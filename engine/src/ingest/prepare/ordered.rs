@@ -43,6 +43,9 @@ pub trait Work<J, O>: Sync {
 
     /// The result of a job that panicked.
     fn panicked(&self, job: &J) -> O;
+
+    /// No further result is wanted: whoever waits inside [`Work::work`] may give up.
+    fn stop(&self) {}
 }
 
 /// Draws jobs from `jobs`, has each done on one of so many threads (0: one per core), and delivers jobs
@@ -65,7 +68,7 @@ pub(crate) fn in_order<J: Send, O: Send>(
     };
     std::thread::scope(|scope| {
         // Workers see it before their next job, so the scope ends soon, also after a panic here.
-        let _stop = StopAtEnd(&queue);
+        let _stop = StopAtEnd(&queue, work);
         let (mut started, mut is_ended) = (0, false);
         loop {
             match queue.next(is_ended) {
@@ -96,10 +99,11 @@ pub(crate) fn in_order<J: Send, O: Send>(
 }
 
 /// Stops the workers when the delivering side ends, however it does.
-struct StopAtEnd<'q, J, O>(&'q Queue<J, O>);
+struct StopAtEnd<'q, J, O, W: Work<J, O>>(&'q Queue<J, O>, &'q W);
 
-impl<J, O> Drop for StopAtEnd<'_, J, O> {
+impl<J, O, W: Work<J, O>> Drop for StopAtEnd<'_, J, O, W> {
     fn drop(&mut self) {
+        self.1.stop();
         self.0.lock().is_stopped = true;
         self.0.changed.notify_all();
     }

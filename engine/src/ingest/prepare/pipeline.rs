@@ -1,11 +1,12 @@
 //! walk -> extract -> chunk -> embed on all cores, in the order of paths.
 
 use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::ingest::changes::comparison::Candidate;
-use crate::ingest::extract;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::ordered::{Job, Work, in_order};
 use crate::ingest::prepare::preparer::{Chunking, Prepared, Preparer, Source};
@@ -14,6 +15,8 @@ use crate::ingest::report::Skipped;
 use crate::ingest::secrets;
 use crate::ingest::source::open::OpenError;
 use crate::ingest::walk::SourceFile;
+use crate::ingest::worker::extractor::Extractor;
+use crate::ingest::worker::refusal::{Refusal, RefusalKind};
 use crate::progress::Reporter;
 use crate::store::skipped::SkippedRecord;
 use crate::types::DocumentId;
@@ -94,7 +97,10 @@ impl Preparation<'_> {
         in_order(
             self.options.threads,
             reporter,
-            &Prepare(*self),
+            &Prepare {
+                preparation: *self,
+                stop: Arc::default(),
+            },
             || {
                 reporter.tick()?;
                 Ok(inputs()?.map(|input| match input {
@@ -115,18 +121,42 @@ impl Preparation<'_> {
     }
 }
 
-struct Prepare<'p>(Preparation<'p>);
+struct Prepare<'p> {
+    preparation: Preparation<'p>,
+    /// Ends the extraction of files that nobody waits for any more.
+    stop: Arc<AtomicBool>,
+}
+
+/// What a thread keeps between files.
+struct PrepareState<'p> {
+    extractor: Extractor,
+    preparer: Preparer<'p>,
+}
 
 impl<'p> Work<Input, Outcome> for Prepare<'p> {
-    type State = Preparer<'p>;
+    type State = PrepareState<'p>;
 
-    fn begin(&self) -> Preparer<'p> {
-        Preparer::new(self.0.model, self.0.range)
+    fn begin(&self) -> PrepareState<'p> {
+        let extraction = self.preparation.options.extraction.clone();
+        PrepareState {
+            extractor: Extractor::with_stop(extraction, Arc::clone(&self.stop)),
+            preparer: Preparer::new(self.preparation.model, self.preparation.range),
+        }
     }
 
-    fn work(&self, preparer: &mut Preparer<'p>, input: &mut Input) -> Outcome {
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn work(&self, state: &mut PrepareState<'p>, input: &mut Input) -> Outcome {
+        let PrepareState {
+            extractor,
+            preparer,
+        } = state;
         match input {
-            Input::File(candidate) => prepare(preparer, candidate, self.0.options),
+            Input::File(candidate) => {
+                prepare(extractor, preparer, candidate, self.preparation.options)
+            }
             Input::Document(preserved) => {
                 let Some((document, source, chunking)) = preserved.parts.take() else {
                     return unread(preserved.path.clone(), "prepared before".to_owned());
@@ -153,17 +183,19 @@ impl<'p> Work<Input, Outcome> for Prepare<'p> {
     fn panicked(&self, input: &Input) -> Outcome {
         let reason = "extraction failed inside; please report this file".to_owned();
         match input {
-            Input::File(candidate) if candidate.stored.is_none() => {
-                skipped(&candidate.file, reason, NOT_HASHED)
-            }
-            Input::File(candidate) => unread(candidate.file.document_path.clone(), reason),
+            Input::File(candidate) => failed(candidate, reason, NOT_HASHED),
             Input::Document(preserved) => unread(preserved.path.clone(), reason),
             Input::Remove(..) | Input::Forget(_) | Input::Note(..) => Outcome::Removed,
         }
     }
 }
 
-fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOptions) -> Outcome {
+fn prepare(
+    extractor: &mut Extractor,
+    preparer: &mut Preparer<'_>,
+    candidate: &Candidate,
+    options: &IndexOptions,
+) -> Outcome {
     let file = &candidate.file;
     if candidate.same_metadata && candidate.is_same() {
         return Outcome::Unchanged;
@@ -185,10 +217,10 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     if is_same && !candidate.is_unsearched {
         return Outcome::Same;
     }
-    let document = match extract::extract(&file.document_path, &bytes) {
+    let document = match extractor.extract(&file.document_path, &bytes) {
         Ok(document) => document,
         Err(_) if is_same => return Outcome::Same,
-        Err(reason) => return skipped(file, reason.to_string(), hash),
+        Err(refusal) => return refused(candidate, refusal, hash),
     };
     if is_checked && let Some(secret) = secrets::secret_in(&document) {
         return skipped(file, secret.to_string(), hash);
@@ -205,6 +237,27 @@ fn prepare(preparer: &mut Preparer<'_>, candidate: &Candidate, options: &IndexOp
     match preparer.prepare(document, source, Chunking::Auto) {
         Ok(prepared) => Outcome::Prepared(Box::new(prepared)),
         Err(error) => skipped(file, error.to_string(), hash),
+    }
+}
+
+/// A file without a document: remembered until it changes, unless it may be read the next time.
+fn refused(candidate: &Candidate, refusal: Refusal, hash: [u8; 32]) -> Outcome {
+    let Refusal { kind, reason } = refusal;
+    match kind {
+        RefusalKind::Unreadable | RefusalKind::Encrypted | RefusalKind::Limit => {
+            skipped(&candidate.file, reason, hash)
+        }
+        RefusalKind::Failed => failed(candidate, reason, hash),
+        RefusalKind::Interrupted | RefusalKind::NoWorker => {
+            unread(candidate.file.document_path.clone(), reason)
+        }
+    }
+}
+
+fn failed(candidate: &Candidate, reason: String, hash: [u8; 32]) -> Outcome {
+    match candidate.stored {
+        None => skipped(&candidate.file, reason, hash),
+        Some(_) => unread(candidate.file.document_path.clone(), reason),
     }
 }
 

@@ -14,6 +14,15 @@ use crate::store::documents::DocumentRecord;
 use crate::types::{Document, DocumentId};
 
 impl Session {
+    /// The document of a file that is given as bytes.
+    ///
+    /// # Errors
+    /// As [`crate::Extraction::extract`].
+    pub(crate) fn document_of(&mut self, path: &str, bytes: &[u8]) -> Result<Document> {
+        let document = self.extractor.extract(path, bytes);
+        document.map_err(|refusal| refusal.into_error(path))
+    }
+
     /// Prepares a document for the next commit. True when the path had one, which is replaced if
     /// `may_replace`.
     ///

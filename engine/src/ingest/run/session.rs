@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::prepare::preparer::{Prepared, Preparer};
 use crate::ingest::run::new_file::PROGRAM;
+use crate::ingest::worker::extraction::Extraction;
+use crate::ingest::worker::extractor::Extractor;
 use crate::progress::Reporter;
 use crate::types::DocumentId;
 
@@ -32,6 +34,8 @@ pub(crate) struct Session {
     pub(super) open: Option<LockedFile>,
     /// Cuts, analyses and embeds added documents.
     pub(super) preparer: Preparer<'static>,
+    /// Reads files that are given as bytes.
+    pub(crate) extractor: Extractor,
     /// What the next commit does, by document path.
     pub(super) pending: BTreeMap<String, PendingChange>,
     /// The embedding model that made the vectors of the file before this writer embedded them again.
@@ -105,6 +109,7 @@ impl Session {
             creates: true,
             open: None,
             preparer: Preparer::new(model, model.quantiser_range()),
+            extractor: Extractor::new(Extraction::default()),
             pending: BTreeMap::new(),
             model_before: None,
         })

@@ -1,8 +1,8 @@
 //! What a caller gives beside the text of a document.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ingest::clock::now_ms;
-use crate::ingest::extract;
+use crate::ingest::worker::extraction::Extraction;
 use crate::types::Document;
 
 /// What the .kb stores about the file that a document was made from.
@@ -27,13 +27,10 @@ impl SourceInfo {
     }
 }
 
-/// The document that the bytes of a file are, by the ending of `path`.
+/// The document that the bytes of a file are, by [`Extraction::extract`] of the default of this process.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] when no text can be taken from them.
+/// As [`Extraction::extract`].
 pub fn document_of(path: &str, bytes: &[u8]) -> Result<Document> {
-    extract::extract(path, bytes).map_err(|reason| Error::InvalidArgument {
-        argument: "document",
-        reason: format!("{path:?}: {reason}"),
-    })
+    Extraction::default().extract(path, bytes)
 }

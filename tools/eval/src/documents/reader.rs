@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
-use kb_engine::PartContent;
+use kb_engine::{Extraction, PartContent};
 use serde_json::{Value, json};
 
 use super::score;
@@ -88,7 +88,7 @@ fn read(job: &Job) -> Result<Value> {
     let mut result = None;
     for _ in 0..job.repetitions.max(1) {
         let start = thread_cpu_ns();
-        let read = kb_engine::document_of(&job.name, &bytes);
+        let read = Extraction::InProcess.extract(&job.name, &bytes);
         cpu_ns = cpu_ns.min(thread_cpu_ns().saturating_sub(start));
         result = Some(read);
     }

@@ -6,7 +6,7 @@ use crate::ingest::extract::extract;
 use crate::ingest::extract::package::test_files::{
     compound_file, compound_file_with, odf, package, relationships,
 };
-use crate::ingest::extract::recognise::{needs_worker, recognise};
+use crate::ingest::extract::recognise::{Isolation, isolation_of, recognise};
 use crate::ingest::extract::sheets::tests::{ods_of, xlsx_of};
 use crate::ingest::extract::sheets::xls::tests::{label, record, xls};
 use crate::ingest::extract::slides::tests::{ppt, pptx};
@@ -113,22 +113,24 @@ fn formats_of_the_table_have_names_and_media_types() {
 
 #[test]
 fn all_but_plain_text_goes_to_the_worker() {
+    use Isolation::{InProcess, Worker, WorkerIfAny};
+
     for (_, bytes) in samples() {
-        assert!(needs_worker("a.txt", &bytes));
+        assert_eq!(isolation_of("a.txt", &bytes), Worker);
     }
     for (name, bytes, needs) in [
-        ("a.txt", &b"words"[..], false),
-        ("a.md", b"# words", false),
-        ("a.rs", b"fn main() {}", false),
-        ("a.csv", b"a,b", false),
-        ("a.html", b"words", true),
-        ("a", b" <!DOCTYPE html>", true),
-        ("a.doc", b"\xEF\xBB\xBF<html>", true),
-        ("a.doc", b"words", false),
-        ("a.txt", b"<html>", false),
-        ("a.html", b"\x89PNG\r\n\x1a\n\0\0\0\x0d", false),
+        ("a.txt", &b"words"[..], InProcess),
+        ("a.md", b"# words", InProcess),
+        ("a.rs", b"fn main() {}", InProcess),
+        ("a.csv", b"a,b", InProcess),
+        ("a.html", b"words", WorkerIfAny),
+        ("a", b" <!DOCTYPE html>", WorkerIfAny),
+        ("a.doc", b"\xEF\xBB\xBF<html>", WorkerIfAny),
+        ("a.doc", b"words", InProcess),
+        ("a.txt", b"<html>", InProcess),
+        ("a.html", b"\x89PNG\r\n\x1a\n\0\0\0\x0d", InProcess),
     ] {
-        assert_eq!(needs_worker(name, bytes), needs, "{name}");
+        assert_eq!(isolation_of(name, bytes), needs, "{name}");
     }
 }
 

@@ -1,0 +1,257 @@
+//! A document in an answer of a worker: its fields, which are checked against its text when they are read.
+//!
+//! Numbers are little-endian and of fixed width, texts and lists behind their length as u32, an optional number
+//! behind a byte that is 1 when it is there.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::file_types;
+use crate::types::part::{self, Part, PartContent, PartKind};
+use crate::types::{Class, Document, Heading, Page, PageSource, Sheet, Slide, line_ends};
+
+/// All fields of a document but its path, which its parent knows, and its text.
+pub(super) fn encode_fields(document: &Document) -> Vec<u8> {
+    let mut out = Fields::default();
+    out.text(&document.file_type);
+    out.text(&document.language);
+    out.bytes.push(document.class as u8);
+    out.text(&document.title);
+    out.list(&document.metadata, |out, (key, value)| {
+        out.text(key);
+        out.text(value);
+    });
+    out.list(&document.outline, |out, heading| {
+        out.bytes.push(heading.level);
+        out.number(heading.start);
+        out.number(heading.line);
+        out.text(&heading.title);
+    });
+    out.list(&document.parts, encode_part);
+    out.list(&document.line_numbers, |out, line| out.number(*line));
+    out.bytes
+}
+
+fn encode_part(out: &mut Fields, part: &Part) {
+    out.number(part.start);
+    out.number(part.line);
+    out.bytes.push(part.content.kind() as u8);
+    match &part.content {
+        PartContent::Page(page) => {
+            out.bytes.push(page.source as u8);
+            out.text(&page.label);
+        }
+        PartContent::Sheet(sheet) => {
+            out.text(&sheet.name);
+            out.number(sheet.rows);
+            out.number(sheet.columns);
+            out.option(sheet.header_row);
+            out.bytes.push(u8::from(sheet.is_hidden));
+            out.number(sheet.uncalculated);
+            out.list(&sheet.runs, |out, (line, row)| {
+                out.number(*line);
+                out.number(*row);
+            });
+        }
+        PartContent::Slide(slide) => {
+            out.text(&slide.title);
+            out.option(slide.notes);
+            out.bytes.push(u8::from(slide.is_hidden));
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Fields {
+    bytes: Vec<u8>,
+}
+
+impl Fields {
+    fn number(&mut self, number: u32) {
+        self.bytes.extend(number.to_le_bytes());
+    }
+
+    /// What is too long for its length makes the record too long to be sent.
+    fn length(&mut self, length: usize) {
+        self.number(u32::try_from(length).unwrap_or(u32::MAX));
+    }
+
+    fn option(&mut self, number: Option<u32>) {
+        self.bytes.push(u8::from(number.is_some()));
+        self.bytes
+            .extend(number.map(u32::to_le_bytes).iter().flatten());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.length(text.len());
+        self.bytes.extend(text.as_bytes());
+    }
+
+    fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Fields, &T)) {
+        self.length(items.len());
+        for one in items {
+            item(self, one);
+        }
+    }
+}
+
+/// What is wrong with the fields or the text, as a few words.
+type Fault = &'static str;
+
+/// The document under the name `path` with these fields and this text. Linear in both.
+///
+/// # Errors
+/// A lie: fields that end early or go on, a number that names nothing, headings, parts or lines that do not
+/// stand in the text.
+pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document, Fault> {
+    let mut rest = Reader { rest: fields };
+    let file_type = rest.text()?;
+    let language = rest.text()?;
+    let known = file_types::from_type(&file_type).ok_or("an unknown file type")?;
+    if !language.is_empty() && language != known.language {
+        return Err("a language that is not of its type");
+    }
+    let document = Document {
+        path: path.nfc().collect(),
+        file_type,
+        language,
+        class: Class::from_number(rest.byte()?).ok_or("an unknown class")?,
+        title: rest.text()?,
+        metadata: rest.list(8, |rest| Ok((rest.text()?, rest.text()?)))?,
+        outline: rest.list(13, |rest| {
+            Ok(Heading {
+                level: rest.byte()?,
+                start: rest.number()?,
+                line: rest.number()?,
+                title: rest.text()?,
+            })
+        })?,
+        parts: rest.list(9, decode_part)?,
+        line_numbers: rest.list(4, Reader::number)?,
+        text,
+    };
+    if !rest.rest.is_empty() {
+        return Err("bytes behind its fields");
+    }
+    match fault_in(&document) {
+        Some(fault) => Err(fault),
+        None => Ok(document),
+    }
+}
+
+fn decode_part(rest: &mut Reader<'_>) -> Result<Part, Fault> {
+    let (start, line) = (rest.number()?, rest.number()?);
+    let content = match rest.byte()? {
+        kind if kind == PartKind::Page as u8 => PartContent::Page(Page {
+            source: PageSource::from_number(rest.byte()?).ok_or("an unknown source of pages")?,
+            label: rest.text()?,
+        }),
+        kind if kind == PartKind::Sheet as u8 => PartContent::Sheet(Sheet {
+            name: rest.text()?,
+            rows: rest.number()?,
+            columns: rest.number()?,
+            header_row: rest.option()?,
+            is_hidden: rest.flag()?,
+            uncalculated: rest.number()?,
+            runs: rest.list(8, |rest| Ok((rest.number()?, rest.number()?)))?,
+        }),
+        kind if kind == PartKind::Slide as u8 => PartContent::Slide(Slide {
+            title: rest.text()?,
+            notes: rest.option()?,
+            is_hidden: rest.flag()?,
+        }),
+        _ => return Err("an unknown kind of part"),
+    };
+    Ok(Part {
+        start,
+        line,
+        content,
+    })
+}
+
+/// What extraction in this process gives by construction: later rooms take it at its word.
+fn fault_in(document: &Document) -> Option<Fault> {
+    let text = &document.text;
+    let starts = document.outline.iter().map(|heading| heading.start);
+    let stands = |heading: &Heading| {
+        (1..=6).contains(&heading.level) && text.is_char_boundary(heading.start as usize)
+    };
+    if !starts.is_sorted() || !document.outline.iter().all(stands) {
+        return Some("headings that do not stand in its text");
+    }
+    let numbers = &document.line_numbers;
+    let whole_lines = line_ends(text) as usize;
+    let lines = whole_lines + usize::from(!text.is_empty() && !text.ends_with('\n'));
+    if !numbers.is_empty() && (numbers.len() != lines || !numbers.is_sorted()) {
+        return Some("numbers that are not those of its lines");
+    }
+    if !numbers.is_empty() && !document.parts.is_empty() {
+        return Some("parts in a text whose lines are not those of its file");
+    }
+    part::fault_in(&document.parts, text)
+}
+
+/// Takes fields from the front.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let (array, rest) = self
+            .rest
+            .split_first_chunk()
+            .ok_or("fields that end early")?;
+        self.rest = rest;
+        Ok(*array)
+    }
+
+    fn byte(&mut self) -> Result<u8, Fault> {
+        let [byte] = self.array()?;
+        Ok(byte)
+    }
+
+    fn number(&mut self) -> Result<u32, Fault> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn flag(&mut self) -> Result<bool, Fault> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err("a flag that is neither 0 nor 1"),
+        }
+    }
+
+    fn option(&mut self) -> Result<Option<u32>, Fault> {
+        let is_there = self.flag()?;
+        is_there.then(|| self.number()).transpose()
+    }
+
+    fn text(&mut self) -> Result<String, Fault> {
+        let length = self.number()? as usize;
+        let (text, rest) = self
+            .rest
+            .split_at_checked(length)
+            .ok_or("fields that end early")?;
+        self.rest = rest;
+        let text = std::str::from_utf8(text).map_err(|_| "a field that is not UTF-8")?;
+        Ok(text.to_owned())
+    }
+
+    /// Items that take at least so many bytes each.
+    fn list<T>(
+        &mut self,
+        item_bytes: usize,
+        mut item: impl FnMut(&mut Self) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let count = self.number()? as usize;
+        if count > self.rest.len() / item_bytes {
+            return Err("a list that is longer than its fields");
+        }
+        let mut items = Vec::with_capacity(count);
+        for _ in 0..count {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+}
