@@ -270,7 +270,7 @@ fn ls_skipped_lists_files_that_were_not_read() {
     assert_eq!(below[0]["reason"], DAMAGED_PDF);
     assert_eq!(below[0]["size_bytes"], 17);
     let info = folder.kb(["info", "--json"]).expect(0).json_lines();
-    assert_eq!(info[0]["skipped"][DAMAGED_PDF], 1);
+    assert_eq!(info[0]["skipped"]["damaged (PDF)"], 1);
     let told = folder.kb(["info"]).expect(0);
     assert!(told.stdout.contains("skipped     4 files: "), "{told:#?}");
     // Sealed, it knows nothing of its folder.

@@ -378,8 +378,9 @@ fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
 fn index(path: &Path, source: &Path, options: &IndexOptions) -> Report {
     let mut writer = KbWriter::open_or_create(path).unwrap();
     let paths = [source.to_path_buf()];
+    let options = options.clone().extraction(crate::Extraction::InProcess);
     writer
-        .index(&paths, options, &mut Progress::ignore)
+        .index(&paths, &options, &mut Progress::ignore)
         .unwrap()
 }
 

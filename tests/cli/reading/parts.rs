@@ -264,7 +264,7 @@ fn an_outline_lists_sheets_slides_or_pages() {
     );
     assert_eq!(
         text(&folder, &["outline", "talk.pptx"]),
-        "talk.pptx  The new lens  3 slides, 137 B\n  1  The new lens\n  2  (no name)  hidden\n  3  Thanks\n"
+        "talk.pptx  The new lens  3 slides, 124 B\n  1  The new lens\n  2  (no name)  hidden\n  3  Thanks\n"
     );
     let told = objects(&folder, &["outline", "ledger.xlsx", "--json"]);
     assert_eq!(

@@ -107,8 +107,10 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
     let file_type = rest.text()?;
     let language = rest.text()?;
     let known = file_types::from_type(&file_type).ok_or("an unknown file type")?;
-    if !language.is_empty() && language != known.language {
-        return Err("a language that is not of its type");
+    // A notebook has the language of its cells, one of those that are known.
+    let is_of_cells = file_types::canonical_language(&language) == Some(language.as_str());
+    if !language.is_empty() && language != known.language && !is_of_cells {
+        return Err("an unknown language");
     }
     let document = Document {
         path: path.nfc().collect(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use kb_engine::escape::{escape_line, escape_text};
-use kb_engine::{Document, KbWriter};
+use kb_engine::{Document, Extraction, KbWriter};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -28,6 +28,8 @@ impl Fixture {
     }
 
     pub(in crate::tools) fn of(files: &[(&str, &[(&str, &str)])], allow_write: bool) -> Fixture {
+        // The program of a test is no worker.
+        Extraction::InProcess.install_default();
         let folder = tempfile::tempdir().unwrap();
         let mut opened = Vec::new();
         for (name, documents) in files {
