@@ -92,8 +92,8 @@ const SEND_TEXT: &str =
 /// The document in the bytes of an upload, read as a file named `read_as`.
 ///
 /// # Errors
-/// `UNSUPPORTED_MIME_TYPE` for a format that is not read, an encrypted or a damaged file; `INVALID_ARGUMENT` for
-/// what is no text.
+/// `UNSUPPORTED_MIME_TYPE` for a format that is not read or a damaged file; `ENCRYPTED`; `EXTRACTION_LIMIT` and
+/// `EXTRACTION_FAILED` for what is too much for its reader; `INVALID_ARGUMENT` for what is no text.
 pub(super) fn document(read_as: &str, bytes: &[u8]) -> Result<Document, ToolError> {
     document_of(read_as, bytes).map_err(|error| match (error, sniff(bytes)) {
         (Error::InvalidArgument { reason, .. }, Sniffed::Binary(_)) => {

@@ -156,7 +156,8 @@ fn only_a_worker_of_this_version_is_taken_for_one() {
 
 #[test]
 fn answers_that_contradict_themselves_are_lies() {
-    let changes: [(&str, fn(&mut Document)); 9] = [
+    type Lie = (&'static str, fn(&mut Document));
+    let changes: [Lie; 9] = [
         ("an unknown file type", |it| it.file_type = "secret".into()),
         ("an unknown language", |it| it.language = "secret".into()),
         ("headings that do not stand", |it| {
