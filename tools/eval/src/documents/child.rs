@@ -37,7 +37,8 @@ pub(super) struct Reading<'a> {
     pub(super) name: &'a str,
     pub(super) format: &'a str,
     pub(super) oracle: Option<&'a Path>,
-    pub(super) repetitions: u32,
+    /// Whether its time counts: it is then read for a while.
+    pub(super) is_timed: bool,
 }
 
 /// What came of it.
@@ -84,7 +85,7 @@ pub(super) fn read(reading: &Reading, limits: Limits) -> Result<Measured> {
         .args(["--name", reading.name, "--format", reading.format])
         .args(["--memory", &limits.memory_bytes.to_string()])
         .args(["--cpu", &limits.cpu_seconds.to_string()])
-        .args(["--repeat", &reading.repetitions.to_string()])
+        .args(["--timed", &reading.is_timed.to_string()])
         .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::null())
         .stdout(stdout.try_clone()?)

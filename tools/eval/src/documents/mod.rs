@@ -24,9 +24,6 @@ use anyhow::{Context, Result, bail};
 use corpus::{CorpusFile, FORMATS};
 use serde_json::{Map, Value};
 
-/// Times that a file is read where time is measured; the fastest counts.
-const REPETITIONS: u32 = 3;
-
 /// Broken files of a run that does not say how many, and of a quick run.
 const MUTANTS: usize = 840;
 const QUICK_MUTANTS: usize = 60;
@@ -98,7 +95,7 @@ fn run_accuracy(options: &Options, figures: &mut Map<String, Value>) -> Result<b
     let mut files = corpus::files(&options.folder)?;
     files.retain(is_asked);
     let is_timed = !options.is_quick;
-    let results = accuracy::measure(&files, if is_timed { REPETITIONS } else { 1 })?;
+    let results = accuracy::measure(&files, is_timed)?;
     if options.formats.is_some() {
         accuracy::print_files(&results);
     }

@@ -67,7 +67,7 @@ pub(super) fn run(originals: &[Original], count: usize, seed: u64) -> Result<Sum
             name: &original.name,
             format: &original.format,
             oracle: None,
-            repetitions: 1,
+            is_timed: false,
         };
         let measured = child::read(&reading, LIMITS)?;
         summary.mutants += 1;

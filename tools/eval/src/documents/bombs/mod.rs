@@ -73,7 +73,7 @@ pub(super) fn run(formats: Option<&[String]>, is_quick: bool) -> Result<(Value, 
             name: bomb.name,
             format,
             oracle: None,
-            repetitions: 1,
+            is_timed: false,
         };
         let measured = child::read(&reading, LIMITS)?;
         let (result, is_bounded) = match &measured.outcome {

@@ -9,7 +9,8 @@ pub(super) const BOMBS: &[Bomb] = &[
         "300 000 nested dictionaries in a page",
         "a.pdf",
         nested_dictionaries,
-    ),
+    )
+    .long(),
     Bomb::new("bookmarks in a circle", "a.pdf", outline_cycle),
     Bomb::new("bookmarks 100 000 deep", "a.pdf", deep_outline).long(),
     Bomb::new("400 MB of content in 400 KB", "a.pdf", flate_bomb).long(),
