@@ -73,8 +73,28 @@ fn with_line_numbers() -> Document {
     }
 }
 
+/// Bookmarks that are not in the order of the text.
+fn with_bookmarks() -> Document {
+    let bookmark = |title: &str, start, line| Heading {
+        level: 1,
+        title: title.to_owned(),
+        start,
+        line,
+    };
+    Document {
+        outline: vec![bookmark("Two", 4, 2), bookmark("One", 0, 1)],
+        ..document(0)
+    }
+}
+
 fn examples() -> Vec<Document> {
-    vec![document(0), document(1), document(2), with_line_numbers()]
+    vec![
+        document(0),
+        document(1),
+        document(2),
+        with_line_numbers(),
+        with_bookmarks(),
+    ]
 }
 
 #[test]
