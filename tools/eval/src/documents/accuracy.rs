@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::bars::{self, PDF_PAGES_A_SECOND};
 use super::child::{self, Limits, Measured, Outcome, Reading};
 use super::corpus::{CorpusFile, FORMATS};
-use super::score::Metric;
+use super::metric::Metric;
 
 /// What a file of the corpus may use: many times what any of them needs.
 const LIMITS: Limits = Limits {

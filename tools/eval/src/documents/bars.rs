@@ -1,7 +1,7 @@
 //! What each score must reach. The floor is what throw-away readers reached before any was written here;
 //! the bar is what is asked for.
 
-use super::score::Metric;
+use super::metric::Metric;
 
 /// A score that has to be reached.
 #[derive(Debug, Clone, Copy)]

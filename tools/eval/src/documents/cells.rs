@@ -6,7 +6,7 @@ use kb_engine::cell_text::{self, Cell, CellValue};
 use kb_engine::{Document, PartContent, column_name};
 use serde_json::Value;
 
-use super::score::{FileScore, Metric, part_text};
+use super::metric::{FileScore, Metric, part_text};
 use super::words::ratio;
 
 /// Rows and columns of a sheet that are compared.

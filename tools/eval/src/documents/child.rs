@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::score::Metric;
+use super::metric::Metric;
 
 /// The hidden argument that makes this program a reader.
 pub(super) const READER: &str = "--reader";

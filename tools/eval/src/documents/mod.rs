@@ -9,6 +9,7 @@ mod bombs;
 mod cells;
 mod child;
 mod corpus;
+mod metric;
 mod mutants;
 mod mutate;
 mod reader;

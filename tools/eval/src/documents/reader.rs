@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use kb_engine::{Extraction, PartContent};
 use serde_json::{Value, json};
 
+use super::metric::FileScore;
 use super::score;
 
 /// How long a timed file is read again and again: the system counts the time of a thread in steps of 4 ms.
@@ -106,7 +107,7 @@ fn read(job: &Job) -> Result<Value> {
                     let oracle: Value = serde_json::from_str(&text)?;
                     score::score(&document, &oracle, &job.format)
                 }
-                None => score::FileScore::default(),
+                None => FileScore::default(),
             };
             let is_page = |content: &PartContent| matches!(content, PartContent::Page(_));
             let pages = document
