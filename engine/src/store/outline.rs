@@ -182,7 +182,8 @@ pub struct SectionAt {
     pub titles: Vec<String>,
     /// Its number: `2.1` is the first section directly under the second. Empty before the first heading.
     pub number: String,
-    /// From its heading to the next one of its level or above; before the first heading, up to that.
+    /// From its heading to the next one of its level or above, or where that goes back in the text, to the next
+    /// heading there; before the first heading, up to that.
     pub span: Span,
     /// Whether the titles do not tell it from the other sections: another one has the same, or they begin
     /// like the number of another one.
@@ -200,13 +201,21 @@ pub fn section_name(section: &SectionAt) -> String {
     }
 }
 
-/// The sections that a byte lies in, and how many headings begin up to it.
+/// How many headings there are up to the one that a byte lies under: that which begins nearest before it, of
+/// several at one place the last. Bookmarks of pages may go back in the text; all others ascend.
+fn count_to(headings: &[HeadingRecord<'_>], byte: u32) -> usize {
+    let before = (1..).zip(headings).filter(|(_, it)| it.start <= byte);
+    let nearest = before.max_by_key(|(_, heading)| heading.start);
+    nearest.map_or(0, |(count, _)| count)
+}
+
+/// The sections that a byte lies in, and how many headings there are up to the innermost.
 fn open_at<'h>(headings: &[HeadingRecord<'h>], byte: u32) -> (OpenSections<'h>, usize) {
     let mut open = OpenSections::default();
-    let before = headings.iter().take_while(|heading| heading.start <= byte);
-    let count = before
-        .inspect(|heading| open.push(heading.level, heading.title))
-        .count();
+    let count = count_to(headings, byte);
+    for heading in headings.iter().take(count) {
+        open.push(heading.level, heading.title);
+    }
     (open, count)
 }
 
@@ -224,7 +233,11 @@ pub fn section_at(headings: &[HeadingRecord<'_>], byte: u32, text_bytes: u32) ->
         Some(own) => next.level <= own.level,
         None => true,
     });
-    let end = next.next().map_or(text_bytes, |next| next.start);
+    let mut end = next.next().map_or(text_bytes, |next| next.start);
+    if count == 0 || end < start {
+        let starts = headings.iter().map(|heading| heading.start);
+        end = starts.filter(|it| *it > byte).min().unwrap_or(text_bytes);
+    }
     let number = open.number();
     SectionAt {
         is_ambiguous: !number.is_empty() && is_ambiguous(headings, &open.path(), &number),
@@ -239,10 +252,7 @@ pub fn section_at(headings: &[HeadingRecord<'_>], byte: u32, text_bytes: u32) ->
 
 /// Where the heading above the one of a byte begins; `None` for a section at the top.
 pub fn start_of_parent(headings: &[HeadingRecord<'_>], byte: u32) -> Option<u32> {
-    let count = headings
-        .iter()
-        .take_while(|heading| heading.start <= byte)
-        .count();
+    let count = count_to(headings, byte);
     let (own, before) = headings.get(..count)?.split_last()?;
     let mut above = before.iter().rev();
     let parent = above.find(|above| above.level < own.level && above.start < own.start)?;
@@ -337,30 +347,58 @@ impl<'h> OpenSections<'h> {
 /// Follows the headings of a document from its start to its end.
 #[derive(Debug)]
 pub struct SectionPath<'o> {
-    /// Headings not yet reached.
-    rest: &'o [Heading],
-    /// Those that the last byte lies under.
-    open: OpenSections<'o>,
+    outline: &'o [Heading],
+    /// The heading above each.
+    above: Vec<Option<usize>>,
+    /// The headings in the order of the text, which that of bookmarks need not be.
+    order: Vec<usize>,
+    /// How many of `order` were reached.
+    reached: usize,
 }
 
 impl<'o> SectionPath<'o> {
     /// Before the first byte.
     pub fn new(outline: &'o [Heading]) -> SectionPath<'o> {
+        let mut open: Vec<(u8, usize)> = Vec::new();
+        let above = outline.iter().enumerate().map(|(position, heading)| {
+            while open
+                .last()
+                .is_some_and(|(level, _)| *level >= heading.level)
+            {
+                open.pop();
+            }
+            let above = open.last().map(|(_, above)| *above);
+            open.push((heading.level, position));
+            above
+        });
+        let above = above.collect();
+        let mut order: Vec<usize> = (0..outline.len()).collect();
+        order.sort_by_key(|position| outline.get(*position).map(|heading| heading.start));
         SectionPath {
-            rest: outline,
-            open: OpenSections::default(),
+            outline,
+            above,
+            order,
+            reached: 0,
         }
     }
 
     /// Titles of the headings that `start` lies under, outermost first; `start` never goes back.
-    pub fn at(&mut self, start: u32) -> impl Iterator<Item = &'o str> + use<'_, 'o> {
-        while let Some((heading, rest)) = self.rest.split_first()
-            && heading.start <= start
-        {
-            self.open.push(heading.level, &heading.title);
-            self.rest = rest;
+    pub fn at(&mut self, start: u32) -> impl Iterator<Item = &'o str> + use<'o> {
+        let outline = self.outline;
+        let is_before = |position: &usize| {
+            let heading = outline.get(*position);
+            heading.is_some_and(|heading| heading.start <= start)
+        };
+        let rest = self.order.iter().skip(self.reached);
+        self.reached += rest.take_while(|position| is_before(position)).count();
+        let nearest = self.reached.checked_sub(1);
+        let mut next = nearest.and_then(|nearest| self.order.get(nearest).copied());
+        let mut titles = Vec::new();
+        while let Some(position) = next {
+            titles.extend(outline.get(position).map(|heading| heading.title.as_str()));
+            next = self.above.get(position).copied().flatten();
         }
-        self.open.titles()
+        titles.into_iter().rev()
     }
 }
 
@@ -440,5 +478,39 @@ mod tests {
             starts_within(&headings, Span { start: 10, end: 40 }),
             [30, 35]
         );
+    }
+
+    #[test]
+    fn bookmarks_that_go_back_have_sections_where_they_lead() {
+        let bookmarks = [
+            heading(1, "Chapters", 0),
+            heading(2, "Tides", 10),
+            heading(2, "Moon", 40),
+            heading(1, "Figures", 20),
+            heading(2, "A buoy", 30),
+            heading(2, "A chart", 50),
+        ];
+        let records: Vec<HeadingRecord<'_>> = bookmarks
+            .iter()
+            .map(|it| record(it.level, &it.title, it.start))
+            .collect();
+        let mut path = SectionPath::new(&bookmarks);
+        for (byte, titles, span) in [
+            (5, &["Chapters"][..], (0, 20)),
+            (15, &["Chapters", "Tides"], (10, 40)),
+            (25, &["Figures"], (20, 60)),
+            (35, &["Figures", "A buoy"], (30, 50)),
+            // The next of its level goes back: up to the next in the text.
+            (45, &["Chapters", "Moon"], (40, 50)),
+            (59, &["Figures", "A chart"], (50, 60)),
+        ] {
+            assert_eq!(path.at(byte).collect::<Vec<_>>(), titles, "{byte}");
+            let section = section_at(&records, byte, 60);
+            assert_eq!(section.titles, titles, "{byte}");
+            assert_eq!((section.span.start, section.span.end), span, "{byte}");
+        }
+        let front = [record(1, "b", 9), record(1, "a", 4)];
+        let section = section_at(&front, 0, 60);
+        assert_eq!((section.number.as_str(), section.span.end), ("", 4));
     }
 }

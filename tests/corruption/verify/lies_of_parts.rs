@@ -2,10 +2,13 @@
 
 use kb_engine::testing::container::Key;
 use kb_engine::testing::store::parts;
-use kb_engine::{DocumentId, PartContent, Sheet};
+use kb_engine::{
+    DocumentId, Heading, Kb, KbWriter, Part, PartContent, Progress, Sheet, VerifyOptions,
+};
 
 use super::lies::{assert_all_named, named};
 use super::{Sample, sample_bytes};
+use crate::support::{Folder, parts as documents};
 
 const LEDGER: &str = "ledger.xlsx";
 const PILOT_BOOK: &str = "pilot-book.pdf";
@@ -23,6 +26,37 @@ fn notes(content: &mut PartContent) -> &mut u32 {
         PartContent::Slide(slide) => slide.notes.as_mut().expect("notes"),
         _ => panic!("no slide"),
     }
+}
+
+#[test]
+fn bookmarks_that_go_back_and_empty_last_sheets_are_sound() {
+    let heading = |title: &str, start: usize, line| Heading {
+        level: 1,
+        title: title.to_owned(),
+        start: u32::try_from(start).expect("a short text"),
+        line,
+    };
+    let mut book = documents::pilot_book();
+    let last = book.text.find("Anchorage").expect("the last page");
+    book.outline = vec![heading("Anchorage", last, 5), heading("Pilot book", 0, 1)];
+    let mut ledger = documents::ledger();
+    let (end, line) = (ledger.text.len(), 6);
+    ledger.parts.push(Part {
+        start: u32::try_from(end).expect("a short text"),
+        line,
+        content: PartContent::Sheet(Sheet::default()),
+    });
+    ledger.outline = vec![heading("Dues", 0, 1), heading("Late", end, line)];
+    let folder = Folder::empty();
+    let path = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&path).expect("writer");
+    writer.add(book).expect("added");
+    writer.add(ledger).expect("added");
+    writer.commit().expect("commit");
+    let kb = Kb::open(&path).expect("it opens");
+    let deep = VerifyOptions::new().deep(true);
+    let report = kb.verify(&deep, &mut Progress::ignore).expect("a report");
+    assert_eq!(report.problems, [""; 0]);
 }
 
 #[test]

@@ -169,11 +169,15 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
             sections.number()
         })
         .collect();
+    // Where headings begin in the text: bookmarks may go back in it.
+    let mut places: Vec<(u32, u32)> = headings.iter().map(|it| (it.start, it.line)).collect();
+    places.push((end.start, end.line));
+    places.sort_unstable();
     let mut all: Vec<Section> = Vec::with_capacity(headings.len());
     // Places of the sections that are open, outermost first.
     let mut open: Vec<usize> = Vec::new();
     for (heading, number) in headings.into_iter().zip(numbers) {
-        close(&mut all, &mut open, &heading);
+        close(&mut all, &mut open, &heading, &places);
         open.push(all.len());
         all.push(Section {
             number,
@@ -190,18 +194,23 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
             part: None,
         });
     }
-    close(&mut all, &mut open, end);
+    close(&mut all, &mut open, end, &places);
     all
 }
 
 /// Ends the open sections that `next` closes.
-fn close(all: &mut [Section], open: &mut Vec<usize>, next: &Heading) {
+fn close(all: &mut [Section], open: &mut Vec<usize>, next: &Heading, places: &[(u32, u32)]) {
     while let Some(section) = open.last().and_then(|place| all.get_mut(*place))
         && section.level >= next.level
     {
-        section.span.end = next.start.max(section.span.start);
-        let last = next.line.saturating_sub(1);
-        section.lines.last = last.max(section.lines.first);
+        let start = section.span.start;
+        let after = || places.get(places.partition_point(|(it, _)| *it <= start));
+        let (end, line) = match next.start < start {
+            true => after().copied().unwrap_or((start, section.lines.first)),
+            false => (next.start, next.line),
+        };
+        section.span.end = end;
+        section.lines.last = line.saturating_sub(1).max(section.lines.first);
         open.pop();
     }
 }
@@ -248,5 +257,21 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert!(numbered(Vec::new(), &heading(0, "", 10)).is_empty());
+    }
+
+    #[test]
+    fn a_section_before_one_that_goes_back_ends_at_the_next() {
+        let bookmarks = vec![
+            heading(1, "Tides", 10),
+            heading(1, "Moon", 40),
+            heading(1, "Figures", 20),
+            heading(1, "Charts", 50),
+        ];
+        let all = numbered(bookmarks, &heading(0, "", 60));
+        let told: Vec<_> = all
+            .iter()
+            .map(|it| (it.span.start, it.span.end, it.lines.last))
+            .collect();
+        assert_eq!(told, [(10, 40, 4), (40, 50, 5), (20, 50, 5), (50, 60, 6)]);
     }
 }

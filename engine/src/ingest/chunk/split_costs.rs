@@ -60,6 +60,8 @@ enum Kind {
 /// The split points of one document.
 pub(crate) struct SplitCosts<'a> {
     document: &'a Document,
+    /// In the order of the text, which that of bookmarks need not be.
+    headings: Vec<&'a Heading>,
     kind: Kind,
     /// Lines longer than this are cut inside.
     whole_line_bytes: usize,
@@ -100,8 +102,11 @@ impl<'a> SplitCosts<'a> {
             "jsonl" => record_bytes,
             _ => LONG_LINE_BYTES,
         };
+        let mut headings: Vec<&Heading> = document.outline.iter().collect();
+        headings.sort_by_key(|heading| heading.start);
         SplitCosts {
             document,
+            headings,
             kind,
             whole_line_bytes,
             step: indent_step(&document.text),
@@ -117,7 +122,7 @@ impl<'a> SplitCosts<'a> {
         offer: &mut dyn FnMut(usize, u32, Cost),
     ) {
         let text = self.document.text.get(span.clone()).unwrap_or_default();
-        let headings = &self.document.outline;
+        let headings = &self.headings;
         let first = headings.partition_point(|heading| (heading.start as usize) < span.start);
         let mut headings = headings.get(first..).unwrap_or_default().iter().peekable();
         let mut before = Before::default();
@@ -251,12 +256,12 @@ fn row_cost(before: &mut Before<'_>, line: &str, file_type: &str) -> Cost {
 
 /// The last heading that starts before `end`, taken off the iterator with those before it.
 fn heading_within<'a>(
-    headings: &mut std::iter::Peekable<std::slice::Iter<'a, Heading>>,
+    headings: &mut std::iter::Peekable<std::slice::Iter<'_, &'a Heading>>,
     end: usize,
 ) -> Option<&'a Heading> {
     let mut found = None;
     while let Some(heading) = headings.next_if(|heading| (heading.start as usize) < end) {
-        found = Some(heading);
+        found = Some(*heading);
     }
     found
 }

@@ -11,7 +11,7 @@ use crate::ingest::run::source_info::SourceInfo;
 use crate::ingest::tags;
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
-use crate::types::{Document, DocumentId};
+use crate::types::{Document, DocumentId, PartKind};
 
 impl Session {
     /// The document of a file that is given as bytes.
@@ -222,7 +222,7 @@ fn check_path(path: &str) -> Result<()> {
     })
 }
 
-/// Headings must stand in the text, in order.
+/// Headings must stand in the text, in order; bookmarks of pages may go back in it.
 fn check_outline(document: &Document) -> Result<()> {
     let starts = document
         .outline
@@ -232,7 +232,8 @@ fn check_outline(document: &Document) -> Result<()> {
         .clone()
         .all(|start| document.text.is_char_boundary(start));
     let levels = document.outline.iter().all(|heading| heading.level > 0);
-    if in_text && levels && starts.is_sorted() {
+    let first = document.parts.first().map(|part| part.content.kind());
+    if in_text && levels && (starts.is_sorted() || first == Some(PartKind::Page)) {
         return Ok(());
     }
     Err(Error::InvalidArgument {
