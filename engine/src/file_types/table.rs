@@ -1,5 +1,8 @@
 //! The table of file types: file name or extension -> type, language and class.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::types::Class;
 
 /// What a file name says about a file.
@@ -234,13 +237,8 @@ impl Row {
         }
     }
 
-    fn matches_file(&self, wanted: &str, whole_name: bool) -> bool {
-        self.files
-            .split_ascii_whitespace()
-            .any(|word| match word.strip_prefix('=') {
-                Some(name) => whole_name && name == wanted,
-                None => !whole_name && word == wanted,
-            })
+    fn has_extension(&self, word: &str) -> bool {
+        !word.starts_with('=') && self.files.split_ascii_whitespace().any(|own| own == word)
     }
 
     fn answers_to(&self, word: &str) -> bool {
@@ -252,13 +250,27 @@ impl Row {
     }
 }
 
+/// The words of `files` of all rows, with the leading `=` of whole names: each file of a tree is
+/// looked up several times.
+static BY_FILE: LazyLock<HashMap<&str, &Row>> = LazyLock::new(|| {
+    let words = |row: &'static Row| {
+        row.files
+            .split_ascii_whitespace()
+            .map(move |word| (word, row))
+    };
+    ROWS.iter().flat_map(words).collect()
+});
+
 fn by_whole_name(name: &str) -> Option<FileType> {
-    let row = ROWS.iter().find(|row| row.matches_file(name, true))?;
+    let row = BY_FILE.get(format!("={name}").as_str())?;
     Some(row.file_type())
 }
 
+/// An extension holds no `=`: such a word would be a whole name.
 fn by_extension(extension: &str) -> Option<FileType> {
-    let row = ROWS.iter().find(|row| row.matches_file(extension, false))?;
+    let row = BY_FILE
+        .get(extension)
+        .filter(|_| !extension.starts_with('='))?;
     Some(row.file_type())
 }
 
@@ -357,7 +369,7 @@ fn canonical(
 ) -> Option<&'static str> {
     let named = rows.clone().find(|row| row.name == word);
     let aliased = || rows.clone().find(|row| row.answers_to(word));
-    let extension = || rows.clone().find(|row| row.matches_file(word, false));
+    let extension = || rows.clone().find(|row| row.has_extension(word));
     named
         .or_else(aliased)
         .or_else(extension)
