@@ -208,6 +208,15 @@ fn a_worker_can_compute_and_nothing_else() {
     assert_eq!(text(&folder, "a.x"), "escapes:\nvariables: 0\n");
 }
 
+/// More panics than a pipe holds words of: nobody reads them while the worker works.
+#[test]
+fn panics_that_are_caught_hold_up_no_worker() {
+    let folder = folder_of([("a.x", "panics")]);
+    let report = index(&folder);
+    assert_eq!(reasons(&report), []);
+    assert_eq!(text(&folder, "a.x"), "caught all");
+}
+
 #[test]
 fn memory_that_a_file_leaves_behind_is_not_kept() {
     let folder = folder_of([

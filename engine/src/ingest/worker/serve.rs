@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ingest::extract;
 #[cfg(unix)]
@@ -13,6 +14,11 @@ use crate::ingest::worker::protocol::{self, Request};
 use crate::ingest::worker::refusal::{Refusal, RefusalKind};
 use crate::ingest::worker::sandbox;
 use crate::types::Document;
+
+/// Panics that a worker tells of, and the bytes of each: together less than a pipe holds, because nobody reads its
+/// stderr before it ends. Readers of PDF catch one for each page that they cannot read.
+const MAX_TOLD_PANICS: u64 = 16;
+const MAX_TOLD_BYTES: usize = 1 << 10;
 
 /// Makes this process an extraction worker, until its stdin ends: see [`crate::WorkerOptions::new`]. It limits
 /// itself for good, so nothing else can be done afterwards but to end with the status that this returns.
@@ -27,6 +33,7 @@ pub fn run_extraction_worker() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
+    tell_few_panics();
     let memory = Memory::open();
     #[cfg(unix)]
     let has_limits = limits::set();
@@ -54,6 +61,17 @@ fn serve() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn tell_few_panics() {
+    let told = AtomicU64::new(0);
+    panic::set_hook(Box::new(move |panic| {
+        if told.fetch_add(1, Ordering::Relaxed) < MAX_TOLD_PANICS {
+            let words = panic.to_string();
+            let end = words.floor_char_boundary(MAX_TOLD_BYTES);
+            let _ = writeln!(io::stderr(), "{}", words.get(..end).unwrap_or_default());
+        }
+    }));
 }
 
 fn extract(request: &Request) -> Result<Document, Refusal> {

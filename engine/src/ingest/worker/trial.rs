@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::net::{TcpListener, UdpSocket};
+use std::panic::catch_unwind;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -32,6 +33,13 @@ pub(super) fn extract(request: &Request) -> Option<Result<Document, Refusal>> {
         "abort" => std::process::abort(),
         "exit" => std::process::exit(3),
         "panic" => panic!("a trial"),
+        // As a PDF file with many pages that cannot be read.
+        "panics" => {
+            for _ in 0..2000 {
+                let _ = catch_unwind(|| panic!("a trial"));
+            }
+            "caught all".to_owned()
+        }
         "overflow" => deeper(0).to_string(),
         "allocate" => {
             let most: usize = words
