@@ -75,10 +75,12 @@ impl<'a> ZipPackage<'a> {
         let read = bytes.as_ref().map_or(0, Vec::len);
         let read = u64::try_from(read).unwrap_or(u64::MAX);
         if read > limit {
-            return Err(SkipReason::Limit {
-                what: "bytes in its parts",
-                limit,
-            });
+            let (what, limit) = if read > MAX_PART_BYTES {
+                ("bytes in one of its parts", MAX_PART_BYTES)
+            } else {
+                ("bytes in its parts", MAX_PACKAGE_BYTES)
+            };
+            return Err(SkipReason::Limit { what, limit });
         }
         self.left_bytes -= read;
         Ok(bytes)
@@ -146,7 +148,7 @@ mod tests {
         assert_eq!(package.read("none").unwrap(), None);
         let limit = SkipReason::Limit {
             what: "bytes in its parts",
-            limit: 8,
+            limit: MAX_PACKAGE_BYTES,
         };
         assert_eq!(package.read("OTHER").unwrap_err(), limit);
     }
