@@ -1,5 +1,6 @@
 //! Reads a PDF document page by page.
 
+use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 
 use hayro_interpret::kurbo::{Affine, Point, Rect};
@@ -8,7 +9,7 @@ use hayro_interpret::{
 };
 use hayro_syntax::object::Dict;
 use hayro_syntax::page::Page as PdfPage;
-use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+use hayro_syntax::{DecryptionError, LoadPdfError, Pdf, PdfData};
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::pdf::bookmarks::{self, Bookmark};
@@ -26,6 +27,9 @@ pub(in crate::ingest::extract) const FORMAT: &str = "PDF";
 /// Bytes within which a file says that it is one (ISO 32000-1, implementation note 13).
 const MARK_BYTES: usize = 1024;
 const MARK: &[u8] = b"%PDF-";
+/// Bytes of the contents of pages, unpacked, that are held at a time. The library keeps that of each page that was read
+/// for as long as the document is open; those of some hundred maps or drawings are more than a worker may have.
+const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// Whether a file is a PDF document: it says so where it begins, or, behind what a transfer has left before it, within the
 /// first 1024 bytes of a file that is no text.
@@ -44,7 +48,12 @@ pub(in crate::ingest::extract) fn is_pdf(bytes: &[u8]) -> bool {
 /// # Errors
 /// Damaged, encrypted or beyond a limit.
 pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
-    let pdf = open(bytes)?;
+    extract_holding(MAX_HELD_BYTES, bytes)
+}
+
+/// The same, with so many bytes of the contents of pages in memory, and one page more.
+pub(super) fn extract_holding(most_held: usize, bytes: &[u8]) -> Result<Extracted, SkipReason> {
+    let pdf = open(bytes.to_vec().into())?;
     let pages = pdf.pages();
     if pages.is_empty() {
         return Err(SkipReason::damaged(FORMAT, "it has no pages"));
@@ -58,35 +67,82 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id());
     let catalog = catalog.unwrap_or_else(Dict::empty);
     let bookmarks = bookmarks::read(&catalog, &Destinations::read(&pdf, &catalog));
-    let labels = page_labels::read(&catalog, pages.len());
-
-    let mut builder = TextBuilder::new();
-    let mut lines: Vec<Vec<PlacedLine>> = Vec::new();
-    let mut notes = PageNotes::default();
-    let mut reader = PageReader::new(&pdf);
-    for ((number, page), label) in (1..).zip(pages.iter()).zip(labels) {
-        builder.begin_part(PartContent::Page(Page {
-            source: PageSource::Physical,
-            label,
-        }));
-        let content = reader.read(page)?;
-        notes.add(number, &content);
-        let placed = page_text::push_page(&mut builder, reading_order::lines_of(content.segments));
-        if !bookmarks.is_empty() {
-            lines.push(placed);
-        }
-        if builder.is_full() {
+    let mut read = PagesRead {
+        labels: page_labels::read(&catalog, pages.len()),
+        keeps_lines: !bookmarks.is_empty(),
+        builder: TextBuilder::new(),
+        lines: Vec::new(),
+        notes: PageNotes::default(),
+        drawn: Drawn::default(),
+    };
+    let mut next = read.read_from(0, &pdf, most_held)?;
+    while next < pages.len() && !read.builder.is_full() {
+        // Opened once more, without what the library has kept of the pages before.
+        let again = open(pdf.data().clone())?;
+        let following = read.read_from(next, &again, most_held)?;
+        if following == next {
             break;
         }
+        next = following;
     }
+    let PagesRead {
+        mut builder,
+        lines,
+        notes,
+        ..
+    } = read;
     add_headings(&mut builder, &pdf, &bookmarks, &lines);
     add_metadata(builder.found(), &pdf);
     notes.add_to(builder.found());
     builder.finish()
 }
 
-fn open(bytes: &[u8]) -> Result<Pdf, SkipReason> {
-    let opened = panic::catch_unwind(|| Pdf::new(bytes.to_vec()));
+/// What is read of the pages of a document.
+struct PagesRead {
+    labels: Vec<String>,
+    /// Whether the places of lines are of use.
+    keeps_lines: bool,
+    builder: TextBuilder,
+    lines: Vec<Vec<PlacedLine>>,
+    notes: PageNotes,
+    drawn: Drawn,
+}
+
+impl PagesRead {
+    /// Reads pages from one of them on, until the library holds so many bytes of their contents; the page that
+    /// follows.
+    fn read_from(
+        &mut self,
+        first: usize,
+        pdf: &Pdf,
+        most_held: usize,
+    ) -> Result<usize, SkipReason> {
+        let mut reader = PageReader::new(pdf);
+        let (mut next, mut held) = (first, 0usize);
+        for page in pdf.pages().iter().skip(first) {
+            self.builder.begin_part(PartContent::Page(Page {
+                source: PageSource::Physical,
+                label: self.labels.get_mut(next).map(mem::take).unwrap_or_default(),
+            }));
+            next += 1;
+            let content = reader.read(page, &mut self.drawn)?;
+            self.notes.add(next, &content);
+            let lines = reading_order::lines_of(content.segments);
+            let placed = page_text::push_page(&mut self.builder, lines);
+            if self.keeps_lines {
+                self.lines.push(placed);
+            }
+            held = held.saturating_add(page.page_stream().map_or(0, <[u8]>::len));
+            if self.builder.is_full() || held > most_held {
+                break;
+            }
+        }
+        Ok(next)
+    }
+}
+
+fn open(data: PdfData) -> Result<Pdf, SkipReason> {
+    let opened = panic::catch_unwind(AssertUnwindSafe(|| Pdf::new(data)));
     match opened {
         Ok(Ok(pdf)) => Ok(pdf),
         Ok(Err(LoadPdfError::Decryption(DecryptionError::PasswordProtected))) => {
@@ -110,7 +166,6 @@ struct PageReader<'a> {
     cache: InterpreterCache<'a>,
     settings: InterpreterSettings,
     cid_fonts: CidFonts,
-    drawn: Drawn,
 }
 
 impl<'a> PageReader<'a> {
@@ -120,12 +175,11 @@ impl<'a> PageReader<'a> {
             cache: InterpreterCache::new(),
             settings: InterpreterSettings::default(),
             cid_fonts: CidFonts::default(),
-            drawn: Drawn::default(),
         }
     }
 
     /// What is on a page. A page whose content the interpreter cannot read has what came before that.
-    fn read(&mut self, page: &PdfPage<'a>) -> Result<PageContent, SkipReason> {
+    fn read(&mut self, page: &PdfPage<'a>, drawn: &mut Drawn) -> Result<PageContent, SkipReason> {
         let shown = shown_at(page);
         let edges = page.media_box();
         let corners =
@@ -146,7 +200,7 @@ impl<'a> PageReader<'a> {
             self.settings.clone(),
         );
         let cid_text = self.cid_fonts.of_page(&page.resources().fonts);
-        let mut device = PageDevice::new(area, cid_text, &mut self.drawn);
+        let mut device = PageDevice::new(area, cid_text, drawn);
         let interpreted = panic::catch_unwind(AssertUnwindSafe(|| {
             interpret_page(page, &mut context, &mut device);
         }));

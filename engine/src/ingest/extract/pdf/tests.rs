@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::ingest::extract::extracted::Extracted;
-use crate::ingest::extract::pdf::{extract, is_pdf};
+use crate::ingest::extract::pdf::{extract, is_pdf, reader::extract_holding};
 use crate::ingest::extract::skip_reason::SkipReason;
 use crate::types::PartContent;
 
@@ -587,4 +587,13 @@ fn damaged_bytes_give_a_document_or_a_reason() {
             assert!(!found.parts.is_empty());
         }
     }
+}
+
+#[test]
+fn pages_are_the_same_however_few_are_held() {
+    let pages = ["one", "two", "three"].map(|word| at(50, 700, word));
+    let pages = pages.each_ref().map(|content| ("", content.as_str()));
+    let file = with_objects("", &pages, &[], "");
+    let (all, each) = (read(&file), extract_holding(0, &file).unwrap());
+    assert!(format!("{each:?}").contains("three") && format!("{all:?}") == format!("{each:?}"));
 }
