@@ -46,11 +46,17 @@ pub(super) fn bytes_of<'c>(
     mime: Option<&str>,
 ) -> Result<Cow<'c, [u8]>, ToolError> {
     let declared = mime.and_then(media_type::binary_format);
+    let (content, encoding) = match of_data_uri(content) {
+        Some(payload) if encoding != Encoding::Text => (payload, Encoding::Base64),
+        _ => (content, encoding),
+    };
     let bytes = match encoding {
         Encoding::Text => Cow::Borrowed(content.as_bytes()),
         Encoding::Base64 => Cow::Owned(decoded(content)?),
         Encoding::Auto => match guessed(content)? {
             Some(bytes) => Cow::Owned(bytes),
+            // What is wrong with it is said, rather than that its letters are stored.
+            None if begins_as_file(content) => Cow::Owned(decoded(content)?),
             None if declared.is_some() => match decoded(content) {
                 Ok(bytes) if makes_sense(&bytes) => Cow::Owned(bytes),
                 Err(error) if error.code == "FILE_TOO_LARGE" => return Err(error),
@@ -191,6 +197,36 @@ fn decoded(content: &str) -> Result<Vec<u8>, ToolError> {
     })
 }
 
+/// What a `data:` URI has as base64; programs in browsers give files in this form.
+fn of_data_uri(content: &str) -> Option<&str> {
+    let (head, payload) = content
+        .trim_start()
+        .strip_prefix("data:")?
+        .split_once(',')?;
+    let is_head = head.ends_with(";base64") && !head.contains(char::is_whitespace);
+    is_head.then_some(payload)
+}
+
+/// Whether a content begins as base64 of a format that is no text, with either alphabet. What is wrong may stand
+/// behind that: a letter that is none, or an end that was cut.
+fn begins_as_file(content: &str) -> bool {
+    /// Of base64: 48 bytes, with the signature of every format that people send.
+    const HEAD_CHARS: usize = 64;
+    let letters = content.trim_start().bytes();
+    // Lines may be divided, but no words.
+    let letters = letters.filter(|byte| !matches!(byte, b'\r' | b'\n'));
+    let to_standard = |byte| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => other,
+    };
+    let head: Vec<u8> = letters.take(HEAD_CHARS).map(to_standard).collect();
+    head.len() == HEAD_CHARS
+        && BASE64
+            .decode(head)
+            .is_ok_and(|bytes| matches!(sniff(&bytes), Sniffed::Binary(_)))
+}
+
 /// The bytes of a content that is base64 as a whole and makes sense decoded.
 fn guessed(content: &str) -> Result<Option<Vec<u8>>, ToolError> {
     let is_letter = |byte: u8| {
@@ -279,6 +315,30 @@ mod tests {
             &*bytes_of("dGV4dA==", Encoding::Auto, None).unwrap(),
             b"dGV4dA=="
         );
+    }
+
+    #[test]
+    fn base64_of_a_file_is_never_stored_as_its_letters() {
+        let bytes = [&b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"[..], &[0xfb; 60]].concat();
+        let pdf = STANDARD.encode(&bytes);
+        assert!(pdf.contains('+'));
+        let spoilt = pdf[..70].to_owned() + "!!" + &pdf[70..];
+        let of_urls = pdf.replace('+', "-").replace('/', "_");
+        let cut = &pdf[..pdf.len() - 3];
+        for wrong in [spoilt.as_str(), &of_urls, cut] {
+            for mime in [None, Some("text/plain"), Some("application/pdf")] {
+                let error = code(wrong, Encoding::Auto, mime);
+                assert_eq!(error, "INVALID_BASE64", "{wrong} {mime:?}");
+            }
+            bytes_of(wrong, Encoding::Text, None).unwrap();
+        }
+        for encoding in [Encoding::Auto, Encoding::Base64] {
+            let uri = format!("data:application/pdf;name=a.pdf;base64,{pdf}");
+            assert_eq!(*bytes_of(&uri, encoding, None).unwrap(), bytes);
+        }
+        let prose = "data: a column of numbers;base64, and what follows from them\n";
+        let read = bytes_of(prose, Encoding::Auto, None).unwrap();
+        assert_eq!(&*read, prose.as_bytes());
     }
 
     #[test]
