@@ -385,6 +385,29 @@ fn uploads_are_read_by_a_worker() {
 }
 
 #[test]
+fn a_slow_upload_goes_on_after_its_answer() {
+    let folder = Folder::indexed();
+    let mut client = Client::stdio(&folder, &["harbour.kb", "--allow-write"]);
+    let upload =
+        |content: &str| json!({"fileName": "slow.x", "content": content, "encoding": "text"});
+    let since = Instant::now();
+    let told = client.tool("upload_document", upload("%KB-TRIAL pause 12"));
+    assert_eq!(told["status"], "processing", "{told}");
+    assert!(since.elapsed() < Duration::from_secs(10));
+    let told = client.tool("get_status", json!({"document_id": "slow.x"}));
+    assert_eq!(told["status"], "processing", "{told}");
+    // What was sent later stays, though it is read sooner.
+    let told = client.tool("upload_document", upload("the later words"));
+    assert_eq!(told["status"], "processing", "{told}");
+    wait_until("both uploads", || {
+        let told = client.tool("get_status", json!({"document_id": "slow.x"}));
+        told["status"] != "processing"
+    });
+    let told = client.tool("get_document", json!({"doc_handle": "slow.x"}));
+    assert_eq!(told["body"], "the later words");
+}
+
+#[test]
 fn a_library_reads_such_files_where_it_is_told_to() {
     let letter = LETTER.as_bytes();
     // Nobody said anything in this process.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use crate::response::ToolError;
 
@@ -10,6 +12,9 @@ const ENDED_LIMIT: usize = 256;
 
 /// Most running jobs of one index: each upload holds its content until it is written.
 const RUNNING_LIMIT: usize = 8;
+
+/// How late an upload may notice that an earlier one of its path has ended.
+const TICK: Duration = Duration::from_millis(10);
 
 /// The state of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,6 +135,16 @@ impl Jobs {
         table.by_id.values().filter(is_running).count()
     }
 
+    fn has_running_before(&self, id: u64) -> bool {
+        let table = self.table();
+        let Some(this) = table.by_id.get(&id) else {
+            return false;
+        };
+        let is_running = |job: &Job| job.is_upload && matches!(job.state, JobState::Running(_));
+        let mut before = table.by_id.range(..id);
+        before.any(|(_, job)| job.path == this.path && is_running(job))
+    }
+
     fn set(&self, id: u64, state: JobState) {
         if let Some(job) = self.table().by_id.get_mut(&id) {
             job.state = state;
@@ -150,6 +165,13 @@ impl RunningJob {
     /// The id of the job.
     pub(crate) fn id(&self) -> u64 {
         self.id
+    }
+
+    /// Waits until the earlier uploads of its path have ended, so that what was sent last is what stays.
+    pub(crate) fn wait_for_earlier(&self) {
+        while self.jobs.has_running_before(self.id) {
+            thread::sleep(TICK);
+        }
     }
 
     /// Reports progress, in percent.
@@ -209,6 +231,19 @@ mod tests {
         running.pop().unwrap().done();
         jobs.begin("c", None).unwrap().finish();
         assert!(jobs.get("c").is_none());
+    }
+
+    #[test]
+    fn an_upload_waits_for_earlier_ones_of_its_path() {
+        let jobs = Arc::new(Jobs::default());
+        let first = jobs.begin_upload("a", None).unwrap();
+        let other = jobs.begin_upload("b", None).unwrap();
+        let second = jobs.begin_upload("a", None).unwrap();
+        other.wait_for_earlier();
+        first.wait_for_earlier();
+        assert!(jobs.has_running_before(second.id()));
+        first.failed("why".to_owned());
+        second.wait_for_earlier();
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod content;
 mod media_type;
+mod reader_place;
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -10,8 +11,10 @@ use std::time::Duration;
 
 use content::Encoding;
 use kb_engine::{
-    Document, DocumentInfo, KbWriter, Secret, SourceInfo, file_types, secret_by_name, secret_in,
+    Document, DocumentInfo, KbWriter, Secret, Sniffed, SourceInfo, file_types, secret_by_name,
+    secret_in, sniff,
 };
+use reader_place::ReaderPlace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +122,7 @@ fn within(
     let mut upload = Upload::of(params)?;
     let mut warnings = cx.warnings.clone();
     warnings.append(&mut upload.warnings);
-    let file_name = upload.document.path.clone();
+    let file_name = upload.path.clone();
     let (done, result) = sync_channel(1);
     let before = index.kb().document_at(&file_name).ok().flatten();
     let running = index
@@ -159,11 +162,13 @@ fn within(
     }
 }
 
-/// A document ready to be stored.
+/// What was sent. It is read by the job, because that may take as long as a worker process has.
 struct Upload {
     warnings: Vec<String>,
-    document: Document,
-    original: SourceInfo,
+    path: String,
+    /// The name whose ending says how the bytes are read.
+    read_as: String,
+    bytes: Vec<u8>,
     tags: Vec<String>,
 }
 
@@ -180,17 +185,25 @@ impl Upload {
             None => mime.and_then(file_types::from_mime),
         };
         let read_as = ending.map_or_else(|| path.to_owned(), |ending| format!("{path}.{ending}"));
-        let mut document = content::document(&read_as, &bytes)?;
-        path.clone_into(&mut document.path);
-        refuse_secret(path, secret_in(&document))?;
         let tags = params.tags.iter().flatten();
         let warnings = content::short_base64(&params.content, params.encoding);
         Ok(Upload {
             warnings: warnings.into_iter().collect(),
-            original: SourceInfo::of(&bytes),
-            document,
+            path: path.to_owned(),
+            read_as,
+            bytes: bytes.into_owned(),
             tags: tags.map(|Tag(tag)| tag.clone()).collect(),
         })
+    }
+
+    /// The document ready to be stored.
+    fn read(&self) -> Result<Document, ToolError> {
+        let is_binary = matches!(sniff(&self.bytes), Sniffed::Binary(_));
+        let _place = is_binary.then(ReaderPlace::take);
+        let mut document = content::document(&self.read_as, &self.bytes)?;
+        self.path.clone_into(&mut document.path);
+        refuse_secret(&self.path, secret_in(&document))?;
+        Ok(document)
     }
 }
 
@@ -260,13 +273,10 @@ impl Job {
     }
 
     fn store(&self, upload: Upload) -> Result<Stored, ToolError> {
-        let Upload {
-            document,
-            original,
-            tags,
-            ..
-        } = upload;
-        let path = document.path.clone();
+        let document = upload.read()?;
+        self.running.wait_for_earlier();
+        let original = SourceInfo::of(&upload.bytes);
+        let Upload { path, tags, .. } = upload;
         let (is_replaced, model_before) =
             self.index
                 .write_within(WRITER_TIMEOUT, |writer: &mut KbWriter| {
