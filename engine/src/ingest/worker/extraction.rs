@@ -77,7 +77,8 @@ impl WorkerOptions {
     }
 
     /// Workers that the executable of this process is. On Linux it is found also when its file was replaced or
-    /// removed since.
+    /// removed since. Its `main` must call [`crate::run_extraction_worker`] before it does anything else when its
+    /// first argument is `extract-worker`: what it does instead, each worker would do again.
     ///
     /// # Errors
     /// Those of [`std::env::current_exe`].
