@@ -10,6 +10,8 @@ mod page;
 mod tag;
 
 pub(super) use character_references::decode_into;
-pub(super) use page::{CDATA, Page, extract_xhtml};
+#[cfg(feature = "office")]
+pub(super) use page::extract_xhtml;
+pub(super) use page::{CDATA, Page};
 pub(in crate::ingest::extract) use page::{extract, is_page};
 pub(super) use tag::{Tag, declaration_len};
