@@ -19,13 +19,19 @@ pub(super) struct SlideText {
 pub(super) struct Deck {
     builder: TextBuilder,
     slides: usize,
+    /// Whether a slide has had a title.
+    has_titles: bool,
 }
 
 impl Deck {
     pub(super) fn new(found: Extracted) -> Deck {
         let mut builder = TextBuilder::new();
         *builder.found() = found;
-        Deck { builder, slides: 0 }
+        Deck {
+            builder,
+            slides: 0,
+            has_titles: false,
+        }
     }
 
     /// Whether there is more text than a document may have.
@@ -38,17 +44,25 @@ impl Deck {
         self.slides
     }
 
-    /// Appends a slide: its title is a heading, then its text, then its notes.
+    /// Appends a slide: its title is a heading, then its text, then its notes. Behind a slide with a title, one
+    /// without is the section `Slide 4`.
     pub(super) fn push(&mut self, slide: &SlideText) {
         self.slides += 1;
         let title = slide.title.as_deref().unwrap_or_default();
+        let tidy_title = tidy(title, MAX_TITLE_CHARS);
+        let is_titled = !tidy_title.is_empty();
         self.builder.begin_part(PartContent::Slide(Slide {
-            title: tidy(title, MAX_TITLE_CHARS),
+            title: tidy_title,
             notes: None,
             is_hidden: slide.is_hidden,
         }));
-        if !title.trim().is_empty() {
+        if is_titled {
+            self.has_titles = true;
             self.builder.heading(1, title);
+        } else if self.has_titles && !(slide.text.trim().is_empty() && slide.notes.trim().is_empty())
+        {
+            // What is on it would belong to the section of a slide before.
+            self.builder.section(1, &format!("Slide {}", self.slides));
         }
         self.builder.paragraph(&slide.text);
         if slide.notes.trim().is_empty() {

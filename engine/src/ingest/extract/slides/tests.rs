@@ -159,6 +159,21 @@ fn slides_keep_their_order_titles_and_notes() {
 }
 
 #[test]
+fn a_slide_without_title_is_not_in_the_section_before() {
+    let page = |text: &str| {
+        format!("<draw:page><draw:frame><text:p>{text}</text:p></draw:frame></draw:page>")
+    };
+    let titled = "<draw:page><draw:frame presentation:class='title'><text:p>Tides</text:p></draw:frame></draw:page>";
+    let pages = [&page("before"), titled, &page("box"), &page("")].concat();
+    let document = document(&odf("presentation", &pages, "<m/>"));
+    let headings = document.outline.iter();
+    let headings: Vec<_> = headings.map(|it| (it.title.as_str(), it.line)).collect();
+    assert_eq!(headings, [("Tides", 3), ("Slide 3", 5)]);
+    let titles: Vec<_> = slides(&document).iter().map(|it| &*it.title).collect();
+    assert_eq!(titles, ["", "Tides", "", ""]);
+}
+
+#[test]
 fn a_presentation_may_have_no_slides_or_ten_thousand() {
     for slides in [0, 10_000] {
         let pages =
