@@ -11,6 +11,9 @@ const PAGE_CHARS: usize = 1900;
 const MAX_EXPLICIT_CHARS: usize = PAGE_CHARS * 3 / 2;
 /// From so many characters on, an estimated page ends before a heading.
 const PAGE_CHARS_BEFORE_HEADING: usize = 1300;
+/// Bytes of a row that is one line although a cell of it has several paragraphs: about a chunk. Longer ones are
+/// mostly tables that lay out a page.
+const MAX_JOINED_BYTES: usize = 1000;
 /// Cells that a row keeps apart; the rest of it is one cell.
 const MAX_CELLS: usize = 16_384;
 
@@ -153,8 +156,8 @@ impl Flow {
         }
     }
 
-    /// The row ends: one line, unless a cell has several paragraphs, a heading, another table or a page break in
-    /// it; then its paragraphs stay apart.
+    /// The row ends: one line, unless it has a heading, another table or a page break in it, or is long and has a
+    /// cell of several paragraphs; then its paragraphs stay apart.
     pub(super) fn end_row(&mut self) {
         let Some(row) = self.rows.pop() else {
             return;
@@ -163,14 +166,16 @@ impl Flow {
         let Some(start) = blocks.first().map(|block| block.start) else {
             return;
         };
-        if blocks.len() > row.cells.len() {
-            return;
-        }
         let mut first = row.first;
         let mut is_simple = row.cells.last() == Some(&self.blocks.len());
-        for end in &row.cells {
-            is_simple &= end.saturating_sub(first) <= 1;
-            first = *end;
+        if self.text.len() - start > MAX_JOINED_BYTES {
+            if blocks.len() > row.cells.len() {
+                return;
+            }
+            for end in &row.cells {
+                is_simple &= end.saturating_sub(first) <= 1;
+                first = *end;
+            }
         }
         let is_paragraph = |block: &Block| block.kind == Kind::Paragraph;
         let late = self.breaks.get(row.breaks..).unwrap_or_default();
@@ -184,13 +189,18 @@ impl Flow {
             if position > 0 {
                 line.push_str(" | ");
             }
-            let block = self.blocks.get(first..*end).and_then(<[Block]>::first);
-            let cell = block.and_then(|block| self.text.get(block.start..block.end));
-            // A row is a line.
-            line.extend(cell.unwrap_or_default().chars().map(|c| match c {
-                '\n' => ' ',
-                c => c,
-            }));
+            let cell = self.blocks.get(first..*end).unwrap_or_default();
+            for (position, block) in cell.iter().enumerate() {
+                if position > 0 {
+                    line.push(' ');
+                }
+                let text = self.text.get(block.start..block.end);
+                // A row is a line.
+                line.extend(text.unwrap_or_default().chars().map(|c| match c {
+                    '\n' => ' ',
+                    c => c,
+                }));
+            }
             first = *end;
         }
         let line = line.trim_end_matches([' ', '|']);

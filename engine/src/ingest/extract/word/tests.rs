@@ -134,6 +134,24 @@ fn a_word_document_is_read_without_what_was_deleted() {
 }
 
 #[test]
+fn a_row_is_a_line_where_a_cell_has_several_paragraphs() {
+    let row = |first: &str| {
+        let paragraph = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+        let (first, second) = (paragraph(first), paragraph("more"));
+        format!(
+            "<w:tbl><w:tr><w:tc>{first}{second}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>",
+            paragraph("next")
+        )
+    };
+    let text = document(&docx(&row("one"))).text;
+    assert_eq!(text, "one more | next\n\nA note.\n\n");
+    // A table that lays out a page.
+    let long = "word ".repeat(200);
+    let text = document(&docx(&row(&long))).text;
+    assert!(text.ends_with("word\n\nmore\n\nnext\n\nA note.\n\n"), "{text}");
+}
+
+#[test]
 fn numbers_of_lists_stand_before_their_paragraphs() {
     let item = |level: u32, text: &str| {
         format!(
