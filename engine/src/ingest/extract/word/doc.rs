@@ -75,6 +75,7 @@ fn old_text(stream: &[u8], encoding: &'static Encoding) -> Option<Vec<char>> {
 #[derive(Debug, Default)]
 struct Pieces {
     body: Vec<char>,
+    /// Footnotes, comments, endnotes, text boxes.
     notes: Vec<char>,
     /// Stretches of the body: its first character, the place in the stream where that lies, and the bytes of one.
     places: Vec<(usize, u32, u32)>,
@@ -98,6 +99,7 @@ impl Pieces {
         let macros_end = headers_end.saturating_add(u32_at(stream, 0x58)?);
         let comments_end = macros_end.saturating_add(u32_at(stream, 0x5C)?);
         let endnotes_end = comments_end.saturating_add(u32_at(stream, 0x60)?);
+        let boxes_end = endnotes_end.saturating_add(u32_at(stream, 0x64)?);
         let mut pieces = Pieces::default();
         // No more characters than the stream has bytes, however often pieces overlap.
         let mut left = stream.len();
@@ -136,7 +138,7 @@ impl Pieces {
                 // A piece may reach over the end of the body.
                 if position < body_end {
                     pieces.body.push(character);
-                } else if position < notes_end || (macros_end..endnotes_end).contains(&position) {
+                } else if position < notes_end || (macros_end..boxes_end).contains(&position) {
                     pieces.notes.push(character);
                 }
                 let units = u32::try_from(character.len_utf16()).unwrap_or(1);

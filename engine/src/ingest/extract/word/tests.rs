@@ -45,6 +45,11 @@ pub(in crate::ingest::extract) fn docx(body: &str) -> Vec<u8> {
 
 /// A Word 97 file with one piece of Windows-1252 and one of UTF-16.
 pub(in crate::ingest::extract) fn doc(narrow: &[u8], wide: &str, flags: u16) -> Vec<u8> {
+    doc_with_boxes(narrow, wide, flags, 0)
+}
+
+/// The same, whose last characters are those of text boxes.
+fn doc_with_boxes(narrow: &[u8], wide: &str, flags: u16, boxes: u32) -> Vec<u8> {
     let wide_bytes: Vec<u8> = wide.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let (narrow_length, wide_length) = (narrow.len() as u32, wide_bytes.len() as u32 / 2);
     let mut stream = vec![0u8; 1024];
@@ -65,7 +70,8 @@ pub(in crate::ingest::extract) fn doc(narrow: &[u8], wide: &str, flags: u16) -> 
     list.extend((pieces.len() as u32).to_le_bytes());
     list.extend(pieces);
     for (at, value) in [
-        (0x4C, narrow_length + wide_length),
+        (0x4C, narrow_length + wide_length - boxes),
+        (0x64, boxes),
         (0x1A2, 0),
         (0x1A6, list.len() as u32),
     ] {
@@ -305,4 +311,10 @@ fn a_binary_word_document_is_read_in_its_pieces() {
             ("explicit", "four")
         ]
     );
+}
+
+#[test]
+fn text_boxes_of_a_binary_word_document_come_last() {
+    let bytes = doc_with_boxes(b"One\r", "two\rbox\r\r", 0, 5);
+    assert_eq!(document(&bytes).text, "One\n\ntwo\n\nbox\n\n");
 }
