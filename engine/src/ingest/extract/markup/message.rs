@@ -162,11 +162,17 @@ impl Reader {
                 }
                 Ok(())
             }
-            "text/plain" | "text/markdown" if is_attached => {
+            // Other forms of the text beside them.
+            "text/calendar" | "text/x-amp-html" | "text/enriched" if !is_attached => Ok(()),
+            // Records for programs are named only.
+            "text/calendar" | "text/vcard" | "text/x-vcard" if is_attached => {
+                self.name_attachment(entity, &media_type, &disposition);
+                Ok(())
+            }
+            word if is_attached && word.starts_with("text/") => {
                 self.add_attached_text(entity, &media_type, &disposition);
                 Ok(())
             }
-            "text/calendar" | "text/x-amp-html" | "text/enriched" => Ok(()),
             word if !is_attached && (word.starts_with("text/") || word.starts_with("message/")) => {
                 if shown {
                     self.text.paragraph(&entity.text());
@@ -220,9 +226,16 @@ impl Reader {
     fn add_attached_text(&mut self, entity: &Entity<'_>, media_type: &Value, disposition: &Value) {
         let name = self.name_attachment(entity, media_type, disposition);
         let text = entity.text();
-        if text.len() <= MAX_ATTACHED_TEXT_BYTES {
-            self.text.heading(self.level + 1, &name);
-            self.text.paragraph(&text);
+        if text.len() > MAX_ATTACHED_TEXT_BYTES {
+            return;
+        }
+        self.text.heading(self.level + 1, &name);
+        match media_type.word.as_str() {
+            "text/html" => {
+                let page = html::extract(&text).text;
+                self.text.paragraph(&page.unwrap_or_default());
+            }
+            _ => self.text.paragraph(&text),
         }
     }
 
@@ -375,6 +388,25 @@ mod tests {
             let head = "From: a\nContent-Type: multipart/alternative; boundary=b\n\n";
             let found = read(&format!("{head}{parts}"));
             assert_eq!(found.text.unwrap(), format!("From: a\n\n{text}"), "{parts}");
+        }
+    }
+
+    #[test]
+    fn attached_texts_of_every_kind_are_read() {
+        for (media_type, content, read_as) in [
+            ("text/csv", "a,b\n1,2\n", Some("a,b\n1,2")),
+            ("text/x-patch", "-old\n+new\n", Some("-old\n+new")),
+            ("text/html", "<p>a<br>b</p>\n", Some("a\nb")),
+            ("text/calendar", "BEGIN:VCALENDAR\n", None),
+        ] {
+            let source = format!(
+                "From: a\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nbody\n--b\n\
+                 Content-Type: {media_type}\nContent-Disposition: attachment; filename=f\n\n{content}--b--\n"
+            );
+            let attached = read_as.map_or_else(String::new, |text| format!("f\n\n{text}\n\n"));
+            let expected =
+                format!("From: a\n\nbody\n\n{attached}Attachments:\n- f ({media_type})\n\n");
+            assert_eq!(read(&source).text.unwrap(), expected);
         }
     }
 
