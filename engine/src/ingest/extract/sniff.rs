@@ -50,6 +50,10 @@ mod tests {
                 zip("mimetypeapplication/vnd.oasis.opendocument.presentation"),
                 "OpenDocument presentation",
             ),
+            (
+                zip("mimetypeapplication/epub+zip container:opendocument"),
+                "EPUB",
+            ),
             (zip("notes.txt"), "zip archive"),
             ([&b"\x89PNG\r\n\x1a\n"[..], &[0; 20]].concat(), "PNG image"),
             (

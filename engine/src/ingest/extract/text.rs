@@ -89,7 +89,10 @@ fn zip_format(bytes: &[u8]) -> &'static str {
         .get(..bytes.len().min(SNIFFED_BYTES))
         .unwrap_or_default();
     let holds = |name: &[u8]| head.windows(name.len()).any(|window| window == name);
-    if holds(b"opendocument.text") {
+    // Its list of parts has the name of OpenDocument in it.
+    if holds(b"application/epub") {
+        "EPUB"
+    } else if holds(b"opendocument.text") {
         "OpenDocument text"
     } else if holds(b"opendocument.spreadsheet") {
         "OpenDocument spreadsheet"
@@ -103,8 +106,6 @@ fn zip_format(bytes: &[u8]) -> &'static str {
         "Excel workbook"
     } else if holds(b"ppt/") {
         "PowerPoint presentation"
-    } else if holds(b"application/epub") {
-        "EPUB"
     } else if holds(b"META-INF/") {
         "Java archive"
     } else {
