@@ -76,8 +76,14 @@ fn pages_are_headed_by_number_and_source() {
 #[test]
 fn rows_have_their_number_and_cells() {
     let folder = folder();
+    let whole = kb(&folder, &["sheet", "ledger.xlsx"]).expect(0);
+    assert!(
+        whole.stderr.contains("the file holds no values of 1 cell"),
+        "{}",
+        whole.stderr
+    );
     assert_eq!(
-        text(&folder, &["sheet", "ledger.xlsx"]),
+        whole.stdout,
         "1\tVessel\tDay\tDues\n2\tKittiwake\t1 March\t$1234.50\n\
          5\tRazorbill\\tand tender\t\t$0.25\n6\tSum\t\t=SUM(C2:C5)\n"
     );
@@ -109,11 +115,28 @@ fn rows_have_their_number_and_cells() {
             "values": {"B": "2024-03-01", "C": 1234.5},
         })
     );
+    assert_eq!(told[3]["cells"]["C"], "=SUM(C2:C5)");
     assert_eq!(told[3]["values"]["C"], "=SUM(C2:C5)");
     let empty = folder
         .kb(["sheet", "ledger.xlsx", "--sheet", "Empty"])
         .expect(1);
-    assert!(empty.stderr.contains("Empty"), "{}", empty.stderr);
+    assert_eq!(
+        empty.stderr,
+        "sheet \"Empty\" of ledger.xlsx has no cells\n"
+    );
+    let cells = [
+        "sheet",
+        "ledger.xlsx",
+        "--sheet",
+        "Corner",
+        "--range",
+        "XFC2:XFD3",
+    ];
+    let empty = folder.kb(cells).expect(1);
+    assert_eq!(
+        empty.stderr,
+        "sheet \"Corner\" of ledger.xlsx has no cells in XFC2:XFD3\n"
+    );
 }
 
 #[test]

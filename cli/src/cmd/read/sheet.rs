@@ -1,7 +1,7 @@
 //! `kb sheet`: rows of a sheet.
 
 use kb_engine::cell_text::{Cell, CellValue};
-use kb_engine::{SheetRow, column_name};
+use kb_engine::{SheetData, SheetRow, column_name};
 use serde_json::Value;
 
 use crate::args::SheetArguments;
@@ -9,6 +9,7 @@ use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::format::plural;
 use crate::output::json::Object;
 
 /// Empty columns that are printed as tabs; after more of them a cell is printed behind the name of its column.
@@ -29,9 +30,14 @@ pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exi
         if std::mem::take(&mut is_first) {
             opened.warn_stale(path, output);
             if found.rows.is_empty() && header.is_none() {
-                let name = output.name(&found.sheet.name).into_owned();
-                output.note(&format!("sheet {name} of {path} has no such cells"));
+                output.note(&nothing(&found));
                 exit = Exit::Nothing;
+            }
+            if found.sheet.uncalculated > 0 {
+                let cells = plural(found.sheet.uncalculated.into(), "cell");
+                output.warning(&format!(
+                    "the file holds no values of {cells}: they show their formulas"
+                ));
             }
         } else {
             header = None;
@@ -53,12 +59,25 @@ pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exi
     Ok(exit)
 }
 
+/// `sheet "Q1" of sales.xlsx has no cells in A5:C9`.
+fn nothing(found: &SheetData) -> String {
+    let name = match &*found.sheet.name {
+        "" => String::new(),
+        name => format!("sheet {name:?} of "),
+    };
+    let path = &found.document.path;
+    match found.range {
+        Some(range) => format!("{name}{path} has no cells in {range}"),
+        None => format!("{name}{path} has no cells"),
+    }
+}
+
 fn object(row: &SheetRow, path: &str, sheet: &str, is_header: bool) -> Object {
     let (mut shown, mut values) = (Object::new(), Object::new());
     let mut has_values = false;
     for (column, cell) in &row.cells {
         let column = column_name(*column);
-        shown = shown.field(&column, &*cell.shown);
+        shown = shown.field(&column, cell.displayed());
         if let Some(value) = value_of(cell) {
             values = values.field(&column, value);
             has_values = true;
