@@ -145,7 +145,11 @@ fn of_zip(bytes: &[u8]) -> Result<Option<&'static Format>, SkipReason> {
         Err(reason) if FORMATS.iter().any(|row| row.label == label) => return Err(reason),
         Err(_) => return Ok(None),
     };
-    if let Some(media_type) = package.read_up_to("mimetype", 256).ok().flatten() {
+    let media_type = match package.read_up_to("mimetype", 256) {
+        Err(reason @ SkipReason::Encrypted(_)) => return Err(reason),
+        media_type => media_type.ok().flatten(),
+    };
+    if let Some(media_type) = media_type {
         let stated = String::from_utf8_lossy(&media_type).into_owned();
         let stated = stated
             .trim()
@@ -166,7 +170,11 @@ fn of_zip(bytes: &[u8]) -> Result<Option<&'static Format>, SkipReason> {
     let is_office = package.has("[Content_Types].xml")
         || package.has("_rels/.rels")
         || starts_with_name(bytes, b"[Content_Types].xml");
-    if is_office && let Ok(main) = ooxml::main_part(&mut package) {
+    let main = match is_office.then(|| ooxml::main_part(&mut package)) {
+        Some(Err(reason @ SkipReason::Encrypted(_))) => return Err(reason),
+        main => main.and_then(Result::ok),
+    };
+    if let Some(main) = main {
         let is_part =
             |row: &&Format| matches!(row.mark, Mark::MainPart(end) if main.ends_with(end));
         if let Some(found) = FORMATS.iter().find(is_part) {

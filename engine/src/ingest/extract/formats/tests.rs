@@ -63,6 +63,25 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
+fn a_package_of_encrypted_parts_is_encrypted() {
+    for (kind, mut bytes) in samples() {
+        if !bytes.starts_with(b"PK") {
+            continue;
+        }
+        // Bit 0 of the flags in the headers of all parts, and in the list of parts.
+        for (header, flags) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
+            for at in 0..bytes.len() - flags {
+                if bytes[at..].starts_with(header) {
+                    bytes[at + flags] |= 1;
+                }
+            }
+        }
+        let error = recognise("a", &bytes).unwrap_err();
+        assert!(matches!(error, SkipReason::Encrypted(_)), "{kind}: {error}");
+    }
+}
+
+#[test]
 fn files_are_what_they_hold_whatever_they_are_called() {
     for (kind, bytes) in samples() {
         for name in ["a.pdf", "a.docx", "a", "a.txt"] {

@@ -145,12 +145,13 @@ fn open(data: PdfData) -> Result<Pdf, SkipReason> {
     let opened = panic::catch_unwind(AssertUnwindSafe(|| Pdf::new(data)));
     match opened {
         Ok(Ok(pdf)) => Ok(pdf),
-        Ok(Err(LoadPdfError::Decryption(DecryptionError::PasswordProtected))) => {
-            Err(SkipReason::Encrypted(FORMAT))
-        }
+        // By a password, or in another way: for the holders of certificates, by a service.
+        Ok(Err(LoadPdfError::Decryption(
+            DecryptionError::PasswordProtected | DecryptionError::UnsupportedAlgorithm,
+        ))) => Err(SkipReason::Encrypted(FORMAT)),
         Ok(Err(LoadPdfError::Decryption(_))) => Err(SkipReason::damaged(
             FORMAT,
-            "it is encrypted in a way that is not known",
+            "what it says of its encryption is broken",
         )),
         Ok(Err(LoadPdfError::Invalid)) => Err(SkipReason::damaged(
             FORMAT,

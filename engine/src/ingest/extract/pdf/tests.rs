@@ -465,6 +465,14 @@ fn a_file_with_a_password_is_encrypted() {
     assert_eq!(error, SkipReason::Encrypted("PDF"));
 }
 
+#[test]
+fn a_file_for_holders_of_certificates_is_encrypted() {
+    let page = [("", "")];
+    let of_certificates = "/ID [<00> <00>] /Encrypt << /Filter /Adobe.PubSec /V 4 >>";
+    let error = extract(&with_objects("", &page, &[], of_certificates)).unwrap_err();
+    assert_eq!(error, SkipReason::Encrypted("PDF"));
+}
+
 /// What a hostile file gives, and that it ends.
 fn within(seconds: u64, bytes: &[u8]) -> Result<Extracted, SkipReason> {
     let start = Instant::now();

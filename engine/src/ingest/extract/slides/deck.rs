@@ -59,7 +59,8 @@ impl Deck {
         if is_titled {
             self.has_titles = true;
             self.builder.heading(1, title);
-        } else if self.has_titles && !(slide.text.trim().is_empty() && slide.notes.trim().is_empty())
+        } else if self.has_titles
+            && !(slide.text.trim().is_empty() && slide.notes.trim().is_empty())
         {
             // What is on it would belong to the section of a slide before.
             self.builder.section(1, &format!("Slide {}", self.slides));

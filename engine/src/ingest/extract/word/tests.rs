@@ -154,7 +154,10 @@ fn a_row_is_a_line_where_a_cell_has_several_paragraphs() {
     // A table that lays out a page.
     let long = "word ".repeat(200);
     let text = document(&docx(&row(&long))).text;
-    assert!(text.ends_with("word\n\nmore\n\nnext\n\nA note.\n\n"), "{text}");
+    assert!(
+        text.ends_with("word\n\nmore\n\nnext\n\nA note.\n\n"),
+        "{text}"
+    );
 }
 
 #[test]
