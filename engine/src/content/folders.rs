@@ -220,15 +220,26 @@ pub(crate) fn skipped(
 pub(crate) fn skipped_reasons(commit: CommitView<'_>) -> Result<Vec<(String, u64)>> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     skipped::each_from(commit.snapshot, "", |_, record| {
-        // Numbers in a reason are those of one file.
-        let reason = record.reason.split(':').next().unwrap_or_default();
-        let reason = reason.trim_start_matches(|c: char| c.is_ascii_digit());
-        *counts.entry(reason.trim_start().to_owned()).or_default() += 1;
+        *counts.entry(reason_kind(&record.reason)).or_default() += 1;
         Ok(ControlFlow::Continue(()))
     })?;
     let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Ok(counts)
+}
+
+/// A reason without what is of one file only: numbers in front, the line in `(private key, line 3)`, what follows
+/// a colon.
+fn reason_kind(reason: &str) -> String {
+    let reason = reason.split(':').next().unwrap_or_default();
+    let reason = reason.trim_start_matches(|c: char| c.is_ascii_digit());
+    let reason = reason.trim_start();
+    let is_number = |line: &str| line.bytes().all(|byte| byte.is_ascii_digit());
+    let inner = reason.strip_suffix(')');
+    match inner.and_then(|inner| inner.rsplit_once(", line ")) {
+        Some((kind, line)) if is_number(line) => format!("{kind})"),
+        _ => reason.to_owned(),
+    }
 }
 
 /// See [`crate::Kb::folders`].
@@ -309,4 +320,25 @@ fn truncate_deepest(folders: &mut Vec<Folder>, limit_bytes: u64) -> bool {
     let mut flags = is_kept.into_iter();
     folders.retain(|_| flags.next().unwrap_or_default());
     truncated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_counted_without_what_is_of_one_file() {
+        for (reason, kind) in [
+            ("symbolic link", "symbolic link"),
+            ("damaged (PDF): it has no pages", "damaged (PDF)"),
+            ("12 bytes, more than 10", "bytes, more than 10"),
+            (
+                "may hold a key (private key, line 3)",
+                "may hold a key (private key)",
+            ),
+            ("odd (a, line b)", "odd (a, line b)"),
+        ] {
+            assert_eq!(reason_kind(reason), kind);
+        }
+    }
 }
