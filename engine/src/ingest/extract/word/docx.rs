@@ -1,7 +1,10 @@
-//! Word documents (Office Open XML): text in the order of the body, then notes and comments.
+//! Word documents (Office Open XML): text in the order of the body, notes and comments behind the paragraph that
+//! refers to them.
 //!
 //! Deleted text, field codes and the fallbacks of newer drawings are no text. Text boxes follow the paragraph that
 //! they are anchored to. Headers and footers are left out.
+
+use std::collections::HashMap;
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::package::ooxml::{self, Relationships};
@@ -32,28 +35,81 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
         Some(part) => Numbering::read(&ooxml::read_optional(package, part)?)?,
         None => Numbering::default(),
     };
-    let mut known = Known { styles, numbering };
+    let mut known = Known {
+        styles,
+        numbering,
+        notes: Notes::default(),
+    };
+    for (kind, reference) in [
+        ("footnotes", "footnoteReference"),
+        ("endnotes", "endnoteReference"),
+        ("comments", "commentReference"),
+    ] {
+        for part in relationships.of_kind(kind) {
+            let part = ooxml::read_optional(package, part)?;
+            read_notes(&part, reference, &mut known)?;
+        }
+    }
     let body = ooxml::read_part(package, &main)?.unwrap_or_default();
     let mut flow = Flow::default();
     let is_broken = Body::new(&body, &mut known, &mut flow).read()?;
     if is_broken && flow.is_empty() {
         return Err(SkipReason::damaged(FORMAT, "its text is no XML"));
     }
-    for kind in ["footnotes", "endnotes", "comments"] {
-        for part in relationships.of_kind(kind) {
-            let notes = ooxml::read_optional(package, part)?;
-            let mut body = Body::new(&notes, &mut known, &mut flow);
-            body.has_pages = false;
-            body.read()?;
-        }
+    for paragraph in known.notes.texts.drain(..).flatten() {
+        flow.paragraph(&paragraph, None, &[]);
     }
     flow.finish(found)
+}
+
+/// Notes or comments, in the order of their parts.
+#[derive(Default)]
+struct Notes {
+    /// The paragraphs of each; none of those that the body had.
+    texts: Vec<Vec<String>>,
+    /// Their places there, by the element that refers to them and its number. Of those of one number the first.
+    places: HashMap<(&'static str, String), usize>,
+}
+
+impl Notes {
+    fn take(&mut self, reference: &'static str, number: String) -> Vec<String> {
+        let place = self.places.get(&(reference, number));
+        let text = place.and_then(|place| self.texts.get_mut(*place));
+        text.map(std::mem::take).unwrap_or_default()
+    }
+}
+
+/// Reads a part with the notes that `reference` refers to.
+fn read_notes(part: &str, reference: &'static str, known: &mut Known) -> Result<(), SkipReason> {
+    let mut flow = Flow::default();
+    let mut body = Body::new(part, known, &mut flow);
+    body.has_pages = false;
+    body.read()?;
+    let starts = std::mem::take(&mut body.note_starts);
+    if flow.is_full() {
+        return flow.finish(Extracted::default()).map(|_| ());
+    }
+    let ends = starts.iter().skip(1).map(|(_, start)| *start);
+    let ends = ends.chain([flow.blocks()]);
+    let notes = &mut known.notes;
+    let first = starts.first().map_or(flow.blocks(), |(_, start)| *start);
+    let without_number = flow.texts(0, first).map(str::to_owned);
+    notes.texts.push(without_number.collect());
+    for ((number, start), end) in starts.iter().zip(ends) {
+        let place = notes.texts.len();
+        let texts = flow.texts(*start, end).map(str::to_owned);
+        notes.texts.push(texts.collect());
+        let key = (reference, number.clone());
+        notes.places.entry(key).or_insert(place);
+    }
+    Ok(())
 }
 
 /// What other parts say of paragraphs.
 struct Known {
     styles: Styles,
     numbering: Numbering,
+    notes: Notes,
 }
 
 /// A paragraph that is being read.
@@ -61,6 +117,8 @@ struct Known {
 struct Paragraph {
     text: String,
     breaks: Vec<(usize, Break)>,
+    /// What follows it: paragraphs of its notes and comments.
+    notes: Vec<String>,
     style: String,
     /// Its own outline level, 9 for none.
     outline_level: Option<u32>,
@@ -76,6 +134,7 @@ impl Paragraph {
     /// Whether there is nothing in it, neither a number nor a page.
     fn is_blank(&self) -> bool {
         self.text.is_empty()
+            && self.notes.is_empty()
             && self.breaks.is_empty()
             && self.style.is_empty()
             && self.begins_page.is_none()
@@ -103,6 +162,8 @@ struct Body<'a> {
     codes: usize,
     /// Open alternatives: whether one was read.
     alternatives: Vec<bool>,
+    /// Numbers of the notes of a part of notes, and how many blocks come before each.
+    note_starts: Vec<(String, usize)>,
 }
 
 impl<'a> Body<'a> {
@@ -120,6 +181,7 @@ impl<'a> Body<'a> {
             fields: Vec::new(),
             codes: 0,
             alternatives: Vec::new(),
+            note_starts: Vec::new(),
         }
     }
 
@@ -167,6 +229,13 @@ impl<'a> Body<'a> {
                 _ => self.push("\n"),
             },
             "lastRenderedPageBreak" => self.break_page(Break::Rendered),
+            "footnote" | "endnote" | "comment" => {
+                let number = element.reference("id").unwrap_or_default();
+                self.note_starts.push((number, self.flow.blocks()));
+            }
+            "footnoteReference" => self.refer("footnoteReference", element),
+            "endnoteReference" => self.refer("endnoteReference", element),
+            "commentReference" => self.refer("commentReference", element),
             "sym" => self.push_symbol(element),
             "fldChar" => self.field(element),
             "AlternateContent" => self.alternatives.push(false),
@@ -235,6 +304,15 @@ impl<'a> Body<'a> {
             [paragraph] => paragraph.breaks.push((paragraph.text.len(), kind)),
             // Text boxes lie on one page.
             _ => {}
+        }
+    }
+
+    /// Puts a note behind the paragraph that refers to it first.
+    fn refer(&mut self, reference: &'static str, element: &Element<'_>) {
+        let number = element.reference("id").unwrap_or_default();
+        if let Some(paragraph) = self.paragraphs.last_mut() {
+            let note = self.known.notes.take(reference, number);
+            paragraph.notes.extend(note);
         }
     }
 
@@ -318,5 +396,8 @@ impl<'a> Body<'a> {
         };
         let (text, breaks) = (&paragraph.text, &paragraph.breaks);
         self.flow.numbered(&number, text, level, breaks);
+        for note in &paragraph.notes {
+            self.flow.paragraph(note, None, &[]);
+        }
     }
 }

@@ -78,6 +78,18 @@ impl Flow {
         self.blocks.is_empty() && self.breaks.is_empty()
     }
 
+    /// How many paragraphs and rows there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The texts of those from `first` to before `end`.
+    pub(super) fn texts(&self, first: usize, end: usize) -> impl Iterator<Item = &str> {
+        let blocks = self.blocks.get(first..end).unwrap_or_default();
+        let texts = blocks.iter();
+        texts.filter_map(|block| self.text.get(block.start..block.end))
+    }
+
     /// A paragraph, or a heading of a level from 1. `breaks` are places in it where pages begin, in ascending
     /// order. White space around it is left out; an empty one counts for its breaks only.
     pub(super) fn paragraph(&mut self, text: &str, level: Option<u8>, breaks: &[(usize, Break)]) {

@@ -161,6 +161,37 @@ fn a_row_is_a_line_where_a_cell_has_several_paragraphs() {
 }
 
 #[test]
+fn a_note_of_a_word_document_follows_its_paragraph() {
+    let notes = "<w:footnotes><w:footnote w:id='1'><w:p><w:r><w:t>Of none.</w:t></w:r></w:p></w:footnote>\
+        <w:footnote w:id='2'><w:p><w:r><w:t>Of the moon.</w:t></w:r></w:p><w:p><w:r><w:t>More.</w:t></w:r></w:p>\
+        </w:footnote></w:footnotes>";
+    let body = "<w:p><w:r><w:t>one</w:t><w:footnoteReference w:id='2'/><w:t> two</w:t></w:r></w:p>\
+        <w:p><w:r><w:br w:type='page'/><w:t>three</w:t><w:footnoteReference w:id='2'/></w:r></w:p>";
+    let bytes = package(&[
+        (
+            "_rels/.rels",
+            &relationships(&[("officeDocument", "word/document.xml")]),
+        ),
+        (
+            "word/document.xml",
+            &format!("<w:document><w:body>{body}</w:body></w:document>"),
+        ),
+        (
+            "word/_rels/document.xml.rels",
+            &relationships(&[("footnotes", "footnotes.xml")]),
+        ),
+        ("word/footnotes.xml", notes),
+    ]);
+    assert_eq!(
+        pages(&document(&bytes)),
+        [
+            ("explicit", "one two\n\nOf the moon.\n\nMore."),
+            ("explicit", "three\n\nOf none."),
+        ]
+    );
+}
+
+#[test]
 fn numbers_of_lists_stand_before_their_paragraphs() {
     let item = |level: u32, text: &str| {
         format!(
