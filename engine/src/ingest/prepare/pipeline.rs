@@ -172,7 +172,7 @@ impl<'p> Work<Input, Outcome> for Prepare<'p> {
 
     fn held_bytes(&self, _: &Input, outcome: &Outcome) -> u64 {
         match outcome {
-            Outcome::Prepared(prepared) => prepared.source.size_bytes,
+            Outcome::Prepared(prepared) => prepared.held_bytes(),
             _ => 0,
         }
     }

@@ -68,6 +68,13 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// About the bytes that it holds: a package of 1 MB may be 50 MB of text.
+    pub fn held_bytes(&self) -> u64 {
+        let chunks = self.chunks.len() * size_of::<ChunkSpan>();
+        let held = self.document.text.len() + self.vectors.len() + self.terms.held_bytes() + chunks;
+        held as u64
+    }
+
     /// The tags that the document states.
     pub fn stated_tags(&self) -> Vec<String> {
         tags::stated(&self.document.file_type, &self.document.metadata)
@@ -221,5 +228,28 @@ fn lines_of(document: &Document) -> u32 {
             let open = text.last().is_some_and(|byte| *byte != b'\n');
             u32::try_from(ends + usize::from(open)).unwrap_or(u32::MAX)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed::built_in;
+    use crate::ingest::extract::extract;
+
+    #[test]
+    fn a_prepared_document_holds_more_than_its_source() {
+        let text = "the tide turns at noon\n".repeat(500);
+        let document = extract("tide.txt", text.as_bytes()).unwrap();
+        // As of a package: its text is much longer.
+        let source = Source {
+            size_bytes: 10,
+            ..Source::default()
+        };
+        let model = built_in();
+        let mut preparer = Preparer::new(model, model.quantiser_range());
+        let prepared = preparer.prepare(document, source, Chunking::Auto).unwrap();
+        let least = text.len() + prepared.vectors.len() + 8 * prepared.chunks.len();
+        assert!(prepared.held_bytes() > least as u64);
     }
 }

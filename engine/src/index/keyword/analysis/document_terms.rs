@@ -43,6 +43,14 @@ pub struct Field {
 }
 
 impl DocumentTerms {
+    /// Bytes of its lists.
+    pub fn held_bytes(&self) -> usize {
+        self.term_bytes.len()
+            + self.term_ends.len() * size_of::<u32>()
+            + self.counts.len() * size_of::<TermCount>()
+            + self.chunks.len() * size_of::<ChunkEnd>()
+    }
+
     /// Distinct terms in the order of their first occurrence.
     pub fn terms(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
