@@ -224,6 +224,10 @@ impl Arguments {
         value: Value,
         is_published: bool,
     ) -> Result<(), ToolError> {
+        // What models send with a first call.
+        if name == CONTINUATION && value == "" {
+            return Ok(());
+        }
         let Some(schema) = signature.schema_of(name) else {
             return Err(invalid(name, "no such argument"));
         };

@@ -114,6 +114,13 @@ fn null_is_omitted() {
 }
 
 #[test]
+fn an_empty_continuation_token_begins() {
+    let given = json!({"query": "a", "continuation_token": ""});
+    let arguments = read("search", given).unwrap();
+    assert_eq!(Value::Object(arguments.values), json!({"query": "a"}));
+}
+
+#[test]
 fn fields_of_an_object_are_nested_again() {
     let given = json!({"query": "a", "folder": "x", "filters": {"tag": "t"}});
     let (params, _) = read("search", given).unwrap().params::<Value>().unwrap();
