@@ -275,8 +275,12 @@ impl Job {
     fn store(&self, upload: Upload) -> Result<Stored, ToolError> {
         let document = upload.read()?;
         self.running.wait_for_earlier();
-        let original = SourceInfo::of(&upload.bytes);
-        let Upload { path, tags, .. } = upload;
+        let Upload {
+            path, tags, bytes, ..
+        } = upload;
+        let original = SourceInfo::of(&bytes);
+        // Waiting for the writer takes long, and storing takes memory.
+        drop(bytes);
         let (is_replaced, model_before) =
             self.index
                 .write_within(WRITER_TIMEOUT, |writer: &mut KbWriter| {
