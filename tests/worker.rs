@@ -134,7 +134,7 @@ fn one_worker_reads_all_files_of_a_thread() {
 #[test]
 fn a_file_that_misbehaves_costs_itself_alone() {
     let trials = [
-        "abort", "allocate", "exit", "hang", "lie", "overflow", "panic",
+        "abort", "allocate", "exit", "lie", "overflow", "panic", "spin",
     ];
     let folder = Folder::empty();
     for trial in trials {
@@ -159,7 +159,6 @@ fn a_file_that_misbehaves_costs_itself_alone() {
             "exit.x",
             "the worker process that read it ended (exit status: 3)",
         ),
-        ("hang.x", "reading it took more than 8 s"),
         (
             "lie.x",
             "the worker process that read it gave a wrong answer: ",
@@ -172,6 +171,7 @@ fn a_file_that_misbehaves_costs_itself_alone() {
             "panic.x",
             "extraction failed inside; please report this file",
         ),
+        ("spin.x", "reading it took more than 8 s"),
     ];
     let reasons = reasons(&report);
     assert_eq!(reasons.len(), expected.len(), "{reasons:?}");
@@ -187,6 +187,35 @@ fn a_file_that_misbehaves_costs_itself_alone() {
         "{:?}",
         again.elapsed()
     );
+}
+
+/// A loaded machine, one that slept, a worker that somebody stopped: the file is not at fault.
+#[test]
+fn a_worker_without_cpu_time_tells_nothing_of_its_file() {
+    let folder = folder_of([("a.x", "process")]);
+    index(&folder);
+    let known = text(&folder, "a.x");
+    folder.write("tree/a.x", "%KB-TRIAL spin");
+    let mut command = command(&folder, 6_000);
+    command.args(["index", "tree", "-o", "a.kb", "--json"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let indexer = command.spawn().expect("kb starts");
+    send("-STOP", wait_for_worker(&indexer, None));
+    let report = ended(indexer).expect(0).json_lines().remove(0);
+    let reasons = reasons(&report);
+    assert!(
+        matches!(&reasons[..], [(path, reason)] if path == "a.x"
+            && reason.starts_with("reading it took more than 6 s, of which its worker process had ")),
+        "{reasons:?}"
+    );
+    assert_eq!(text(&folder, "a.x"), known);
+    // It is read at the next run, though nobody touched it.
+    let mut command = self::command(&folder, 60_000);
+    command.env("KB_FAULT_WORKER_CPU_MS", "1000");
+    let told = run(command.args(["index", "tree", "-o", "a.kb", "--json"])).expect(0);
+    let reason = "reading it took more than 1 s of CPU time".to_owned();
+    let report = told.json_lines().remove(0);
+    assert_eq!(self::reasons(&report), [("a.x".to_owned(), reason)]);
 }
 
 #[test]

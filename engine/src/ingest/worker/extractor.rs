@@ -137,7 +137,9 @@ fn may_be_innocent(ended: &WorkerEnd, was_used: bool) -> bool {
     match ended {
         WorkerEnd::Killed => true,
         WorkerEnd::Memory | WorkerEnd::Crashed(_) | WorkerEnd::Lied(_) => was_used,
-        WorkerEnd::Time(_) | WorkerEnd::Cpu(_) | WorkerEnd::Stopped => false,
+        WorkerEnd::Time(_) | WorkerEnd::Starved(..) | WorkerEnd::Cpu(_) | WorkerEnd::Stopped => {
+            false
+        }
     }
 }
 
@@ -148,6 +150,13 @@ fn refusal_of(ended: WorkerEnd) -> Refusal {
         WorkerEnd::Time(limit) => {
             let seconds = limit.as_secs_f64();
             (Limit, format!("reading it took more than {seconds} s"))
+        }
+        WorkerEnd::Starved(limit, cpu_time) => {
+            let (seconds, cpu_time) = (limit.as_secs_f64(), cpu_time.as_secs_f64());
+            let reason = format!(
+                "reading it took more than {seconds} s, of which its worker process had {cpu_time:.1} s of CPU time: the machine was busy, or stopped it"
+            );
+            (Interrupted, reason)
         }
         WorkerEnd::Cpu(seconds) => (
             Limit,

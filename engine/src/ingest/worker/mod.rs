@@ -7,7 +7,7 @@
 //!                         <-stdout--   a document, or why there is none
 //! ```
 //! [`extraction`] is what a host decides, [`extractor`] does it for one thread, [`process`] is one child
-//! with its time limit, [`protocol`] and [`document_codec`] are what goes through the pipes. [`serve`],
+//! with its time limit, [`cpu_time`] tells whether it used that, [`protocol`] and [`document_codec`] are what goes through the pipes. [`serve`],
 //! [`limits`] and [`sandbox`] run in the child. Which formats need a worker is decided by
 //! [`crate::ingest::extract::isolation_of`].
 //!
@@ -17,6 +17,7 @@
 //! kernel does not hold the one of address space; Windows has neither. Everywhere the parent ends a worker
 //! that takes longer than the time limit, and believes nothing that a worker says before it is checked.
 
+mod cpu_time;
 mod document_codec;
 pub mod extraction;
 pub mod extractor;

@@ -24,7 +24,7 @@ pub enum RefusalKind {
     Limit = 3,
     /// The extractor panicked, or the worker crashed on this file or gave an answer that contradicts itself.
     Failed = 4,
-    /// The worker was ended from outside, or could not be started: nothing is known of the file.
+    /// The worker was ended from outside, or had no CPU time: nothing is known of the file.
     Interrupted = 5,
     /// No worker is there for a format that needs one: nothing is known of the file.
     NoWorker = 6,
