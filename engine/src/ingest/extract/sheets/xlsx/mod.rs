@@ -4,6 +4,7 @@
 //! side there, so one pass has all three.
 
 mod parts;
+mod shared_formulas;
 mod sheet;
 
 pub(in crate::ingest::extract) use self::parts::FORMAT;

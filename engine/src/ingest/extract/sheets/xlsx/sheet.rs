@@ -1,6 +1,7 @@
 //! The cells of a sheet.
 
 use super::parts::{FORMAT, Strings, Styles, rich_text, unescape};
+use super::shared_formulas::SharedFormulas;
 use crate::cell_text::{Cell, CellValue};
 use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
 use crate::ingest::extract::sheets::workbook::SheetWriter;
@@ -24,6 +25,7 @@ pub(super) fn read(
 ) -> Result<(), SkipReason> {
     let mut reader = XmlReader::new(xml);
     let (mut row, mut column) = (0u32, 0u32);
+    let mut shared = SharedFormulas::default();
     while let Some(event) = reader.next()? {
         match event {
             XmlEvent::Start(element) => match element.name() {
@@ -34,8 +36,8 @@ pub(super) fn read(
                 "c" => {
                     let stated = Stated::of(&element, (row, column));
                     (row, column) = (stated.row, stated.column);
-                    let content = Content::read(&mut reader)?;
-                    let cell = content.cell(&stated, context);
+                    let content = Content::read(&mut reader, (row, column), &mut shared)?;
+                    let cell = content.cell(&stated, context, &shared);
                     sheet.push(row, column, cell)?;
                 }
                 _ => {}
@@ -100,16 +102,32 @@ fn position(reference: &str) -> Option<(u32, u32)> {
 struct Content {
     value: Option<String>,
     formula: Option<String>,
+    /// The number of its formula, where several cells share it.
+    shared: Option<u32>,
 }
 
 impl Content {
-    fn read(reader: &mut XmlReader<'_>) -> Result<Content, SkipReason> {
+    fn read(
+        reader: &mut XmlReader<'_>,
+        cell: (u32, u32),
+        shared: &mut SharedFormulas,
+    ) -> Result<Content, SkipReason> {
         let mut content = Content::default();
         while let Some(event) = reader.next()? {
             match event {
                 XmlEvent::Start(element) => match element.name() {
                     "v" => content.value = Some(reader.text_of_element(MAX_TEXT_BYTES)?),
-                    "f" => content.formula = Some(reader.text_of_element(MAX_TEXT_BYTES)?),
+                    "f" => {
+                        let is_shared = element.attribute("t").as_deref() == Some("shared");
+                        content.shared = element.number("si").filter(|_| is_shared);
+                        let formula = reader.text_of_element(MAX_TEXT_BYTES)?;
+                        if let Some(number) = content.shared
+                            && !formula.trim().is_empty()
+                        {
+                            shared.keep(number, cell, &formula);
+                        }
+                        content.formula = Some(formula);
+                    }
                     "is" => content.value = Some(rich_text(reader, "is")?),
                     _ => reader.skip()?,
                 },
@@ -120,14 +138,17 @@ impl Content {
         Ok(content)
     }
 
-    fn cell(self, stated: &Stated, context: &Context<'_>) -> Cell {
+    fn cell(self, stated: &Stated, context: &Context<'_>, shared: &SharedFormulas) -> Cell {
         let format = context.styles.format(stated.style);
         let is_text = matches!(stated.kind.as_str(), "s" | "str" | "inlineStr");
         let value = match (self.value, self.formula) {
             // A formula may well give an empty text.
             (Some(value), None) => value,
             (Some(value), Some(_)) if is_text || !value.is_empty() => value,
-            (_, Some(formula)) => {
+            (_, Some(mut formula)) => {
+                if formula.trim().is_empty() {
+                    formula = shared.at(self.shared, (stated.row, stated.column));
+                }
                 return Cell {
                     shown: String::new(),
                     value: CellValue::Formula(format!("={formula}")),

@@ -110,3 +110,30 @@ fn one_long_string_in_many_cells_does_not_fill_the_memory() {
     let refused = super::extract(&bytes).unwrap_err().to_string();
     assert!(refused.contains("bytes of text, more than"), "{refused}");
 }
+
+#[test]
+fn a_shared_formula_without_a_value_is_that_of_its_own_cell() {
+    let sheet = "<worksheet><sheetData><row r='2'><c r='B2'><f t='shared' ref='B2:B4' si='0'>A2*$A$1</f></c></row>\
+        <row r='3'><c r='B3'><f t='shared' si='0'/></c><c r='C3'><f t='shared' si='9'/></c></row>\
+        <row r='4'><c r='B4'><f t='shared' si='0'/><v>7</v></c></row></sheetData></worksheet>";
+    let bytes = package(&[
+        ("xl/workbook.xml", BOOK),
+        ("xl/_rels/workbook.xml.rels", RELATIONS),
+        ("xl/worksheets/sheet1.xml", sheet),
+        ("xl/worksheets/sheet2.xml", "<worksheet/>"),
+    ]);
+    let found = super::extract(&bytes).unwrap();
+    let sheets = sheets(&found);
+    let formula = |text: &str| Cell {
+        shown: String::new(),
+        value: CellValue::Formula(text.to_owned()),
+    };
+    let expected = [
+        (2, 2, formula("=A2*$A$1")),
+        (3, 2, formula("=A3*$A$1")),
+        (3, 3, formula("=(formula not known)")),
+        (4, 2, Cell::plain(CellValue::Number(7.0))),
+    ];
+    assert_eq!(sheets[0].1.as_slice(), expected);
+    assert_eq!(sheets[0].0.uncalculated, 3);
+}
