@@ -96,7 +96,8 @@ fn stated_delimiter(source: &str) -> (Option<u8>, &str) {
     }
 }
 
-/// The delimiter that gives the most records of one width; a comma, or for `.tsv` a tab, in doubt.
+/// The delimiter that gives the most records of one width; in doubt the one between which all commas are those of
+/// decimal numbers, else a comma, or for `.tsv` a tab.
 fn sniff_delimiter(table: &str, prefers_tabs: bool) -> u8 {
     let head = table
         .get(..table.floor_char_boundary(SNIFFED_BYTES))
@@ -111,8 +112,11 @@ fn sniff_delimiter(table: &str, prefers_tabs: bool) -> u8 {
             continue;
         }
         let mut widths: Vec<usize> = Vec::new();
+        let mut commas = Commas::None;
         for record in reader(head, delimiter).records().take(SNIFFED_RECORDS) {
-            widths.push(record.map_or(0, |record| record.len()));
+            let record = record.unwrap_or_default();
+            widths.push(record.len());
+            record.iter().for_each(|field| commas.see(field));
         }
         // The last one may be cut.
         if widths.len() > 1 && head.len() < table.len() {
@@ -126,11 +130,40 @@ fn sniff_delimiter(table: &str, prefers_tabs: bool) -> u8 {
             .map(<[usize]>::len)
             .max();
         let share = same.unwrap_or(0) * 1000 / records.max(1);
-        if share > best.0 {
+        let takes_commas = best.1 == b',' && commas == Commas::Decimal;
+        if share > best.0 || share == best.0 && share > 0 && takes_commas {
             best = (share, delimiter);
         }
     }
     best.1
+}
+
+/// What the commas inside fields are.
+#[derive(PartialEq, Eq)]
+enum Commas {
+    None,
+    Decimal,
+    Other,
+}
+
+impl Commas {
+    fn see(&mut self, field: &str) {
+        let mut parts = field.trim().trim_start_matches(['-', '+']).split(',');
+        let (Some(whole), Some(fraction)) = (parts.next(), parts.next()) else {
+            return;
+        };
+        let is_whole = |byte: u8| byte.is_ascii_digit() || byte == b'.' || byte == b' ';
+        let is_number = parts.next().is_none()
+            && whole.bytes().all(is_whole)
+            && whole.bytes().any(|byte| byte.is_ascii_digit())
+            && !fraction.is_empty()
+            && fraction.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number {
+            *self = Commas::Other;
+        } else if *self == Commas::None {
+            *self = Commas::Decimal;
+        }
+    }
 }
 
 /// Empty lines at a byte of the text, which the reader passes over.
@@ -206,6 +239,11 @@ mod tests {
             ("a\tb\nx, y\tz\n", ["a", "b"]),
             ("a,b\n\"x;y;z\",2\n", ["a", "b"]),
             ("sep=;\na;b\n1;2\n", ["a", "b"]),
+            // Without a header that says it.
+            ("1,5;2,5\n-3,25;1.000,2\n", ["1,5", "2,5"]),
+            ("1,5\t2,5\n3,1\t4,2\n", ["1,5", "2,5"]),
+            ("a,b;c\nd,e;f\n", ["a", "b;c"]),
+            ("1,2;b\n3,x;4\n", ["1", "2;b"]),
         ] {
             let (sheet, rows) = table(source);
             assert_eq!(rows[0].1, row, "{source}");
