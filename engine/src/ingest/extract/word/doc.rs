@@ -1,4 +1,10 @@
 //! Word documents of Word 6 to 2003: text in pieces, paragraph styles in pages of 512 bytes. After [MS-DOC].
+//!
+//! Notes and comments stand behind the paragraph that refers to them, text boxes at the end.
+
+use std::iter::Peekable;
+use std::ops::Range;
+use std::vec;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
@@ -8,6 +14,7 @@ use crate::ingest::extract::package::compound_file::CompoundFile;
 use crate::ingest::extract::package::little_endian::{place_at, stretch, u16_at, u32_at, utf_16};
 use crate::ingest::extract::package::property_set;
 use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::word::doc_notes::{self, Characters, Note};
 use crate::ingest::extract::word::doc_paragraphs::{Paragraphs, Properties};
 use crate::ingest::extract::word::flow::{Break, Flow};
 
@@ -41,7 +48,12 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     let encoding = encoding_of_language(u16_at(&stream, 6).unwrap_or(0));
     if version < WORD_97 || signature != 0xA5EC {
         let text = old_text(&stream, encoding).ok_or(damaged("its text is missing"))?;
-        write(&mut flow, &text, |_| Properties::default());
+        write(
+            &mut flow,
+            &text,
+            |_| Properties::default(),
+            Following::none(),
+        );
     } else {
         let (first, second) = ("0Table", "1Table");
         let names = match flags & SECOND_TABLE {
@@ -54,9 +66,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
         let pieces = pieces.ok_or(damaged("the list of its pieces is missing or broken"))?;
         let paragraphs = Paragraphs::read(&stream, &table);
         let place = |at: usize| paragraphs.at(pieces.place(at));
-        write(&mut flow, &pieces.body, place);
-        // The last section ends with the text.
-        write(&mut flow, &pieces.notes, |_| Properties::default());
+        pieces.write(&mut flow, &stream, &table, place);
     }
     let mut found = Extracted::default();
     property_set::read_properties(&file, &mut found);
@@ -74,9 +84,11 @@ fn old_text(stream: &[u8], encoding: &'static Encoding) -> Option<Vec<char>> {
 /// The text of a document, character by character.
 #[derive(Debug, Default)]
 struct Pieces {
-    body: Vec<char>,
+    body: Characters,
     /// Footnotes, comments, endnotes, text boxes.
-    notes: Vec<char>,
+    notes: Characters,
+    /// The places of the first three.
+    areas: [Range<u32>; 3],
     /// Stretches of the body: its first character, the place in the stream where that lies, and the bytes of one.
     places: Vec<(usize, u32, u32)>,
 }
@@ -85,11 +97,9 @@ impl Pieces {
     fn read(stream: &[u8], table: &[u8], encoding: &'static Encoding) -> Option<Pieces> {
         let list = stretch(table, place_at(stream, 0x1A2)?, place_at(stream, 0x1A6)?);
         let Some(list) = piece_list(list).filter(|list| list.len() >= 16) else {
-            let body = old_text(stream, encoding)?;
-            return Some(Pieces {
-                body,
-                ..Pieces::default()
-            });
+            let mut pieces = Pieces::default();
+            pieces.body.text = old_text(stream, encoding)?;
+            return Some(pieces);
         };
         let count = (list.len() - 4) / 12;
         let body_end = u32_at(stream, 0x4C)?;
@@ -100,7 +110,14 @@ impl Pieces {
         let comments_end = macros_end.saturating_add(u32_at(stream, 0x5C)?);
         let endnotes_end = comments_end.saturating_add(u32_at(stream, 0x60)?);
         let boxes_end = endnotes_end.saturating_add(u32_at(stream, 0x64)?);
-        let mut pieces = Pieces::default();
+        let mut pieces = Pieces {
+            areas: [
+                body_end..notes_end,
+                macros_end..comments_end,
+                comments_end..endnotes_end,
+            ],
+            ..Pieces::default()
+        };
         // No more characters than the stream has bytes, however often pieces overlap.
         let mut left = stream.len();
         for piece in 0..count {
@@ -132,20 +149,42 @@ impl Pieces {
             let width = u32::try_from(width).ok()?;
             let mut position = start;
             if start < body_end {
-                pieces.places.push((pieces.body.len(), place, width));
+                let first = pieces.body.text.len();
+                pieces.places.push((first, place, width));
             }
             for character in text.chars() {
                 // A piece may reach over the end of the body.
                 if position < body_end {
-                    pieces.body.push(character);
+                    pieces.body.push(position, character);
                 } else if position < notes_end || (macros_end..boxes_end).contains(&position) {
-                    pieces.notes.push(character);
+                    pieces.notes.push(position, character);
                 }
                 let units = u32::try_from(character.len_utf16()).unwrap_or(1);
                 position = position.saturating_add(units);
             }
         }
         Some(pieces)
+    }
+
+    /// Writes the body with its notes, then what nothing refers to.
+    fn write(
+        &self,
+        flow: &mut Flow,
+        stream: &[u8],
+        table: &[u8],
+        properties: impl Fn(usize) -> Properties,
+    ) {
+        let notes = doc_notes::read(stream, table, &self.areas, &self.body, &self.notes);
+        let rest = doc_notes::rest(&notes, self.notes.text.len());
+        let following = Following {
+            notes: notes.into_iter().peekable(),
+            text: &self.notes.text,
+        };
+        write(flow, &self.body.text, properties, following);
+        for range in rest {
+            let text = self.notes.text.get(range).unwrap_or_default();
+            write(flow, text, |_| Properties::default(), Following::none());
+        }
     }
 
     /// Where the character `at` of the body lies in the stream. Characters of two units shift those behind them in
@@ -175,8 +214,42 @@ fn piece_list(mut list: &[u8]) -> Option<&[u8]> {
     }
 }
 
+/// Notes that are not yet written, by reference.
+struct Following<'a> {
+    notes: Peekable<vec::IntoIter<Note>>,
+    /// The text of all notes.
+    text: &'a [char],
+}
+
+impl Following<'_> {
+    fn none() -> Self {
+        Following {
+            notes: Vec::new().into_iter().peekable(),
+            text: &[],
+        }
+    }
+
+    /// Whether a character before the one at `end` refers to one.
+    fn is_due(&mut self, end: usize) -> bool {
+        self.notes.peek().is_some_and(|note| note.reference < end)
+    }
+
+    /// Writes those that the paragraph before the character at `end` refers to.
+    fn write(&mut self, flow: &mut Flow, end: usize) {
+        while let Some(note) = self.notes.next_if(|note| note.reference < end) {
+            let text = self.text.get(note.text).unwrap_or_default();
+            write(flow, text, |_| Properties::default(), Following::none());
+        }
+    }
+}
+
 /// Writes text with its control characters: ends of paragraphs, cells, sections, fields.
-fn write(flow: &mut Flow, text: &[char], properties: impl Fn(usize) -> Properties) {
+fn write(
+    flow: &mut Flow,
+    text: &[char],
+    properties: impl Fn(usize) -> Properties,
+    mut following: Following<'_>,
+) {
     let mut fields: Vec<bool> = Vec::new();
     let mut codes = 0usize;
     let mut paragraph = String::new();
@@ -216,6 +289,7 @@ fn write(flow: &mut Flow, text: &[char], properties: impl Fn(usize) -> Propertie
                 flow.paragraph(&paragraph, found.level, &breaks);
                 paragraph.clear();
                 breaks.clear();
+                following.write(flow, at);
                 if found.ends_row {
                     flow.end_row();
                     in_row = false;
@@ -228,6 +302,13 @@ fn write(flow: &mut Flow, text: &[char], properties: impl Fn(usize) -> Propertie
             }
             _ if codes > 0 => {}
             0x0C => {
+                // Its notes stand on the page that ends.
+                if !in_row && following.is_due(at) {
+                    flow.paragraph(&paragraph, properties(at).level, &breaks);
+                    paragraph.clear();
+                    breaks.clear();
+                    following.write(flow, at);
+                }
                 // The end of a section; at the end of the text it begins no page.
                 if at + 1 < text.len() {
                     breaks.push((paragraph.len(), Break::Page));
@@ -241,6 +322,7 @@ fn write(flow: &mut Flow, text: &[char], properties: impl Fn(usize) -> Propertie
         }
     }
     flow.paragraph(&paragraph, None, &breaks);
+    following.write(flow, text.len());
     if in_row {
         flow.end_row();
     }

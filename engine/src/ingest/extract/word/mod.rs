@@ -1,6 +1,7 @@
 //! Documents of word processors: their text in reading order, with headings and pages.
 
 pub(super) mod doc;
+mod doc_notes;
 mod doc_paragraphs;
 pub(super) mod docx;
 mod docx_numbering;

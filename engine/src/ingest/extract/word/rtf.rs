@@ -51,11 +51,6 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     for (key, value) in &reader.properties {
         found.add_property(key, value);
     }
-    if !reader.notes.trim().is_empty() {
-        for note in reader.notes.lines() {
-            reader.flow.paragraph(note, None, &[]);
-        }
-    }
     reader.flow.finish(found)
 }
 
@@ -64,7 +59,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
 enum Destination {
     #[default]
     Body,
-    /// Notes, which stand behind the text.
+    /// Notes and comments, which follow their paragraph.
     Note,
     Fonts,
     Styles,
@@ -80,6 +75,8 @@ enum Destination {
 #[derive(Debug, Clone, Default)]
 struct Group {
     destination: Destination,
+    /// The same for the Unicode form of a text of two forms, whose other form is left out.
+    unicode_form: Option<Destination>,
     font: i32,
     style: i32,
     /// Outline level of the paragraph, from 0.
@@ -369,7 +366,20 @@ impl Reader {
             b"doccomm" if in_info => Destination::Property("description"),
             b"creatim" if in_info => Destination::Time("created"),
             b"revtim" if in_info => Destination::Time("modified"),
-            b"footnote" if self.group.destination == Destination::Body => Destination::Note,
+            b"footnote" | b"annotation" if self.group.destination == Destination::Body => {
+                Destination::Note
+            }
+            // A text in the code page, then `{\*\ud }` with the same in Unicode.
+            b"upr" if self.group.destination != Destination::Nowhere => {
+                self.group.unicode_form = Some(self.group.destination);
+                Destination::Nowhere
+            }
+            b"ud" => {
+                if let Some(form) = self.group.unicode_form.take() {
+                    self.group.destination = form;
+                }
+                return;
+            }
             b"header"
             | b"headerl"
             | b"headerr"
@@ -419,8 +429,8 @@ impl Reader {
             | b"deleted"
             | b"docvar"
             | b"template" => Destination::Nowhere,
-            b"shpinst" | b"shprslt" | b"shptxt" | b"fldrslt" | b"result" | b"upr" | b"ud"
-            | b"listtext" | b"pntext" | b"nesttableprops" | b"shppict" => return,
+            b"shpinst" | b"shprslt" | b"shptxt" | b"fldrslt" | b"result" | b"upr" | b"listtext"
+            | b"pntext" | b"nesttableprops" | b"shppict" => return,
             _ if self.is_optional => Destination::Nowhere,
             _ => return,
         };
@@ -453,6 +463,10 @@ impl Reader {
         self.flow.paragraph(&self.paragraph, level, &self.breaks);
         self.paragraph.clear();
         self.breaks.clear();
+        for note in self.notes.lines() {
+            self.flow.paragraph(note, None, &[]);
+        }
+        self.notes.clear();
     }
 
     fn begin_row(&mut self) {

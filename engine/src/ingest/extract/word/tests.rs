@@ -45,11 +45,19 @@ pub(in crate::ingest::extract) fn docx(body: &str) -> Vec<u8> {
 
 /// A Word 97 file with one piece of Windows-1252 and one of UTF-16.
 pub(in crate::ingest::extract) fn doc(narrow: &[u8], wide: &str, flags: u16) -> Vec<u8> {
-    doc_with_boxes(narrow, wide, flags, 0)
+    doc_with(narrow, wide, flags, &[], &[])
 }
 
-/// The same, whose last characters are those of text boxes.
-fn doc_with_boxes(narrow: &[u8], wide: &str, flags: u16, boxes: u32) -> Vec<u8> {
+/// The same with more in its header: how many of its last characters are of each kind, by place there, and lists
+/// of the table, whose place and length stand there.
+fn doc_with(
+    narrow: &[u8],
+    wide: &str,
+    flags: u16,
+    kinds: &[(usize, u32)],
+    lists: &[(usize, Vec<u8>)],
+) -> Vec<u8> {
+    let others: u32 = kinds.iter().map(|(_, count)| count).sum();
     let wide_bytes: Vec<u8> = wide.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let (narrow_length, wide_length) = (narrow.len() as u32, wide_bytes.len() as u32 / 2);
     let mut stream = vec![0u8; 1024];
@@ -69,12 +77,17 @@ fn doc_with_boxes(narrow: &[u8], wide: &str, flags: u16, boxes: u32) -> Vec<u8> 
     }
     list.extend((pieces.len() as u32).to_le_bytes());
     list.extend(pieces);
-    for (at, value) in [
-        (0x4C, narrow_length + wide_length - boxes),
-        (0x64, boxes),
+    let mut header = vec![
+        (0x4C, narrow_length + wide_length - others),
         (0x1A2, 0),
         (0x1A6, list.len() as u32),
-    ] {
+    ];
+    header.extend(kinds);
+    for (at, bytes) in lists {
+        header.extend([(*at, list.len() as u32), (at + 4, bytes.len() as u32)]);
+        list.extend(bytes);
+    }
+    for (at, value) in header {
         stream[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
     stream.extend(narrow);
@@ -311,10 +324,10 @@ fn rich_text_is_decoded_by_the_fonts_of_its_runs() {
         {\\v hidden}{\\pict\\bin4 }}}}}{\\field{\\*\\fldinst LINK}{\\fldrslt shown}}{\\footnote A note.}\\par\
         \\trowd\\intbl x\\cell y\\cell\\row\\pard\\page next\\par}";
     let document = document(rtf);
-    let first = "Head\n\ncaf\u{e9} \u{434}\u{430} \u{20ac}\u{1f600}shown\n\nx | y";
+    let first = "Head\n\ncaf\u{e9} \u{434}\u{430} \u{20ac}\u{1f600}shown\n\nA note.\n\nx | y";
     assert_eq!(
         pages(&document),
-        [("explicit", first), ("explicit", "next\n\nA note.")]
+        [("explicit", first), ("explicit", "next")]
     );
     assert_eq!(
         (
@@ -349,6 +362,76 @@ fn a_binary_word_document_is_read_in_its_pieces() {
 
 #[test]
 fn text_boxes_of_a_binary_word_document_come_last() {
-    let bytes = doc_with_boxes(b"One\r", "two\rbox\r\r", 0, 5);
+    let bytes = doc_with(b"One\r", "two\rbox\r\r", 0, &[(0x64, 5)], &[]);
     assert_eq!(document(&bytes).text, "One\n\ntwo\n\nbox\n\n");
+}
+
+#[test]
+fn notes_of_a_binary_word_document_follow_their_paragraphs() {
+    let places = |places: &[u32], data_bytes: usize| -> Vec<u8> {
+        let places = places.iter().flat_map(|place| place.to_le_bytes());
+        places.chain(std::iter::repeat_n(0, data_bytes)).collect()
+    };
+    // The first character is one of two units.
+    let body = "\u{1f600}ne\u{2} two\u{2}\x0cthree\u{5}\rfour\u{2}\r";
+    let (footnotes, comments, endnotes) = ("\u{2} A.\r\u{2} B.\rlost\r\r", "C.\r\r", "E.\r\r");
+    let bytes = doc_with(
+        b"Zero\r",
+        &[body, footnotes, comments, endnotes].concat(),
+        0,
+        &[(0x50, 16), (0x5C, 4), (0x60, 4)],
+        &[
+            (0xAA, places(&[9, 14, 99], 4)),
+            (0xB2, places(&[0, 5, 10, 16], 0)),
+            (0xBA, places(&[21, 99], 30)),
+            (0xC2, places(&[0, 3, 4], 0)),
+            (0x20A, places(&[27, 99], 2)),
+            (0x212, places(&[0, 3, 4], 0)),
+        ],
+    );
+    assert_eq!(
+        pages(&document(&bytes)),
+        [
+            ("explicit", "Zero\n\n\u{1f600}ne two\n\nA.\n\nB."),
+            ("explicit", "three\n\nC.\n\nfour\n\nE.\n\nlost"),
+        ]
+    );
+    // Lists that lie: every text is there once.
+    let bytes = doc_with(
+        b"Zero\r",
+        "one\u{2}\rA.\rB.\r\r",
+        0,
+        &[(0x50, 7)],
+        &[
+            (0xAA, places(&[8, 0, 700, 9], 6)),
+            (0xB2, places(&[3, 0, u32::MAX, 1], 0)),
+        ],
+    );
+    let text = document(&bytes).text;
+    assert_eq!(
+        (text.matches("A.").count(), text.matches("B.").count()),
+        (1, 1),
+        "{text}"
+    );
+}
+
+#[test]
+fn notes_and_comments_of_rich_text_follow_their_paragraph() {
+    let rtf = br"{\rtf1\ansi One{\footnote\pard\plain\chftn  Of one.\par More.}{\*\atnid X}{\*\atnauthor Me}\chatn
+{\*\annotation{\*\atndate 1}\pard\plain Said.} end\par\page Two\par}";
+    assert_eq!(
+        pages(&document(rtf)),
+        [
+            ("explicit", "One end\n\nOf one.\n\nMore.\n\nSaid."),
+            ("explicit", "Two")
+        ]
+    );
+}
+
+#[test]
+fn of_the_two_forms_of_a_rich_text_one_is_read() {
+    let rtf = br"{\rtf1\ansi{\info{\upr{\title T?}{\*\ud{\title T\u8364 ?}}}}a {\upr{b? {\b c}}{\*\ud{b\u8364 ? {\b c}}}} d\par}";
+    let document = document(rtf);
+    assert_eq!(document.text.trim_end(), "a b\u{20ac} c d");
+    assert_eq!(document.title, "T\u{20ac}");
 }
