@@ -6,7 +6,7 @@ use std::path::Path;
 
 use kb_engine::{Error, PartKind};
 
-use crate::output::format::shell_word;
+use crate::output::format::{count, shell_word};
 
 /// The command that failed.
 struct Command<'c> {
@@ -243,12 +243,18 @@ fn use_sheet(error: &Error, command: &Command<'_>) -> Option<String> {
         path,
         nearest,
         sheets,
+        total,
         ..
     } = error
     else {
         return None;
     };
-    let there = format!("it has {}", sheets.join(", "));
+    let more = u64::from(*total).saturating_sub(sheets.len() as u64);
+    let there = match more {
+        _ if sheets.is_empty() => "it has no sheets: the workbook is empty".to_owned(),
+        0 => format!("it has {}", sheets.join(", ")),
+        more => format!("it has {} and {} more", sheets.join(", "), count(more)),
+    };
     Some(match nearest.first() {
         Some(nearest) => format!(
             "{} --sheet {}`; {there}",
@@ -278,7 +284,7 @@ fn use_whole_range(error: &Error, command: &Command<'_>) -> Option<String> {
     let (path, flag, last) = match error {
         Error::InvalidRange { path, lines, .. } if *lines > 0 => (path, "--lines", lines),
         Error::InvalidPages { path, total, .. } => (path, "--pages", total),
-        Error::InvalidSlides { path, total, .. } => (path, "--slides", total),
+        Error::InvalidSlides { path, total, .. } if *total > 0 => (path, "--slides", total),
         Error::InvalidCells { path, rows, .. } if *rows > 0 => {
             let path = shell_word(path);
             return Some(format!(
@@ -353,5 +359,22 @@ mod tests {
         assert_eq!(told.unwrap(), "`--folder src`");
         assert_eq!(remedy(&["a", "b"]), "`kb get a`; the nearest: a, b");
         assert_eq!(remedy(&[]), "`kb ls -f a.kb` lists what is there");
+    }
+
+    #[test]
+    fn a_misspelled_sheet_is_told_how_many_there_are() {
+        let remedy = |sheets: &[&str], total: u32| {
+            let error = Error::SheetNotFound {
+                sheet: "q".to_owned(),
+                path: "a.xlsx".to_owned(),
+                nearest: Vec::new(),
+                sheets: sheets.iter().map(|name| (*name).to_owned()).collect(),
+                total,
+            };
+            remedy(&error, "kb sheet", Path::new("a.kb")).unwrap()
+        };
+        assert_eq!(remedy(&["A", "B"], 2), "it has A, B");
+        assert_eq!(remedy(&["A", "B"], 3002), "it has A, B and 3 000 more");
+        assert_eq!(remedy(&[], 0), "it has no sheets: the workbook is empty");
     }
 }

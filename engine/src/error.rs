@@ -219,7 +219,9 @@ pub enum Error {
         /// The most similar names, best first, at most five.
         nearest: Vec<String>,
         /// The names of its sheets, in order, at most twenty.
-        sheets: Vec<String>,
+        sheets: Box<[String]>,
+        /// How many sheets it has.
+        total: u32,
     },
     /// A sheet was named of a document that is one table without a name, such as CSV.
     #[error("{path} is one table: it has no sheets with names")]

@@ -6,6 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::container::MAX_KEY_BYTES;
 use crate::content::CommitView;
+use crate::content::parts::kind_without_parts;
 use crate::error::Result;
 use crate::resolve::{self, Globs, NameMatch};
 use crate::store::documents::DocumentRecord;
@@ -45,7 +46,7 @@ pub struct DocumentInfo {
     pub chunks: u32,
     /// Whether it has pages, sheets or slides of its own; `None`: none of them.
     pub part_kind: Option<PartKind>,
-    /// How many of them.
+    /// How many of them: 0 in an empty presentation, and in a workbook without sheets.
     pub parts: u32,
     /// Modification time of the original, milliseconds since 1970; 0 when unknown.
     pub modified_ms: i64,
@@ -80,8 +81,9 @@ impl DocumentInfo {
         record: DocumentRecord,
     ) -> Result<DocumentInfo> {
         let parts = commit.catalog.parts.count(commit.snapshot, id)?;
+        let kind = parts.map(|(kind, _)| kind);
         Ok(DocumentInfo {
-            part_kind: parts.map(|(kind, _)| kind),
+            part_kind: kind.or_else(|| kind_without_parts(&record)),
             parts: parts.map_or(0, |(_, count)| count),
             class: record.class()?,
             revision: record.revision(),

@@ -171,7 +171,7 @@ fn with_facts(tool_error: ToolError, error: Error) -> ToolError {
         Error::InvalidPages { total, .. } => tool_error.with_fact("total_pages", total),
         Error::InvalidSlides { total, .. } => tool_error.with_fact("total_slides", total),
         Error::InvalidCells { rows, .. } => tool_error.with_fact("rows", rows),
-        Error::SheetNotFound { sheets, .. } => tool_error.with_fact("sheets", sheets),
+        Error::SheetNotFound { sheets, .. } => tool_error.with_fact("sheets", sheets.into_vec()),
         Error::EmbeddingModelUnavailable { needs } => tool_error.with_fact("model", needs),
         Error::TooLarge { size, limit, .. } => {
             tool_error.with_fact("size", size).with_fact("limit", limit)
@@ -329,7 +329,8 @@ mod tests {
                 sheet: name(),
                 path: name(),
                 nearest: vec![name()],
-                sheets: vec![name()],
+                sheets: Box::new([name()]),
+                total: 1,
             },
             Error::NoSheetNames { path: name() },
             Error::UnsupportedDocumentType {

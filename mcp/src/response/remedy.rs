@@ -60,11 +60,22 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     }),
     ("SHEET_NOT_FOUND", |error| match error {
         Error::SheetNotFound {
-            nearest, sheets, ..
-        } => Some(match nearest.first() {
-            Some(nearest) => format!("Did you mean {nearest:?}? It has {}", sheets.join(", ")),
-            None => format!("It has {}", sheets.join(", ")),
-        }),
+            nearest,
+            sheets,
+            total,
+            ..
+        } => {
+            let more = u64::from(*total).saturating_sub(sheets.len() as u64);
+            let there = match more {
+                _ if sheets.is_empty() => "It has no sheets: the workbook is empty".to_owned(),
+                0 => format!("It has {}", sheets.join(", ")),
+                more => format!("It has {} and {more} more", sheets.join(", ")),
+            };
+            Some(match nearest.first() {
+                Some(nearest) => format!("Did you mean {nearest:?}? {there}"),
+                None => there,
+            })
+        }
         _ => None,
     }),
     ("CSV_NO_SHEETS", |_| text("Omit sheet_name parameter")),

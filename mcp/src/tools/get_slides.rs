@@ -87,7 +87,11 @@ fn respond(cx: &Context<'_>, params: &GetSlidesParams, found: &DocumentSlides) -
     let next = last.map_or(1, |slide| slide.number.saturating_add(1).min(found.total));
     let next = next.to_string();
     let mut text = Text::new();
-    text.warnings(&cx.warnings);
+    let mut warnings = cx.warnings.clone();
+    if found.total == 0 {
+        warnings.push("it has no slides: the presentation is empty".to_owned());
+    }
+    text.warnings(&warnings);
     for slide in found.slides.iter() {
         show(&mut text, found, slide);
     }
@@ -115,7 +119,7 @@ fn respond(cx: &Context<'_>, params: &GetSlidesParams, found: &DocumentSlides) -
         total_slides: found.total,
         token_count: page.tokens,
     };
-    let envelope = page.envelope(data, cx.warnings.clone());
+    let envelope = page.envelope(data, warnings);
     ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 

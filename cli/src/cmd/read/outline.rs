@@ -152,6 +152,14 @@ fn parts(
     let found = opened.ask(opened.kb.parts(&arguments.document, &page))?;
     let rest = Rest::from(&found.parts);
     let is_json = arguments.json.json;
+    if found.document.parts == 0 {
+        let path = &found.document.path;
+        output.note(&match found.document.part_kind {
+            Some(PartKind::Sheet) => format!("{path} has no sheets: the workbook is empty"),
+            _ => format!("{path} has no slides: the presentation is empty"),
+        });
+        return Ok(Exit::Nothing);
+    }
     if is_json {
         let totals = totals(&found.document);
         output.json(match found.document.part_kind {

@@ -66,6 +66,9 @@ fn nothing(found: &SheetData) -> String {
         name => format!("sheet {name:?} of "),
     };
     let path = &found.document.path;
+    if found.document.parts == 0 {
+        return format!("{path} has no sheets: the workbook is empty");
+    }
     match found.range {
         Some(range) => format!("{name}{path} has no cells in {range}"),
         None => format!("{name}{path} has no cells"),

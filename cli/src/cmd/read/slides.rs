@@ -15,12 +15,17 @@ pub(crate) fn run(arguments: &SlidesArguments, output: &mut Output) -> Result<Ex
         None => &[],
     };
     let is_json = arguments.json.json;
-    let mut is_first = true;
+    let (mut is_first, mut exit) = (true, Exit::Found);
     each_part(&arguments.page, is_json, output, |page, output| {
         let found = opened.ask(opened.kb.slides(&arguments.document, ranges, page))?;
         let rest = Rest::from(&found.slides);
         if std::mem::take(&mut is_first) {
-            opened.warn_stale(&found.document.path, output);
+            let path = &found.document.path;
+            opened.warn_stale(path, output);
+            if found.total == 0 {
+                output.note(&format!("{path} has no slides: the presentation is empty"));
+                exit = Exit::Nothing;
+            }
         }
         for slide in found.slides {
             if is_json {
@@ -40,7 +45,7 @@ pub(crate) fn run(arguments: &SlidesArguments, output: &mut Output) -> Result<Ex
         }
         Ok(rest)
     })?;
-    Ok(Exit::Found)
+    Ok(exit)
 }
 
 fn print(slide: &SlideText, total: u32, output: &mut Output) -> Result<(), Failure> {

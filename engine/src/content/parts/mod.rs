@@ -15,4 +15,4 @@ pub(crate) use sheet::sheet;
 pub use sheet::{SheetData, SheetRow};
 pub(crate) use slides::slides;
 pub use slides::{DocumentSlides, SlideText};
-pub(super) use stored::{number_of, part_rows, unsupported};
+pub(super) use stored::{kind_without_parts, number_of, part_rows, unsupported};

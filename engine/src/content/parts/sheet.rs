@@ -65,7 +65,15 @@ pub(crate) fn sheet(
 ) -> Result<SheetData> {
     page.validate()?;
     let (id, record, named) = commit.locate(name)?;
-    let parts = parts_of_kind(commit, id, &record, PartKind::Sheet)?;
+    let mut parts = parts_of_kind(commit, id, &record, PartKind::Sheet)?;
+    if parts.is_empty() && sheet_name.is_none() {
+        // What is answered of a workbook without sheets.
+        parts.push(Part {
+            start: 0,
+            line: 1,
+            content: PartContent::Sheet(Sheet::default()),
+        });
+    }
     let named = named.filter(|_| cells.is_none());
     let (position, part, sheet) = match (sheet_name, named) {
         (None, Some(lines)) => holding(&parts, lines, &record)?,
@@ -205,7 +213,7 @@ fn find<'p>(
         return Ok(found);
     }
     let path = record.path.clone();
-    if sheets().all(|(_, _, sheet)| sheet.name.is_empty()) {
+    if !parts.is_empty() && sheets().all(|(_, _, sheet)| sheet.name.is_empty()) {
         return Err(Error::NoSheetNames { path });
     }
     let mut nearest = Nearest::new(name);
@@ -216,6 +224,7 @@ fn find<'p>(
         path,
         nearest: nearest.finish(),
         sheets: names.take(SHEETS_SHOWN).collect(),
+        total: u32::try_from(parts.len()).unwrap_or(u32::MAX),
     })
 }
 

@@ -50,10 +50,20 @@ pub(in crate::content) fn part_rows(
     Ok(all)
 }
 
-/// The parts of a document that must be of a kind.
+/// What a document without parts would have had: an empty presentation is one, and a workbook without sheets.
+pub(in crate::content) fn kind_without_parts(record: &DocumentRecord) -> Option<PartKind> {
+    match record.file_type.as_str() {
+        _ if record.text_bytes > 0 => None,
+        "pptx" | "ppt" | "odp" => Some(PartKind::Slide),
+        "xlsx" | "xls" | "ods" => Some(PartKind::Sheet),
+        _ => None,
+    }
+}
+
+/// The parts of a document that must be of a kind; none where it is empty.
 ///
 /// # Errors
-/// [`Error::UnsupportedDocumentType`] for another kind, and without parts.
+/// [`Error::UnsupportedDocumentType`] for another kind.
 pub(super) fn parts_of_kind(
     commit: CommitView<'_>,
     id: DocumentId,
@@ -62,7 +72,8 @@ pub(super) fn parts_of_kind(
 ) -> Result<Vec<Part>> {
     let table = &commit.catalog.parts;
     let parts = table.get(commit.snapshot, id, record.text_bytes)?;
-    match parts.first().map(|part| part.content.kind()) {
+    let kind = parts.first().map(|part| part.content.kind());
+    match kind.or_else(|| kind_without_parts(record)) {
         Some(kind) if kind == wanted => Ok(parts),
         has => Err(unsupported(record, wanted, has)),
     }

@@ -296,6 +296,27 @@ fn what_a_document_does_not_have_is_said() {
 }
 
 #[test]
+fn an_empty_presentation_and_an_empty_workbook_are_what_they_are() {
+    let (_folder, kb) = file(vec![document("none.pptx"), document("none.xlsx")]);
+    let slides = kb.slides("none.pptx", &[], &all()).unwrap();
+    assert_eq!((slides.total, slides.slides.len()), (0, 0));
+    assert_eq!(slides.document.part_kind, Some(PartKind::Slide));
+    let refused = kb.slides("none.pptx", &[(1, 1)], &all()).unwrap_err();
+    assert_eq!(refused.code(), "INVALID_RANGE");
+    let sheet = kb.sheet("none.xlsx", None, None, &all()).unwrap();
+    assert_eq!((sheet.rows.len(), sheet.document.parts), (0, 0));
+    let refused = kb.sheet("none.xlsx", Some("Q1"), None, &all()).unwrap_err();
+    assert_eq!(refused.code(), "SHEET_NOT_FOUND");
+    let refused = kb.sheet("none.xlsx", None, Some("A1"), &all()).unwrap_err();
+    assert_eq!(refused.code(), "INVALID_RANGE");
+    for name in ["none.pptx", "none.xlsx"] {
+        assert_eq!(kb.parts(name, &all()).unwrap().parts.len(), 0);
+    }
+    let told = kb.slides("none.xlsx", &[], &all()).unwrap_err().to_string();
+    assert_eq!(told, "\"none.xlsx\" has no slides, but sheets");
+}
+
+#[test]
 fn slides_have_title_text_and_notes() {
     let deck = deck(6);
     let (_folder, kb) = file(vec![deck.clone()]);
@@ -495,7 +516,7 @@ fn parts_outlive_merge_rebuild_tags_and_seal() {
     writer.replace(document("deck.pptx")).unwrap();
     writer.commit().unwrap();
     let kb = open();
-    assert_eq!(kb.document("deck.pptx").unwrap().part_kind, None);
+    assert_eq!(kb.document("deck.pptx").unwrap().parts, 0);
 }
 
 #[test]

@@ -98,6 +98,9 @@ fn respond(cx: &Context<'_>, params: &GetSheetDataParams, found: &SheetData) -> 
             wording::count(found.sheet.uncalculated.into(), "cell")
         ));
     }
+    if found.document.parts == 0 {
+        warnings.push("it has no sheets: the workbook is empty".to_owned());
+    }
     let grid = Grid::of(found);
     if grid.is_cut() {
         warnings.push(CUT_ROW.to_owned());

@@ -90,12 +90,18 @@ fn sheets_and_cells_that_are_not_there_are_refused() {
     );
     let error = kb.sheet("book.xlsx", Some("Revnue"), None, &all());
     let Err(Error::SheetNotFound {
-        nearest, sheets, ..
+        nearest,
+        sheets,
+        total,
+        ..
     }) = error
     else {
         panic!("{error:?}");
     };
-    assert_eq!((nearest, sheets.len()), (vec!["Revenue".to_owned()], 4));
+    assert_eq!(
+        (nearest, sheets.len(), total),
+        (vec!["Revenue".to_owned()], 4, 4)
+    );
     assert_eq!(refused("book.xlsx", Some(""), None).0, "SHEET_NOT_FOUND");
     assert_eq!(
         refused("table.csv", Some("Sheet1"), None).0,
