@@ -4,10 +4,11 @@ mod content;
 mod media_type;
 mod reader_place;
 
-use std::sync::Arc;
+use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use std::{mem, thread};
 
 use content::Encoding;
 use kb_engine::{
@@ -47,7 +48,9 @@ pub(super) struct UploadDocumentParams {
     file_name: String,
     // Without a published limit: FILE_TOO_LARGE says how many bytes there may be.
     /// Plain text, or base64 of a file.
-    content: String,
+    // Taken by the upload: it may have 14 MB.
+    #[schemars(with = "String")]
+    content: Mutex<String>,
     /// Must agree with the content.
     #[serde(rename = "mimeType")]
     #[schemars(length(max = MIME_LIMIT), extend("default" = "text/plain"))]
@@ -175,7 +178,16 @@ struct Upload {
 impl Upload {
     fn of(params: &UploadDocumentParams) -> Result<Upload, ToolError> {
         let mime = params.mime_type.as_deref();
-        let bytes = content::bytes_of(&params.content, params.encoding, mime)?;
+        let mut content = params
+            .content
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let content = mem::take(&mut *content);
+        let decoded = match content::bytes_of(&content, params.encoding, mime)? {
+            Cow::Owned(decoded) => Some(decoded),
+            // Text is its own bytes.
+            Cow::Borrowed(_) => None,
+        };
         let path = params.file_name.as_str();
         check_path(path)?;
         refuse_secret(path, secret_by_name(path))?;
@@ -186,12 +198,12 @@ impl Upload {
         };
         let read_as = ending.map_or_else(|| path.to_owned(), |ending| format!("{path}.{ending}"));
         let tags = params.tags.iter().flatten();
-        let warnings = content::short_base64(&params.content, params.encoding);
+        let warnings = content::short_base64(&content, params.encoding);
         Ok(Upload {
             warnings: warnings.into_iter().collect(),
             path: path.to_owned(),
             read_as,
-            bytes: bytes.into_owned(),
+            bytes: decoded.unwrap_or_else(|| content.into_bytes()),
             tags: tags.map(|Tag(tag)| tag.clone()).collect(),
         })
     }
