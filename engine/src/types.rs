@@ -7,6 +7,7 @@ pub(crate) mod part;
 mod part_address;
 mod span;
 
+pub(crate) use cell_range::column_number;
 pub use cell_range::{CellRange, column_name};
 pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
 pub use part_address::PartAddress;

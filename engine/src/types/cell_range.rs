@@ -73,7 +73,8 @@ fn corner(text: &str) -> Option<(Option<u32>, Option<u32>)> {
     (column.is_some() || row.is_some()).then_some((column, row))
 }
 
-fn column_number(letters: &str) -> Option<u32> {
+/// The column of letters, in any case: `AA` is 27. `None` for others, and beyond [`MAX_COLUMNS`].
+pub(crate) fn column_number(letters: &str) -> Option<u32> {
     let mut column = 0u32;
     for letter in letters.bytes() {
         let digit = u32::from(letter.to_ascii_uppercase().checked_sub(b'A')?) + 1;

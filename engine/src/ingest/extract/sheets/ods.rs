@@ -8,12 +8,10 @@ use crate::ingest::extract::package::odf::{self, push_collapsed, push_spaces};
 use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::sheets::number_format;
-use crate::ingest::extract::sheets::workbook::{SheetWriter, Workbook};
+use crate::ingest::extract::sheets::workbook::{MAX_ROWS, SheetWriter, Workbook};
 use crate::ingest::extract::skip_reason::SkipReason;
 
 pub(in crate::ingest::extract) const FORMAT: &str = "OpenDocument spreadsheet";
-/// Rows of the longest sheet.
-const MAX_ROWS: u32 = 1 << 20;
 
 /// Reads a package whose content is a spreadsheet.
 ///

@@ -11,6 +11,8 @@ pub(super) const MAX_CELLS: usize = 2_000_000;
 /// Cells of a sheet that come behind those of later rows. Programs write rows in order; others are kept apart, at
 /// some 300 bytes each.
 const MAX_LATE_CELLS: usize = 500_000;
+/// Rows of the longest sheet that programs write.
+pub(super) const MAX_ROWS: u32 = 1 << 20;
 /// Sheets of a document.
 const MAX_SHEETS: usize = 10_000;
 /// Rows with cells at the start of a sheet among which the one that names the columns is looked for.

@@ -4,12 +4,11 @@
 use std::collections::HashMap;
 
 use crate::cell_text::MAX_COLUMNS;
-use crate::types::column_name;
+use crate::ingest::extract::sheets::workbook::MAX_ROWS;
+use crate::types::{column_name, column_number};
 
 /// Bytes of a formula that is kept: what a spreadsheet allows.
 const MAX_FORMULA_BYTES: usize = 8192;
-/// Rows of a sheet.
-const MAX_ROWS: u32 = 1 << 20;
 /// What stands for a formula whose text is not known.
 const UNKNOWN: &str = "(formula not known)";
 
@@ -108,7 +107,7 @@ impl<'a> Reference<'a> {
     fn moved(&self, rows: i64, columns: i64) -> Option<String> {
         let column = match self.column.starts_with('$') {
             true => self.column.to_owned(),
-            false => column_name(shifted(number_of(self.column), columns, MAX_COLUMNS)?),
+            false => column_name(shifted(column_number(self.column)?, columns, MAX_COLUMNS)?),
         };
         let row = match self.row.starts_with('$') {
             true => self.row.to_owned(),
@@ -116,14 +115,6 @@ impl<'a> Reference<'a> {
         };
         Some(format!("{column}{row}"))
     }
-}
-
-/// At most three letters as the number of a column.
-fn number_of(letters: &str) -> u32 {
-    let digit = |byte: u8| u32::from(byte.to_ascii_uppercase().saturating_sub(b'A')) + 1;
-    letters
-        .bytes()
-        .fold(0, |number, byte| number * 26 + digit(byte))
 }
 
 fn shifted(number: u32, by: i64, most: u32) -> Option<u32> {
