@@ -7,5 +7,5 @@ mod table;
 pub use mime::{from_mime, mime};
 pub use table::{
     FileType, TEXT, UNKNOWN, canonical_language, canonical_type, from_first_line, from_name,
-    from_type, is_packed, known_languages, known_types, short,
+    from_type, is_packed, known_languages, known_types, part_kind, short,
 };

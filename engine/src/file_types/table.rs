@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::types::Class;
+use crate::types::{Class, PartKind};
 
 /// What a file name says about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,8 @@ enum Kind {
     Prose,
     /// Documents that are no text yet: of office programs, books, mail.
     Office,
+    /// Presentations, which are no text.
+    Presentation,
     /// Workbooks, which are no text.
     Workbook,
     /// Data in a notation that has a name as a language: JSON, YAML.
@@ -67,7 +69,7 @@ const fn row(name: &'static str, kind: Kind, files: &'static str, aliases: &'sta
     }
 }
 
-use Kind::{Code, Data, DataLanguage, Markup, Office, Prose, Workbook};
+use Kind::{Code, Data, DataLanguage, Markup, Office, Presentation, Prose, Workbook};
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Row] = &[
@@ -169,11 +171,11 @@ pub(super) static ROWS: &[Row] = &[
     row("eml", Office, "eml", "email"),
     row("epub", Office, "epub", ""),
     row("docx", Office, "docx docm dotx dotm", "word"),
-    row("odp", Office, "odp otp", ""),
+    row("odp", Presentation, "odp otp", ""),
     row("odt", Office, "odt ott", ""),
     row("pdf", Office, "pdf", ""),
-    row("ppt", Office, "ppt pps", ""),
-    row("pptx", Office, "pptx pptm ppsx ppsm potx potm", "powerpoint"),
+    row("ppt", Presentation, "ppt pps", ""),
+    row("pptx", Presentation, "pptx pptm ppsx ppsm potx potm", "powerpoint"),
     row("rtf", Office, "rtf", ""),
     row("asciidoc", Markup, "adoc asciidoc asc", "adoc"),
     row("html", Markup, "html htm xhtml shtml", "htm xhtml"),
@@ -226,7 +228,7 @@ impl Row {
         let (has_language, class) = match self.kind {
             Code => (true, Class::Code),
             Markup => (true, Class::Doc),
-            Prose | Office => (false, Class::Doc),
+            Prose | Office | Presentation => (false, Class::Doc),
             DataLanguage => (true, Class::Data),
             Data | Workbook => (false, Class::Data),
         };
@@ -347,7 +349,18 @@ pub fn from_type(name: &str) -> Option<FileType> {
 /// Whether files of a type are no text: a text under such a name is of another type.
 pub fn is_packed(name: &str) -> bool {
     ROWS.iter()
-        .any(|row| row.name == name && matches!(row.kind, Office | Workbook))
+        .any(|row| row.name == name && matches!(row.kind, Office | Presentation | Workbook))
+}
+
+/// The parts that all documents of a type have, be it none of them: slides of presentations, sheets of
+/// workbooks. `None` for types whose documents may be without.
+pub fn part_kind(name: &str) -> Option<PartKind> {
+    let row = ROWS.iter().find(|row| row.name == name)?;
+    match row.kind {
+        Presentation => Some(PartKind::Slide),
+        Workbook => Some(PartKind::Sheet),
+        _ => None,
+    }
 }
 
 /// The short word for a stored type, as people name it and as files of it end: `markdown` -> `md`,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::catalog::BoundSegment;
 use crate::content::CommitView;
 use crate::error::{Error, Result};
+use crate::file_types;
 use crate::store::documents::DocumentRecord;
 use crate::types::part::{part_lines, part_span};
 use crate::types::{DocumentId, Lines, Part, PartKind};
@@ -52,12 +53,7 @@ pub(in crate::content) fn part_rows(
 
 /// What a document without parts would have had: an empty presentation is one, and a workbook without sheets.
 pub(in crate::content) fn kind_without_parts(record: &DocumentRecord) -> Option<PartKind> {
-    match record.file_type.as_str() {
-        _ if record.text_bytes > 0 => None,
-        "pptx" | "ppt" | "odp" => Some(PartKind::Slide),
-        "xlsx" | "xls" | "ods" => Some(PartKind::Sheet),
-        _ => None,
-    }
+    file_types::part_kind(&record.file_type).filter(|_| record.text_bytes == 0)
 }
 
 /// The parts of a document that must be of a kind; none where it is empty.

@@ -296,7 +296,7 @@ fn what_a_document_does_not_have_is_said() {
 }
 
 #[test]
-fn an_empty_presentation_and_an_empty_workbook_are_what_they_are() {
+fn empty_presentations_and_workbooks_are_what_they_are() {
     let (_folder, kb) = file(vec![document("none.pptx"), document("none.xlsx")]);
     let slides = kb.slides("none.pptx", &[], &all()).unwrap();
     assert_eq!((slides.total, slides.slides.len()), (0, 0));
