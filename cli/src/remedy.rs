@@ -6,7 +6,7 @@ use std::path::Path;
 
 use kb_engine::{Error, PartKind};
 
-use crate::output::format::{count, shell_word};
+use crate::output::format::{count, no_parts, shell_word};
 
 /// The command that failed.
 struct Command<'c> {
@@ -251,7 +251,7 @@ fn use_sheet(error: &Error, command: &Command<'_>) -> Option<String> {
     };
     let more = u64::from(*total).saturating_sub(sheets.len() as u64);
     let there = match more {
-        _ if sheets.is_empty() => "it has no sheets: the workbook is empty".to_owned(),
+        _ if sheets.is_empty() => no_parts("it", PartKind::Sheet),
         0 => format!("it has {}", sheets.join(", ")),
         more => format!("it has {} and {} more", sheets.join(", "), count(more)),
     };

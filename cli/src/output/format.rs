@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use kb_engine::PartKind;
 use kb_engine::calendar::UtcTime;
 use kb_engine::escape::escape_line;
 
@@ -45,6 +46,16 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
         1 => format!("1 {noun}"),
         _ => format!("{} {noun}s", count(number)),
     }
+}
+
+/// What an empty presentation or workbook has: `deck.pptx has no slides: the presentation is empty`.
+pub(crate) fn no_parts(path: &str, kind: PartKind) -> String {
+    let what = match kind {
+        PartKind::Sheet => "workbook",
+        PartKind::Slide => "presentation",
+        PartKind::Page => "document",
+    };
+    format!("{path} has no {}: the {what} is empty", kind.plural())
 }
 
 /// Seconds as people read them: `8 ms`, `2.31 s`, `3 min 20 s`.

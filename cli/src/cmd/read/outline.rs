@@ -10,7 +10,7 @@ use crate::cmd::opened::{Opened, Rest, note_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::format::{bytes, count, plural, shell_word};
+use crate::output::format::{bytes, count, no_parts, plural, shell_word};
 use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -152,12 +152,8 @@ fn parts(
     let found = opened.ask(opened.kb.parts(&arguments.document, &page))?;
     let rest = Rest::from(&found.parts);
     let is_json = arguments.json.json;
-    if found.document.parts == 0 {
-        let path = &found.document.path;
-        output.note(&match found.document.part_kind {
-            Some(PartKind::Sheet) => format!("{path} has no sheets: the workbook is empty"),
-            _ => format!("{path} has no slides: the presentation is empty"),
-        });
+    if let (0, Some(kind)) = (found.document.parts, found.document.part_kind) {
+        output.note(&no_parts(&found.document.path, kind));
         return Ok(Exit::Nothing);
     }
     if is_json {

@@ -1,7 +1,7 @@
 //! `kb sheet`: rows of a sheet.
 
 use kb_engine::cell_text::{Cell, CellValue};
-use kb_engine::{SheetData, SheetRow, column_name};
+use kb_engine::{PartKind, SheetData, SheetRow, column_name};
 use serde_json::Value;
 
 use crate::args::SheetArguments;
@@ -9,7 +9,7 @@ use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::format::plural;
+use crate::output::format::{no_parts, plural};
 use crate::output::json::Object;
 
 /// Empty columns that are printed as tabs; after more of them a cell is printed behind the name of its column.
@@ -67,7 +67,7 @@ fn nothing(found: &SheetData) -> String {
     };
     let path = &found.document.path;
     if found.document.parts == 0 {
-        return format!("{path} has no sheets: the workbook is empty");
+        return no_parts(path, PartKind::Sheet);
     }
     match found.range {
         Some(range) => format!("{name}{path} has no cells in {range}"),

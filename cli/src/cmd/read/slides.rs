@@ -1,12 +1,13 @@
 //! `kb slides`: the slides of a document.
 
-use kb_engine::SlideText;
+use kb_engine::{PartKind, SlideText};
 
 use crate::args::{PageRanges, SlidesArguments};
 use crate::cmd::opened::{Opened, Rest, document_object, each_part};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::format::no_parts;
 
 pub(crate) fn run(arguments: &SlidesArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb slides", arguments.file.file.as_deref())?;
@@ -23,7 +24,7 @@ pub(crate) fn run(arguments: &SlidesArguments, output: &mut Output) -> Result<Ex
             let path = &found.document.path;
             opened.warn_stale(path, output);
             if found.total == 0 {
-                output.note(&format!("{path} has no slides: the presentation is empty"));
+                output.note(&no_parts(path, PartKind::Slide));
                 exit = Exit::Nothing;
             }
         }

@@ -1,6 +1,7 @@
+use kb_engine::Document;
 use serde_json::{Value, json};
 
-use crate::tools::testing::Fixture;
+use crate::tools::testing::{Fixture, parts};
 
 fn data(fixture: &Fixture, given: Value) -> Value {
     fixture.answer("get_sheet_data", given).structured["data"].clone()
@@ -172,6 +173,26 @@ fn what_is_not_there_is_refused_with_what_is() {
         }
         assert_eq!(fixture.error("get_sheet_data", arguments).text(), told);
     }
+}
+
+#[test]
+fn a_workbook_without_sheets_is_said_to_be_one() {
+    let fixture = Fixture::new("empty", &[]);
+    fixture.add_documents(vec![Document {
+        path: "book.ods".to_owned(),
+        file_type: "ods".to_owned(),
+        ..parts::deck(&[])
+    }]);
+    let answer = fixture.answer("get_sheet_data", json!({"document_id": "book.ods"}));
+    assert_eq!(answer.structured["data"]["total_rows"], 0);
+    let told = "it has no sheets: the workbook is empty";
+    assert_eq!(answer.structured["warnings"], json!([told]));
+    assert!(answer.text.contains(told), "{}", answer.text);
+    let given = json!({"document_id": "book.ods", "sheet_name": "Q1"});
+    let error = fixture.error("get_sheet_data", given);
+    let told =
+        "SHEET_NOT_FOUND: no sheet \"Q1\" in book.ods. It has no sheets: the workbook is empty.";
+    assert_eq!(error.text(), told);
 }
 
 #[test]

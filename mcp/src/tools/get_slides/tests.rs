@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::tools::testing::Fixture;
+use crate::tools::testing::{Fixture, parts};
 
 #[test]
 fn slides_have_titles_texts_and_notes() {
@@ -24,6 +24,17 @@ fn slides_have_titles_texts_and_notes() {
     let told = "talk.pptx:1-4  slide 1 of 3  The new lens\n```\nThe new lens\n\nTwelve panels of ground glass.\n\
                 ```\nNotes:\n```\nShow the old one.\n```\ntalk.pptx:5-5  slide 2 of 3, hidden\n";
     assert!(answer.text.starts_with(told), "{}", answer.text);
+}
+
+#[test]
+fn an_empty_presentation_is_said_to_be_one() {
+    let fixture = Fixture::new("empty", &[]);
+    fixture.add_documents(vec![parts::deck(&[])]);
+    let answer = fixture.answer("get_slides", json!({"document_id": "deck.odp"}));
+    assert_eq!(answer.structured["data"]["total_slides"], 0);
+    let told = "it has no slides: the presentation is empty";
+    assert_eq!(answer.structured["warnings"], json!([told]));
+    assert!(answer.text.contains(told), "{}", answer.text);
 }
 
 #[test]
