@@ -13,7 +13,7 @@ static FREED: Condvar = Condvar::new();
 pub(super) struct ReaderPlace(());
 
 impl ReaderPlace {
-    /// Waits for one.
+    /// Waits while all are taken: each for as long as a worker process may take, a minute.
     pub(super) fn take() -> ReaderPlace {
         let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = FREED.wait_while(taken, |taken| *taken >= PLACES);

@@ -5,7 +5,7 @@ use kb_engine::Document;
 /// Misses that are kept of one file.
 const MAX_MISSES: usize = 40;
 
-/// What is scored.
+/// What is scored of a document, each from 0 to 1: a share, or whether it is so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Metric {
     /// F1 of the words against the first oracle; LibreOffice for word processors.
