@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use kb_engine::{Error, PartKind};
+use kb_engine::{Error, PartKind, PatternFault};
 
 use crate::output::format::{count, no_parts, shell_word};
 
@@ -46,6 +46,7 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     ("SNAPSHOT_EXPIRED", run_again),
     ("WRITER_FAILED", run_again),
     ("INVALID_ARGUMENT", for_argument),
+    ("INVALID_REGEX", correct_pattern),
     ("DOCUMENT_NOT_FOUND", use_nearest),
     ("AMBIGUOUS_DOCUMENT", use_whole_path),
     ("SECTION_NOT_FOUND", list_sections),
@@ -98,6 +99,30 @@ fn no_remedy(_: &Error, _: &Command<'_>) -> Option<String> {
 
 fn run_again(_: &Error, _: &Command<'_>) -> Option<String> {
     Some("run the command again".to_owned())
+}
+
+fn correct_pattern(error: &Error, _: &Command<'_>) -> Option<String> {
+    let Error::InvalidPattern { fault, .. } = error else {
+        return None;
+    };
+    let remedy = match fault {
+        PatternFault::Syntax => {
+            "put a backslash before a special character, or `-F` takes the pattern as plain text"
+        }
+        PatternFault::LookAround => {
+            "match what stands around it too, as in `foo(bar|$)`; `\\b`, `^` and `$` are allowed"
+        }
+        PatternFault::Backreference => "write out what may repeat, as in `(aa|bb)`",
+        PatternFault::InvalidUtf8 => {
+            "texts are UTF-8: write `\\u{ff}` for a character, not `(?-u)` bytes"
+        }
+        PatternFault::LineEnd => "`-U` lets matches reach over several lines",
+        PatternFault::TooLarge => {
+            "use smaller repetitions, or several patterns; `(?-u:\\w)` is smaller than `\\w`"
+        }
+        _ => return None,
+    };
+    Some(remedy.to_owned())
 }
 
 fn create_file(error: &Error, command: &Command<'_>) -> Option<String> {

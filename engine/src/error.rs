@@ -2,9 +2,13 @@
 //! an error depends on the program around the engine, which looks it up by [`Error::code`].
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::types::{PartKind, column_name};
+use crate::types::PartKind;
+
+mod wording;
+
+use wording::{has_others, not_read, replaced, wrong_cells, wrong_lines, wrong_position};
 
 /// Result of every engine call.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -114,6 +118,16 @@ pub enum Error {
         argument: &'static str,
         /// What was given and what is allowed.
         reason: String,
+    },
+    /// A pattern that is no regular expression, or none that this program searches for.
+    #[error("pattern{}: {reason}", wrong_position(*position))]
+    InvalidPattern {
+        /// Which character of the pattern is wrong, from 1; `None` where it is the whole.
+        position: Option<u32>,
+        /// What is wrong with it.
+        reason: String,
+        /// Of which kind that is.
+        fault: PatternFault,
     },
     /// No document of that name.
     #[error("no document {name:?}{}", not_read(skipped))]
@@ -328,40 +342,27 @@ pub enum Error {
     Cancelled,
 }
 
-/// What is wrong with lines that a document does not have.
-fn wrong_lines(range: &str, lines: u32) -> String {
-    if let Some((range, skip)) = range.split_once('+') {
-        return format!("the text of {range} has no character that begins after {skip} bytes");
-    }
-    let (first, last) = range.split_once('-').unwrap_or((range, ""));
-    let number = |digits: &str| digits.parse::<u32>().ok();
-    match (number(first), number(last)) {
-        (Some(0), _) => "lines are counted from 1".to_owned(),
-        (Some(first), Some(last)) if first > last => {
-            format!("the range ends before it begins; {last}-{first} was meant?")
-        }
-        _ if lines == 1 => "the document has 1 line".to_owned(),
-        _ => format!("the document has {lines} lines"),
-    }
-}
-
-/// What cells there are in a sheet.
-fn wrong_cells(rows: u32, columns: u32) -> String {
-    let last = format!("{}{rows}", column_name(columns));
-    match (rows, columns) {
-        (0, _) | (_, 0) => "the sheet is empty".to_owned(),
-        _ => format!("the sheet has A1:{last}"),
-    }
-}
-
-/// What a document has in place of what was asked for.
-fn has_others(has: Option<PartKind>) -> String {
-    has.map_or(String::new(), |has| format!(", but {}", has.plural()))
+/// What is wrong with a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PatternFault {
+    /// It does not parse.
+    Syntax,
+    /// It has look-ahead or look-behind, which cannot be searched in linear time.
+    LookAround,
+    /// It refers to what a group matched, which cannot be searched in linear time.
+    Backreference,
+    /// It could match bytes that are no UTF-8, and texts are UTF-8.
+    InvalidUtf8,
+    /// It needs a line end where each line is searched by itself.
+    LineEnd,
+    /// It is too long, nested too deep, or its automaton is too large.
+    TooLarge,
 }
 
 impl Error {
     /// Every [`Error::code`], for programs that keep a table of them.
-    pub const CODES: [&'static str; 34] = [
+    pub const CODES: [&'static str; 35] = [
         "PATH_NOT_FOUND",
         "PATH_NOT_ALLOWED",
         "IO",
@@ -377,6 +378,7 @@ impl Error {
         "SNAPSHOT_EXPIRED",
         "WRITER_FAILED",
         "INVALID_ARGUMENT",
+        "INVALID_REGEX",
         "DOCUMENT_NOT_FOUND",
         "AMBIGUOUS_DOCUMENT",
         "SECTION_NOT_FOUND",
@@ -418,6 +420,7 @@ impl Error {
     /// | `SNAPSHOT_EXPIRED` | [`SnapshotExpired`](Error::SnapshotExpired) | the file changed faster than it could be read |
     /// | `WRITER_FAILED` | [`WriterFailed`](Error::WriterFailed) | an earlier write of this writer failed |
     /// | `INVALID_ARGUMENT` | [`InvalidArgument`](Error::InvalidArgument) | an argument is empty, out of range or of the wrong kind |
+    /// | `INVALID_REGEX` | [`InvalidPattern`](Error::InvalidPattern) | a pattern does not parse, is too large, or asks for what is not searched |
     /// | `DOCUMENT_NOT_FOUND` | [`DocumentNotFound`](Error::DocumentNotFound) | no document of that name |
     /// | `AMBIGUOUS_DOCUMENT` | [`AmbiguousDocument`](Error::AmbiguousDocument) | several documents of that name |
     /// | `SECTION_NOT_FOUND` | [`SectionNotFound`](Error::SectionNotFound), [`AmbiguousSection`](Error::AmbiguousSection) | no section, or no single one, of that name |
@@ -454,6 +457,7 @@ impl Error {
             Error::SnapshotExpired => "SNAPSHOT_EXPIRED",
             Error::WriterFailed => "WRITER_FAILED",
             Error::InvalidArgument { .. } => "INVALID_ARGUMENT",
+            Error::InvalidPattern { .. } => "INVALID_REGEX",
             Error::DocumentNotFound { .. } => "DOCUMENT_NOT_FOUND",
             Error::AmbiguousDocument { .. } => "AMBIGUOUS_DOCUMENT",
             Error::SectionNotFound { .. } | Error::AmbiguousSection { .. } => "SECTION_NOT_FOUND",
@@ -522,32 +526,6 @@ impl Error {
             path,
             source,
         }
-    }
-}
-
-/// What is said of files that are there and are no documents.
-fn not_read(skipped: &[String]) -> String {
-    match skipped {
-        [] => String::new(),
-        [one] => match one.split_once(": ") {
-            Some((path, reason)) => {
-                format!("; {path} is in the indexed folder but was not read: {reason}")
-            }
-            None => format!("; {one} was not read"),
-        },
-        several => format!(
-            "; files of that name are in the indexed folders but were not read: {}",
-            several.join(", ")
-        ),
-    }
-}
-
-fn replaced(path: &Path, is_gone: bool) -> String {
-    let path = path.display();
-    if is_gone {
-        format!("{path} was moved or removed")
-    } else {
-        format!("another file took the place of {path}")
     }
 }
 

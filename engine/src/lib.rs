@@ -83,7 +83,7 @@ pub use content::{
     WHOLE_TEXT_LIMIT_BYTES,
 };
 pub use embed::BUILT_IN_MODEL;
-pub use error::{Error, Result};
+pub use error::{Error, PatternFault, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]
 pub use ingest::changes::source_check::SourceCheck;
@@ -109,7 +109,7 @@ pub use kb::KbWriter;
 pub use kb::check_hits;
 pub use kb::{
     FILES_LIMIT, Kb, LeftOut, LeftOutReason, NamedText, Texts, read_texts, search_files,
-    search_files_with,
+    search_files_regex, search_files_with,
 };
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKEN_BYTES,
@@ -119,8 +119,9 @@ pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters, Hit,
-    K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals,
-    Request, Response, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
+    K_LIMIT, LINE_BYTES, Mode, PATTERN_LIMIT_BYTES, QUERY_LIMIT_BYTES, RELEVANT_SCORE, RegexMatch,
+    RegexOutput, RegexRequest, RegexResponse, Relevance, RelevanceSignals, Request, Response,
+    SHOWN_LINE_BYTES, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
 };
 pub use types::{
     CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, Page, PageSource,

@@ -9,9 +9,10 @@ use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
 use crate::content::{self, Info, RootInfo, Sizes, State, VectorPass};
 use crate::error::{Error, Result};
+use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
-use crate::progress::{Hook, Reporter, Stage};
-use crate::search::{self, Request, Response};
+use crate::progress::{Hook, Progress, Reporter, Stage};
+use crate::search::{self, RegexRequest, RegexResponse, Request, Response};
 use crate::types::Class;
 
 /// Most files that one request may search.
@@ -136,6 +137,31 @@ impl Kb {
         search_files_with(&[self], request, hook)
     }
 
+    /// Finds the lines or documents that match a regular expression.
+    ///
+    /// ```
+    /// # fn main() -> kb_engine::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("notes.kb");
+    /// # let mut writer = kb_engine::KbWriter::open_or_create(&path)?;
+    /// # writer.add_bytes("tides.md", b"# Tides\n\nThe moon pulls the sea.")?;
+    /// # writer.commit()?;
+    /// let kb = kb_engine::Kb::open(&path)?;
+    /// let found = kb.search_regex(&kb_engine::RegexRequest::new(r"\bpull\w+"))?;
+    /// assert_eq!((found.matches[0].lines.first, &found.matches[0].text[9..14]), (3, "pulls"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Cost: reads and decodes the text of all documents that pass the filters, some 500 MB a second.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPattern`] with the position of the fault; otherwise as [`Kb::search`], and as
+    /// [`Kb::document`] for a document that is named.
+    pub fn search_regex(&self, request: &RegexRequest) -> Result<RegexResponse> {
+        search_files_regex(&[self], request, &mut Progress::ignore)
+    }
+
     /// Answers several requests from one commit, each as [`Kb::search`] would.
     ///
     /// # Errors
@@ -190,18 +216,47 @@ pub fn search_files_with(
 }
 
 fn search_reporting(files: &[&Kb], request: &Request, reporter: &Reporter<'_>) -> Result<Response> {
-    let Some(first) = files.first().filter(|_| files.len() <= FILES_LIMIT) else {
+    let files = open_files(files)?;
+    let answer = |analyser: &mut Analyser| {
+        read_all(&files, reporter, &mut |sources| {
+            search::search(sources, request, analyser)
+        })
+    };
+    match files.first() {
+        Some(first) => first.with_analyser(answer),
+        None => answer(&mut Analyser::default()),
+    }
+}
+
+/// Finds what matches a regular expression in several files, one file after the other. `hook` is called as in
+/// [`Kb::search_with`].
+///
+/// # Errors
+/// As [`Kb::search_regex`]; [`Error::InvalidArgument`] for no file or more than [`FILES_LIMIT`];
+/// [`Error::Cancelled`] when `hook` breaks.
+pub fn search_files_regex(
+    files: &[&Kb],
+    request: &RegexRequest,
+    hook: &mut Hook<'_>,
+) -> Result<RegexResponse> {
+    let hook = RefCell::new(hook);
+    let reporter = Reporter::new(&hook);
+    reporter.start(Stage::Search)?;
+    let files = open_files(files)?;
+    read_all(&files, &reporter, &mut |sources| {
+        search::search_regex(sources, request)
+    })
+}
+
+/// The files of a request.
+fn open_files<'k>(files: &[&'k Kb]) -> Result<Vec<&'k OpenFile>> {
+    if files.is_empty() || files.len() > FILES_LIMIT {
         return Err(Error::InvalidArgument {
             argument: "files",
             reason: format!("{} given; allowed are 1 to {FILES_LIMIT}", files.len()),
         });
-    };
-    let files: Vec<&OpenFile> = files.iter().map(|kb| &kb.file).collect();
-    first.file.with_analyser(|analyser| {
-        read_all(&files, reporter, &mut |sources| {
-            search::search(sources, request, analyser)
-        })
-    })
+    }
+    Ok(files.iter().map(|kb| &kb.file).collect())
 }
 
 /// Facts about the file.

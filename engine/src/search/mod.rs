@@ -9,7 +9,8 @@
 //! | render | `render` | passages -> hits with text, highlights and snippet |
 //!
 //! `pipeline` runs the stages on `sources`; [`calibration`] makes scores of fused scores and judges the best,
-//! which [`relevance`] names; `response` and `explanation` hold what comes out. This is the only room where keyword index, vector index and
+//! which [`relevance`] names; `response` and `explanation` hold what comes out. `regex` searches for patterns, beside these
+//! stages. This is the only room where keyword index, vector index and
 //! stored text meet for reading. It does not write, does not know where files lie, and formats nothing
 //! for a front.
 
@@ -23,6 +24,7 @@ mod pipeline;
 mod plan;
 mod query;
 mod records;
+mod regex;
 pub mod relevance;
 mod render;
 mod request;
@@ -40,6 +42,10 @@ pub use fuse::score::{VECTOR_WEIGHTS, VectorWeights};
 pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::embedded;
+pub(crate) use regex::search_regex;
+pub use regex::{
+    PATTERN_LIMIT_BYTES, RegexMatch, RegexOutput, RegexRequest, RegexResponse, SHOWN_LINE_BYTES,
+};
 pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 pub use render::window::LINE_BYTES;
 pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};

@@ -15,6 +15,7 @@ use crate::search::filter::facet::AbsentValues;
 use crate::search::filter::metadata;
 use crate::search::filter::nothing_passes;
 use crate::search::filter::rows::Rows;
+use crate::search::filters::Filters;
 use crate::search::fuse::score::vector_weight;
 use crate::search::options::{Mode, Scope};
 use crate::search::query::execute;
@@ -127,7 +128,7 @@ pub(crate) fn plan<'b>(
     analyser: &mut Analyser,
     warnings: &mut Vec<String>,
 ) -> Result<(Plan<'b>, TwoPhaseFilter<'b>)> {
-    let mut rows = filtered(sources, request, warnings)?;
+    let mut rows = filtered(sources, &request.filters, warnings)?;
     option_words::take_as_text(&mut parsed, sources, &rows, analyser, warnings)?;
     let phrases = if parsed.only_excludes() {
         warnings.push(
@@ -210,15 +211,19 @@ fn asks_for_names(text: &str, query: &KeywordQuery<'_>, analyser: &mut Analyser)
     (1..=NAMES_LIMIT).contains(&words)
 }
 
-/// The rows of all files that pass the filters of the request. A file that refuses a value has no row that
+/// The rows of all files that pass the filters of a request. A file that refuses a value has no row that
 /// passes; when every file refuses, so does the search. Warns of values that no document has, and when no
 /// document passes.
-fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>) -> Result<Rows> {
+pub(crate) fn filtered(
+    sources: &Sources<'_>,
+    filters: &Filters,
+    warnings: &mut Vec<String>,
+) -> Result<Rows> {
     let mut all = Vec::with_capacity(sources.segments.len());
     let (mut refused, mut filtered) = (None, 0);
     let mut absent = AbsentValues::default();
     for source in sources.files {
-        match metadata::apply(source, &request.filters, &mut absent) {
+        match metadata::apply(source, filters, &mut absent) {
             Ok(None) => return Ok(None),
             Ok(Some(rows)) => {
                 all.extend(rows);
@@ -237,7 +242,7 @@ fn filtered(sources: &Sources<'_>, request: &Request, warnings: &mut Vec<String>
     }
     let rows = Some(all);
     if nothing_passes::is_nothing(&rows) {
-        warnings.push(nothing_passes::sentence(sources.files, &request.filters)?);
+        warnings.push(nothing_passes::sentence(sources.files, filters)?);
     } else {
         warnings.extend(absent.warnings(filtered));
     }

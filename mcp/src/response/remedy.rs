@@ -3,7 +3,7 @@
 
 use std::io::ErrorKind;
 
-use kb_engine::{Error, PartKind};
+use kb_engine::{Error, PartKind, PatternFault};
 
 type Remedy = fn(&Error) -> Option<String>;
 
@@ -32,6 +32,7 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         text("Call again; nothing of this change was kept")
     }),
     ("INVALID_ARGUMENT", no_remedy),
+    ("INVALID_REGEX", correct_pattern),
     ("DOCUMENT_NOT_FOUND", |error| match error {
         Error::DocumentNotFound { skipped, .. } if !skipped.is_empty() => {
             text("list_documents with skipped=true lists all files that were not read")
@@ -143,6 +144,27 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
 pub(super) fn remedy(error: &Error) -> Option<String> {
     let (_, remedy) = REMEDIES.iter().find(|(code, _)| *code == error.code())?;
     remedy(error)
+}
+
+fn correct_pattern(error: &Error) -> Option<String> {
+    let Error::InvalidPattern { fault, .. } = error else {
+        return None;
+    };
+    text(match fault {
+        PatternFault::Syntax => "Put a backslash before a special character, or pass literal=true",
+        PatternFault::LookAround => {
+            "There is no look-around: match what stands around it too, as in foo(bar|$)"
+        }
+        PatternFault::Backreference => {
+            "There are no backreferences: write out what may repeat, as in (aa|bb)"
+        }
+        PatternFault::InvalidUtf8 => {
+            "Texts are UTF-8: write \\u{ff} for a character, not (?-u) bytes"
+        }
+        PatternFault::LineEnd => "Pass multiline=true for matches over several lines",
+        PatternFault::TooLarge => "Use smaller repetitions, or several patterns",
+        _ => return None,
+    })
 }
 
 fn no_remedy(_: &Error) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::file_types;
 use crate::resolve;
 use crate::resolve::{Globs, folders_of};
 use crate::search::filter::facet::{AbsentValues, FacetFilter};
-use crate::search::filter::rows::{Rows, intersect, live, live_rows, rows_of_documents};
+use crate::search::filter::rows::{Rows, first_at, intersect, live, live_rows, rows_of_documents};
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
@@ -165,30 +165,6 @@ fn keep_folders(source: &Source<'_>, folders: &[String], rows: &mut [RoaringBitm
         *rows &= passing;
     }
     Ok(())
-}
-
-/// The first of the live rows whose path is `path` or comes after it; one past all rows when there
-/// is none. Rows of a segment are in the order of paths; those of deleted documents have no record.
-fn first_at(
-    live: &RoaringBitmap,
-    path: &str,
-    path_of: impl Fn(u32) -> Result<String>,
-) -> Result<u32> {
-    let count = |len: u64| u32::try_from(len).unwrap_or(u32::MAX);
-    let (mut low, mut high) = (0, count(live.len()));
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let Some(row) = live.select(middle) else {
-            break;
-        };
-        if path_of(row)?.as_str() < path {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    let beyond = live.max().map_or(0, |last| last.saturating_add(1));
-    Ok(live.select(low).unwrap_or(beyond))
 }
 
 #[cfg(test)]

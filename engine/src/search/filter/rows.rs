@@ -91,3 +91,27 @@ pub(crate) fn intersect(rows: &mut [RoaringBitmap], passing: &[RoaringBitmap]) {
         *rows &= passing;
     }
 }
+
+/// The first of some live rows of a segment whose path is `path` or comes after it; one past all rows when there
+/// is none. Rows of a segment are in the order of paths; those of deleted documents have no record.
+pub(crate) fn first_at(
+    live: &RoaringBitmap,
+    path: &str,
+    path_of: impl Fn(u32) -> Result<String>,
+) -> Result<u32> {
+    let count = |len: u64| u32::try_from(len).unwrap_or(u32::MAX);
+    let (mut low, mut high) = (0, count(live.len()));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let Some(row) = live.select(middle) else {
+            break;
+        };
+        if path_of(row)?.as_str() < path {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    let beyond = live.max().map_or(0, |last| last.saturating_add(1));
+    Ok(live.select(low).unwrap_or(beyond))
+}

@@ -1,0 +1,28 @@
+//! Regular expressions over stored text: request -> pattern -> targets -> lines.
+//!
+//! | module | in -> out |
+//! |---|---|
+//! | `request` | what a caller wants -> a checked [`RegexRequest`] |
+//! | `pattern` | the text of a pattern -> an automaton that runs in linear time |
+//! | `target` | files and filters -> documents in the order of their paths, with the rows to read |
+//! | `window` | rows -> the text that is searched, whole lines of one document |
+//! | `line_finder` | pattern and text -> matching lines |
+//! | `run` | all of it, within budgets -> [`RegexResponse`] |
+//!
+//! Nothing here is ranked: the answer is what a scan of every text would give, in the order of paths and lines.
+
+mod line_finder;
+mod pattern;
+mod position;
+mod request;
+mod response;
+mod run;
+mod target;
+#[cfg(test)]
+#[cfg(feature = "ingest")]
+mod tests;
+mod window;
+
+pub use request::{PATTERN_LIMIT_BYTES, RegexOutput, RegexRequest, SHOWN_LINE_BYTES};
+pub use response::{RegexMatch, RegexResponse};
+pub(crate) use run::search_regex;

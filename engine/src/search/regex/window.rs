@@ -1,0 +1,138 @@
+//! The text that is searched at once: whole lines of one document, or all of it.
+
+use std::ops::Range;
+
+use crate::catalog::BoundSegment;
+use crate::cell_text::ShownRows;
+use crate::error::{Error, Result};
+use crate::store::blocks::BlockReader;
+use crate::types::Lines;
+
+/// A window is closed with the line in which it has at least so many bytes.
+const WINDOW_BYTES: usize = 64 << 10;
+
+/// Longest text that is searched at once for a pattern that needs whole documents.
+pub(super) const DOCUMENT_LIMIT_BYTES: u32 = 256 << 20;
+
+/// Reads windows of one segment.
+pub(super) struct WindowReader<'s> {
+    segment: &'s BoundSegment<'s>,
+    blocks: BlockReader<'s>,
+    /// The text of the window; kept for its memory.
+    text: String,
+    /// What cells show, where that is another text.
+    shown: Option<String>,
+    /// Rows of the window.
+    rows: Range<u32>,
+}
+
+impl std::fmt::Debug for WindowReader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WindowReader")
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'s> WindowReader<'s> {
+    pub(super) fn new(segment: &'s BoundSegment<'s>) -> Result<WindowReader<'s>> {
+        Ok(WindowReader {
+            segment,
+            blocks: segment.blocks()?,
+            text: String::new(),
+            shown: None,
+            rows: 0..0,
+        })
+    }
+
+    /// Reads the next window from the first of `rows` on, all of one document, and returns the rows that follow.
+    /// It ends with a line, or with the last row of the document, which is the one before `document_end`; with
+    /// `is_whole` it has all of `rows`.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(super) fn read(
+        &mut self,
+        rows: Range<u32>,
+        document_end: u32,
+        is_whole: bool,
+    ) -> Result<Range<u32>> {
+        let chunks = self.segment.chunks();
+        self.text.clear();
+        self.shown = None;
+        let mut end = rows.start;
+        while end < document_end {
+            let first = end;
+            let mut bytes = self.text.len();
+            while end < rows.end && (is_whole || bytes < WINDOW_BYTES) {
+                bytes += chunks.get(end)?.at.span.len() as usize;
+                end += 1;
+            }
+            // A line goes on in the next row.
+            end = end.max(first + 1);
+            self.blocks.append(first, end - first, &mut self.text)?;
+            let is_full = end >= rows.end || self.text.len() >= WINDOW_BYTES && !is_whole;
+            if is_full && self.text.ends_with('\n') {
+                break;
+            }
+        }
+        self.rows = rows.start..end;
+        Ok(end..rows.end.max(end))
+    }
+
+    /// Takes what the cells of the window show for its text.
+    pub(super) fn show_cells(&mut self) {
+        self.shown = Some(ShownRows::of(&self.text).text);
+    }
+
+    /// Whether its text may hold cells that show something else than is stored.
+    pub(super) fn may_have_cells(&self) -> bool {
+        memchr::memchr(b'\\', self.text.as_bytes()).is_some()
+    }
+
+    /// The text to search.
+    pub(super) fn text(&self) -> &str {
+        self.shown.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Bytes of stored text in the window.
+    pub(super) fn stored_bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// First byte of the window in the text of its document.
+    pub(super) fn first_byte(&self) -> Result<u32> {
+        Ok(self.segment.chunks().get(self.rows.start)?.at.span.start)
+    }
+
+    /// First line of the window.
+    pub(super) fn first_line(&self) -> Result<u32> {
+        Ok(self.segment.chunks().get(self.rows.start)?.at.lines.first)
+    }
+
+    /// The lines of the chunks that a range of the stored text of the window touches.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(super) fn chunk_lines(&self, range: &Range<usize>) -> Result<Lines> {
+        let chunks = self.segment.chunks();
+        let start = self.first_byte()? as usize;
+        let (first_byte, last_byte) = (
+            start + range.start,
+            start + range.end.max(range.start + 1) - 1,
+        );
+        let mut lines: Option<Lines> = None;
+        for row in self.rows.clone() {
+            let at = chunks.get(row)?.at;
+            let (from, to) = (at.span.start as usize, at.span.end as usize);
+            if from <= last_byte && to > first_byte {
+                let first = lines.map_or(at.lines.first, |lines| lines.first);
+                lines = Some(Lines {
+                    first,
+                    last: at.lines.last,
+                });
+            }
+        }
+        lines.ok_or_else(|| Error::damaged("a line of no chunk"))
+    }
+}
