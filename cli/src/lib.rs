@@ -28,7 +28,7 @@ use kb_engine::WorkerOptions;
 use kb_engine::escape::escape_line;
 use kb_engine::{Extraction, WORKER_ARGUMENT};
 
-use crate::args::{Arguments, Verb};
+use crate::args::{Arguments, SearchMode, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -146,7 +146,10 @@ fn usage_failure(error: clap::Error, arguments: &[OsString]) -> Failure {
 fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {
     match arguments.verb {
         Verb::Index(verb) => cmd::write::index::run(&verb, output),
-        Verb::Search(verb) => cmd::read::search::run(&verb, output),
+        Verb::Search(verb) => match verb.mode {
+            SearchMode::Ranked(mode) => cmd::read::search::run(&verb, mode, output),
+            SearchMode::Regex => cmd::read::regex::run(&verb, output),
+        },
         Verb::Get(verb) => cmd::read::get::run(&verb, output),
         Verb::Outline(verb) => cmd::read::outline::run(&verb, output),
         Verb::Pages(verb) => cmd::read::pages::run(&verb, output),

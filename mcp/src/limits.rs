@@ -17,6 +17,9 @@ pub(crate) const ADDRESS_LIMIT_BYTES: usize = 4096;
 /// Characters of a query: four times what is searched; a warning says so for longer ones.
 pub(crate) const QUERY_LIMIT: usize = 32 << 10;
 
+/// Characters of a pattern; the engine takes no longer ones.
+pub(crate) const PATTERN_LIMIT: usize = kb_engine::PATTERN_LIMIT_BYTES;
+
 /// Characters of a list in one text: of languages, or of pages.
 pub(crate) const LIST_LIMIT: usize = 1024;
 

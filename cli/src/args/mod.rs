@@ -13,6 +13,7 @@ mod flags;
 mod measuring;
 mod operands;
 mod page_ranges;
+mod pattern;
 mod reading;
 mod searching;
 mod serving;

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kb_engine::calendar::Date;
-use kb_engine::{Class, Mode, Scope, Sort};
+use kb_engine::{Class, Filters, Mode, Scope, Sort};
 
-use super::flags::{JsonFlag, PageFlags, modes};
+use super::flags::{JsonFlag, PageFlags};
+use super::pattern::PatternFlags;
 
 /// Find the passages that answer a question
 ///
@@ -20,6 +21,10 @@ use super::flags::{JsonFlag, PageFlags, modes};
 /// the title, the path or the tags of the document. In a sentence (five words or more, or one such as
 /// `how`, `the` or `for`) quotes, + and - are plain text, but +"exact words" and -"exact words" are
 /// operators everywhere. An operator that leaves nothing is searched as plain text, with a warning.
+///
+/// With --mode regex QUERY is a regular expression, and every line of stored text that matches is printed as
+/// PATH:LINE:TEXT, sorted by path and line, as grep does; of pages, sheets and slides PATH p. 3:LINE:TEXT. The
+/// syntax is that of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences.
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArguments {
@@ -37,15 +42,19 @@ pub(crate) struct SearchArguments {
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Vec<PathBuf>,
 
-    /// Maximum number of results
-    #[arg(short, value_name = "N", default_value_t = 10)]
-    pub(crate) k: usize,
+    /// Maximum number of results; default 10, with --mode regex 100 lines or 1000 documents
+    #[arg(short, value_name = "N")]
+    pub(crate) k: Option<usize>,
 
-    /// Rank by words and meaning (hybrid), by one of them, or search titles
+    /// Rank by words and meaning (hybrid), by one of them, search titles, or match a regular expression
     ///
-    /// `title` returns documents that have every word in their title, file name, handle or tags.
-    #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = modes())]
-    pub(crate) mode: Mode,
+    /// `title` returns documents that have every word in their title, file name, handle or tags. `regex` returns
+    /// every line that matches, and ranks nothing.
+    #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = search_modes())]
+    pub(crate) mode: SearchMode,
+
+    #[command(flatten)]
+    pub(crate) pattern: PatternFlags,
 
     /// Treat quotes, +, - and fields in QUERY as plain text
     #[arg(long)]
@@ -101,7 +110,7 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "WHEN", help_heading = "Filters", value_parser = parse_since)]
     pub(crate) since: Option<i64>,
 
-    /// Print whole passages instead of their best lines
+    /// Print whole passages instead of their best lines; with --mode regex long lines whole
     #[arg(long)]
     pub(crate) full: bool,
 
@@ -146,6 +155,21 @@ pub(crate) struct SearchArguments {
     pub(crate) json: JsonFlag,
 }
 
+impl SearchArguments {
+    /// Which documents are searched.
+    pub(crate) fn filters(&self) -> Filters {
+        let mut filters = Filters::new()
+            .tags(&self.tag)
+            .paths(&self.path)
+            .folders(&self.folder)
+            .types(&self.file_type)
+            .languages(&self.lang)
+            .classes(self.class.iter().copied());
+        filters.modified_since_ms = self.since;
+        filters
+    }
+}
+
 const SEARCH_EXAMPLES: &str = "\
 Examples:
   kb search how are files locked
@@ -155,7 +179,29 @@ Examples:
   kb search -f ~/notes.kb -f work.kb --class doc --full meeting with Ada
   kb search --mode title release notes --sort recency
   kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
+  kb search --mode regex 'fn \\w+_header\\b' --lang rust
+  kb search --mode regex -i -w --count todo --folder src
   git log -1 --format=%s | kb search -";
+
+/// What answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SearchMode {
+    /// An index of the file.
+    Ranked(Mode),
+    /// A scan for a regular expression.
+    Regex,
+}
+
+/// The name of [`SearchMode::Regex`].
+const REGEX: &str = "regex";
+
+fn search_modes() -> impl TypedValueParser<Value = SearchMode> {
+    let names = Mode::ALL.map(Mode::name).into_iter().chain([REGEX]);
+    PossibleValuesParser::new(names).map(|name| match name.as_str() {
+        REGEX => SearchMode::Regex,
+        name => SearchMode::Ranked(Mode::from_name(name).unwrap_or_default()),
+    })
+}
 
 fn scopes() -> impl TypedValueParser<Value = Scope> {
     PossibleValuesParser::new(Scope::ALL.map(Scope::name))
@@ -222,7 +268,7 @@ mod tests {
             panic!("another verb")
         };
         assert_eq!(search.query.join(" "), "how do I lock files");
-        assert_eq!((search.k, search.class), (3, vec![Class::Doc]));
+        assert_eq!((search.k, search.class), (Some(3), vec![Class::Doc]));
         assert_eq!(search.file, ["a.kb", "b.kb"].map(PathBuf::from));
         assert_eq!((search.before, search.after), (0, 2));
     }

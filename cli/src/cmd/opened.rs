@@ -37,6 +37,42 @@ impl Opened {
         }
     }
 
+    /// Opens the files of `verb`, or the one that is located, each once.
+    pub(crate) fn all(
+        verb: &str,
+        files: &[PathBuf],
+        output: &mut Output,
+    ) -> Result<Vec<Opened>, Failure> {
+        let given: Vec<Option<&Path>> = match files {
+            [] => vec![None],
+            files => files.iter().map(|file| Some(file.as_path())).collect(),
+        };
+        let mut opened: Vec<Opened> = Vec::new();
+        for given in given {
+            let one = Opened::new(verb, given)?;
+            // Its answers would come twice.
+            if opened.iter().any(|other| other.is_same_file(&one)) {
+                let name = output.name(&one.file.display().to_string()).into_owned();
+                output.warning(&format!("{name} was named twice; it is searched once"));
+            } else {
+                opened.push(one);
+            }
+        }
+        Ok(opened)
+    }
+
+    fn is_same_file(&self, other: &Opened) -> bool {
+        let absolute = |opened: &Opened| opened.file.canonicalize().ok();
+        absolute(self).is_some_and(|path| Some(path) == absolute(other))
+    }
+
+    /// What answers say of their file: its name where there are several.
+    pub(crate) fn names(opened: &[Opened]) -> Vec<String> {
+        let several = if opened.len() > 1 { opened } else { &[] };
+        let names = several.iter().map(|one| one.file.display().to_string());
+        names.collect()
+    }
+
     /// The command that lists the documents of the file.
     pub(crate) fn list_command(&self) -> String {
         format!("kb ls -r -f {}", shell_word(&self.file))
@@ -75,6 +111,35 @@ impl Opened {
             ));
         }
     }
+}
+
+/// Stale documents that a warning names.
+const STALE_SHOWN: usize = 5;
+
+/// The warning about documents of an answer whose files have other content now, each with what happened to it.
+pub(crate) fn stale_warning<'d>(
+    documents: impl Iterator<Item = (&'d str, &'static str)>,
+) -> Option<String> {
+    let mut stale: Vec<String> = Vec::new();
+    for (document, state) in documents {
+        let name = format!("{document} ({state})");
+        if !stale.contains(&name) {
+            stale.push(name);
+        }
+    }
+    (!stale.is_empty()).then(|| {
+        let more = stale.len().saturating_sub(STALE_SHOWN);
+        stale.truncate(STALE_SHOWN);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        format!(
+            "out of date: since they were indexed, files of these results changed or were deleted: {}{more}",
+            stale.join(", ")
+        )
+    })
 }
 
 /// How much of a result was printed, and where it continues.

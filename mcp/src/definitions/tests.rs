@@ -19,7 +19,7 @@ fn write_tools_need_allow_write() {
         tools.iter().map(|tool| name(tool).to_owned()).collect()
     };
     let (read, all) = (names(false), names(true));
-    assert_eq!((read.len(), all.len()), (16, 19));
+    assert_eq!((read.len(), all.len()), (17, 20));
     assert!(all.is_sorted());
     let write: Vec<_> = all.iter().filter(|name| !read.contains(name)).collect();
     assert_eq!(write, ["clear_index", "index_codebase", "upload_document"]);
@@ -93,7 +93,7 @@ fn schemas_are_portable() {
 #[test]
 fn nothing_is_promised_that_is_not_served() {
     let published = json!(definitions(true)).to_string().to_lowercase();
-    for absent in ["regex", "symbol", "smart_context"] {
+    for absent in ["symbol", "smart_context"] {
         assert!(!published.contains(absent), "{absent}");
     }
 }

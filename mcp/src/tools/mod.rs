@@ -26,6 +26,7 @@ mod list;
 mod search;
 mod search_code;
 mod search_docs;
+mod search_regex;
 #[cfg(test)]
 pub(crate) mod testing;
 mod upload_document;
@@ -59,6 +60,7 @@ const TOOLS: &[Entry] = &[
     Entry::of::<search::Search>(),
     Entry::of::<search_code::SearchCode>(),
     Entry::of::<search_docs::SearchDocs>(),
+    Entry::of::<search_regex::SearchRegex>(),
     Entry::of::<upload_document::UploadDocument>(),
 ];
 

@@ -8,6 +8,7 @@ pub(crate) mod ls;
 mod metadata;
 pub(crate) mod outline;
 pub(crate) mod pages;
+pub(crate) mod regex;
 pub(crate) mod search;
 pub(crate) mod sheet;
 pub(crate) mod slides;

@@ -4,13 +4,13 @@ use std::io::Read;
 use std::path::Path;
 
 use kb_engine::{
-    Explanation, Filters, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request,
-    Response, check_hits, search_files, shown_score,
+    Explanation, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request, Response,
+    check_hits, search_files, shown_score,
 };
 use serde_json::Value;
 
 use crate::args::SearchArguments;
-use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest};
+use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -19,49 +19,40 @@ use crate::output::json::{Object, score};
 use crate::output::part_object::part_object;
 use crate::output::passage::{Layout, render};
 
-/// Stale documents that a warning names.
-const STALE_SHOWN: usize = 5;
-
 /// Characters of a query that are repeated when nothing answers it.
 const QUOTED_CHARACTERS: usize = 60;
 
-pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let mut filters = Filters::new()
-        .tags(&arguments.tag)
-        .paths(&arguments.path)
-        .folders(&arguments.folder)
-        .types(&arguments.file_type)
-        .languages(&arguments.lang)
-        .classes(arguments.class.iter().copied());
-    filters.modified_since_ms = arguments.since;
+/// Results without `-k`.
+const DEFAULT_RESULTS: usize = 10;
+
+/// Searches by the indexes of the file, in that mode.
+pub(crate) fn run(
+    arguments: &SearchArguments,
+    mode: Mode,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    if let Some(flag) = arguments.pattern.given() {
+        let hint = "with `--mode regex` QUERY is a regular expression";
+        return Err(Failure::usage(
+            format!("{flag} needs --mode regex"),
+            Some(hint.to_owned()),
+        ));
+    }
+    let k = arguments.k.unwrap_or(DEFAULT_RESULTS);
     let mut request = Request::new(query(arguments)?)
         .plain(arguments.plain)
-        .k(arguments.k)
-        .mode(arguments.mode)
+        .k(k)
+        .mode(mode)
         .scope(arguments.scope)
         .sort(arguments.sort)
-        .filters(filters)
+        .filters(arguments.filters())
         .min_score(arguments.min_score)
         .context_lines(arguments.before, arguments.after)
         .join(!arguments.no_join)
         .page(arguments.page.page())
         .explain(arguments.explain);
     request.max_lines = arguments.lines;
-    let given: Vec<Option<&Path>> = match arguments.file.as_slice() {
-        [] => vec![None],
-        files => files.iter().map(|file| Some(file.as_path())).collect(),
-    };
-    let mut opened: Vec<Opened> = Vec::new();
-    for given in given {
-        let one = Opened::new("kb search", given)?;
-        // Its answers would come twice.
-        if opened.iter().any(|other| is_same_file(other, &one)) {
-            let name = output.name(&one.file.display().to_string()).into_owned();
-            output.warning(&format!("{name} was named twice; it is searched once"));
-        } else {
-            opened.push(one);
-        }
-    }
+    let opened = Opened::all("kb search", &arguments.file, output)?;
     let Some(first) = opened.first() else {
         return Ok(Exit::Nothing);
     };
@@ -89,14 +80,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         output.warning(&warning);
         output.hint("`kb index` brings the .kb file up to date");
     }
-    // Of several files each answer says which.
-    let names: Vec<String> = match opened.as_slice() {
-        [_] => Vec::new(),
-        several => several
-            .iter()
-            .map(|one| one.file.display().to_string())
-            .collect(),
-    };
+    let names = Opened::names(&opened);
     if arguments.json.json {
         for hit in &response.hits {
             let file = names.get(hit.file).map(String::as_str);
@@ -133,16 +117,11 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         return Ok(Exit::Nothing);
     }
     // An answer that the engine cut goes on although no part was asked for.
-    let is_cut = response.hits.len() < arguments.k && response.hits.next.is_some();
+    let is_cut = response.hits.len() < k && response.hits.next.is_some();
     if arguments.page.is_given() || is_cut {
         show_rest(arguments.json.json, &Rest::from(&response.hits), output)?;
     }
     Ok(Exit::Found)
-}
-
-fn is_same_file(one: &Opened, other: &Opened) -> bool {
-    let absolute = |opened: &Opened| opened.file.canonicalize().ok();
-    absolute(one).is_some_and(|path| Some(path) == absolute(other))
 }
 
 /// What to say of a query that begins with a .kb file, as other verbs take it: the file that is searched is
@@ -166,28 +145,11 @@ fn file_in_query(arguments: &SearchArguments) -> Option<(String, String)> {
 
 /// Which documents of the answer have files with other content now.
 fn stale_sources(hits: &[Hit]) -> Option<String> {
-    let mut stale: Vec<String> = Vec::new();
-    for hit in hits {
-        if let Some(state) = hit.source_state.stale() {
-            let name = format!("{} ({state})", hit.document);
-            if !stale.contains(&name) {
-                stale.push(name);
-            }
-        }
-    }
-    (!stale.is_empty()).then(|| {
-        let more = stale.len().saturating_sub(STALE_SHOWN);
-        stale.truncate(STALE_SHOWN);
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
-        format!(
-            "out of date: since they were indexed, files of these results changed or were deleted: {}{more}",
-            stale.join(", ")
-        )
-    })
+    let stale = hits.iter().filter_map(|hit| {
+        let state = hit.source_state.stale()?;
+        Some((&*hit.document, state))
+    });
+    stale_warning(stale)
 }
 
 fn query(arguments: &SearchArguments) -> Result<String, Failure> {
