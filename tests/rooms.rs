@@ -59,26 +59,28 @@ const INDEXES: &[&str] = &[
     "store",
     "keyword",
     "vector",
+    "trigram",
     "embed",
     "catalog",
     "paging",
     "resolve",
 ];
-const RUNS: &[&str] = &joined::<13>(&[INDEXES, &["content", "ingest", "search", "check"]]);
-const HANDLES: &[&str] = &joined::<14>(&[RUNS, &["run"]]);
+const RUNS: &[&str] = &joined::<14>(&[INDEXES, &["content", "ingest", "search", "check"]]);
+const HANDLES: &[&str] = &joined::<15>(&[RUNS, &["run"]]);
 const TESTING: &[&str] = &[
     "base",
     "container",
     "store",
     "keyword",
     "vector",
+    "trigram",
     "embed",
     "catalog",
     "search",
 ];
 
 /// `engine/src`, lowest level first.
-const ENGINE: [Room; 17] = [
+const ENGINE: [Room; 18] = [
     room(
         "base",
         &[
@@ -99,13 +101,14 @@ const ENGINE: [Room; 17] = [
     room("index", &["index"], BYTES),
     room("keyword", &["index/keyword"], POSTINGS),
     room("vector", &["index/vector"], POSTINGS),
+    room("trigram", &["index/trigram"], BYTES),
     room("embed", &["embed"], &["base"]),
     room("paging", &["paging"], &["base"]),
     // The records of one commit, read once and shared by those who join the rooms below.
     room(
         "catalog",
         &["catalog"],
-        &["base", "container", "store", "keyword", "vector"],
+        &["base", "container", "store", "keyword", "vector", "trigram"],
     ),
     // The name of a document or folder -> the document.
     room(

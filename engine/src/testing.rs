@@ -93,7 +93,7 @@ pub mod store {
     }
 }
 
-/// The two indexes of a segment.
+/// The indexes of a segment.
 pub mod index {
     /// The keyword index.
     pub mod keyword {
@@ -102,6 +102,11 @@ pub mod index {
             Query, QuerySegment, Reader, ScoredRow, Statistics, TermSet, Writer,
         };
     }
+    /// The trigram index.
+    pub mod trigram {
+        pub use crate::index::trigram::{BLOCK_ROW_BYTES, BLOCKS, LISTS, UNIT_ROW_BYTES, UNITS};
+    }
+
     /// The vector index.
     pub mod vector {
         pub use crate::index::vector::{

@@ -1,5 +1,7 @@
 //! `kb search`: what it can be asked, in which parts it answers, and from how many files.
 
+mod regex;
+
 use serde_json::Value;
 
 use crate::support::{Folder, Outcome, documents, run};

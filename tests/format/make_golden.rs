@@ -1,6 +1,6 @@
 //! How the golden file of this format was made: three commits, so that it has two segments, deleted
 //! chunks, tags, pages of an older commit and a file that was changed in place; from 0.7 on with documents of
-//! sheets, pages and slides.
+//! sheets, pages and slides, from 0.8 on with a segment of more than 1 MiB of text, which has trigrams.
 //!
 //! `cargo test -p kb-cli --test tests make_golden -- --ignored` writes `golden/v<format>/golden.kb` and the
 //! answers of this program into `golden/expected.json`, once for each format. A golden file that is
@@ -11,10 +11,10 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter, Progress};
+use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter, Progress, document_of};
 use serde_json::{Value, json};
 
-use crate::format::golden::{answers, golden_folder};
+use crate::format::golden::{answers, golden_folder, table};
 use crate::support::parts;
 
 /// Added by name in the second commit; everything else is indexed in the first.
@@ -22,6 +22,9 @@ const ADDED: [&str; 2] = ["notes.txt", "docs/install.rst"];
 
 /// What all files of the corpus have as their time: 2024-03-01.
 const MODIFIED_SECONDS: u64 = 1_709_251_200;
+
+/// Documents that bring the second commit over 1 MiB of text.
+const TABLES: u32 = 8;
 
 fn copy_corpus(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("folder");
@@ -70,6 +73,13 @@ fn make_golden() {
     }
     for document in [parts::ledger(), parts::pilot_book(), parts::talk()] {
         writer.add(document).expect("added");
+    }
+    for number in 0..TABLES {
+        let path = format!("tables/{number:02}.txt");
+        let mut table = document_of(&path, table(number).as_bytes()).expect("a document");
+        table.path = path;
+        // One chunk each: what counts is their text, and a golden file is small.
+        writer.add_unchunked(table).expect("added");
     }
     let scratch = "Nothing of this is to be found: a scratch document of fog and foghorns.";
     writer

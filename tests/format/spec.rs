@@ -10,7 +10,7 @@ use kb_engine::testing::container::{
     FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS, FORMAT_VERSION,
     MAX_KEY_BYTES, MAX_VALUE_BYTES, OLDEST_READABLE,
 };
-use kb_engine::testing::index::{keyword, vector};
+use kb_engine::testing::index::{keyword, trigram, vector};
 use kb_engine::testing::store::facets::Facet;
 use kb_engine::testing::store::tables;
 use kb_engine::{Class, PageSource, SegmentId};
@@ -145,8 +145,14 @@ fn records_have_the_fields_order_and_version_of_their_table() {
         (
             "### `kb` / `settings`",
             "store/meta.rs",
-            "Settings",
+            "SecretsRecord",
             "SETTINGS_VERSION",
+        ),
+        (
+            "### `kb` / `trigrams`",
+            "store/meta.rs",
+            "TrigramsRecord",
+            "TRIGRAMS_VERSION",
         ),
         (
             "### Document record",
@@ -268,6 +274,9 @@ fn tables_and_columns_are_those_of_the_code() {
         (keyword::LENGTHS, "lengths"),
         (vector::ROWS, "vector rows"),
         (vector::CODES, "sign codes"),
+        (trigram::UNITS, "trigram units"),
+        (trigram::BLOCKS, "trigram blocks"),
+        (trigram::LISTS, "trigram lists"),
     ];
     let mut coded: BTreeMap<u16, String> = coded
         .into_iter()
@@ -280,6 +289,9 @@ fn tables_and_columns_are_those_of_the_code() {
     assert!(page.contains(&format!("| 1 chunks | {chunk_row} bytes:")));
     let block_row = kb_engine::testing::store::blocks::ROW_BYTES;
     assert!(page.contains(&format!("| 2 blocks | {block_row} bytes:")));
+    let (unit_row, list_row) = (trigram::UNIT_ROW_BYTES, trigram::BLOCK_ROW_BYTES);
+    assert!(page.contains(&format!("| 48 trigram units | {unit_row} bytes:")));
+    assert!(page.contains(&format!("| 49 trigram blocks | {list_row} bytes:")));
 }
 
 #[test]

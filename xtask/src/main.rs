@@ -64,6 +64,12 @@ cargo xtask <verb>
                         how each grows
        --quick          without the largest, which takes 6 GB of disk
        --program KB     this release build of kb instead of a new one
+  bench regex           lines that match patterns, and the time to count them, beside ripgrep on the same texts
+       --folder DIR     index these folders instead of the corpus (repeatable)
+       --file FILE.kb   this sealed file instead
+       --program KB     this release build of kb instead of a new one
+       --rg PROGRAM     ripgrep (default: rg)
+       --times N        of each pattern (default 7)
   bench mcp             what the MCP server adds to the time of the engine, its start, its memory
   bench instructions    instruction counts of the inner loops against the committed ones
        --update         write them to tests/bench-results/instructions.json instead

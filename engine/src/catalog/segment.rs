@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
 use crate::container::{BoundColumn, SegmentExtents, Snapshot};
 use crate::error::{Error, Result};
-use crate::index::{keyword, vector};
+use crate::index::{keyword, trigram, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{self, ChunkReader};
 use crate::store::decoder::DecoderPool;
@@ -166,6 +166,10 @@ impl Segment {
             lengths: column(keyword::LENGTHS)?,
             rows: column(vector::ROWS)?,
             codes: column(vector::CODES)?,
+            trigrams: match self.extents.column(snapshot, trigram::UNITS) {
+                Some(units) => Some([units, column(trigram::BLOCKS)?, column(trigram::LISTS)?]),
+                None => None,
+            },
         })
     }
 }
@@ -184,6 +188,8 @@ pub struct BoundSegment<'s> {
     lengths: BoundColumn<'s>,
     rows: BoundColumn<'s>,
     codes: BoundColumn<'s>,
+    /// Units, blocks and lists; `None` in a segment without trigrams.
+    trigrams: Option<[BoundColumn<'s>; 3]>,
 }
 
 impl BoundSegment<'_> {
@@ -215,6 +221,18 @@ impl BoundSegment<'_> {
             view(&self.postings),
             view(&self.lengths),
         )
+    }
+
+    /// Which trigrams the text has; `None` where that was not written.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn trigrams(&self) -> Result<Option<trigram::Reader<'_>>> {
+        let Some([units, blocks, lists]) = &self.trigrams else {
+            return Ok(None);
+        };
+        let rows = self.segment.rows();
+        trigram::Reader::new(view(units), view(blocks), view(lists), rows).map(Some)
     }
 
     /// The vector index.

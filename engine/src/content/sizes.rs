@@ -3,14 +3,15 @@
 use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
 use crate::content::CommitView;
 use crate::error::Result;
-use crate::index::{keyword, vector};
+use crate::index::{keyword, trigram, vector};
 use crate::store::tables;
 
 /// Names of the sections, in the order of [`Sizes::sections`].
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "text",
     "keyword index",
     "vectors",
+    "trigrams",
     "chunks",
     "documents",
     "outlines",
@@ -86,6 +87,7 @@ fn section_of(column: ColumnId) -> &'static str {
         tables::CHUNKS => "chunks",
         keyword::DICTIONARY | keyword::POSTINGS | keyword::LENGTHS => "keyword index",
         vector::ROWS | vector::CODES => "vectors",
+        trigram::UNITS | trigram::BLOCKS | trigram::LISTS => "trigrams",
         _ => "container",
     }
 }

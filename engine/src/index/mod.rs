@@ -1,5 +1,6 @@
-//! The two indexes of a segment: keywords and vectors.
+//! The indexes of a segment: keywords, vectors and trigrams.
 
 mod bitset;
 pub mod keyword;
+pub mod trigram;
 pub mod vector;

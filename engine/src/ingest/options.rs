@@ -37,6 +37,10 @@ pub struct IndexOptions {
     /// by content (private keys, tokens of known issuers). Where not, they are skipped with a reason, and one that
     /// is a document of a root is removed. The .kb remembers it; none: as the .kb has it, in a new file not.
     pub include_secrets: Option<bool>,
+    /// Whether segments get trigrams, which let [`RegexRequest`](crate::RegexRequest)s skip text that cannot match, for
+    /// some 7 % of the text. The .kb remembers it; none: as the .kb has it, in a new file they do. It holds for what is
+    /// written from now on; a rebuild or a seal writes everything.
+    pub trigrams: Option<bool>,
     /// In which process files of untrusted formats are read.
     pub extraction: Extraction,
     /// Read every file and rebuild the whole .kb.
@@ -60,6 +64,7 @@ impl Default for IndexOptions {
             root: None,
             within: None,
             include_secrets: None,
+            trigrams: None,
             extraction: Extraction::default(),
             rebuild: false,
             large_merges: true,
@@ -120,6 +125,13 @@ impl IndexOptions {
     #[must_use]
     pub fn include_secrets(mut self, include_secrets: bool) -> IndexOptions {
         self.include_secrets = Some(include_secrets);
+        self
+    }
+
+    /// Sets [`IndexOptions::trigrams`].
+    #[must_use]
+    pub fn trigrams(mut self, trigrams: bool) -> IndexOptions {
+        self.trigrams = Some(trigrams);
         self
     }
 

@@ -11,6 +11,9 @@ mod sources;
 #[cfg(feature = "ingest")]
 mod tests;
 mod texts;
+#[cfg(test)]
+#[cfg(feature = "ingest")]
+mod trigram_tests;
 #[cfg(feature = "ingest")]
 mod writer;
 

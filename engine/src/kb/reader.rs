@@ -153,7 +153,8 @@ impl Kb {
     /// # }
     /// ```
     ///
-    /// Cost: reads and decodes the text of all documents that pass the filters, some 500 MB a second.
+    /// Cost: reads and decodes the text that may match by its trigrams, some 500 MB a second; all text for a pattern
+    /// without three fixed characters in a row, and where the file has no trigrams.
     ///
     /// # Errors
     /// [`Error::InvalidPattern`] with the position of the fault; otherwise as [`Kb::search`], and as

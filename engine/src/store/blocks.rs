@@ -176,6 +176,75 @@ impl<'a> BlockReader<'a> {
         Ok(())
     }
 
+    /// Appends the text of chunks of one document, without a look at those between the first and the last: for
+    /// callers that read much. The text is as long as the spans of both say; whether it is UTF-8 is not checked.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when rows, blocks and text contradict each other.
+    pub fn append_bytes(&mut self, first: u32, count: u32, bytes: &mut Vec<u8>) -> Result<()> {
+        let Some(last) = count
+            .checked_sub(1)
+            .and_then(|more| first.checked_add(more))
+        else {
+            return Ok(());
+        };
+        let (start, end) = (
+            self.chunks.get(first)?.at.span.start,
+            self.chunks.get(last)?.at.span.end,
+        );
+        let mut left = end.saturating_sub(start) as usize;
+        if left as u64 > u64::from(count) * self.chunk_limit_bytes as u64 {
+            return Err(Error::damaged(format!(
+                "chunks {first} to {last} have too much text"
+            )));
+        }
+        let mut number = self.block_number(first)?;
+        let mut offset = self.offset_in_block(number, first)?;
+        while left > 0 {
+            if number >= self.rows.rows() {
+                return Err(no_block_for(last));
+            }
+            let block = self.block(number)?;
+            self.decode(number, block)?;
+            let text = self.decoder.text();
+            let taken = left.min(text.len().saturating_sub(offset));
+            let piece = text
+                .get(offset..offset.saturating_add(taken))
+                .unwrap_or_default();
+            bytes.extend_from_slice(piece);
+            left -= piece.len();
+            offset += piece.len();
+            // The next row begins there, if it is in this block.
+            self.cursor = (left == 0).then_some(Cursor {
+                block: number,
+                row: last.saturating_add(1),
+                offset,
+            });
+            if left > 0 {
+                number += 1;
+                offset = 0;
+            }
+        }
+        if self.decoder.shrink_if_long() {
+            (self.last, self.cursor) = (None, None);
+        }
+        Ok(())
+    }
+
+    /// Where the text of a row begins in its block.
+    fn offset_in_block(&self, number: u64, row: u32) -> Result<usize> {
+        let (from, mut offset) = match self.cursor {
+            Some(cursor) if cursor.block == number && cursor.row <= row => {
+                (cursor.row, cursor.offset)
+            }
+            _ => (self.block(number)?.first_row, 0),
+        };
+        for at in from..row {
+            offset += self.chunks.get(at)?.at.span.len() as usize;
+        }
+        Ok(offset)
+    }
+
     /// Number of the block that holds a chunk row.
     fn block_number(&self, row: u32) -> Result<u64> {
         let (mut low, mut high) = (0, self.rows.rows());

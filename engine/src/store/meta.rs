@@ -1,4 +1,5 @@
-//! Facts about the whole file: the rows `meta`, `manifest`, `seal` and `settings` of table `kb`.
+//! Facts about the whole file: the rows `meta`, `manifest`, `seal`, `settings` and `trigrams` of
+//! table `kb`.
 
 use wincode::{SchemaRead, SchemaWrite};
 
@@ -15,6 +16,7 @@ const META_VERSION: u8 = 1;
 const MANIFEST_VERSION: u8 = 1;
 const SEAL_VERSION: u8 = 1;
 const SETTINGS_VERSION: u8 = 1;
+const TRIGRAMS_VERSION: u8 = 1;
 
 /// A folder that was indexed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
@@ -147,13 +149,28 @@ pub struct SearchedRoot {
     pub rules: u32,
 }
 
-/// Row `settings`: what index runs are to do with keys and credentials. A file without it has the defaults.
-#[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
+/// What index runs and merges are to do. A file without the rows has the defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Whether files that are, or hold, keys or credentials become documents.
     pub include_secrets: bool,
     /// Roots whose documents were all searched, by number. Those of others may hold secrets.
     pub searched: Vec<SearchedRoot>,
+    /// Whether new segments get no trigrams.
+    pub without_trigrams: bool,
+}
+
+/// Row `settings`.
+#[derive(Debug, SchemaRead, SchemaWrite)]
+struct SecretsRecord {
+    include_secrets: bool,
+    searched: Vec<SearchedRoot>,
+}
+
+/// Row `trigrams`.
+#[derive(Debug, SchemaRead, SchemaWrite)]
+struct TrigramsRecord {
+    without: bool,
 }
 
 impl Meta {
@@ -261,28 +278,46 @@ impl SealRecord {
 }
 
 impl Settings {
-    /// Reads the row; the defaults where there is none.
+    /// Reads the rows; the defaults where there is none.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when it does not decode.
+    /// [`Error::Damaged`] when one does not decode.
     pub fn read(snapshot: &Snapshot<'_>) -> Result<Settings> {
+        let mut settings = Settings::default();
         let Some(table) = snapshot.table(tables::KB)? else {
-            return Ok(Settings::default());
+            return Ok(settings);
         };
-        let row = snapshot.get(&table, Key::Str(tables::KB_SETTINGS))?;
-        let row = row.map(|row| decode_record("row settings", SETTINGS_VERSION, &row));
-        Ok(row.transpose()?.unwrap_or_default())
+        if let Some(row) = snapshot.get(&table, Key::Str(tables::KB_SETTINGS))? {
+            let secrets: SecretsRecord = decode_record("row settings", SETTINGS_VERSION, &row)?;
+            settings.include_secrets = secrets.include_secrets;
+            settings.searched = secrets.searched;
+        }
+        if let Some(row) = snapshot.get(&table, Key::Str(tables::KB_TRIGRAMS))? {
+            let trigrams: TrigramsRecord = decode_record("row trigrams", TRIGRAMS_VERSION, &row)?;
+            settings.without_trigrams = trigrams.without;
+        }
+        Ok(settings)
     }
 
-    /// Writes the row, where it says more than the defaults.
+    /// Writes the rows, where they say more than the defaults.
     #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
-        if *self == Settings::default() {
-            let removed = transaction.remove(tables::KB, Key::Str(tables::KB_SETTINGS));
+        let secrets = SecretsRecord {
+            include_secrets: self.include_secrets,
+            searched: self.searched.clone(),
+        };
+        if !self.include_secrets && self.searched.is_empty() {
+            transaction.remove(tables::KB, Key::Str(tables::KB_SETTINGS))?;
+        } else {
+            let row = encode_record(SETTINGS_VERSION, &secrets)?;
+            transaction.put(tables::KB, Key::Str(tables::KB_SETTINGS), &row)?;
+        }
+        if !self.without_trigrams {
+            let removed = transaction.remove(tables::KB, Key::Str(tables::KB_TRIGRAMS));
             return removed.map(|_| ());
         }
-        let row = encode_record(SETTINGS_VERSION, self)?;
-        transaction.put(tables::KB, Key::Str(tables::KB_SETTINGS), &row)
+        let row = encode_record(TRIGRAMS_VERSION, &TrigramsRecord { without: true })?;
+        transaction.put(tables::KB, Key::Str(tables::KB_TRIGRAMS), &row)
     }
 
     /// Whether the documents of a root were searched by these rules.

@@ -14,6 +14,8 @@ pub const KB_MANIFEST: &str = "manifest";
 pub const KB_SEAL: &str = "seal";
 /// Row of [`KB`]: what index runs are to do with keys and credentials; none before the first run.
 pub const KB_SETTINGS: &str = "settings";
+/// Row of [`KB`]: that segments get no trigrams; none where they do.
+pub const KB_TRIGRAMS: &str = "trigrams";
 /// `docs`: document number -> document record.
 pub const DOCS: &str = "docs";
 /// `doc_by_path`: path -> document number, eight bytes little-endian.

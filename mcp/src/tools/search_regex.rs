@@ -20,7 +20,7 @@ use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
 use crate::indexes::{Index, is_of_file, look_at_sources, skipped};
-use crate::limits::{DOCUMENT_LIMIT, FILE_TYPE_LIMIT, LIST_LIMIT, PATTERN_LIMIT, TAG_LIMIT};
+use crate::limits::{DOCUMENT_LIMIT, LIST_LIMIT, PATTERN_LIMIT, TAG_LIMIT};
 use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, wording};
 
@@ -57,18 +57,12 @@ pub(super) struct SearchRegexParams {
     /// counts: matching lines by document. documents: those with a match.
     #[serde(default)]
     output: OutputParam,
-    /// Glob, such as src/**/*.rs.
+    /// Glob: src/**/*.rs, *.pdf.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     path: Option<String>,
-    /// With all below it.
-    #[schemars(length(max = DOCUMENT_LIMIT))]
-    folder: Option<String>,
     /// Comma-separated.
     #[schemars(length(max = LIST_LIMIT))]
     language: Option<String>,
-    /// Such as pdf or md.
-    #[schemars(length(max = FILE_TYPE_LIMIT))]
-    file_type: Option<String>,
     /// One tag.
     #[schemars(length(max = TAG_LIMIT))]
     tag: Option<String>,
@@ -144,7 +138,6 @@ impl Tool for SearchRegex {
         ("fixed_strings", "literal"),
         ("multi_line", "multiline"),
         ("glob", "path"),
-        ("type", "file_type"),
         ("head_limit", "limit"),
     ];
     const JOINED_LISTS: &'static [JoinedList] = &[JoinedList {
@@ -192,8 +185,6 @@ fn request(params: &SearchRegexParams) -> RegexRequest {
         .filter(|language| !language.is_empty());
     request.filters.languages = languages.map(str::to_owned).collect();
     request.filters.paths = params.path.iter().cloned().collect();
-    request.filters.folders = params.folder.iter().cloned().collect();
-    request.filters.types = params.file_type.iter().cloned().collect();
     request.filters.tags = params.tag.iter().cloned().collect();
     request
 }

@@ -12,6 +12,7 @@ mod machine;
 mod mcp;
 mod mcp_clients;
 mod ready_terms;
+mod regex;
 mod release_build;
 mod search;
 mod speed;
@@ -43,11 +44,12 @@ fn run(arguments: &[String]) -> Result<bool> {
         "search" => search::run(rest),
         "live" => live::run(rest),
         "growth" => growth::run(rest),
+        "regex" => regex::run(rest),
         "mcp" => mcp::run(rest),
         "instructions" => instructions::run(rest),
         "mcp-clients" => mcp_clients::run(rest),
         other => bail!(
-            "no benchmark {other:?}; there are main, search, live, growth, mcp and instructions"
+            "no benchmark {other:?}; there are main, search, live, growth, regex, mcp and instructions"
         ),
     }
 }

@@ -78,9 +78,9 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
 }
 
 fn options(arguments: &IndexArguments) -> IndexOptions {
-    arguments
-        .secrets
-        .options()
+    let mut options = arguments.secrets.options();
+    options.trigrams = arguments.no_trigrams.map(|without| !without);
+    options
         .threads(arguments.threads)
         .max_file_bytes(arguments.limit.max_file_size)
         .force_hash(arguments.force_hash)

@@ -6,7 +6,7 @@ use roaring::RoaringBitmap;
 use crate::catalog::Catalog;
 use crate::check::deep::context::{Context, Totals};
 use crate::check::deep::{
-    document_checker, documents, facets, orphans, rows, seal, segments, vectors,
+    document_checker, documents, facets, orphans, rows, seal, segments, trigrams, vectors,
 };
 use crate::check::problems::Problems;
 use crate::container::Snapshot;
@@ -89,5 +89,7 @@ fn check_segment(
     )?;
     reporter.check()?;
     vectors::check(context, problems)?;
+    let checked = trigrams::check(context, &bound, problems, reporter);
+    problems.unless_damaged(|| format!("trigrams of {}", context.location()), checked)?;
     Ok(rows.text_bytes)
 }

@@ -14,4 +14,5 @@ mod orphans;
 mod rows;
 mod seal;
 mod segments;
+mod trigrams;
 mod vectors;

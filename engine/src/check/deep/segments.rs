@@ -2,9 +2,9 @@
 
 use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::Problems;
-use crate::container::column::ColumnRecord;
+use crate::container::column::{ColumnId, ColumnRecord};
 use crate::error::Result;
-use crate::index::{keyword, vector};
+use crate::index::{keyword, trigram, vector};
 use crate::store::{blocks, chunks, tables};
 
 /// Compares the record of a segment with those of its indexes, of its columns and of the file.
@@ -27,6 +27,11 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             ));
         }
     }
+    // All three columns of trigrams, or none.
+    let may_lack = |number: ColumnId| {
+        let is_of_trigrams = [trigram::UNITS, trigram::BLOCKS, trigram::LISTS].contains(&number);
+        is_of_trigrams && find(trigram::UNITS.0).is_none()
+    };
     let lengths = records.text.lengths.width;
     let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
     for (number, width, rows) in [
@@ -43,6 +48,9 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             block_bytes,
             Some(vector::sign_bits::blocks(rows)),
         ),
+        (trigram::UNITS, trigram::UNIT_ROW_BYTES, None),
+        (trigram::BLOCKS, trigram::BLOCK_ROW_BYTES, None),
+        (trigram::LISTS, 0, None),
     ] {
         let is_right = |column: &ColumnRecord| {
             let len_bytes = rows.map(|rows| u64::from(rows) * u64::from(width));
@@ -55,6 +63,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
                     == 0
         };
         match find(number.0) {
+            None if may_lack(number) => {}
             None => wrong.push(format!("it has no column {}", number.0)),
             Some(column) if !is_right(column) => wrong.push(format!(
                 "column {} has {} bytes in rows of {}",

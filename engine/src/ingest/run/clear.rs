@@ -7,6 +7,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::new_meta;
 use crate::ingest::run::session::Session;
 use crate::ingest::segment::batch::Batch;
+use crate::store::meta::Settings;
 
 impl Session {
     /// See [`crate::KbWriter::clear`].
@@ -30,7 +31,8 @@ impl Session {
         let mut manifest = before.manifest;
         manifest.segments.clear();
         let mut transaction = writer.begin()?;
-        Batch::new(meta, manifest, now_ms()).finish(&mut transaction, None)?;
+        Batch::new(meta, manifest, now_ms(), &Settings::default())
+            .finish(&mut transaction, None)?;
         transaction.commit()?;
         writer.finish()?;
         Ok(before.meta.documents)

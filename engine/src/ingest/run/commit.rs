@@ -9,6 +9,7 @@ use crate::ingest::run::session::{LockedFile, PendingChange, Session};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Progress, Reporter, Stage};
+use crate::store::meta::Settings;
 
 impl Session {
     /// See [`crate::KbWriter::commit`].
@@ -22,18 +23,18 @@ impl Session {
         let Some(mut open) = self.open.take() else {
             return Err(Error::WriterFailed);
         };
-        let (meta, manifest) = match open.base() {
+        let (meta, manifest, settings) = match open.base() {
             Some((base, catalogs)) => {
                 // All records, so that nothing is added to what no reader could answer from.
                 let catalog = base.read(|snapshot| catalogs.get(snapshot))?;
                 check_model(&catalog.meta)?;
                 let mut meta = catalog.meta.clone();
                 PROGRAM.clone_into(&mut meta.writer);
-                (meta, catalog.manifest.clone())
+                (meta, catalog.manifest.clone(), base.read(Settings::read)?)
             }
-            None => (new_meta()?, new_manifest()),
+            None => (new_meta()?, new_manifest(), Settings::default()),
         };
-        let mut batch = Batch::new(meta, manifest, now_ms());
+        let mut batch = Batch::new(meta, manifest, now_ms(), &settings);
         let mut progress = Progress {
             files_total: pending.len() as u64,
             ..Progress::new(Stage::Commit)

@@ -10,7 +10,7 @@ use crate::ingest::segment::merge_writer::{self, MergeWriter, SegmentEncoding};
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents;
-use crate::store::meta::Manifest;
+use crate::store::meta::{Manifest, Settings};
 use crate::store::segments;
 use crate::types::SegmentId;
 
@@ -105,13 +105,15 @@ fn merge_some(
     let encoding = SegmentEncoding {
         compression: Compression::Fast,
         codec: catalog.meta.embedder.codec,
+        has_trigrams: !Settings::read(snapshot)?.without_trigrams,
     };
     let sample = merge_writer::dictionary_sample(&bound)?;
     let mut writer = MergeWriter::new(number, &bound, encoding, sample.as_ref(), reporter)?;
     let (mut merged, mut done_bytes) = (0, 0);
     let mut documents = LiveDocuments::new(snapshot, catalog, &bound)?;
     while let Some((id, mut record)) = documents.advance()? {
-        writer.push(transaction, id, id, &mut record, reporter)?;
+        let parts = catalog.parts.count(snapshot, id)?.map(|(kind, _)| kind);
+        writer.push(transaction, id, id, &mut record, parts, reporter)?;
         documents::put_record(transaction, id, &record)?;
         merged += 1;
         done_bytes += u64::from(record.text_bytes);

@@ -17,7 +17,7 @@ use crate::ingest::tags;
 use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
-use crate::store::meta::{Manifest, Meta, SealRecord};
+use crate::store::meta::{Manifest, Meta, SealRecord, Settings};
 use crate::store::{outline, parts, segments};
 use crate::types::{DocumentId, SegmentId};
 
@@ -30,6 +30,8 @@ pub struct Batch {
     manifest: Manifest,
     /// When the commit is made, milliseconds since 1970.
     now_ms: i64,
+    /// Whether segments get trigrams.
+    has_trigrams: bool,
     /// The segment that takes the next document.
     open: Option<SegmentWriter>,
     /// What goes from segments of earlier commits.
@@ -45,12 +47,13 @@ struct Tombstones {
 }
 
 impl Batch {
-    /// Continues the counts and numbers of a file.
-    pub fn new(meta: Meta, manifest: Manifest, now_ms: i64) -> Batch {
+    /// Continues the counts and numbers of a file with those settings.
+    pub fn new(meta: Meta, manifest: Manifest, now_ms: i64, settings: &Settings) -> Batch {
         Batch {
             meta,
             manifest,
             now_ms,
+            has_trigrams: !settings.without_trigrams,
             open: None,
             tombstones: BTreeMap::new(),
         }
@@ -151,6 +154,7 @@ impl Batch {
                     embedder.codec,
                     embedder.dim,
                     embedder.quantiser_range,
+                    self.has_trigrams,
                 )?)
             }
         };

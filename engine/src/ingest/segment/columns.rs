@@ -1,30 +1,44 @@
 //! The columns that every writer of a segment fills in the same way, and the record made of them.
 
+use crate::cell_text::ShownRows;
 use crate::container::Transaction;
 use crate::container::column::ColumnRecord;
 use crate::error::Result;
 use crate::index::keyword::KeywordRecord;
+use crate::index::trigram::builder::SearchedText;
+use crate::index::trigram::merge_builder::MergeBuilder;
 use crate::index::vector;
 use crate::store::block_writer::BlockWriter;
 use crate::store::chunks::ChunkWriter;
 use crate::store::segments::SegmentRecord;
+use crate::types::{PartKind, SegmentId};
+
+/// What regular expressions search in the text of a document with such parts, where that is another text: of sheets,
+/// what cells show.
+pub(in crate::ingest) fn searched_text(kind: Option<PartKind>) -> Option<SearchedText> {
+    (kind == Some(PartKind::Sheet)).then_some(|stored: &str| ShownRows::of(stored).text)
+}
 
 /// Chunks, text and vectors of a segment under construction: row n of each belongs to chunk n.
 #[derive(Debug)]
-pub(super) struct SegmentColumns {
+pub(super) struct SegmentColumns<'a> {
+    /// Number of the segment.
+    pub(super) segment: SegmentId,
     /// Chunk rows.
     pub(super) chunks: ChunkWriter,
     /// Text of the chunks.
     pub(super) blocks: BlockWriter,
     /// One vector a chunk.
     pub(super) vectors: vector::writer::Writer,
+    /// Which trigrams the text has; `None`: the segment gets none.
+    pub(super) trigrams: Option<MergeBuilder<'a>>,
     /// Documents so far.
     pub(super) documents: u32,
     /// Bytes of text so far.
     pub(super) text_bytes: u64,
 }
 
-impl SegmentColumns {
+impl SegmentColumns<'_> {
     /// Chunk rows so far.
     pub(super) fn rows(&self) -> u32 {
         self.chunks.rows()
@@ -32,10 +46,12 @@ impl SegmentColumns {
 
     /// Writes what is left of the columns and gives the record of the segment, which the caller
     /// writes. `keyword_index` is called between the columns of text and those of vectors; it writes
-    /// the keyword index, unless that is written already, and gives its record.
+    /// the keyword index, unless that is written already, and gives its record. Asks `check` now and then whether to
+    /// go on.
     pub(super) fn finish(
         self,
         transaction: &mut Transaction<'_>,
+        check: &mut dyn FnMut() -> Result<()>,
         keyword_index: impl FnOnce(&mut Transaction<'_>) -> Result<KeywordRecord>,
     ) -> Result<SegmentRecord> {
         let rows = self.rows();
@@ -45,6 +61,10 @@ impl SegmentColumns {
         columns.extend(keyword_index.columns().map(ColumnRecord::clone));
         let (vector_index, vector_columns) = self.vectors.finish(transaction)?;
         columns.extend(vector_columns);
+        if let Some(trigrams) = self.trigrams {
+            let trigram_columns = trigrams.finish(self.segment, transaction, check)?;
+            columns.extend(trigram_columns.into_iter().flatten());
+        }
         columns.sort_by_key(|column| column.column);
         Ok(SegmentRecord {
             rows,

@@ -9,8 +9,9 @@ use roaring::RoaringBitmap;
 use crate::catalog::BoundSegment;
 use crate::container::{Snapshot, Transaction};
 use crate::error::{Error, Result};
+use crate::index::trigram::merge_builder::{MergeBuilder, OldRow};
 use crate::index::{keyword, vector};
-use crate::ingest::segment::columns::SegmentColumns;
+use crate::ingest::segment::columns::{SegmentColumns, searched_text};
 use crate::progress::Reporter;
 use crate::store::block_writer::{BlockWriter, Compression, TextSample};
 use crate::store::blocks::BlockReader;
@@ -19,7 +20,7 @@ use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, FacetIter};
 use crate::store::segments::SegmentRecord;
-use crate::types::{DocumentId, SegmentId};
+use crate::types::{DocumentId, PartKind, SegmentId};
 
 /// Pieces of text from all over some segments, for the dictionary of one made from them; none when
 /// they have too little for one.
@@ -57,6 +58,8 @@ pub struct SegmentEncoding {
     pub compression: Compression,
     /// Codec of the vectors: that of the segments, or nibbles for signed bytes.
     pub codec: u8,
+    /// Whether it gets trigrams.
+    pub has_trigrams: bool,
 }
 
 /// Writes one segment from documents of others.
@@ -65,7 +68,7 @@ pub struct MergeWriter<'b> {
     /// Segments that are merged, by ascending number.
     inputs: Vec<MergeInput<'b>>,
     /// Chunks, text and vectors.
-    columns: SegmentColumns,
+    columns: SegmentColumns<'b>,
     /// Text of one chunk, kept for its memory.
     chunk_text: String,
 }
@@ -74,6 +77,8 @@ pub struct MergeWriter<'b> {
 struct MergeInput<'b> {
     bound: &'b BoundSegment<'b>,
     blocks: BlockReader<'b>,
+    /// Number of its index of trigrams among those that are merged; `None`: it has none.
+    trigrams: Option<usize>,
     vectors: vector::reader::Reader<'b>,
     /// Its first row that was taken.
     first: u32,
@@ -123,8 +128,13 @@ impl<'b> MergeWriter<'b> {
             return Err(Error::damaged("a merge of no segments"));
         };
         let mut inputs = Vec::with_capacity(bound.len());
+        let mut trigrams = Vec::new();
         for bound in bound {
+            let of_input = bound.trigrams()?.filter(|_| encoding.has_trigrams);
+            let number = of_input.is_some().then_some(trigrams.len());
+            trigrams.extend(of_input);
             inputs.push(MergeInput {
+                trigrams: number,
                 blocks: bound.blocks()?,
                 vectors: bound.vectors()?,
                 first: 0,
@@ -136,6 +146,8 @@ impl<'b> MergeWriter<'b> {
             segment,
             inputs,
             columns: SegmentColumns {
+                segment,
+                trigrams: encoding.has_trigrams.then(|| MergeBuilder::new(trigrams)),
                 chunks: ChunkWriter::new(segment),
                 blocks: match sample {
                     // Trains a dictionary, which takes up to seconds.
@@ -162,8 +174,8 @@ impl<'b> MergeWriter<'b> {
         self.columns.rows()
     }
 
-    /// Appends a document, whose path sorts after the last, under the number `new`. Its record is
-    /// changed to say where it lies; the caller writes it. One without chunks is in no segment.
+    /// Appends a document, whose path sorts after the last, under the number `new`; `parts` is the kind of its
+    /// pages, sheets or slides. Its record is changed to say where it lies; the caller writes it. One without chunks is in no segment.
     ///
     /// # Errors
     /// [`Error::Damaged`] when rows, columns and records contradict each other; what storage says;
@@ -174,6 +186,7 @@ impl<'b> MergeWriter<'b> {
         old: DocumentId,
         new: DocumentId,
         record: &mut DocumentRecord,
+        parts: Option<PartKind>,
         reporter: &Reporter<'_>,
     ) -> Result<()> {
         if record.rows == 0 {
@@ -193,6 +206,7 @@ impl<'b> MergeWriter<'b> {
             )));
         }
         let first_row = self.columns.rows();
+        let searched = searched_text(parts);
         for row in record.first_row..record.first_row.saturating_add(record.rows) {
             let chunk = source.bound.chunks().get(row)?;
             if chunk.document != old {
@@ -208,6 +222,10 @@ impl<'b> MergeWriter<'b> {
             self.chunk_text.clear();
             source.blocks.append(row, 1, &mut self.chunk_text)?;
             self.columns.blocks.push(transaction, &self.chunk_text)?;
+            if let Some(trigrams) = &mut self.columns.trigrams {
+                let old = source.trigrams.map(|source| OldRow { source, row });
+                trigrams.push(old, new.0, &self.chunk_text, searched)?;
+            }
             self.columns
                 .vectors
                 .copy(transaction, &source.vectors, row)?;
@@ -244,7 +262,9 @@ impl<'b> MergeWriter<'b> {
         }
         let keyword_index = keyword::merge(self.segment, &merged, rows, transaction, check)?;
         merge_facets(snapshot, transaction, self.segment, &self.inputs)?;
-        let record = self.columns.finish(transaction, |_| Ok(keyword_index))?;
+        let record = self
+            .columns
+            .finish(transaction, check, |_| Ok(keyword_index))?;
         record.write(transaction, self.segment)?;
         Ok(record)
     }

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use crate::container::Transaction;
 use crate::error::{Error, Result};
+use crate::index::trigram::merge_builder::MergeBuilder;
 use crate::index::{keyword, vector};
 use crate::ingest::prepare::preparer::Prepared;
 use crate::ingest::prepare::preserved::PreservedFields;
-use crate::ingest::segment::columns::SegmentColumns;
+use crate::ingest::segment::columns::{SegmentColumns, searched_text};
 use crate::store::block_writer::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
@@ -29,7 +30,7 @@ pub struct SegmentWriter {
     /// Number of the segment.
     segment: SegmentId,
     /// Chunks, text and vectors.
-    columns: SegmentColumns,
+    columns: SegmentColumns<'static>,
     /// Postings, in memory until the segment is closed.
     keyword_index: keyword::Writer,
     /// Rows by file type, language, class and tag.
@@ -39,14 +40,23 @@ pub struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// An empty segment for vectors of `dim` numbers, quantised with `range`, in rows of `codec`.
-    pub fn new(segment: SegmentId, codec: u8, dim: u32, range: f32) -> Result<SegmentWriter> {
+    /// An empty segment for vectors of `dim` numbers, quantised with `range`, in rows of `codec`, with or without
+    /// trigrams.
+    pub fn new(
+        segment: SegmentId,
+        codec: u8,
+        dim: u32,
+        range: f32,
+        has_trigrams: bool,
+    ) -> Result<SegmentWriter> {
         Ok(SegmentWriter {
             segment,
             columns: SegmentColumns {
+                segment,
                 chunks: ChunkWriter::new(segment),
                 blocks: BlockWriter::new(segment, Compression::Fast),
                 vectors: vector::writer::Writer::new(segment, codec, dim, range),
+                trigrams: has_trigrams.then(MergeBuilder::default),
                 documents: 0,
                 text_bytes: 0,
             },
@@ -87,11 +97,15 @@ impl SegmentWriter {
             });
         }
         let first_row = self.columns.rows();
+        let searched = searched_text(document.parts.first().map(|part| part.content.kind()));
         for chunk in &prepared.chunks {
             self.columns.chunks.push(transaction, id, chunk)?;
             let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
             let text = document.text.get(start..end).unwrap_or_default();
             self.columns.blocks.push(transaction, text)?;
+            if let Some(trigrams) = &mut self.columns.trigrams {
+                trigrams.push(None, id.0, text, searched)?;
+            }
         }
         self.keyword_index.add(&prepared.terms)?;
         for row in prepared.vectors.chunks_exact(prepared.stride) {
@@ -120,7 +134,9 @@ impl SegmentWriter {
         let keyword_index = self.keyword_index;
         let record = self
             .columns
-            .finish(transaction, |transaction| keyword_index.finish(transaction))?;
+            .finish(transaction, &mut || Ok(()), |transaction| {
+                keyword_index.finish(transaction)
+            })?;
         self.facets.finish(transaction, self.segment)?;
         record.write(transaction, self.segment)?;
         Ok(record)

@@ -23,6 +23,39 @@ pub(super) struct FoundLine {
     pub(super) matches: Vec<Range<usize>>,
 }
 
+/// Counts the matching lines of a text, up to `limit`, as [`each_line`] finds them.
+pub(super) fn count_lines(pattern: &Pattern, text: &str, limit: u64) -> Result<u64> {
+    let mut count = 0;
+    if pattern.is_multi_line() {
+        each_line(pattern, text, |_| {
+            count += 1;
+            Ok(if count < limit {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
+        })?;
+        return Ok(count);
+    }
+    let bytes = text.as_bytes();
+    if pattern.matches_anywhere() {
+        let rest = u64::from(bytes.last().is_some_and(|last| *last != b'\n'));
+        let lines = memchr_iter(b'\n', bytes).count() as u64 + rest;
+        return Ok(lines.min(limit));
+    }
+    let mut from = 0;
+    while count < limit
+        && from < text.len()
+        && let Some(found) = pattern.find(text, from, text.len())
+        && !is_behind_last_line(bytes, found.0)
+    {
+        count += 1;
+        // What follows in the line is not looked at.
+        from = line_end(bytes, found) + 1;
+    }
+    Ok(count)
+}
+
 /// Calls `visit` with every matching line of a text, which begins with a line. Matches are leftmost-first, each
 /// begins where the one before ended or later. Time is linear in the text.
 ///
@@ -37,8 +70,7 @@ pub(super) fn each_line(
     let mut counter = LineCounter::default();
     let mut next = pattern.find(text, 0, text.len());
     while let Some(found) = next {
-        // Behind the last line end there is no line, nor is there one in no text.
-        if found.0 >= text.len() && (bytes.last().is_none_or(|last| *last == b'\n')) {
+        if is_behind_last_line(bytes, found.0) {
             break;
         }
         let start = memrchr(b'\n', bytes.get(..found.0).unwrap_or_default());
@@ -107,6 +139,11 @@ fn add_matches(
     }
 }
 
+/// Whether a match begins behind the last line end, where no line is, or in no text.
+fn is_behind_last_line(bytes: &[u8], start: usize) -> bool {
+    start >= bytes.len() && bytes.last().is_none_or(|last| *last == b'\n')
+}
+
 /// End of the line in which a match ends; a line end that the match ends with is that of its last line.
 fn line_end(bytes: &[u8], (start, end): (usize, usize)) -> usize {
     let from = if end > start && bytes.get(end - 1) == Some(&b'\n') {
@@ -157,6 +194,9 @@ mod tests {
             Ok(ControlFlow::Continue(()))
         })
         .unwrap();
+        let count = |limit| count_lines(&pattern, text, limit).unwrap();
+        assert_eq!(count(u64::MAX), all.len() as u64, "{request:?} {text:?}");
+        assert_eq!(count(1), all.len().min(1) as u64);
         all
     }
 

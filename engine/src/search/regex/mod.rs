@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `request` | what a caller wants -> a checked [`RegexRequest`] |
 //! | `pattern` | the text of a pattern -> an automaton that runs in linear time |
+//! | `trigram_query` | pattern -> a condition on the trigrams of a text |
+//! | `candidates` | condition -> the rows that it may match in |
 //! | `target` | files and filters -> documents in the order of their paths, with the rows to read |
 //! | `window` | rows -> the text that is searched, whole lines of one document |
 //! | `line_finder` | pattern and text -> matching lines |
@@ -11,6 +13,7 @@
 //!
 //! Nothing here is ranked: the answer is what a scan of every text would give, in the order of paths and lines.
 
+mod candidates;
 mod line_finder;
 mod pattern;
 mod position;
@@ -21,6 +24,7 @@ mod target;
 #[cfg(test)]
 #[cfg(feature = "ingest")]
 mod tests;
+mod trigram_query;
 mod window;
 
 pub use request::{PATTERN_LIMIT_BYTES, RegexOutput, RegexRequest, SHOWN_LINE_BYTES};

@@ -12,6 +12,7 @@ use regex_syntax::hir::{
 
 use crate::error::{Error, PatternFault, Result};
 use crate::search::regex::request::{PATTERN_LIMIT_BYTES, RegexRequest};
+use crate::search::regex::trigram_query::TrigramQuery;
 
 /// Most memory of the automaton of a pattern, as the `regex` crate has it: enough for `\w{100}`. Time is linear in
 /// the text, but for the worst patterns also in this.
@@ -28,6 +29,10 @@ pub(super) struct Pattern {
     is_multi_line: bool,
     /// Whether it must be searched in whole documents: matches reach over lines, or are bound to the ends of a text.
     needs_document: bool,
+    /// Whether it has an empty match wherever one is looked for.
+    matches_anywhere: bool,
+    /// What the trigrams of a text with a match are.
+    trigrams: TrigramQuery,
 }
 
 impl Pattern {
@@ -80,12 +85,25 @@ impl Pattern {
             regex,
             is_multi_line: request.multi_line,
             needs_document: request.multi_line || anchored,
+            matches_anywhere: hir.properties().minimum_len() == Some(0)
+                && hir.properties().look_set().is_empty(),
+            trigrams: TrigramQuery::of(&hir),
         })
+    }
+
+    /// What holds for the trigrams of every text that has a match.
+    pub(super) fn trigrams(&self) -> &TrigramQuery {
+        &self.trigrams
     }
 
     /// Whether matches may reach over lines.
     pub(super) fn is_multi_line(&self) -> bool {
         self.is_multi_line
+    }
+
+    /// Whether it has an empty match wherever one is looked for, so that every line matches.
+    pub(super) fn matches_anywhere(&self) -> bool {
+        self.matches_anywhere
     }
 
     /// Whether it must be searched in whole documents.
@@ -102,6 +120,17 @@ impl Pattern {
 
 /// What no match within a line has.
 const LINE_ENDS: [u8; 2] = *b"\n\r";
+
+impl RegexRequest {
+    /// Checks the values, the pattern too, without searching.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] when a number is out of range; [`Error::InvalidPattern`].
+    pub fn validate(&self) -> Result<()> {
+        self.validate_numbers()?;
+        Pattern::compile(self).map(|_| ())
+    }
+}
 
 fn parse(request: &RegexRequest) -> Result<Hir> {
     let pattern = &*request.pattern;

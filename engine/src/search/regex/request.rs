@@ -75,6 +75,8 @@ pub struct RegexRequest {
     pub max_scan_bytes: u64,
     /// The search ends, with a cursor, after that time, looked at after each document or 64 KB.
     pub time_limit: Option<Duration>,
+    /// Whether text is skipped that cannot match by its trigrams; for measurements. The answer is the same.
+    pub uses_trigrams: bool,
     /// Token budget and cursor.
     pub page: PageOptions,
 }
@@ -95,6 +97,7 @@ impl RegexRequest {
             max_line_bytes: SHOWN_LINE_BYTES,
             max_scan_bytes: 4 << 30,
             time_limit: None,
+            uses_trigrams: true,
             page: PageOptions::default(),
         }
     }
@@ -179,20 +182,18 @@ impl RegexRequest {
         self
     }
 
+    /// Sets whether text is skipped by its trigrams.
+    #[must_use]
+    pub fn uses_trigrams(mut self, uses_trigrams: bool) -> RegexRequest {
+        self.uses_trigrams = uses_trigrams;
+        self
+    }
+
     /// Sets token budget and cursor.
     #[must_use]
     pub fn page(mut self, page: PageOptions) -> RegexRequest {
         self.page = page;
         self
-    }
-
-    /// Checks the values, the pattern too, without searching.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] when a number is out of range; [`Error::InvalidPattern`].
-    pub fn validate(&self) -> Result<()> {
-        self.validate_numbers()?;
-        crate::search::regex::pattern::Pattern::compile(self).map(|_| ())
     }
 
     /// As [`RegexRequest::validate`], without the pattern.
@@ -227,6 +228,7 @@ impl RegexRequest {
             max_line_bytes: _,
             max_scan_bytes: _,
             time_limit: _,
+            uses_trigrams: _,
             page: _,
         } = self;
         let options = format!(

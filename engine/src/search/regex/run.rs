@@ -10,16 +10,19 @@ use crate::paging::{Budget, CursorScope};
 use crate::resolve;
 use crate::search::filter::rows::{intersect, live_rows_of};
 use crate::search::plan::filtered;
-use crate::search::regex::line_finder::{FoundLine, each_line};
+use crate::search::regex::candidates::keep_candidates;
+use crate::search::regex::line_finder::{FoundLine, count_lines, each_line};
 use crate::search::regex::pattern::Pattern;
 use crate::search::regex::position::Position;
 use crate::search::regex::request::{RegexOutput, RegexRequest};
 use crate::search::regex::response::{RegexMatch, RegexResponse};
 use crate::search::regex::target::{Target, Targets};
+use crate::search::regex::trigram_query::TrigramQuery;
 use crate::search::regex::window::{DOCUMENT_LIMIT_BYTES, WindowReader};
 use crate::search::sources::{Source, Sources};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
+use crate::store::meta::Settings;
 use crate::types::{DocumentId, Lines, Part, PartAddress, PartKind};
 
 /// Answers a request to one or several files.
@@ -41,8 +44,11 @@ pub(crate) fn search_regex(files: &[Source<'_>], request: &RegexRequest) -> Resu
     let start = Position::of(scope.start(&request.page)?, files.len())?;
     let sources = Sources::bind(files)?;
     let mut warnings = Vec::new();
-    let rows = rows_to_search(&sources, request, &mut warnings)?;
+    let mut rows = rows_to_search(&sources, request, &mut warnings)?;
     let text_bytes = text_bytes(&sources, &rows);
+    if *pattern.trigrams() != TrigramQuery::Any && request.uses_trigrams {
+        skip_by_trigrams(&sources, &pattern, &mut rows, &mut warnings)?;
+    }
     let mut search = Search {
         sources: &sources,
         request,
@@ -128,6 +134,31 @@ fn rows_of_named(sources: &Sources<'_>, names: &[String]) -> Result<Vec<RoaringB
         }
     }
     Ok(rows)
+}
+
+/// Leaves the rows that the pattern may match in. Warns where the file was told to have no trigrams.
+fn skip_by_trigrams(
+    sources: &Sources<'_>,
+    pattern: &Pattern,
+    rows: &mut [RoaringBitmap],
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    for (bound, rows) in sources.segments.iter().zip(rows) {
+        sources.tick()?;
+        if !rows.is_empty() {
+            keep_candidates(bound, pattern.trigrams(), pattern.needs_document(), rows)?;
+        }
+    }
+    for source in sources.files {
+        if Settings::read(source.snapshot)?.without_trigrams {
+            warnings.push(
+                "the file has no trigrams, so all text was read: index it with trigrams to search faster"
+                    .to_owned(),
+            );
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of the text of some rows, by their share of the rows of each segment.
@@ -286,6 +317,20 @@ impl<'r> Search<'r> {
         current: &mut Current,
         reader: &WindowReader<'r>,
     ) -> Result<ControlFlow<()>> {
+        let limit = match self.request.output {
+            RegexOutput::Lines => None,
+            RegexOutput::Counts => Some(u64::MAX),
+            RegexOutput::Documents => Some(1),
+        };
+        if let Some(limit) = limit {
+            // A cursor of these is at the start of a document.
+            current.matching_lines += count_lines(self.pattern, reader.text(), limit)?;
+            return Ok(if current.matching_lines >= limit {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            });
+        }
         let (first_byte, first_line) = (reader.first_byte()? as usize, reader.first_line()?);
         let mut flow = ControlFlow::Continue(());
         each_line(self.pattern, reader.text(), |line| {
@@ -294,17 +339,10 @@ impl<'r> Search<'r> {
             if current.from > 0 && self.line_key(current, byte, number)? < current.from {
                 return Ok(flow);
             }
-            current.matching_lines += 1;
-            match self.request.output {
-                RegexOutput::Counts => {}
-                RegexOutput::Documents => flow = ControlFlow::Break(()),
-                RegexOutput::Lines => {
-                    let item = self.item(current, Some(&line), 1, reader)?;
-                    let key = self.line_key(current, byte, number)?;
-                    if !self.take(item, current, key) {
-                        flow = ControlFlow::Break(());
-                    }
-                }
+            let item = self.item(current, Some(&line), 1, reader)?;
+            let key = self.line_key(current, byte, number)?;
+            if !self.take(item, current, key) {
+                flow = ControlFlow::Break(());
             }
             Ok(flow)
         })?;
@@ -417,11 +455,14 @@ impl<'r> Search<'r> {
             facts => {
                 let source = self.sources.source(current.file)?;
                 let record = source.catalog.documents.get(source.snapshot, current.id)?;
-                let parts =
-                    source
-                        .catalog
-                        .parts
-                        .get(source.snapshot, current.id, record.text_bytes)?;
+                // A whole document has no address in one of its parts.
+                let parts = match line {
+                    Some(_) => {
+                        let parts = &source.catalog.parts;
+                        parts.get(source.snapshot, current.id, record.text_bytes)?
+                    }
+                    None => Vec::new(),
+                };
                 facts.insert(Facts { record, parts })
             }
         };

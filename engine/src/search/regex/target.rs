@@ -135,7 +135,8 @@ impl<'r> Targets<'r> {
             while start > 0 && chunks.document(start - 1)? == document {
                 start -= 1;
             }
-            rows = vec![start..end];
+            rows.clear();
+            rows.push(start..end);
         }
         queue.next = end;
         let path = if with_path {

@@ -13,7 +13,7 @@ use crate::search::filters::Filters;
 use crate::types::PartAddress;
 
 /// A file of several commits, which are several segments.
-pub(super) fn kb(commits: &[&[(&str, &str)]]) -> (tempfile::TempDir, Kb) {
+fn kb(commits: &[&[(&str, &str)]]) -> (tempfile::TempDir, Kb) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.kb");
     let mut writer = KbWriter::open_or_create(&file).unwrap().without_merges();
@@ -321,7 +321,7 @@ fn several_files_are_searched_one_after_the_other() {
 }
 
 /// Patterns of everything that a pattern may have, over few letters.
-pub(super) fn patterns() -> impl Strategy<Value = String> {
+fn patterns() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => "[abcAB ]{1,6}",
         1 => Just("\u{fc}b\u{df}".to_owned()),
@@ -351,7 +351,7 @@ pub(super) fn patterns() -> impl Strategy<Value = String> {
 }
 
 /// Texts of few letters, so that patterns are found.
-pub(super) fn texts() -> impl Strategy<Value = String> {
+fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[abcAB ]{0,12}",
         1 => Just("\u{fc}b\u{df}".to_owned()),

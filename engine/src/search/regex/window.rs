@@ -6,6 +6,7 @@ use crate::catalog::BoundSegment;
 use crate::cell_text::ShownRows;
 use crate::error::{Error, Result};
 use crate::store::blocks::BlockReader;
+use crate::store::chunks::ChunkReader;
 use crate::types::Lines;
 
 /// A window is closed with the line in which it has at least so many bytes.
@@ -34,6 +35,14 @@ impl std::fmt::Debug for WindowReader<'_> {
     }
 }
 
+/// Whether the rows up to `end`, of a document from byte `start` on, have at most `room` bytes.
+fn is_within(chunks: &ChunkReader<'_>, end: u32, start: u32, room: u32) -> Result<bool> {
+    let Some(last) = end.checked_sub(1) else {
+        return Ok(false);
+    };
+    Ok(chunks.get(last)?.at.span.end.saturating_sub(start) <= room)
+}
+
 impl<'s> WindowReader<'s> {
     pub(super) fn new(segment: &'s BoundSegment<'s>) -> Result<WindowReader<'s>> {
         Ok(WindowReader {
@@ -58,24 +67,31 @@ impl<'s> WindowReader<'s> {
         is_whole: bool,
     ) -> Result<Range<u32>> {
         let chunks = self.segment.chunks();
-        self.text.clear();
         self.shown = None;
+        // Its memory serves the next text.
+        let mut bytes = std::mem::take(&mut self.text).into_bytes();
+        bytes.clear();
         let mut end = rows.start;
         while end < document_end {
             let first = end;
-            let mut bytes = self.text.len();
-            while end < rows.end && (is_whole || bytes < WINDOW_BYTES) {
-                bytes += chunks.get(end)?.at.span.len() as usize;
+            let start = chunks.get(first)?.at.span.start;
+            let room = u32::try_from(WINDOW_BYTES.saturating_sub(bytes.len())).unwrap_or(u32::MAX);
+            if is_whole || is_within(&chunks, rows.end, start, room)? {
+                end = rows.end;
+            }
+            while end < rows.end && chunks.get(end)?.at.span.start.saturating_sub(start) < room {
                 end += 1;
             }
             // A line goes on in the next row.
             end = end.max(first + 1);
-            self.blocks.append(first, end - first, &mut self.text)?;
-            let is_full = end >= rows.end || self.text.len() >= WINDOW_BYTES && !is_whole;
-            if is_full && self.text.ends_with('\n') {
+            self.blocks.append_bytes(first, end - first, &mut bytes)?;
+            let is_full = end >= rows.end || bytes.len() >= WINDOW_BYTES && !is_whole;
+            if is_full && bytes.ends_with(b"\n") {
                 break;
             }
         }
+        let text = String::from_utf8(bytes);
+        self.text = text.map_err(|_| Error::damaged("the text of chunks is not UTF-8"))?;
         self.rows = rows.start..end;
         Ok(end..rows.end.max(end))
     }

@@ -232,6 +232,7 @@ fn is_looked_at_whole(record: &RootRecord, resolved: &Resolved) -> bool {
 pub(super) fn with_settings(options: &IndexOptions, settings: &Settings) -> IndexOptions {
     IndexOptions {
         include_secrets: Some(options.include_secrets.unwrap_or(settings.include_secrets)),
+        trigrams: Some(options.trigrams.unwrap_or(!settings.without_trigrams)),
         ..options.clone()
     }
 }
@@ -263,6 +264,7 @@ pub(super) fn settings_after(
     Settings {
         include_secrets,
         searched: searched.collect(),
+        without_trigrams: options.trigrams == Some(false),
     }
 }
 

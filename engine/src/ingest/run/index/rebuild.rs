@@ -215,7 +215,7 @@ impl Session {
             ..options.clone()
         };
         let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
-        let mut batch = Batch::new(meta, manifest, now);
+        let mut batch = Batch::new(meta, manifest, now, &new_settings);
         let mut transaction = writer.begin()?;
         if let (Contents::Stored, Some(before)) = (contents, &before) {
             before.copy_skipped(&mut transaction)?;

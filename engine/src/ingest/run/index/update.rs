@@ -164,7 +164,7 @@ fn apply(open: &mut LockedFile, plan: ChangePlan, reporter: &Reporter<'_>) -> Re
     meta.roots = touched_roots(&resolved, at_ms);
     PROGRAM.clone_into(&mut meta.writer);
     manifest.next_root = resolved.next_root;
-    let mut batch = Batch::new(meta, manifest, now_ms());
+    let mut batch = Batch::new(meta, manifest, now_ms(), &new_settings);
     let mut transaction = writer.begin()?;
     let inputs = || Ok(changes.next_change()?.and_then(input));
     preparation(options).in_order(reporter, inputs, |input, outcome| {

@@ -68,7 +68,8 @@ impl Sealing<'_, '_> {
         }
         if let Some(open) = &mut self.open {
             self.rows_left = self.rows_left.saturating_sub(record.rows);
-            open.push(transaction, old, new, &mut record, self.reporter)?;
+            let kind = parts.first().map(|part| part.content.kind());
+            open.push(transaction, old, new, &mut record, kind, self.reporter)?;
         }
         documents::put(transaction, new, &record)
     }
@@ -102,6 +103,7 @@ pub(super) fn write(
         check_codec(&catalog.meta, vectors)?;
     }
     embedder.codec = vectors.map_or(embedder.codec, Codec::number);
+    let settings = Settings::read(snapshot)?;
     let mut plan = SegmentPlan {
         max_rows,
         segments: Vec::new(),
@@ -122,6 +124,7 @@ pub(super) fn write(
         encoding: SegmentEncoding {
             compression: Compression::Best,
             codec: embedder.codec,
+            has_trigrams: !settings.without_trigrams,
         },
         planned: plan.segments.into_iter(),
         rows_left: 0,
@@ -158,7 +161,7 @@ pub(super) fn write(
         ..catalog.meta.clone()
     };
     meta.write(transaction)?;
-    Settings::read(snapshot)?.write(transaction)?;
+    settings.write(transaction)?;
     sealing.manifest.write(transaction)?;
     let seal = SealRecord {
         content_root: root,
