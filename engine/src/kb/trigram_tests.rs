@@ -203,6 +203,7 @@ fn patterns_of_text() -> impl Strategy<Value = String> {
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
             3 => prop::collection::vec(inner.clone(), 1..4).prop_map(|all| all.concat()),
+            2 => pieces_between_repeats(),
             1 => prop::collection::vec(inner.clone(), 1..4)
                 .prop_map(|all| format!("(?:{})", all.join("|"))),
             1 => (inner.clone(), prop::sample::select(vec!["+", "?", "{2}", "{1,3}", "*"]))
@@ -212,8 +213,23 @@ fn patterns_of_text() -> impl Strategy<Value = String> {
     })
 }
 
+/// A part of the text of which each character may be repeated: only where characters meet are trigrams known.
+fn pieces_between_repeats() -> impl Strategy<Value = String> {
+    (any::<prop::sample::Index>(), 3usize..9).prop_map(|(at, len)| {
+        let text = &FILES.text;
+        let start = text.floor_char_boundary(at.index(text.len()));
+        let characters: Vec<char> = text[start..].chars().take(len).collect();
+        let pairs = characters.chunks(2).map(|pair| {
+            let pair: String = pair.iter().collect();
+            let pair = regex_syntax::escape(&pair.replace(['\r', '\n'], " "));
+            format!("(?:{pair})+")
+        });
+        pairs.collect()
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn skipping_by_trigrams_changes_no_answer(
