@@ -69,6 +69,8 @@ mod progress;
 mod resolve;
 mod search;
 mod store;
+#[cfg(feature = "ingest")]
+mod syntax;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
@@ -125,8 +127,8 @@ pub use search::{
 };
 pub use types::{
     CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, Page, PageSource,
-    Part, PartAddress, PartContent, PartKind, SegmentId, Sheet, Slide, SourceState, Span,
-    WriterInfo, column_name,
+    Part, PartAddress, PartContent, PartKind, SegmentId, Sheet, Slide, SourceState, Span, Symbol,
+    SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use, WriterInfo, column_name,
 };
 
 /// What the section on threads promises holds in every build.

@@ -148,3 +148,9 @@ pub mod search {
         };
     }
 }
+
+/// Programs as trees.
+#[cfg(feature = "syntax")]
+pub mod syntax {
+    pub use crate::syntax::{SyntaxOptions, SyntaxParser};
+}

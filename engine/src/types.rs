@@ -6,6 +6,7 @@ mod cell_range;
 pub(crate) mod part;
 mod part_address;
 mod span;
+pub(crate) mod syntax;
 
 pub(crate) use cell_range::column_number;
 pub use cell_range::{CellRange, column_name};
@@ -13,6 +14,7 @@ pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
 pub use part_address::PartAddress;
 pub(crate) use span::line_ends;
 pub use span::{Lines, Span};
+pub use syntax::{Symbol, SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use};
 
 /// Number of a document in one file. It is never reused; the stable name of a document is its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

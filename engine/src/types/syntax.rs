@@ -1,0 +1,222 @@
+//! What is known of a program's structure: its symbols, and where its lines may be parted. Plain data; which parser
+//! found it does not show.
+
+use std::fmt;
+
+use crate::types::{Lines, Span};
+
+/// What a symbol is. The names are those of filters and output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum SymbolKind {
+    /// A function that belongs to no type; a subroutine, a build target, a macro with parameters.
+    Function = 1,
+    /// A class, an object, a record.
+    Class = 2,
+    /// A function of a type; a property with code of its own.
+    Method = 3,
+    /// An interface, a protocol, an annotation type.
+    Interface = 4,
+    /// A structure or union; an infrastructure resource.
+    Struct = 5,
+    /// An enumeration.
+    Enum = 6,
+    /// A trait, a concept.
+    Trait = 7,
+    /// A module, a namespace, a section of configuration.
+    Module = 8,
+    /// A constant or variable outside of any function, a macro without parameters.
+    Constant = 9,
+    /// A type alias, a type definition.
+    Type = 10,
+    /// The methods of a type apart from its definition: `impl` in Rust, extensions elsewhere. Its name is that type.
+    Impl = 11,
+}
+
+impl SymbolKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [SymbolKind; 11] = [
+        SymbolKind::Function,
+        SymbolKind::Class,
+        SymbolKind::Method,
+        SymbolKind::Interface,
+        SymbolKind::Struct,
+        SymbolKind::Enum,
+        SymbolKind::Trait,
+        SymbolKind::Module,
+        SymbolKind::Constant,
+        SymbolKind::Type,
+        SymbolKind::Impl,
+    ];
+
+    /// The name used in filters and output.
+    pub fn name(self) -> &'static str {
+        match self {
+            SymbolKind::Function => "function",
+            SymbolKind::Class => "class",
+            SymbolKind::Method => "method",
+            SymbolKind::Interface => "interface",
+            SymbolKind::Struct => "struct",
+            SymbolKind::Enum => "enum",
+            SymbolKind::Trait => "trait",
+            SymbolKind::Module => "module",
+            SymbolKind::Constant => "constant",
+            SymbolKind::Type => "type",
+            SymbolKind::Impl => "impl",
+        }
+    }
+
+    /// The kind with that name.
+    pub fn from_name(name: &str) -> Option<SymbolKind> {
+        SymbolKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The kind with that number.
+    pub fn from_number(number: u8) -> Option<SymbolKind> {
+        SymbolKind::ALL
+            .into_iter()
+            .find(|kind| *kind as u8 == number)
+    }
+
+    /// Whether functions inside of it are its methods.
+    pub fn has_methods(self) -> bool {
+        matches!(
+            self,
+            SymbolKind::Class
+                | SymbolKind::Interface
+                | SymbolKind::Struct
+                | SymbolKind::Enum
+                | SymbolKind::Trait
+                | SymbolKind::Impl
+        )
+    }
+
+    /// Whether it has statements, among which no further constants are symbols.
+    pub fn is_callable(self) -> bool {
+        matches!(self, SymbolKind::Function | SymbolKind::Method)
+    }
+}
+
+impl fmt::Display for SymbolKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A definition in a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Its name as it stands in the text, not empty: `bar`, `Foo::bar` for a method outside of its class in C++.
+    pub name: String,
+    /// The word with which the language introduces it: `fn`, `def`, `class`; empty where there is none.
+    pub keyword: String,
+    /// What stands before its body, on one line: `pub fn bar(&self) -> usize`. At most 200 bytes.
+    pub signature: String,
+    /// Position of the symbol that holds it, in the list of symbols; always before its own.
+    pub parent: Option<u32>,
+    /// Its comment: the lines above it, or the first string of its body.
+    pub doc: Option<Span>,
+    /// Its definition, with attributes, decorators and modifiers, without the comment above it.
+    pub span: Span,
+    /// Lines of `span`.
+    pub lines: Lines,
+    /// First byte of its name.
+    pub name_start: u32,
+}
+
+impl Symbol {
+    /// How it is called in a hierarchy: `fn bar`, `impl Foo`, `class A`.
+    pub fn label(&self) -> String {
+        if self.keyword.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{} {}", self.keyword, self.name)
+        }
+    }
+
+    /// First byte of the symbol with the comment above it.
+    pub fn start_with_doc(&self) -> u32 {
+        let doc = self.doc.map_or(u32::MAX, |doc| doc.start);
+        self.span.start.min(doc)
+    }
+}
+
+/// A line at which some node of the syntax tree begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyntaxCut {
+    /// First byte of the line.
+    pub at: u32,
+    /// Constructs of several lines that began on an earlier line and go on behind this one, counted once for each
+    /// line on which some begin.
+    pub depth: u16,
+    /// Whether it goes with the line before: the second line of a comment, an attribute behind another, the item
+    /// that a comment describes.
+    pub is_attached: bool,
+}
+
+/// A name that is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Use {
+    /// Bytes of the name.
+    pub span: Span,
+    /// Whether it is called there.
+    pub is_call: bool,
+}
+
+/// Why a program was not parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyntaxFallback {
+    /// It is larger than programs that are parsed; bytes.
+    TooLarge(usize),
+    /// Its parser took more steps or time than it may.
+    TooSlow,
+    /// Its parser does not work with this program.
+    Unavailable,
+}
+
+impl fmt::Display for SyntaxFallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SyntaxFallback::TooLarge(bytes) => {
+                write!(f, "cut by lines, not by syntax: {bytes} bytes of source")
+            }
+            SyntaxFallback::TooSlow => {
+                f.write_str("cut by lines, not by syntax: parsing it takes too long")
+            }
+            SyntaxFallback::Unavailable => {
+                f.write_str("cut by lines, not by syntax: its grammar cannot be used")
+            }
+        }
+    }
+}
+
+/// What is known of the structure of a program. Empty for texts that are none, and for languages without a grammar.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Syntax {
+    /// Symbols in the order in which they begin, those that hold others before them.
+    pub symbols: Vec<Symbol>,
+    /// Lines at which it may be cut, ascending.
+    pub cuts: Vec<SyntaxCut>,
+    /// Names that are used, in the order of the text, where they were asked for.
+    pub uses: Vec<Use>,
+    /// Why there is nothing of all this.
+    pub fallback: Option<SyntaxFallback>,
+}
+
+impl Syntax {
+    /// Labels of a symbol and of those that hold it, the outermost first: `impl Foo > fn bar`.
+    pub fn hierarchy(&self, symbol: usize) -> String {
+        let mut labels = Vec::new();
+        let mut at = self.symbols.get(symbol);
+        while let Some(symbol) = at {
+            labels.push(symbol.label());
+            at = symbol
+                .parent
+                .and_then(|parent| self.symbols.get(parent as usize));
+        }
+        labels.reverse();
+        labels.join(" > ")
+    }
+}
