@@ -7,6 +7,7 @@
 //! *Verdict*: questions put to their own rows and to those of other fields. *Calibration*: the scores of
 //! the hits of both, fitted again.
 //! `cargo xtask documents` scores what is read in files of other programs ([`documents`]).
+//! `eval symbols` scores the symbols of programs ([`symbols`]).
 //! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]).
 
 mod agent;
@@ -22,6 +23,8 @@ mod scores;
 mod sets;
 mod spans;
 mod sweep;
+#[cfg(unix)]
+mod symbols;
 mod thresholds;
 mod vectors;
 mod verdict;
@@ -98,6 +101,8 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         Some((verb, rest)) if verb == "documents" => return documents::run(rest),
         Some((verb, rest)) if verb == "agent" => agent::run_agent(rest)?,
         Some((verb, rest)) if verb == "where" => agent::run_where(rest)?,
+        #[cfg(unix)]
+        Some((verb, rest)) if verb == "symbols" => symbols::run(rest)?,
         _ => run_judged(arguments)?,
     };
     Ok(ExitCode::from(u8::from(!good)))
