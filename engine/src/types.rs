@@ -158,6 +158,8 @@ pub struct Document {
     pub parts: Vec<Part>,
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
+    /// The structure of a program. It decides where the text is cut; what is stored of it is the outline.
+    pub syntax: Syntax,
 }
 
 /// Where a chunk is: the unit of a document that is indexed and scored.

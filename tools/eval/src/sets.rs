@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use kb_engine::{Class, Document};
+use kb_engine::{Class, Document, Syntax};
 use serde_json::Value;
 
 use crate::metrics::Judgements;
@@ -197,6 +197,7 @@ pub(crate) fn document(path: String, title: &str, text: &str, kind: Kind) -> Doc
         line_numbers: Vec::new(),
         parts: Vec::new(),
         metadata: Vec::new(),
+        syntax: Syntax::default(),
     }
 }
 

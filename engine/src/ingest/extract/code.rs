@@ -1,9 +1,13 @@
-//! Program source and data: stored as they are. What a machine wrote for a machine is told apart by
-//! the length of its lines.
+//! Program source and data: stored as they are, with the symbols of programs as their outline. What a machine wrote
+//! for a machine is told apart by the length of its lines.
 
 use crate::file_types::FileType;
+use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::skip_reason::SkipReason;
-use crate::types::Class;
+use crate::syntax::has_grammar;
+#[cfg(feature = "syntax")]
+use crate::syntax::{SyntaxOptions, SyntaxParser};
+use crate::types::{Class, Syntax};
 
 /// People do not write longer lines in programs.
 const LONG_CODE_LINE_BYTES: usize = 1000;
@@ -40,5 +44,72 @@ pub(super) fn is_machine_made(text: &str, file_type: FileType) -> Result<bool, S
         Ok(true)
     } else {
         Err(SkipReason::MachineMade { longest_line_bytes })
+    }
+}
+
+/// The structure of a program; nothing of what a machine wrote, which is data.
+#[cfg(feature = "syntax")]
+pub(super) fn syntax(path: &str, file_type: FileType, text: &str) -> Syntax {
+    if file_type.class != Class::Code && file_type.name != "toml" {
+        return Syntax::default();
+    }
+    SyntaxParser::new(SyntaxOptions::default()).parse(file_type.language, path, text)
+}
+
+/// Nothing: without grammars programs are cut by their lines.
+#[cfg(not(feature = "syntax"))]
+pub(super) fn syntax(_: &str, _: FileType, _: &str) -> Syntax {
+    Syntax::default()
+}
+
+/// Whether there is a grammar for a language.
+pub(super) fn is_parsed(language: &str) -> bool {
+    has_grammar(language)
+}
+
+/// Makes the outline of a program of its symbols: each is a section that begins with its comment.
+pub(super) fn add_symbols(syntax: &Syntax, extracted: &mut Extracted) {
+    let mut levels: Vec<usize> = Vec::with_capacity(syntax.symbols.len());
+    for symbol in &syntax.symbols {
+        let above = symbol.parent.and_then(|parent| levels.get(parent as usize));
+        let level = above.map_or(1, |above| above + 1);
+        levels.push(level);
+        let start = symbol.start_with_doc() as usize;
+        extracted.add_heading(level, &symbol.label(), start, symbol.lines.first);
+    }
+}
+
+#[cfg(all(test, feature = "grammar-python"))]
+mod tests {
+    use crate::ingest::extract::extract;
+    use crate::ingest::extract::extractor::extract_without_syntax;
+
+    #[test]
+    fn symbols_are_the_outline_of_a_program_and_not_its_title() {
+        let text = "import os\n\n# Doc.\nclass A:\n    def run(self):\n        pass\n";
+        let document = extract("dir/a.py", text.as_bytes()).unwrap();
+        assert_eq!(document.title, "a.py");
+        let outline = document.outline.iter();
+        let outline: Vec<(u8, &str, u32, u32)> = outline
+            .map(|heading| {
+                (
+                    heading.level,
+                    heading.title.as_str(),
+                    heading.start,
+                    heading.line,
+                )
+            })
+            .collect();
+        assert_eq!(outline, [(1, "class A", 11, 4), (2, "def run", 31, 5)]);
+        let unparsed = extract_without_syntax("dir/a.py", text.as_bytes()).unwrap();
+        assert!(unparsed.outline.is_empty() && unparsed.syntax.cuts.is_empty());
+        assert_eq!(unparsed.text, text);
+    }
+
+    #[test]
+    fn what_a_machine_wrote_is_not_parsed() {
+        let text = format!("def f(): return [{}]\n", "1,".repeat(2000));
+        let document = extract("a.py", text.as_bytes()).unwrap();
+        assert!(document.outline.is_empty() && document.syntax.cuts.is_empty());
     }
 }

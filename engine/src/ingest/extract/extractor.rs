@@ -8,7 +8,7 @@ use crate::ingest::extract::formats::{self, Reader};
 use crate::ingest::extract::recognise;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::{code, text};
-use crate::types::{Class, Document, PartContent};
+use crate::types::{Class, Document, PartContent, Syntax};
 
 /// The document in `bytes`, under the name `document_path`. Linear in the size of the file, but
 /// for the usual small factor of decoding.
@@ -16,13 +16,33 @@ use crate::types::{Class, Document, PartContent};
 /// # Errors
 /// Why the file cannot be a document; the caller reports it and goes on.
 pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason> {
+    extract_with(document_path, bytes, true)
+}
+
+/// As [`extract`], without parsing programs: for one whose parser failed.
+///
+/// # Errors
+/// As [`extract`].
+pub(in crate::ingest) fn extract_without_syntax(
+    document_path: &str,
+    bytes: &[u8],
+) -> Result<Document, SkipReason> {
+    extract_with(document_path, bytes, false)
+}
+
+fn extract_with(
+    document_path: &str,
+    bytes: &[u8],
+    with_syntax: bool,
+) -> Result<Document, SkipReason> {
     if let Some(format) = recognise::recognise(document_path, bytes)? {
         format.check_size(bytes.len())?;
         let Reader::Bytes(read) = format.reader else {
             return Err(SkipReason::Unsupported(format.label));
         };
         let file_type = file_types::from_type(format.name).unwrap_or(file_types::UNKNOWN);
-        return document(document_path, file_type, read(bytes)?, String::new());
+        let extracted = read(bytes)?;
+        return document(document_path, file_type, extracted, String::new(), false);
     }
     if let Some(format) = text::binary_format(bytes) {
         return Err(SkipReason::Binary(format));
@@ -49,7 +69,7 @@ pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason
         Some(Reader::Text(read)) => read(&source)?,
         _ => Extracted::default(),
     };
-    document(document_path, file_type, extracted, source)
+    document(document_path, file_type, extracted, source, with_syntax)
 }
 
 /// The document of what was extracted; `source` is its text where nothing else was extracted.
@@ -58,16 +78,19 @@ fn document(
     file_type: FileType,
     mut extracted: Extracted,
     source: String,
+    with_syntax: bool,
 ) -> Result<Document, SkipReason> {
-    extracted.fit_outline();
-    let text = extracted.text.unwrap_or(source);
+    let text = extracted.text.take().unwrap_or(source);
     if text.len() > MAX_TEXT_BYTES {
         return Err(SkipReason::TooLong {
             text_bytes: text.len(),
         });
     }
     let path: String = document_path.nfc().collect();
-    let stated = extracted.title.map(|title| tidy(&title, MAX_TITLE_CHARS));
+    let stated = extracted
+        .title
+        .take()
+        .map(|title| tidy(&title, MAX_TITLE_CHARS));
     // The name of the first sheet is no title.
     let is_workbook =
         (extracted.parts.first()).is_some_and(|part| matches!(part.content, PartContent::Sheet(_)));
@@ -79,6 +102,13 @@ fn document(
     let title = stated
         .filter(|title| !title.is_empty())
         .or_else(first_heading);
+    let syntax = if with_syntax && extracted.outline.is_empty() {
+        code::syntax(&path, file_type, &text)
+    } else {
+        Syntax::default()
+    };
+    code::add_symbols(&syntax, &mut extracted);
+    extracted.fit_outline();
     Ok(Document {
         title: title.unwrap_or_else(|| file_name(&path).to_owned()),
         path,
@@ -90,6 +120,7 @@ fn document(
         line_numbers: extracted.line_numbers,
         parts: extracted.parts,
         metadata: extracted.metadata,
+        syntax,
     })
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Format {
     pub(super) label: &'static str,
     pub(super) mark: Mark,
     pub(super) reader: Reader,
-    /// Whether its files are read in the worker process: all but plain text, Markdown, code and tables as text.
+    /// Whether its files are read in the worker process: all but plain text, Markdown and tables as text.
     pub(super) needs_worker: bool,
     /// Bytes of a file; a longer one is refused before it is read.
     pub(super) max_bytes: usize,

@@ -35,6 +35,7 @@ mod text_builder;
 mod word;
 
 pub use extractor::extract;
+pub(in crate::ingest) use extractor::extract_without_syntax;
 #[cfg(feature = "testing")]
 pub(in crate::ingest) use recognise::TRIAL_SIGNATURE;
 pub use recognise::{Isolation, isolation_of};

@@ -10,7 +10,7 @@ use crate::ingest::extract::package::{
     zip_package::{self, ZipPackage},
 };
 use crate::ingest::extract::skip_reason::SkipReason;
-use crate::ingest::extract::text;
+use crate::ingest::extract::{code, text};
 
 /// Bytes of a main part in which its outermost element begins.
 #[cfg(any(feature = "office", feature = "sheets"))]
@@ -55,6 +55,8 @@ pub enum Isolation {
     InProcess,
     /// In a worker where the host has one: a text whose reader is not as simple as that of Markdown.
     WorkerIfAny,
+    /// The same for a program, which is parsed there. One that a worker dies on is read without being parsed.
+    WorkerToParse,
     /// In a worker: packed and binary formats.
     Worker,
 }
@@ -88,8 +90,20 @@ pub fn isolation_of(document_path: &str, bytes: &[u8]) -> Isolation {
             of_text_start(&String::from_utf8_lossy(&text::as_utf_8(head)))
         }
     };
+    let language = || {
+        let first_line = || {
+            bytes
+                .split(|byte| *byte == b'\n')
+                .next()
+                .unwrap_or_default()
+        };
+        let by_line = || file_types::from_first_line(&String::from_utf8_lossy(first_line()));
+        named.or_else(by_line).map_or("", |found| found.language)
+    };
     if format.is_some_and(|format| format.needs_worker) {
         Isolation::WorkerIfAny
+    } else if format.is_none() && code::is_parsed(language()) {
+        Isolation::WorkerToParse
     } else {
         Isolation::InProcess
     }

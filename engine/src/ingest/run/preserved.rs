@@ -9,7 +9,7 @@ use crate::ingest::prepare::preparer::{Chunking, Source};
 use crate::ingest::prepare::preserved::{PreservedDocument, PreservedFields};
 use crate::ingest::tags;
 use crate::store::outline;
-use crate::types::{Document, DocumentId};
+use crate::types::{Document, DocumentId, Syntax};
 
 /// Whether the path of a document of the file is `part`, or begins with it. Costs two look-ups.
 ///
@@ -81,6 +81,8 @@ pub(super) fn document(
         line_numbers: Vec::new(),
         parts: catalog.parts.get(snapshot, id, record.text_bytes)?,
         metadata: record.metadata,
+        // It is cut as it was before.
+        syntax: Syntax::default(),
     };
     let source = Source {
         root: record.root,

@@ -7,7 +7,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::file_types;
 use crate::types::part::{self, Part, PartContent, PartKind};
-use crate::types::{Class, Document, Heading, Page, PageSource, Sheet, Slide, line_ends};
+use crate::types::{
+    Class, Document, Heading, Lines, Page, PageSource, Sheet, Slide, Span, Symbol, SymbolKind,
+    Syntax, SyntaxCut, SyntaxFallback, line_ends,
+};
 
 /// All fields of a document but its path, which its parent knows, and its text.
 pub(super) fn encode_fields(document: &Document) -> Vec<u8> {
@@ -28,7 +31,39 @@ pub(super) fn encode_fields(document: &Document) -> Vec<u8> {
     });
     out.list(&document.parts, encode_part);
     out.list(&document.line_numbers, |out, line| out.number(*line));
+    encode_syntax(&mut out, &document.syntax);
     out.bytes
+}
+
+/// Uses are not asked for where documents are made.
+fn encode_syntax(out: &mut Fields, syntax: &Syntax) {
+    out.list(&syntax.symbols, |out, symbol| {
+        out.bytes.push(symbol.kind as u8);
+        out.text(&symbol.name);
+        out.text(&symbol.keyword);
+        out.text(&symbol.signature);
+        out.option(symbol.parent);
+        out.option(symbol.doc.map(|doc| doc.start));
+        out.number(symbol.doc.map_or(0, |doc| doc.end));
+        out.number(symbol.span.start);
+        out.number(symbol.span.end);
+        out.number(symbol.lines.first);
+        out.number(symbol.lines.last);
+        out.number(symbol.name_start);
+    });
+    out.list(&syntax.cuts, |out, cut| {
+        out.number(cut.at);
+        out.number(u32::from(cut.depth));
+        out.bytes.push(u8::from(cut.is_attached));
+    });
+    let (reason, bytes) = match syntax.fallback {
+        None => (0, 0),
+        Some(SyntaxFallback::TooLarge(bytes)) => (1, bytes),
+        Some(SyntaxFallback::TooSlow) => (2, 0),
+        Some(SyntaxFallback::Unavailable) => (3, 0),
+    };
+    out.bytes.push(reason);
+    out.length(bytes);
 }
 
 fn encode_part(out: &mut Fields, part: &Part) {
@@ -129,6 +164,7 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
         })?,
         parts: rest.list(9, decode_part)?,
         line_numbers: rest.list(4, Reader::number)?,
+        syntax: decode_syntax(&mut rest)?,
         text,
     };
     if !rest.rest.is_empty() {
@@ -170,6 +206,78 @@ fn decode_part(rest: &mut Reader<'_>) -> Result<Part, Fault> {
     })
 }
 
+fn decode_syntax(rest: &mut Reader<'_>) -> Result<Syntax, Fault> {
+    let symbols = rest.list(43, |rest| {
+        Ok(Symbol {
+            kind: SymbolKind::from_number(rest.byte()?).ok_or("an unknown kind of symbol")?,
+            name: rest.text()?,
+            keyword: rest.text()?,
+            signature: rest.text()?,
+            parent: rest.option()?,
+            doc: {
+                let (start, end) = (rest.option()?, rest.number()?);
+                start.map(|start| Span { start, end })
+            },
+            span: Span {
+                start: rest.number()?,
+                end: rest.number()?,
+            },
+            lines: Lines {
+                first: rest.number()?,
+                last: rest.number()?,
+            },
+            name_start: rest.number()?,
+        })
+    })?;
+    let cuts = rest.list(9, |rest| {
+        Ok(SyntaxCut {
+            at: rest.number()?,
+            depth: u16::try_from(rest.number()?).map_err(|_| "a depth over the limit")?,
+            is_attached: rest.flag()?,
+        })
+    })?;
+    let (reason, bytes) = (rest.byte()?, rest.number()?);
+    let fallback = match reason {
+        0 => None,
+        1 => Some(SyntaxFallback::TooLarge(bytes as usize)),
+        2 => Some(SyntaxFallback::TooSlow),
+        3 => Some(SyntaxFallback::Unavailable),
+        _ => return Err("an unknown reason not to parse"),
+    };
+    Ok(Syntax {
+        symbols,
+        cuts,
+        uses: Vec::new(),
+        fallback,
+    })
+}
+
+/// What the structure of a program must be, for the rooms that use it.
+fn fault_in_syntax(syntax: &Syntax, text: &str) -> Option<Fault> {
+    let stands = |span: Span| text.get(span.start as usize..span.end as usize).is_some();
+    let is_right = |(position, symbol): (usize, &Symbol)| {
+        !symbol.name.trim().is_empty()
+            && symbol
+                .parent
+                .is_none_or(|parent| (parent as usize) < position)
+            && stands(symbol.span)
+            && symbol.doc.is_none_or(stands)
+            && text.is_char_boundary(symbol.name_start as usize)
+    };
+    if !syntax.symbols.iter().enumerate().all(is_right) {
+        return Some("symbols that do not stand in its text");
+    }
+    let starts = syntax.cuts.iter().map(|cut| cut.at);
+    let is_line = |at: u32| {
+        text.get(..at as usize)
+            .is_some_and(|head| head.is_empty() || head.ends_with('\n'))
+    };
+    if !starts.clone().is_sorted() || !starts.clone().all(is_line) {
+        return Some("cuts that do not stand in its text");
+    }
+    None
+}
+
 /// What extraction in this process gives by construction: later rooms take it at its word.
 fn fault_in(document: &Document) -> Option<Fault> {
     let text = &document.text;
@@ -189,7 +297,7 @@ fn fault_in(document: &Document) -> Option<Fault> {
     if !numbers.is_empty() && !document.parts.is_empty() {
         return Some("parts in a text whose lines are not those of its file");
     }
-    part::fault_in(&document.parts, text)
+    fault_in_syntax(&document.syntax, text).or_else(|| part::fault_in(&document.parts, text))
 }
 
 /// Takes fields from the front.

@@ -49,7 +49,9 @@ impl Extractor {
         let options = match (isolation, &self.extraction) {
             (Isolation::InProcess, _)
             | (_, Extraction::InProcess)
-            | (Isolation::WorkerIfAny, Extraction::Unset) => return in_process(path, bytes),
+            | (Isolation::WorkerIfAny | Isolation::WorkerToParse, Extraction::Unset) => {
+                return in_process(path, bytes);
+            }
             (Isolation::Worker, Extraction::Unset) => {
                 return Err(Refusal::new(
                     RefusalKind::NoWorker,
@@ -73,8 +75,15 @@ impl Extractor {
         };
         match ended {
             Ok(result) => result,
-            Err(Attempt::NotStarted(_)) if isolation == Isolation::WorkerIfAny => {
+            Err(Attempt::NotStarted(_)) if isolation != Isolation::Worker => {
                 in_process(path, bytes)
+            }
+            // Its parser is at fault, not the text.
+            Err(Attempt::Ended(ended, _))
+                if isolation == Isolation::WorkerToParse
+                    && !matches!(ended, WorkerEnd::Stopped) =>
+            {
+                Ok(extract::extract_without_syntax(path, bytes)?)
             }
             Err(Attempt::NotStarted(refusal)) => Err(refusal),
             Err(Attempt::Ended(ended, _)) => Err(refusal_of(ended)),

@@ -25,7 +25,7 @@ pub(super) const MAX_FIELDS_BYTES: usize = 128 << 20;
 const MAX_REASON_BYTES: usize = 4 << 10;
 
 /// How a worker begins. The digit changes with the records.
-const MAGIC: &[u8] = b"kb extraction worker 1\n";
+const MAGIC: &[u8] = b"kb extraction worker 2\n";
 /// Workers of another version may read documents in another way.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -132,7 +132,7 @@ fn formats_of_the_table_have_names_and_media_types() {
 
 #[test]
 fn all_but_plain_text_goes_to_the_worker() {
-    use Isolation::{InProcess, Worker, WorkerIfAny};
+    use Isolation::{InProcess, Worker, WorkerIfAny, WorkerToParse};
 
     for (_, bytes) in samples() {
         assert_eq!(isolation_of("a.txt", &bytes), Worker);
@@ -140,7 +140,9 @@ fn all_but_plain_text_goes_to_the_worker() {
     for (name, bytes, needs) in [
         ("a.txt", &b"words"[..], InProcess),
         ("a.md", b"# words", InProcess),
-        ("a.rs", b"fn main() {}", InProcess),
+        ("a.rs", b"fn main() {}", WorkerToParse),
+        ("run", b"#!/bin/sh\nexit", WorkerToParse),
+        ("a.cob", b"STOP RUN.", InProcess),
         ("a.csv", b"a,b", InProcess),
         ("a.html", b"words", WorkerIfAny),
         ("a", b" <!DOCTYPE html>", WorkerIfAny),

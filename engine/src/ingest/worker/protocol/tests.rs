@@ -1,7 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::types::{Class, Heading, Page, PageSource, Part, PartContent, Sheet, Slide};
+use crate::types::{
+    Class, Heading, Lines, Page, PageSource, Part, PartContent, Sheet, Slide, Span, Symbol,
+    SymbolKind, Syntax, SyntaxCut, SyntaxFallback,
+};
 
 fn answer_bytes(result: &Result<Document, Refusal>, is_last: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -59,6 +62,7 @@ fn document(kind: u8) -> Document {
             part(8, 3, content("second", None)),
         ],
         metadata: vec![("author".to_owned(), "Anna".to_owned())],
+        syntax: Syntax::default(),
     }
 }
 
@@ -87,8 +91,60 @@ fn with_bookmarks() -> Document {
     }
 }
 
+/// A program with a symbol in another.
+fn with_syntax() -> Document {
+    let symbol = |name: &str, start, parent| Symbol {
+        kind: SymbolKind::Class,
+        name: name.to_owned(),
+        keyword: "class".to_owned(),
+        signature: format!("class {name}"),
+        parent,
+        doc: (start == 0).then_some(Span { start: 0, end: 3 }),
+        span: Span { start, end: 4 },
+        lines: Lines { first: 1, last: 2 },
+        name_start: start,
+    };
+    let cut = |at, depth| SyntaxCut {
+        at,
+        depth,
+        is_attached: depth > 0,
+    };
+    Document {
+        file_type: "python".to_owned(),
+        language: "python".to_owned(),
+        parts: Vec::new(),
+        syntax: Syntax {
+            symbols: vec![symbol("A", 0, None), symbol("B", 4, Some(0))],
+            cuts: vec![cut(0, 0), cut(4, u16::MAX)],
+            uses: Vec::new(),
+            fallback: Some(SyntaxFallback::TooLarge(7)),
+        },
+        ..document(0)
+    }
+}
+
+/// What a worker may say of a program that would harm its parent.
+#[test]
+fn syntax_that_does_not_stand_in_the_text_is_refused() {
+    let harms: [fn(&mut Syntax); 6] = [
+        |syntax| syntax.symbols[1].parent = Some(1),
+        |syntax| syntax.symbols[0].span.end = 10_000,
+        |syntax| syntax.symbols[0].doc = Some(Span { start: 3, end: 1 }),
+        |syntax| syntax.symbols[0].name.clear(),
+        |syntax| syntax.cuts[1].at = 3,
+        |syntax| syntax.cuts.swap(0, 1),
+    ];
+    for harm in harms {
+        let mut document = with_syntax();
+        harm(&mut document.syntax);
+        let bytes = answer_bytes(&Ok(document), false);
+        assert_eq!(read(&bytes).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+}
+
 fn examples() -> Vec<Document> {
     vec![
+        with_syntax(),
         document(0),
         document(1),
         document(2),
