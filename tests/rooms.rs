@@ -65,6 +65,7 @@ const INDEXES: &[&str] = &[
     "paging",
     "resolve",
 ];
+const EXTRACTION: &[&str] = &joined::<11>(&[INDEXES, &["syntax"]]);
 const RUNS: &[&str] = &joined::<14>(&[INDEXES, &["content", "ingest", "search", "check"]]);
 const HANDLES: &[&str] = &joined::<15>(&[RUNS, &["run"]]);
 const TESTING: &[&str] = &[
@@ -77,6 +78,7 @@ const TESTING: &[&str] = &[
     "embed",
     "catalog",
     "search",
+    "syntax",
 ];
 
 /// `engine/src`, lowest level first.
@@ -116,9 +118,11 @@ const ENGINE: [Room; 18] = [
         &["resolve"],
         &["base", "container", "store", "catalog"],
     ),
+    // Programs as trees.
+    room("syntax", &["syntax"], &["base"]),
     // What a commit holds, for reading.
     room("content", &["content"], INDEXES),
-    room("ingest", &["ingest"], INDEXES),
+    room("ingest", &["ingest"], EXTRACTION),
     room("search", &["search"], INDEXES),
     room("check", &["check"], INDEXES),
     // What the writing handle does: joins ingest, search and check, and draws queries from a new file.

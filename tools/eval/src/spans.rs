@@ -12,8 +12,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use flate2::read::GzDecoder;
-use kb_engine::Kb;
-use kb_engine::Mode;
+use kb_engine::{Document, Extraction, Kb, Mode};
 use serde_json::{Value, json};
 
 use crate::runner::{self, Cut, TemporaryKb};
@@ -116,11 +115,15 @@ fn read_documents(path: &Path) -> Result<BTreeMap<String, String>> {
 }
 
 fn build(set: &JudgedSet, texts: &BTreeMap<String, String>) -> Result<TemporaryKb> {
-    let documents = texts.iter().map(|(path, text)| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        sets::document(path.clone(), name, text, sets::kind_of_path(path))
-    });
-    runner::build(&set.name, documents, Cut::Chunked)
+    let documents = texts.iter().map(|(path, text)| document_of(path, text));
+    let documents: Vec<Document> = documents.collect::<Result<_>>()?;
+    runner::build(&set.name, documents.into_iter(), Cut::Chunked)
+}
+
+/// The document that a file becomes, as in an index.
+fn document_of(path: &str, text: &str) -> Result<Document> {
+    let extracted = Extraction::InProcess.extract(path, text.as_bytes());
+    extracted.with_context(|| format!("cannot read {path}"))
 }
 
 /// The questions that have a target.

@@ -1,7 +1,8 @@
 //! Text of a document -> chunks.
 //!
-//! `split_costs` prices every place where the text may be split, `chunker` finds the cheapest way
-//! through them.
+//! `split_costs` prices every place where the text may be split, `syntax_costs` the lines of programs whose syntax is
+//! known, `chunker` finds the cheapest way through them.
 
 pub mod chunker;
 mod split_costs;
+mod syntax_costs;

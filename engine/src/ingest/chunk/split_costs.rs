@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::ingest::chunk::syntax_costs::{LineBefore, SyntaxCosts};
 use crate::types::{Class, Document, Heading};
 
 /// One split point is kept in every stretch of so many bytes.
@@ -65,6 +66,8 @@ pub(crate) struct SplitCosts<'a> {
     kind: Kind,
     /// Lines longer than this are cut inside.
     whole_line_bytes: usize,
+    /// Bytes of a chunk.
+    record_bytes: usize,
     /// Columns of one step of indentation.
     step: usize,
 }
@@ -109,6 +112,7 @@ impl<'a> SplitCosts<'a> {
             headings,
             kind,
             whole_line_bytes,
+            record_bytes,
             step: indent_step(&document.text),
         }
     }
@@ -126,6 +130,7 @@ impl<'a> SplitCosts<'a> {
         let first = headings.partition_point(|heading| (heading.start as usize) < span.start);
         let mut headings = headings.get(first..).unwrap_or_default().iter().peekable();
         let mut before = Before::default();
+        let mut syntax = SyntaxCosts::new(self.document, self.record_bytes);
         let (mut at, mut number) = (span.start, line);
         for line in text.split_inclusive('\n') {
             let trimmed = line.trim_ascii();
@@ -134,7 +139,16 @@ impl<'a> SplitCosts<'a> {
             if !trimmed.is_empty() {
                 let indent = indent_columns(line);
                 let cost = match self.kind {
-                    Kind::Code => self.code_cost(&mut before, trimmed, indent),
+                    Kind::Code => match &mut syntax {
+                        Some(syntax) => syntax.cost(
+                            at,
+                            LineBefore {
+                                is_blank: before.blank,
+                                is_outer: before.indent < indent,
+                            },
+                        ),
+                        None => self.code_cost(&mut before, trimmed, indent),
+                    },
                     Kind::Prose => prose_cost(&mut before, trimmed, indent, heading),
                     Kind::Rows => row_cost(&mut before, line, &self.document.file_type),
                 };

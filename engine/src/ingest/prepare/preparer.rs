@@ -13,7 +13,7 @@ use crate::ingest::prepare::limits;
 use crate::ingest::tags;
 use crate::store::outline::SectionPath;
 use crate::types::part::{part_lines, part_span};
-use crate::types::{ChunkSpan, Document, Lines, PartKind, Span};
+use crate::types::{ChunkSpan, Class, Document, Lines, PartKind, Span};
 
 /// Where a document came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -156,7 +156,8 @@ impl<'m> Preparer<'m> {
             let text = text.as_ref();
             let above = sections.at(chunk.span.start);
             // The first heading of a document is often its title, which counts already.
-            let headings: Vec<&str> = above.filter(|title| *title != document.title).collect();
+            let above = above.filter(|title| *title != document.title);
+            let headings: Vec<&str> = above.chain(symbols_within(&document, chunk.span)).collect();
             let headings = headings.join("\n");
             terms.add_field(&path, PATH_WEIGHT);
             terms.add_field(&document_title, TITLE_WEIGHT);
@@ -184,6 +185,19 @@ impl<'m> Preparer<'m> {
             stride,
         })
     }
+}
+
+/// What a chunk of a program defines behind its first byte, by the outline: small functions share a chunk, which is
+/// found by the name of each. Their titles are no longer than their text.
+fn symbols_within(document: &Document, span: Span) -> impl Iterator<Item = &str> {
+    let outline = match document.class {
+        Class::Code => document.outline.as_slice(),
+        Class::Doc | Class::Data => &[],
+    };
+    let first = outline.partition_point(|heading| heading.start <= span.start);
+    let behind = outline.get(first..).unwrap_or_default().iter();
+    let within = behind.take_while(move |heading| heading.start < span.end);
+    within.map(|heading| heading.title.as_str())
 }
 
 /// What of a stored text is searched: of sheets, what their cells show.
