@@ -107,7 +107,7 @@ impl Name {
     }
 
     /// Says what it is.
-    pub(super) fn as_kind(mut self, kind: SymbolKind, keyword: &'static str) -> Name {
+    pub(super) fn with_kind(mut self, kind: SymbolKind, keyword: &'static str) -> Name {
         self.kind = Some((kind, keyword));
         self
     }

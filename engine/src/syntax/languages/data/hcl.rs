@@ -39,12 +39,12 @@ fn block(node: Node<'_>, text: &str) -> Option<Name> {
         kind: None,
     };
     Some(match block_type {
-        "resource" => name.as_kind(Struct, "resource"),
-        "data" => name.as_kind(Struct, "data"),
-        "module" => name.as_kind(Module, "module"),
-        "variable" => name.as_kind(Constant, "variable"),
-        "output" => name.as_kind(Constant, "output"),
-        "provider" => name.as_kind(Module, "provider"),
+        "resource" => name.with_kind(Struct, "resource"),
+        "data" => name.with_kind(Struct, "data"),
+        "module" => name.with_kind(Module, "module"),
+        "variable" => name.with_kind(Constant, "variable"),
+        "output" => name.with_kind(Constant, "output"),
+        "provider" => name.with_kind(Module, "provider"),
         _ => name,
     })
 }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::syntax::grammar::{Grammar, Name, Rule, child_of, text_of};
+use crate::syntax::grammar::{Grammar, Name, Rule, child_of};
 use crate::types::SymbolKind::{
     Class, Constant, Enum, Function, Interface, Method, Module, Struct, Type,
 };
@@ -46,12 +46,12 @@ fn constant(node: Node<'_>, text: &str) -> Option<Name> {
     let declaration = child_of(node, &["variable_declaration"])?;
     let before = text.get(node.start_byte()..declaration.start_byte())?;
     let has = |wanted: &str| before.split_ascii_whitespace().any(|word| word == wanted);
-    if !has("const") && !(has("static") && has("readonly")) {
+    let is_constant = has("const") || (has("static") && has("readonly"));
+    if !is_constant {
         return None;
     }
     let declarator = child_of(declaration, &["variable_declarator"])?;
     let name = declarator.child_by_field_name("name");
     let name = name.or_else(|| child_of(declarator, &["identifier"]))?;
-    text_of(name, text)?;
     Name::of(name, text)
 }

@@ -35,9 +35,9 @@ fn class(node: Node<'_>, text: &str) -> Option<Name> {
     let has = |wanted: &str| before.split_ascii_whitespace().any(|word| word == wanted);
     let name = Name::of(name, text)?;
     Some(if has("interface") {
-        name.as_kind(Interface, "interface")
+        name.with_kind(Interface, "interface")
     } else if has("enum") {
-        name.as_kind(Enum, "enum class")
+        name.with_kind(Enum, "enum class")
     } else {
         name
     })
@@ -69,7 +69,7 @@ fn property(node: Node<'_>, text: &str) -> Option<Name> {
     let modifiers = child_of(node, &["modifiers"]).and_then(|node| text_of(node, text));
     let mut words = modifiers.unwrap_or_default().split_ascii_whitespace();
     Some(if words.any(|word| word == "const") {
-        name.as_kind(Constant, "const val")
+        name.with_kind(Constant, "const val")
     } else {
         name
     })

@@ -36,7 +36,7 @@ fn value(node: Node<'_>, text: &str) -> Option<Name> {
     let name = Name::of(pattern, text)?;
     let is_constant = name.text.starts_with(char::is_uppercase);
     Some(if is_constant {
-        name.as_kind(Constant, "val")
+        name.with_kind(Constant, "val")
     } else {
         name
     })

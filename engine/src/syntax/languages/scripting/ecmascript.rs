@@ -20,8 +20,8 @@ pub(super) fn variable(node: Node<'_>, text: &str) -> Option<Name> {
     let name = Name::of(name, text)?;
     Some(
         match node.child_by_field_name("value").map(|value| value.kind()) {
-            Some(kind) if FUNCTIONS.contains(&kind) => name.as_kind(Function, ""),
-            Some("class") => name.as_kind(Class, "class"),
+            Some(kind) if FUNCTIONS.contains(&kind) => name.with_kind(Function, ""),
+            Some("class") => name.with_kind(Class, "class"),
             _ => name,
         },
     )
@@ -46,5 +46,5 @@ pub(super) fn function_field(node: Node<'_>, text: &str) -> Option<Name> {
         names.find_map(|field| node.child_by_field_name(field))?,
         text,
     )?;
-    Some(name.as_kind(Method, ""))
+    Some(name.with_kind(Method, ""))
 }

@@ -28,7 +28,7 @@ fn assigned(node: Node<'_>, text: &str) -> Option<Name> {
     let name = Name::of(names.named_child(0)?, text)?;
     let value = child_of(node, &["expression_list"])?.named_child(0)?;
     if value.kind() == "function_definition" {
-        return Some(name.as_kind(Function, "function"));
+        return Some(name.with_kind(Function, "function"));
     }
     (!name.text.contains(['.', '['])).then_some(name)
 }

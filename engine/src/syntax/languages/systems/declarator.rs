@@ -66,10 +66,10 @@ pub(super) fn declaration(node: Node<'_>, text: &str) -> Option<Name> {
     let declared = declared(node)?;
     let name = Name::of(declared.name, text)?;
     if declared.is_function {
-        Some(name.as_kind(Function, ""))
+        Some(name.with_kind(Function, ""))
     } else {
         (declared.is_initialised && node.kind() == "declaration")
-            .then(|| name.as_kind(Constant, ""))
+            .then(|| name.with_kind(Constant, ""))
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn type_definition(node: Node<'_>, text: &str) -> Option<Name> {
         return Some(name);
     }
     match defined.child_by_field_name("name") {
-        None => Some(name.as_kind(kind, keyword)),
+        None => Some(name.with_kind(kind, keyword)),
         // The structure is the symbol.
         Some(own) if Name::of(own, text)?.text == name.text => None,
         Some(_) => Some(name),

@@ -25,8 +25,8 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
 fn type_name(node: Node<'_>, text: &str) -> Option<Name> {
     let name = Name::of(node.child_by_field_name("name")?, text)?;
     Some(match node.child_by_field_name("type")?.kind() {
-        "struct_type" => name.as_kind(Struct, "type"),
-        "interface_type" => name.as_kind(Interface, "type"),
+        "struct_type" => name.with_kind(Struct, "type"),
+        "interface_type" => name.with_kind(Interface, "type"),
         _ => name,
     })
 }
