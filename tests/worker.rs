@@ -376,8 +376,10 @@ fn noting(folder: &Folder, note: &Path) -> std::path::PathBuf {
 #[test]
 fn a_tree_of_text_starts_no_worker() {
     let folder = Folder::with_corpus();
-    // A page of HTML has one.
-    std::fs::remove_dir_all(folder.join("harbour/site")).expect("removed");
+    // Pages of HTML and programs have one.
+    for parsed in ["harbour/site", "harbour/src"] {
+        std::fs::remove_dir_all(folder.join(parsed)).expect("removed");
+    }
     let note = folder.join("starts");
     let script = noting(&folder, &note);
     let index = || {
