@@ -117,6 +117,52 @@ fn ended(child: Child) -> Outcome {
     crate::support::outcome(child.wait_with_output().expect("kb ends"))
 }
 
+/// Its text is no more at fault than that of any other file: only its structure is not known.
+#[test]
+fn a_program_that_kills_its_parser_is_cut_by_lines() {
+    let behind = "\n\ndef lighthouse():\n    return 1\n";
+    let trials = ["abort", "spin", "hang", "overflow", "lie"];
+    let folder = Folder::empty();
+    for trial in trials {
+        folder.write(
+            format!("tree/{trial}.py"),
+            format!("%KB-TRIAL {trial}{behind}"),
+        );
+    }
+    folder.write("tree/whole.py", "def harbour():\n    return 1\n");
+    let mut command = command(&folder, 6_000);
+    command.env("KB_FAULT_WORKER_CPU_MS", "1000");
+    let arguments = ["index", "tree", "-o", "a.kb", "--threads", "1", "--json"];
+    let report = run(command.args(arguments))
+        .expect(0)
+        .json_lines()
+        .remove(0);
+    assert_eq!(report["documents"], 6, "{report}");
+    assert_eq!(report["skipped"], json!([]));
+    let (ended, slow) = (
+        "the worker process that parsed it ended",
+        "parsing it takes too long",
+    );
+    let row = |path: &str, reason: &str| json!({"path": path, "reason": reason});
+    let rows = [
+        row("abort.py", ended),
+        row("hang.py", slow),
+        row("lie.py", ended),
+        row("overflow.py", ended),
+        row("spin.py", slow),
+    ];
+    assert_eq!(report["unparsed"], json!(rows));
+    assert_eq!(text(&folder, "hang.py"), format!("%KB-TRIAL hang{behind}"));
+    let outline = |name: &str| folder.kb(["outline", "-f", "a.kb", name, "--json"]).stdout;
+    assert!(outline("whole.py").contains("def harbour"));
+    assert!(!outline("hang.py").contains("def lighthouse"));
+    let again = index(&folder);
+    assert_eq!(
+        (&again["unparsed"], &again["unchanged"]),
+        (&json!([]), &json!(6))
+    );
+}
+
 #[test]
 fn one_worker_reads_all_files_of_a_thread() {
     let folder = folder_of([("a.x", "process"), ("b.x", "process"), ("c.x", "process")]);

@@ -94,7 +94,7 @@ pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
 pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
-pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped};
+pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped, Unparsed};
 #[cfg(feature = "ingest")]
 pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for_writer};
 #[cfg(feature = "ingest")]

@@ -23,6 +23,16 @@ impl Skipped {
     }
 }
 
+/// A program that was not parsed: it is in the file, cut into chunks by its lines, without symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unparsed {
+    /// Path of its document.
+    pub path: String,
+    /// Why, in a few words: [`crate::SyntaxFallback`].
+    pub reason: String,
+}
+
 /// A folder that has the name of a root of a sealed file, but not enough of its content to be taken
 /// for it: it became a root of its own, and no document of the other root was touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +84,9 @@ pub struct Report {
     pub unchanged: u64,
     /// Files left out.
     pub skipped: Vec<Skipped>,
+    /// Programs that this run indexed without parsing them, in the order of their paths. No error, and not
+    /// remembered: a run that does not read them again does not name them.
+    pub unparsed: Vec<Unparsed>,
     /// Folders that might be roots of the file and were not taken for them.
     pub similar_roots: Vec<SimilarRoot>,
     /// The embedding model that made the vectors before this run, where it was another one: every

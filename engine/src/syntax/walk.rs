@@ -273,6 +273,8 @@ impl<'t> Walker<'t> {
             .map_or(node.start_byte(), |handed| handed.start);
         let attributes = lead.as_ref().and_then(|lead| lead.attributes);
         let span_start = attributes.map_or(start, |attributes| attributes.min(start));
+        // A chunk begins with a line: one that begins with a symbol begins inside of it.
+        let span_start = self.with_indentation(span_start);
         let body = rule.body_of(node);
         let signature_start = match &handed {
             Some(handed) => handed.signature_start,
@@ -289,7 +291,11 @@ impl<'t> Walker<'t> {
         };
         let head = self.text.get(signature_start..signature_end);
         let in_body = body.filter(|_| self.loaded.grammar.doc_in_body);
-        let doc = (in_body.and_then(doc_of_body)).or_else(|| lead.and_then(|lead| lead.doc));
+        let above = || {
+            let doc = lead.and_then(|lead| lead.doc)?;
+            Some(self.with_indentation(doc.start)..doc.end)
+        };
+        let doc = in_body.and_then(doc_of_body).or_else(above);
         let position = u32::try_from(self.found.symbols.len()).ok()?;
         self.name_starts.insert(name_start);
         self.found.symbols.push(Symbol {
@@ -304,6 +310,17 @@ impl<'t> Walker<'t> {
             name_start: u32::try_from(name_start).unwrap_or(u32::MAX),
         });
         Some(position)
+    }
+
+    /// Where the line begins that holds `start`, if nothing but white space stands between them; else `start`.
+    fn with_indentation(&self, start: usize) -> usize {
+        let head = self.text.get(..start).unwrap_or_default();
+        let line = head.trim_end_matches([' ', '\t']);
+        if line.is_empty() || line.ends_with('\n') {
+            line.len()
+        } else {
+            start
+        }
     }
 
     /// Where the first comment of a node begins, or `end`.

@@ -118,7 +118,8 @@ pub struct Symbol {
     pub parent: Option<u32>,
     /// Its comment: the lines above it, or the first string of its body.
     pub doc: Option<Span>,
-    /// Its definition, with attributes, decorators and modifiers, without the comment above it.
+    /// Its definition, with attributes, decorators and modifiers, without the comment above it; from the first byte
+    /// of its line where nothing but white space stands before it.
     pub span: Span,
     /// Lines of `span`.
     pub lines: Lines,
@@ -165,29 +166,28 @@ pub struct Use {
     pub is_call: bool,
 }
 
-/// Why a program was not parsed.
+/// Why a program was not parsed: it is cut into chunks by its lines, and has no symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyntaxFallback {
     /// It is larger than programs that are parsed; bytes.
     TooLarge(usize),
     /// Its parser took more steps or time than it may.
     TooSlow,
-    /// Its parser does not work with this program.
+    /// Its grammar cannot be loaded.
     Unavailable,
+    /// The worker process that parsed it ended.
+    Failed,
 }
 
 impl fmt::Display for SyntaxFallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SyntaxFallback::TooLarge(bytes) => {
-                write!(f, "cut by lines, not by syntax: {bytes} bytes of source")
+                write!(f, "{bytes} bytes are more than are parsed")
             }
-            SyntaxFallback::TooSlow => {
-                f.write_str("cut by lines, not by syntax: parsing it takes too long")
-            }
-            SyntaxFallback::Unavailable => {
-                f.write_str("cut by lines, not by syntax: its grammar cannot be used")
-            }
+            SyntaxFallback::TooSlow => f.write_str("parsing it takes too long"),
+            SyntaxFallback::Unavailable => f.write_str("its grammar cannot be used"),
+            SyntaxFallback::Failed => f.write_str("the worker process that parsed it ended"),
         }
     }
 }

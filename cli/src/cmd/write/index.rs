@@ -200,7 +200,13 @@ fn show_report(
     if !verbose && !report.has_changes() {
         return Ok(());
     }
-    for line in skipped_lines(&report.skipped, verbose) {
+    let unparsed = report.unparsed.iter();
+    let unparsed: Vec<(&str, &str)> = unparsed
+        .map(|program| (&*program.reason, &*program.path))
+        .collect();
+    let mut lines = unparsed_lines(&unparsed, verbose);
+    lines.extend(skipped_lines(&report.skipped, verbose));
+    for line in lines {
         let shown = output.name(&line).into_owned();
         output.line(&shown)?;
     }
@@ -217,24 +223,35 @@ fn show_changes(report: &Report, all: bool, output: &mut Output) -> Result<(), F
 
 /// Files that were left out, by reason, most first; all of them by name when `verbose`.
 fn skipped_lines(skipped: &[Skipped], verbose: bool) -> Vec<String> {
-    if skipped.is_empty() {
+    let files: Vec<(&str, &str)> = skipped
+        .iter()
+        .map(|file| (&*file.reason, &*file.path))
+        .collect();
+    let head = format!("left out {}:", plural(files.len() as u64, "file"));
+    lines_by_reason(&head, &files, verbose)
+}
+
+/// Programs that were not parsed, as reason and path, likewise.
+fn unparsed_lines(programs: &[(&str, &str)], verbose: bool) -> Vec<String> {
+    let count = plural(programs.len() as u64, "program");
+    let head = format!("cut {count} by lines, not by syntax:");
+    lines_by_reason(&head, programs, verbose)
+}
+
+/// Reasons with paths, under a head; nothing where there are none.
+fn lines_by_reason(head: &str, files: &[(&str, &str)], verbose: bool) -> Vec<String> {
+    if files.is_empty() {
         return Vec::new();
     }
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for file in skipped {
-        match reasons
-            .iter_mut()
-            .find(|(reason, _)| *reason == file.reason)
-        {
-            Some((_, names)) => names.push(&file.path),
-            None => reasons.push((&file.reason, vec![&file.path])),
+    for (reason, path) in files {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(path),
+            None => reasons.push((reason, vec![path])),
         }
     }
     reasons.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
-    let mut lines = vec![format!(
-        "  left out {}:",
-        plural(skipped.len() as u64, "file")
-    )];
+    let mut lines = vec![format!("  {head}")];
     for (reason, names) in reasons {
         if verbose {
             lines.push(format!("    {reason}:"));
@@ -261,6 +278,11 @@ fn report_object(file: &Path, file_bytes: u64, report: &Report, with_changes: bo
             .field("path", &*skipped.path)
             .field("reason", &*skipped.reason)
     });
+    let unparsed = report.unparsed.iter().map(|unparsed| {
+        Object::new()
+            .field("path", &*unparsed.path)
+            .field("reason", &*unparsed.reason)
+    });
     let similar_roots = report.similar_roots.iter().map(|similar| {
         Object::new()
             .field("folder", similar.folder.display().to_string())
@@ -279,6 +301,7 @@ fn report_object(file: &Path, file_bytes: u64, report: &Report, with_changes: bo
     }
     object
         .objects("skipped", skipped.collect())
+        .objects("unparsed", unparsed.collect())
         .objects("similar_roots", similar_roots.collect())
         .field("source_bytes", report.source_bytes)
         .field("text_bytes", report.text_bytes)
@@ -310,5 +333,18 @@ mod tests {
         let all = skipped_lines(&list, true);
         assert_eq!(all.iter().filter(|line| line.ends_with(".png")).count(), 5);
         assert!(skipped_lines(&[], true).is_empty());
+    }
+
+    #[test]
+    fn programs_that_were_not_parsed_are_named_with_the_reason() {
+        let rows = [("slow", "a.c"), ("large", "b.c"), ("slow", "c.c")];
+        assert_eq!(
+            unparsed_lines(&rows, false),
+            [
+                "  cut 3 programs by lines, not by syntax:",
+                "    2 slow: a.c, c.c",
+                "    1 large: b.c",
+            ]
+        );
     }
 }

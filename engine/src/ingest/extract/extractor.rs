@@ -8,7 +8,7 @@ use crate::ingest::extract::formats::{self, Reader};
 use crate::ingest::extract::recognise;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::{code, text};
-use crate::types::{Class, Document, PartContent, Syntax};
+use crate::types::{Class, Document, PartContent, Syntax, SyntaxFallback};
 
 /// The document in `bytes`, under the name `document_path`. Linear in the size of the file, but
 /// for the usual small factor of decoding.
@@ -16,24 +16,25 @@ use crate::types::{Class, Document, PartContent, Syntax};
 /// # Errors
 /// Why the file cannot be a document; the caller reports it and goes on.
 pub fn extract(document_path: &str, bytes: &[u8]) -> Result<Document, SkipReason> {
-    extract_with(document_path, bytes, true)
+    extract_with(document_path, bytes, None)
 }
 
-/// As [`extract`], without parsing programs: for one whose parser failed.
+/// As [`extract`], without parsing programs: for one whose parser failed as `fallback` says.
 ///
 /// # Errors
 /// As [`extract`].
 pub(in crate::ingest) fn extract_without_syntax(
     document_path: &str,
     bytes: &[u8],
+    fallback: SyntaxFallback,
 ) -> Result<Document, SkipReason> {
-    extract_with(document_path, bytes, false)
+    extract_with(document_path, bytes, Some(fallback))
 }
 
 fn extract_with(
     document_path: &str,
     bytes: &[u8],
-    with_syntax: bool,
+    fallback: Option<SyntaxFallback>,
 ) -> Result<Document, SkipReason> {
     if let Some(format) = recognise::recognise(document_path, bytes)? {
         format.check_size(bytes.len())?;
@@ -42,7 +43,7 @@ fn extract_with(
         };
         let file_type = file_types::from_type(format.name).unwrap_or(file_types::UNKNOWN);
         let extracted = read(bytes)?;
-        return document(document_path, file_type, extracted, String::new(), false);
+        return document(document_path, file_type, extracted, String::new(), fallback);
     }
     if let Some(format) = text::binary_format(bytes) {
         return Err(SkipReason::Binary(format));
@@ -69,7 +70,7 @@ fn extract_with(
         Some(Reader::Text(read)) => read(&source)?,
         _ => Extracted::default(),
     };
-    document(document_path, file_type, extracted, source, with_syntax)
+    document(document_path, file_type, extracted, source, fallback)
 }
 
 /// The document of what was extracted; `source` is its text where nothing else was extracted.
@@ -78,7 +79,7 @@ fn document(
     file_type: FileType,
     mut extracted: Extracted,
     source: String,
-    with_syntax: bool,
+    fallback: Option<SyntaxFallback>,
 ) -> Result<Document, SkipReason> {
     let text = extracted.text.take().unwrap_or(source);
     if text.len() > MAX_TEXT_BYTES {
@@ -102,10 +103,13 @@ fn document(
     let title = stated
         .filter(|title| !title.is_empty())
         .or_else(first_heading);
-    let syntax = if with_syntax && extracted.outline.is_empty() {
-        code::syntax(&path, file_type, &text)
-    } else {
-        Syntax::default()
+    let syntax = match fallback {
+        None if extracted.outline.is_empty() => code::syntax(&path, file_type, &text),
+        None => Syntax::default(),
+        Some(_) => Syntax {
+            fallback,
+            ..Syntax::default()
+        },
     };
     code::add_symbols(&syntax, &mut extracted);
     extracted.fit_outline();

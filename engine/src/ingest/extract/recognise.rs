@@ -66,7 +66,13 @@ pub enum Isolation {
 pub fn isolation_of(document_path: &str, bytes: &[u8]) -> Isolation {
     #[cfg(feature = "testing")]
     if bytes.starts_with(TRIAL_SIGNATURE) {
-        return Isolation::Worker;
+        let named = file_types::from_name(document_path);
+        let is_parsed = named.is_some_and(|named| code::is_parsed(named.language));
+        return if is_parsed {
+            Isolation::WorkerToParse
+        } else {
+            Isolation::Worker
+        };
     }
     #[cfg(any(feature = "office", feature = "sheets"))]
     if bytes.starts_with(zip_package::SIGNATURE) || bytes.starts_with(compound_file::SIGNATURE) {

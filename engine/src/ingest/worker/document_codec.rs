@@ -61,6 +61,7 @@ fn encode_syntax(out: &mut Fields, syntax: &Syntax) {
         Some(SyntaxFallback::TooLarge(bytes)) => (1, bytes),
         Some(SyntaxFallback::TooSlow) => (2, 0),
         Some(SyntaxFallback::Unavailable) => (3, 0),
+        Some(SyntaxFallback::Failed) => (4, 0),
     };
     out.bytes.push(reason);
     out.length(bytes);
@@ -242,6 +243,7 @@ fn decode_syntax(rest: &mut Reader<'_>) -> Result<Syntax, Fault> {
         1 => Some(SyntaxFallback::TooLarge(bytes as usize)),
         2 => Some(SyntaxFallback::TooSlow),
         3 => Some(SyntaxFallback::Unavailable),
+        4 => Some(SyntaxFallback::Failed),
         _ => return Err("an unknown reason not to parse"),
     };
     Ok(Syntax {

@@ -9,7 +9,7 @@ use crate::ingest::worker::extraction::{Extraction, WorkerOptions};
 use crate::ingest::worker::process::{WorkerEnd, WorkerProcess};
 use crate::ingest::worker::protocol::MAX_INPUT_BYTES;
 use crate::ingest::worker::refusal::{Refusal, RefusalKind};
-use crate::types::Document;
+use crate::types::{Document, SyntaxFallback};
 
 /// Documents after which a worker is replaced, whatever is left in its memory.
 const MAX_DOCUMENTS: u32 = 1000;
@@ -83,7 +83,8 @@ impl Extractor {
                 if isolation == Isolation::WorkerToParse
                     && !matches!(ended, WorkerEnd::Stopped) =>
             {
-                Ok(extract::extract_without_syntax(path, bytes)?)
+                let fallback = fallback_of(&ended);
+                Ok(extract::extract_without_syntax(path, bytes, fallback)?)
             }
             Err(Attempt::NotStarted(refusal)) => Err(refusal),
             Err(Attempt::Ended(ended, _)) => Err(refusal_of(ended)),
@@ -149,6 +150,18 @@ fn may_be_innocent(ended: &WorkerEnd, was_used: bool) -> bool {
         WorkerEnd::Time(_) | WorkerEnd::Starved(..) | WorkerEnd::Cpu(_) | WorkerEnd::Stopped => {
             false
         }
+    }
+}
+
+/// Why a program is not parsed whose worker ended so, whatever it was: its text is read all the same.
+fn fallback_of(ended: &WorkerEnd) -> SyntaxFallback {
+    match ended {
+        WorkerEnd::Time(_) | WorkerEnd::Starved(..) | WorkerEnd::Cpu(_) => SyntaxFallback::TooSlow,
+        WorkerEnd::Memory
+        | WorkerEnd::Killed
+        | WorkerEnd::Crashed(_)
+        | WorkerEnd::Lied(_)
+        | WorkerEnd::Stopped => SyntaxFallback::Failed,
     }
 }
 

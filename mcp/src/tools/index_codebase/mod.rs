@@ -99,6 +99,22 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
         let skipped = count(report.skipped.len() as u64, "file");
         warnings.push(format!("{skipped} skipped: {}{more}", shown.join("; ")));
     }
+    if !report.unparsed.is_empty() {
+        let shown = report.unparsed.iter().take(SKIPPED_SHOWN);
+        let shown: Vec<String> = shown
+            .map(|file| format!("{}: {}", file.path, file.reason))
+            .collect();
+        let more = if report.unparsed.len() > SKIPPED_SHOWN {
+            "; and others"
+        } else {
+            ""
+        };
+        let unparsed = count(report.unparsed.len() as u64, "program");
+        warnings.push(format!(
+            "{unparsed} cut by lines, not by syntax: {}{more}",
+            shown.join("; ")
+        ));
+    }
     warnings.extend(report.model_before.iter().map(|id| new_model(id)));
     let path = folder.display().to_string();
     let mut text = Text::new();

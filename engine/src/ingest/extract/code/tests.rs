@@ -1,5 +1,6 @@
 use crate::ingest::extract::extract;
 use crate::ingest::extract::extractor::extract_without_syntax;
+use crate::types::SyntaxFallback;
 
 #[test]
 fn symbols_are_the_outline_of_a_program_and_not_its_title() {
@@ -17,8 +18,10 @@ fn symbols_are_the_outline_of_a_program_and_not_its_title() {
             )
         })
         .collect();
-    assert_eq!(outline, [(1, "class A", 11, 4), (2, "def run", 31, 5)]);
-    let unparsed = extract_without_syntax("dir/a.py", text.as_bytes()).unwrap();
+    assert_eq!(outline, [(1, "class A", 11, 4), (2, "def run", 27, 5)]);
+    let unparsed = extract_without_syntax("dir/a.py", text.as_bytes(), SyntaxFallback::Failed);
+    let unparsed = unparsed.unwrap();
+    assert_eq!(unparsed.syntax.fallback, Some(SyntaxFallback::Failed));
     assert!(unparsed.outline.is_empty() && unparsed.syntax.cuts.is_empty());
     assert_eq!(unparsed.text, text);
 }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::ingest::changes::comparison::{Candidate, Tally};
 use crate::ingest::changes::survey::Survey;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
-use crate::ingest::report::{Report, Skipped};
+use crate::ingest::report::{Report, Skipped, Unparsed};
 use crate::ingest::roots::table::Resolved;
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::meta::Meta;
@@ -57,6 +57,11 @@ impl<'r> RunRecorder<'r> {
         match (outcome, candidate.stored) {
             (Outcome::Prepared(prepared), known) => {
                 report.source_bytes += prepared.source.size_bytes;
+                let fallback = prepared.document.syntax.fallback;
+                report.unparsed.extend(fallback.map(|reason| Unparsed {
+                    path: path.clone(),
+                    reason: reason.to_string(),
+                }));
                 match known {
                     Some(stored) if stored.hash == prepared.source.hash => report.unchanged += 1,
                     Some(_) => report.updated.push(path.clone()),
