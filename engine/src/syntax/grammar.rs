@@ -26,6 +26,8 @@ pub(super) struct Grammar {
     pub(super) identifiers: &'static [&'static str],
     /// Calls, and the field that holds what is called.
     pub(super) calls: &'static [(&'static str, &'static str)],
+    /// Whether its programs are preprocessed before they are compiled.
+    pub(super) is_preprocessed: bool,
     /// Whether the first string of a body is the comment of its symbol.
     pub(super) doc_in_body: bool,
 }
@@ -44,6 +46,7 @@ impl Grammar {
             closures: &[],
             identifiers: &["identifier"],
             calls: &[],
+            is_preprocessed: false,
             doc_in_body: false,
         }
     }

@@ -16,6 +16,8 @@ mod lead;
 #[cfg(feature = "syntax")]
 mod parser;
 #[cfg(feature = "syntax")]
+mod preprocessor;
+#[cfg(feature = "syntax")]
 mod signature;
 #[cfg(feature = "syntax")]
 mod walk;

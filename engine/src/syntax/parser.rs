@@ -8,6 +8,7 @@ use tree_sitter::{ParseOptions, Parser, Point, Tree};
 
 use crate::syntax::kinds::LoadedGrammar;
 use crate::syntax::languages;
+use crate::syntax::preprocessor;
 use crate::syntax::walk::walk;
 use crate::types::{Syntax, SyntaxFallback};
 
@@ -59,12 +60,30 @@ impl SyntaxParser {
             return Syntax::default();
         };
         match self.tree(loaded, text) {
-            Ok(tree) => walk(&tree, loaded, text, self.options.uses),
+            Ok(tree) => {
+                let syntax = walk(&tree, loaded, text, self.options.uses);
+                let has_error = tree.root_node().has_error();
+                let is_preprocessed = has_error && loaded.grammar.is_preprocessed;
+                let other = is_preprocessed.then(|| self.parse_blanked(loaded, text));
+                // What is blanked holds symbols, too.
+                let other = other.flatten();
+                match other.filter(|other| other.symbols.len() > syntax.symbols.len()) {
+                    Some(other) => other,
+                    None => syntax,
+                }
+            }
             Err(fallback) => Syntax {
                 fallback: Some(fallback),
                 ..Syntax::default()
             },
         }
+    }
+
+    /// The structure of `text` without what only a preprocessor understands.
+    fn parse_blanked(&mut self, loaded: &LoadedGrammar, text: &str) -> Option<Syntax> {
+        let blanked = preprocessor::blanked(text)?;
+        let tree = self.tree(loaded, &blanked).ok()?;
+        Some(walk(&tree, loaded, text, self.options.uses))
     }
 
     fn tree(&mut self, loaded: &LoadedGrammar, text: &str) -> Result<Tree, SyntaxFallback> {

@@ -18,5 +18,6 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     wrappers: &["type_definition"],
     identifiers: &["identifier", "type_identifier", "field_identifier"],
     calls: &[("call_expression", "function")],
+    is_preprocessed: true,
     ..Grammar::new("c", || tree_sitter_c::LANGUAGE.into())
 };

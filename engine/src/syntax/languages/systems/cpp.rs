@@ -19,6 +19,7 @@ const fn grammar(language: &'static str) -> Grammar {
             "namespace_identifier",
         ],
         calls: &[("call_expression", "function")],
+        is_preprocessed: true,
         ..Grammar::new(language, || tree_sitter_cpp::LANGUAGE.into())
     }
 }
