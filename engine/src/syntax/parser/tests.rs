@@ -247,17 +247,18 @@ fn csharp_members() {
 #[cfg(feature = "grammar-ruby")]
 #[test]
 fn ruby_modules_and_methods() {
-    let text = "module A\n  # Doc.\n  class B < C\n    MAX = 1\n    def self.make(x)\n    end\n    def empty?\n    end\n  end\nend\n";
+    let text = "module A\n  # Doc.\n  class B < C\n    MAX = 1\n    def self.make(x)\n    end\n    def empty?\n    end\n    alias none? empty?\n  end\nend\n";
     assert_shown(
         "ruby",
         "a.rb",
         text,
         &[
-            "1-10 module | module A | module A",
-            "3-9 class | module A > class B | class B < C",
+            "1-11 module | module A | module A",
+            "3-10 class | module A > class B | class B < C",
             "4-4 constant | module A > class B > MAX | MAX = 1",
             "5-6 method | module A > class B > def make | def self.make(x)",
             "7-8 method | module A > class B > def empty? | def empty?",
+            "9-9 method | module A > class B > alias none? | alias none? empty?",
         ],
     );
 }

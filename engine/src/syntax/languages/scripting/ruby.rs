@@ -11,6 +11,7 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::new("singleton_method", Function, "def"),
         Rule::new("class", Class, "class"),
         Rule::new("module", Module, "module"),
+        Rule::line("alias", Function, "alias"),
         Rule::line("assignment", Constant, "").found(constant),
     ],
     identifiers: &["identifier", "constant"],
