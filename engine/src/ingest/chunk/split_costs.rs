@@ -28,6 +28,10 @@ const CODE_AFTER_CLOSING: Cost = 25;
 const CODE_AFTER_COMMENT: Cost = 110;
 const CODE_INTO_BODY: Cost = 110;
 const CODE_BEFORE_CLOSING: Cost = 160;
+/// Inside of a text between `"""`, as Julia and Elixir describe functions.
+const CODE_INSIDE_TEXT: Cost = 170;
+/// Lines of such a text; one that goes on is none, but a mark that nothing closes.
+const MAX_CODE_TEXT_LINES: u32 = 100;
 const DEEPEST: usize = 6;
 
 // Prose.
@@ -88,6 +92,8 @@ struct Before<'a> {
     heading: bool,
     /// Inside a quoted cell.
     quoted: bool,
+    /// Lines of the text between `"""` so far, that of the opening mark included; none outside of one.
+    text_lines: u32,
 }
 
 impl<'a> SplitCosts<'a> {
@@ -189,6 +195,17 @@ impl<'a> SplitCosts<'a> {
         if closing {
             cost += CODE_BEFORE_CLOSING;
         }
+        let is_inside = (1..MAX_CODE_TEXT_LINES).contains(&before.text_lines);
+        if is_inside {
+            cost += CODE_INSIDE_TEXT;
+        }
+        // What stands behind a mark may close it.
+        let is_mark = line.matches("\"\"\"").count() % 2 == 1;
+        before.text_lines = match (is_inside, is_mark) {
+            (true, false) => before.text_lines + 1,
+            (false, true) => 1,
+            _ => 0,
+        };
         before.closes = closing;
         before.is_comment = is_comment;
         cost

@@ -5,6 +5,9 @@ use super::*;
 use crate::ingest::extract::extract;
 use crate::types::{Part, PartContent, Slide};
 
+mod programs;
+mod unparsed;
+
 fn document(name: &str, text: &str) -> Document {
     extract(name, text.as_bytes()).unwrap()
 }
