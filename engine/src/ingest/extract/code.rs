@@ -1,6 +1,9 @@
 //! Program source and data: stored as they are, with the symbols of programs as their outline. What a machine wrote
 //! for a machine is told apart by the length of its lines.
 
+#[cfg(feature = "syntax")]
+use std::cell::RefCell;
+
 use crate::file_types::FileType;
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::skip_reason::SkipReason;
@@ -47,13 +50,19 @@ pub(super) fn is_machine_made(text: &str, file_type: FileType) -> Result<bool, S
     }
 }
 
+#[cfg(feature = "syntax")]
+thread_local! {
+    /// Kept between files: it reuses the memory of its stacks.
+    static PARSER: RefCell<SyntaxParser> = RefCell::new(SyntaxParser::new(SyntaxOptions::default()));
+}
+
 /// The structure of a program; nothing of what a machine wrote, which is data.
 #[cfg(feature = "syntax")]
 pub(super) fn syntax(path: &str, file_type: FileType, text: &str) -> Syntax {
     if file_type.class != Class::Code && file_type.name != "toml" {
         return Syntax::default();
     }
-    SyntaxParser::new(SyntaxOptions::default()).parse(file_type.language, path, text)
+    PARSER.with_borrow_mut(|parser| parser.parse(file_type.language, path, text))
 }
 
 /// Nothing: without grammars programs are cut by their lines.
