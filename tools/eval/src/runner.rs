@@ -78,7 +78,7 @@ pub(crate) fn documents(set: &JudgedSet, first: usize) -> Vec<Document> {
     // A row without a word can be no answer, and a chunk without a byte is none.
     let worded = rows.filter(|(_, row)| !(row.title.trim().is_empty() && row.text.is_empty()));
     let documents = worded.map(|(number, row)| {
-        let kind = sets::kind_of_row(&set.name, &row.title);
+        let kind = sets::kind_of_row(&set.name, &row.title, &row.text);
         sets::document(path_of(first + number), &row.title, &row.text, kind)
     });
     documents.collect()

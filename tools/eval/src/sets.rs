@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use kb_engine::{Class, Document, Syntax};
+use kb_engine::{Class, Document, Extraction, Syntax};
 use serde_json::Value;
 
 use crate::metrics::Judgements;
@@ -169,13 +169,14 @@ pub(crate) fn kind_of_path(path: &str) -> Kind {
 }
 
 /// Kind of a row: what its title says if that is a path, else what the collection holds.
-pub(crate) fn kind_of_row(set: &str, title: &str) -> Kind {
+pub(crate) fn kind_of_row(set: &str, title: &str, text: &str) -> Kind {
     match kind_of_path(title) {
         PROSE => match set {
             "code-go" => code("go"),
             "code-java" => code("java"),
             "code-js" => code("javascript"),
-            "code-python" | "cookbook-code" => code("python"),
+            "code-python" => code("python"),
+            "cookbook-code" => code(language_of_text(text)),
             "code-rust" => code("rust"),
             "nl2bash" => code("shell"),
             _ => PROSE,
@@ -184,8 +185,54 @@ pub(crate) fn kind_of_row(set: &str, title: &str) -> Kind {
     }
 }
 
-/// A document of that kind without outline.
+/// The language of a row of a collection whose files have several and whose rows have no names, by words that only
+/// that language has: the collection `cookbook-code` has files in five.
+fn language_of_text(text: &str) -> &'static str {
+    let begins = |words: &[&str]| {
+        let mut lines = text.lines().map(str::trim_start);
+        lines.any(|line| words.iter().any(|word| line.starts_with(word)))
+    };
+    let ends = |line: &str| line.trim_end().ends_with(';');
+    let is_package = |line: &&str| line.starts_with("package ");
+    let package = text.lines().find(is_package);
+    if begins(&["#include", "namespace ", "template <", "template<"]) {
+        "cpp"
+    } else if package.is_some_and(ends) || begins(&["import java", "public class ", "@Override"]) {
+        "java"
+    } else if package.is_some() || begins(&["func "]) {
+        "go"
+    } else if begins(&["use ", "fn ", "pub ", "impl ", "impl<", "let ", "mod "]) {
+        "rust"
+    } else if begins(&["def ", "class ", "from ", "import "]) {
+        "python"
+    } else {
+        "java"
+    }
+}
+
+/// A document of that kind: a program with its symbols, as that of a file; else one without outline.
 pub(crate) fn document(path: String, title: &str, text: &str, kind: Kind) -> Document {
+    let ending = match kind.language {
+        "python" => "py",
+        "rust" => "rs",
+        "javascript" => "js",
+        "typescript" => "ts",
+        "bash" | "shell" => "sh",
+        other => other,
+    };
+    if kind.class == Class::Code {
+        let parsed = Extraction::InProcess.extract(&format!("row.{ending}"), text.as_bytes());
+        if let Ok(parsed) = parsed
+            && parsed.text == text
+        {
+            return Document {
+                path,
+                title: title.to_owned(),
+                class: kind.class,
+                ..parsed
+            };
+        }
+    }
     Document {
         path,
         title: title.to_owned(),
@@ -229,12 +276,12 @@ mod tests {
 
     #[test]
     fn a_row_takes_its_language_from_its_title_or_its_collection() {
-        assert_eq!(kind_of_row("commits", "tokio/src/lib.rs"), code("rust"));
+        assert_eq!(kind_of_row("commits", "tokio/src/lib.rs", ""), code("rust"));
         assert_eq!(
-            kind_of_row("code-js", "typeorm/src/find.ts"),
+            kind_of_row("code-js", "typeorm/src/find.ts", ""),
             code("typescript")
         );
-        assert_eq!(kind_of_row("nl2bash", ""), code("shell"));
-        assert_eq!(kind_of_row("scifact", "On the length of 3.5 km"), PROSE);
+        assert_eq!(kind_of_row("nl2bash", "", ""), code("shell"));
+        assert_eq!(kind_of_row("scifact", "On the length of 3.5 km", ""), PROSE);
     }
 }
