@@ -152,6 +152,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         },
         Verb::Get(verb) => cmd::read::get::run(&verb, output),
         Verb::Outline(verb) => cmd::read::outline::run(&verb, output),
+        Verb::Symbols(verb) => cmd::read::symbols::run(&verb, output),
         Verb::Pages(verb) => cmd::read::pages::run(&verb, output),
         Verb::Sheet(verb) => cmd::read::sheet::run(&verb, output),
         Verb::Slides(verb) => cmd::read::slides::run(&verb, output),

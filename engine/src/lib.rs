@@ -120,15 +120,17 @@ pub use paging::{
 pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
-    Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters, Hit,
-    K_LIMIT, LINE_BYTES, Mode, PATTERN_LIMIT_BYTES, QUERY_LIMIT_BYTES, RELEVANT_SCORE, RegexMatch,
-    RegexOutput, RegexRequest, RegexResponse, Relevance, RelevanceSignals, Request, Response,
-    SHOWN_LINE_BYTES, Scope, Sort, Step, TermScore, TermStatistics, shown_score,
+    Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters,
+    FoundSymbol, Hit, K_LIMIT, LINE_BYTES, Mode, PATTERN_LIMIT_BYTES, QUERY_LIMIT_BYTES,
+    RELEVANT_SCORE, RegexMatch, RegexOutput, RegexRequest, RegexResponse, Relevance,
+    RelevanceSignals, Request, Response, SHOWN_LINE_BYTES, Scope, Sort, Step, SymbolRelation,
+    SymbolsRequest, SymbolsResponse, TermScore, TermStatistics, shown_score,
 };
 pub use types::{
-    CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, Lines, Page, PageSource,
-    Part, PartAddress, PartContent, PartKind, SegmentId, Sheet, Slide, SourceState, Span, Symbol,
-    SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use, WriterInfo, column_name,
+    CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, HeadingSymbol, Lines,
+    Page, PageSource, Part, PartAddress, PartContent, PartKind, SegmentId, Sheet, Slide,
+    SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use, WriterInfo,
+    column_name,
 };
 
 /// What the section on threads promises holds in every build.

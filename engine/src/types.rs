@@ -3,6 +3,7 @@
 use std::fmt;
 
 mod cell_range;
+mod name_pattern;
 pub(crate) mod part;
 mod part_address;
 mod span;
@@ -10,6 +11,7 @@ pub(crate) mod syntax;
 
 pub(crate) use cell_range::column_number;
 pub use cell_range::{CellRange, column_name};
+pub use name_pattern::NamePattern;
 pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
 pub use part_address::PartAddress;
 pub(crate) use span::line_ends;
@@ -124,14 +126,28 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// One heading of a document: a node of its outline, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// Depth, from 1 (the outermost) to 6.
+    /// Depth, from 1 (the outermost) to 6; that of symbols has no limit.
     pub level: u8,
-    /// Text of the heading, without markup.
+    /// Text of the heading, without markup; the label of a symbol.
     pub title: String,
     /// First byte of the heading in the stored text.
     pub start: u32,
     /// Line of the heading in the original file, from 1.
     pub line: u32,
+    /// Of a program: the symbol whose section it is. `None` for headings of texts.
+    pub symbol: Option<HeadingSymbol>,
+}
+
+/// What the outline of a program says of a symbol beside its label. Other sections go on to the next heading of their
+/// level or above; that of a symbol ends with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeadingSymbol {
+    /// What the symbol is.
+    pub kind: SymbolKind,
+    /// First byte behind it in the stored text.
+    pub end: u32,
+    /// Its last line in the original file.
+    pub last_line: u32,
 }
 
 /// A file as text and structure: what extraction returns and the writer stores.
@@ -149,7 +165,7 @@ pub struct Document {
     pub class: Class,
     /// The stored text, UTF-8.
     pub text: String,
-    /// Headings in reading order.
+    /// Headings in reading order. Where `syntax` has symbols, they are stored instead.
     pub outline: Vec<Heading>,
     /// Original line of each line of `text`, if they differ; empty: line n of the text is line n of
     /// the original.
@@ -158,7 +174,7 @@ pub struct Document {
     pub parts: Vec<Part>,
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
-    /// The structure of a program. It decides where the text is cut; what is stored of it is the outline.
+    /// The structure of a program. It decides where the text is cut; its symbols are stored.
     pub syntax: Syntax,
 }
 

@@ -23,6 +23,9 @@ pub(crate) const PATTERN_LIMIT: usize = kb_engine::PATTERN_LIMIT_BYTES;
 /// Characters of a list in one text: of languages, or of pages.
 pub(crate) const LIST_LIMIT: usize = 1024;
 
+/// Characters of the name of a symbol, or a pattern of names; the engine takes no longer ones.
+pub(crate) const SYMBOL_LIMIT: usize = 200;
+
 /// Characters of a tag; the engine takes no longer ones.
 pub(crate) const TAG_LIMIT: usize = 64;
 

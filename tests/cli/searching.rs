@@ -1,6 +1,7 @@
 //! `kb search`: what it can be asked, in which parts it answers, and from how many files.
 
 mod regex;
+mod symbols;
 
 use serde_json::Value;
 

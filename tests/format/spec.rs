@@ -302,6 +302,7 @@ fn numbers_of_the_registry_are_those_of_the_code() {
         (Facet::Language, "language"),
         (Facet::Class, "class"),
         (Facet::Tag, "tag"),
+        (Facet::Kind, "symbol kind"),
     ];
     let mut coded: Vec<[String; 3]> = facets
         .iter()

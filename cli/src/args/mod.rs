@@ -17,6 +17,7 @@ mod pattern;
 mod reading;
 mod searching;
 mod serving;
+mod symbols;
 mod writing;
 
 pub(crate) use flags::*;
@@ -26,6 +27,7 @@ pub(crate) use page_ranges::*;
 pub(crate) use reading::*;
 pub(crate) use searching::*;
 pub(crate) use serving::*;
+pub(crate) use symbols::*;
 pub(crate) use writing::*;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -74,6 +76,7 @@ pub(crate) enum Verb {
     Search(SearchArguments),
     Get(GetArguments),
     Outline(OutlineArguments),
+    Symbols(SymbolsArguments),
     Pages(PagesArguments),
     Sheet(SheetArguments),
     Slides(SlidesArguments),
@@ -157,7 +160,7 @@ Examples:
 
 /// Print what a document is made of: its headings or bookmarks, sheets or slides
 ///
-/// Headings with numbers, which `kb get --section` takes, and lines; the bookmarks of a PDF file with their pages;
+/// Headings with numbers, which `kb get --section` takes, and lines; the symbols of a program with kinds; the bookmarks of a PDF file with their pages;
 /// sheets with rows and columns; slides with titles. No text is read.
 #[derive(Debug, Args)]
 #[command(after_help = OUTLINE_EXAMPLES)]
@@ -185,6 +188,7 @@ const OUTLINE_EXAMPLES: &str = "\
 Examples:
   kb outline docs/guide.md
   kb outline report.pdf          bookmarks with their pages
+  kb outline src/lock.rs         functions and types with their lines
   kb outline accounts.xlsx       sheets; `kb sheet accounts.xlsx --sheet NAME` prints one";
 
 /// List folders and documents

@@ -12,6 +12,7 @@ use crate::store::facets::{self, Facet};
 use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
 use crate::store::parts::PartsTable;
+use crate::store::symbols::SymbolsTable;
 use crate::types::{Class, SegmentId};
 
 /// The records of one commit.
@@ -27,6 +28,8 @@ pub struct Catalog {
     pub outlines: Outlines,
     /// Table of pages, sheets and slides.
     pub parts: PartsTable,
+    /// Table of symbols.
+    pub symbols: SymbolsTable,
     /// Live segments, by ascending number.
     pub segments: Vec<Segment>,
     /// Statistics of all live chunks, for BM25.
@@ -68,6 +71,7 @@ impl Catalog {
         let documents = Documents::locate(snapshot)?;
         let outlines = Outlines::locate(snapshot)?;
         let parts = PartsTable::locate(snapshot)?;
+        let symbols = SymbolsTable::locate(snapshot)?;
         let mut segments = Vec::new();
         let mut statistics = keyword::Statistics::default();
         for number in &manifest.segments {
@@ -92,6 +96,7 @@ impl Catalog {
             documents,
             outlines,
             parts,
+            symbols,
             segments,
             statistics,
             directory: OnceLock::new(),

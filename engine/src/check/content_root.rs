@@ -16,8 +16,8 @@ use crate::container::Snapshot;
 use crate::container::codec::encode_record;
 use crate::error::{Error, Result};
 use crate::store::documents::DocumentRecord;
-use crate::store::parts;
-use crate::types::DocumentId;
+use crate::store::{parts, symbols};
+use crate::types::{DocumentId, Symbol};
 
 /// What the hash begins with.
 const DOMAIN: &[u8] = b"kb content root 2\n";
@@ -92,11 +92,16 @@ pub fn content_root(
         let record = catalog.documents.get(snapshot, id)?;
         visit(&record)?;
         let parts = catalog.parts.get(snapshot, id, record.text_bytes)?;
-        let canonical = canonical(snapshot, catalog, &bound, id, record)?;
+        let symbols = catalog.symbols.get(snapshot, id, record.text_bytes)?;
+        let canonical = canonical(snapshot, catalog, &bound, (id, record), &symbols)?;
         add(&mut hasher, &encode_record(VERSION, &canonical)?);
         // Files that are older than parts keep their roots.
         if !parts.is_empty() {
             add(&mut hasher, &parts::encode(&parts)?);
+        }
+        // As are those that are older than symbols.
+        if !symbols.is_empty() {
+            add(&mut hasher, &symbols::encode(&symbols)?);
         }
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
@@ -112,8 +117,8 @@ fn canonical(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     bound: &[BoundSegment<'_>],
-    id: DocumentId,
-    record: DocumentRecord,
+    (id, record): (DocumentId, DocumentRecord),
+    symbols: &[Symbol],
 ) -> Result<Canonical> {
     let mut hasher = blake3::Hasher::new();
     let mut chunks = Vec::new();
@@ -131,7 +136,11 @@ fn canonical(
             hasher.update(&bytes);
         }
     }
-    let outline = catalog.outlines.get(snapshot, id)?;
+    // That of a program follows from its symbols.
+    let outline = match symbols {
+        [] => catalog.outlines.get(snapshot, id)?,
+        _ => Vec::new(),
+    };
     Ok(Canonical {
         path: record.path,
         title: record.title,

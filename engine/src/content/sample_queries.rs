@@ -3,7 +3,7 @@
 use crate::catalog::{BoundSegment, Catalog, Segment};
 use crate::container::Snapshot;
 use crate::error::Result;
-use crate::store::outline::{self, SectionPath};
+use crate::store::outline::SectionPath;
 
 /// Most words of a query.
 const WORDS: usize = 6;
@@ -30,7 +30,7 @@ pub(crate) fn sample_queries(
             let deleted = segment.deleted_rows();
             if !deleted.is_some_and(|deleted| deleted.contains(row)) {
                 let turn = queries.len() % 2 == 0;
-                queries.extend(query_of(snapshot, &bound, row, turn)?);
+                queries.extend(query_of(snapshot, (catalog, &bound), row, turn)?);
             }
         }
         first = end;
@@ -41,13 +41,13 @@ pub(crate) fn sample_queries(
 /// The first words of the nearest heading above a chunk, or of the chunk; `None` when neither has a word.
 fn query_of(
     snapshot: &Snapshot<'_>,
-    segment: &BoundSegment<'_>,
+    (catalog, segment): (&Catalog, &BoundSegment<'_>),
     row: u32,
     prefers_heading: bool,
 ) -> Result<Option<String>> {
     let chunk = segment.chunks().get(row)?;
     if prefers_heading {
-        let headings = outline::get(snapshot, chunk.document)?;
+        let headings = catalog.outlines.get(snapshot, chunk.document)?;
         let nearest = SectionPath::new(&headings).at(chunk.at.span.start).last();
         if let Some(query) = nearest.and_then(first_words) {
             return Ok(Some(query));

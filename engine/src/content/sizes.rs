@@ -7,7 +7,7 @@ use crate::index::{keyword, trigram, vector};
 use crate::store::tables;
 
 /// Names of the sections, in the order of [`Sizes::sections`].
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "text",
     "keyword index",
     "vectors",
@@ -15,6 +15,7 @@ const SECTIONS: [&str; 10] = [
     "chunks",
     "documents",
     "outlines",
+    "symbols",
     "facets",
     "container",
     "unused",
@@ -59,6 +60,7 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
             tables::OUTLINE | tables::PARTS => {
                 add("outlines", table.branch_bytes + table.leaf_bytes)
             }
+            tables::SYMBOLS => add("symbols", table.branch_bytes + table.leaf_bytes),
             tables::FACETS => add("facets", table.branch_bytes + table.leaf_bytes),
             // Their leaves are the extents counted above.
             name if name.starts_with("seg/") => add("container", table.branch_bytes),

@@ -12,7 +12,9 @@ use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::progress::{Hook, Progress, Reporter, Stage};
-use crate::search::{self, RegexRequest, RegexResponse, Request, Response};
+use crate::search::{
+    self, RegexRequest, RegexResponse, Request, Response, SymbolsRequest, SymbolsResponse,
+};
 use crate::types::Class;
 
 /// Most files that one request may search.
@@ -161,6 +163,41 @@ impl Kb {
     /// [`Kb::document`] for a document that is named.
     pub fn search_regex(&self, request: &RegexRequest) -> Result<RegexResponse> {
         search_files_regex(&[self], request, &mut Progress::ignore)
+    }
+
+    /// Finds the definitions of programs by kind, name and use.
+    ///
+    /// ```
+    /// # fn main() -> kb_engine::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("notes.kb");
+    /// # let mut writer = kb_engine::KbWriter::open_or_create(&path)?;
+    /// # writer.add_bytes("tides.py", b"def ebb():\n    pass\n\ndef flow():\n    ebb()\n")?;
+    /// # writer.commit()?;
+    /// use kb_engine::{SymbolRelation, SymbolsRequest};
+    ///
+    /// let kb = kb_engine::Kb::open(&path)?;
+    /// let found = kb.symbols(&SymbolsRequest::new().name("eb*"))?;
+    /// assert_eq!((found.total, found.symbols[0].signature.as_str()), (1, "def ebb()"));
+    /// let callers = SymbolsRequest::new().relation(SymbolRelation::Uses("ebb".to_owned()));
+    /// let found = kb.symbols(&callers)?;
+    /// assert_eq!((found.symbols[0].name.as_str(), found.symbols[0].uses.as_slice()), ("flow", &[5][..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Cost: the names of the index that begin as the pattern does, the records of the documents with such symbols, and
+    /// the text of those on the page; without name and kind the records of all programs. With
+    /// [`Uses`](crate::SymbolRelation::Uses) the text of all chunks that have the word, at most 256 MiB.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a name or number that no request may have; otherwise as [`Kb::search`].
+    pub fn symbols(&self, request: &SymbolsRequest) -> Result<SymbolsResponse> {
+        read_all(&[&self.file], &Reporter::silent(), &mut |sources| {
+            let source = sources.first();
+            let source = source.ok_or_else(|| Error::damaged("a request of no file"))?;
+            search::symbols(source, request)
+        })
     }
 
     /// Answers several requests from one commit, each as [`Kb::search`] would.

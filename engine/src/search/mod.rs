@@ -9,8 +9,8 @@
 //! | render | `render` | passages -> hits with text, highlights and snippet |
 //!
 //! `pipeline` runs the stages on `sources`; [`calibration`] makes scores of fused scores and judges the best,
-//! which [`relevance`] names; `response` and `explanation` hold what comes out. `regex` searches for patterns, beside these
-//! stages. This is the only room where keyword index, vector index and
+//! which [`relevance`] names; `response` and `explanation` hold what comes out. `regex` searches for patterns and
+//! `symbols` for definitions, beside these stages. This is the only room where keyword index, vector index and
 //! stored text meet for reading. It does not write, does not know where files lie, and formats nothing
 //! for a front.
 
@@ -32,6 +32,7 @@ mod rerank;
 mod response;
 mod retrieve;
 mod sources;
+mod symbols;
 mod timer;
 
 pub use calibration::{Calibration, shown_score};
@@ -51,3 +52,5 @@ pub use render::window::LINE_BYTES;
 pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
 pub use response::{Hit, Response};
 pub(crate) use sources::Source;
+pub(crate) use symbols::symbols;
+pub use symbols::{FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse};

@@ -13,6 +13,7 @@ use crate::store::{handles, tables};
 use crate::types::{Class, DocumentId, SegmentId, hex};
 
 pub mod parts;
+pub mod symbols;
 
 const DOCUMENT_VERSION: u8 = 1;
 

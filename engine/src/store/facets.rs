@@ -28,6 +28,20 @@ pub enum Facet {
     Class = 3,
     /// Tag.
     Tag = 4,
+    /// Kind of a symbol: a chunk has those of the symbols whose names begin in it, and of the innermost symbol that its
+    /// first byte lies in.
+    Kind = 5,
+}
+
+impl Facet {
+    /// All facets, in the order of their numbers.
+    pub const ALL: [Facet; 5] = [
+        Facet::Type,
+        Facet::Language,
+        Facet::Class,
+        Facet::Tag,
+        Facet::Kind,
+    ];
 }
 
 /// The facets of one segment while it is written.

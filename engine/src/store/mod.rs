@@ -18,4 +18,4 @@ pub mod segments;
 pub mod skipped;
 pub mod tables;
 
-pub use documents::parts;
+pub use documents::{parts, symbols};

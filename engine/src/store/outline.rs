@@ -1,4 +1,4 @@
-//! Headings of a document: table `outline`.
+//! Headings of a document: table `outline`; of a program, its symbols.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,10 @@ use crate::container::Transaction;
 use crate::container::codec::{MAX_SEQUENCE_BYTES, decode_record, encode_record};
 use crate::container::{Key, MAX_VALUE_BYTES, Snapshot, Table};
 use crate::error::{Error, Result};
+use crate::store::symbols::SymbolsTable;
 use crate::store::tables;
-use crate::types::{DocumentId, Heading, Span};
+use crate::types::syntax::nesting;
+use crate::types::{DocumentId, Heading, HeadingSymbol, Span};
 
 const OUTLINE_VERSION: u8 = 1;
 
@@ -26,13 +28,29 @@ struct OutlineRecord<'a> {
     headings: Vec<HeadingRecord<'a>>,
 }
 
-/// A heading as it is stored: the fields of a [`Heading`].
+/// A heading as it is stored.
 #[derive(Debug, SchemaRead, SchemaWrite)]
-pub struct HeadingRecord<'a> {
+struct HeadingRecord<'a> {
     level: u8,
     title: &'a str,
     start: u32,
     line: u32,
+}
+
+/// A [`Heading`] whose title is not copied.
+#[derive(Debug, Clone, Copy)]
+pub struct OutlineEntry<'a> {
+    level: u8,
+    title: &'a str,
+    start: u32,
+    symbol: Option<HeadingSymbol>,
+}
+
+impl OutlineEntry<'_> {
+    /// Whether the section of a symbol ends at or before a byte. That of a heading goes on.
+    fn has_ended(&self, byte: u32) -> bool {
+        self.symbol.is_some_and(|symbol| symbol.end <= byte)
+    }
 }
 
 /// Refuses headings that no row can hold. Linear in their number; only what is near the limit is
@@ -91,28 +109,32 @@ pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
 }
 
 /// The headings of a document in reading order; empty when it has none.
+#[cfg(any(test, feature = "testing"))]
 pub fn get(snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
     Outlines::locate(snapshot)?.get(snapshot, id)
 }
 
-/// Table `outline` in one commit.
+/// Tables `outline` and `symbols` in one commit.
 #[derive(Debug, Clone)]
 pub struct Outlines {
     /// None before the first heading.
     table: Option<Table>,
+    /// What the outlines of programs are made of.
+    symbols: SymbolsTable,
 }
 
 impl Outlines {
-    /// Finds the table.
+    /// Finds the tables.
     pub fn locate(snapshot: &Snapshot<'_>) -> Result<Outlines> {
         let table = snapshot.table(tables::OUTLINE)?;
-        Ok(Outlines { table })
+        let symbols = SymbolsTable::locate(snapshot)?;
+        Ok(Outlines { table, symbols })
     }
 
     /// The headings of a document in reading order; empty when it has none.
     pub fn get(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
         let Some(row) = self.row(snapshot, id)? else {
-            return Ok(Vec::new());
+            return self.of_symbols(snapshot, id);
         };
         let headings = read(&row)?.headings.into_iter();
         let owned = headings.map(|heading| Heading {
@@ -120,14 +142,23 @@ impl Outlines {
             title: heading.title.to_owned(),
             start: heading.start,
             line: heading.line,
+            symbol: None,
         });
         Ok(owned.collect())
     }
 
-    /// The headings of a document as stored, to be read without copying their titles.
+    /// The headings of a document, to be read without copying titles that are stored.
     pub fn stored(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<StoredOutline> {
-        let row = self.row(snapshot, id)?;
-        Ok(StoredOutline { row })
+        Ok(match self.row(snapshot, id)? {
+            Some(row) => StoredOutline::Row(row),
+            None => StoredOutline::Symbols(self.of_symbols(snapshot, id)?),
+        })
+    }
+
+    /// Which byte of the text a symbol may have is not known here.
+    fn of_symbols(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Vec<Heading>> {
+        let symbols = self.symbols.get(snapshot, id, u32::MAX)?;
+        Ok(nesting::outline(&symbols))
     }
 
     fn row(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Option<Vec<u8>>> {
@@ -142,30 +173,58 @@ fn read(row: &[u8]) -> Result<OutlineRecord<'_>> {
     decode_record("an outline", OUTLINE_VERSION, row)
 }
 
-/// The headings of one document as stored.
+/// The headings of one document.
 #[derive(Debug)]
-pub struct StoredOutline {
-    /// `None` for a document without headings.
-    row: Option<Vec<u8>>,
+pub enum StoredOutline {
+    /// The record of a document with headings.
+    Row(Vec<u8>),
+    /// Those of a program; none of a text without headings.
+    Symbols(Vec<Heading>),
 }
 
 impl StoredOutline {
-    /// Bytes of the record.
+    /// Bytes that were read of it.
     pub fn len_bytes(&self) -> usize {
-        self.row.as_ref().map_or(0, Vec::len)
+        match self {
+            StoredOutline::Row(row) => row.len(),
+            StoredOutline::Symbols(headings) => {
+                let titles: usize = headings.iter().map(|heading| heading.title.len()).sum();
+                titles + headings.len() * size_of::<Heading>()
+            }
+        }
     }
 
     /// The headings in reading order.
-    pub fn headings(&self) -> Result<Vec<HeadingRecord<'_>>> {
-        match &self.row {
-            Some(row) => Ok(read(row)?.headings),
-            None => Ok(Vec::new()),
+    pub fn headings(&self) -> Result<Vec<OutlineEntry<'_>>> {
+        Ok(match self {
+            StoredOutline::Row(row) => {
+                let headings = read(row)?.headings.into_iter();
+                let entries = headings.map(|heading| OutlineEntry {
+                    level: heading.level,
+                    title: heading.title,
+                    start: heading.start,
+                    symbol: None,
+                });
+                entries.collect()
+            }
+            StoredOutline::Symbols(headings) => headings.iter().map(OutlineEntry::from).collect(),
+        })
+    }
+}
+
+impl<'a> From<&'a Heading> for OutlineEntry<'a> {
+    fn from(heading: &'a Heading) -> OutlineEntry<'a> {
+        OutlineEntry {
+            level: heading.level,
+            title: &heading.title,
+            start: heading.start,
+            symbol: heading.symbol,
         }
     }
 }
 
 /// Where the headings within a span begin, ascending; one at its first byte is not among them.
-pub fn starts_within(headings: &[HeadingRecord<'_>], span: Span) -> Vec<u32> {
+pub fn starts_within(headings: &[OutlineEntry<'_>], span: Span) -> Vec<u32> {
     let mut starts: Vec<u32> = headings
         .iter()
         .map(|heading| heading.start)
@@ -202,15 +261,27 @@ pub fn section_name(section: &SectionAt) -> String {
 }
 
 /// How many headings there are up to the one that a byte lies under: that which begins nearest before it, of
-/// several at one place the last. Bookmarks of pages may go back in the text; all others ascend.
-fn count_to(headings: &[HeadingRecord<'_>], byte: u32) -> usize {
-    let before = (1..).zip(headings).filter(|(_, it)| it.start <= byte);
+/// several at one place the last; where that is a symbol that has ended, the nearest around it that has not.
+/// Bookmarks of pages may go back in the text; all others ascend.
+fn count_to(headings: &[OutlineEntry<'_>], byte: u32) -> usize {
+    let before = (1usize..).zip(headings).filter(|(_, it)| it.start <= byte);
     let nearest = before.max_by_key(|(_, heading)| heading.start);
-    nearest.map_or(0, |(count, _)| count)
+    let mut count = nearest.map_or(0, |(count, _)| count);
+    let mut level = u8::MAX;
+    while let Some(heading) = count.checked_sub(1).and_then(|at| headings.get(at)) {
+        // Those of its level lie beside it.
+        let is_around = level == u8::MAX || heading.level < level;
+        if is_around && !heading.has_ended(byte) {
+            break;
+        }
+        level = level.min(heading.level);
+        count -= 1;
+    }
+    count
 }
 
 /// The sections that a byte lies in, and how many headings there are up to the innermost.
-fn open_at<'h>(headings: &[HeadingRecord<'h>], byte: u32) -> (OpenSections<'h>, usize) {
+fn open_at<'h>(headings: &[OutlineEntry<'h>], byte: u32) -> (OpenSections<'h>, usize) {
     let mut open = OpenSections::default();
     let count = count_to(headings, byte);
     for heading in headings.iter().take(count) {
@@ -220,21 +291,32 @@ fn open_at<'h>(headings: &[HeadingRecord<'h>], byte: u32) -> (OpenSections<'h>, 
 }
 
 /// Titles of the headings that a byte lies under, outermost first.
-pub fn titles_at<'h>(headings: &[HeadingRecord<'h>], byte: u32) -> Vec<&'h str> {
+pub fn titles_at<'h>(headings: &[OutlineEntry<'h>], byte: u32) -> Vec<&'h str> {
     open_at(headings, byte).0.titles().collect()
 }
 
 /// The section of a byte of a text of `text_bytes` bytes. Linear in the number of headings.
-pub fn section_at(headings: &[HeadingRecord<'_>], byte: u32, text_bytes: u32) -> SectionAt {
+pub fn section_at(headings: &[OutlineEntry<'_>], byte: u32, text_bytes: u32) -> SectionAt {
     let (open, count) = open_at(headings, byte);
     let (before, after) = headings.split_at(count);
-    let start = before.last().map_or(0, |heading| heading.start);
+    let start = match before.last() {
+        Some(own) => own.start,
+        // Behind symbols that have ended, or before all headings.
+        None => {
+            let begun = headings.iter().filter(|heading| heading.start <= byte);
+            let ends = begun.filter_map(|heading| heading.symbol.map(|symbol| symbol.end));
+            ends.max().unwrap_or(0)
+        }
+    };
     let mut next = after.iter().filter(|next| match before.last() {
         Some(own) => next.level <= own.level,
         None => true,
     });
     let mut end = next.next().map_or(text_bytes, |next| next.start);
-    if count == 0 || end < start {
+    let symbol = before.last().and_then(|own| own.symbol);
+    if let Some(symbol) = symbol {
+        end = symbol.end.min(text_bytes);
+    } else if count == 0 || end < start {
         let starts = headings.iter().map(|heading| heading.start);
         end = starts.filter(|it| *it > byte).min().unwrap_or(text_bytes);
     }
@@ -251,7 +333,7 @@ pub fn section_at(headings: &[HeadingRecord<'_>], byte: u32, text_bytes: u32) ->
 }
 
 /// Where the heading above the one of a byte begins; `None` for a section at the top.
-pub fn start_of_parent(headings: &[HeadingRecord<'_>], byte: u32) -> Option<u32> {
+pub fn start_of_parent(headings: &[OutlineEntry<'_>], byte: u32) -> Option<u32> {
     let count = count_to(headings, byte);
     let (own, before) = headings.get(..count)?.split_last()?;
     let mut above = before.iter().rev();
@@ -262,7 +344,7 @@ pub fn start_of_parent(headings: &[HeadingRecord<'_>], byte: u32) -> Option<u32>
 /// Whether `path`, the joined titles of the section of `number`, also means another one: its own path ends
 /// with it, or it has the number that `path` begins with. So does a path that begins like the mark of a path
 /// from the top.
-fn is_ambiguous(headings: &[HeadingRecord<'_>], path: &str, number: &str) -> bool {
+fn is_ambiguous(headings: &[OutlineEntry<'_>], path: &str, number: &str) -> bool {
     if path.starts_with(SECTION_SEPARATOR.trim_start()) {
         return true;
     }
@@ -382,7 +464,8 @@ impl<'o> SectionPath<'o> {
         }
     }
 
-    /// Titles of the headings that `start` lies under, outermost first; `start` never goes back.
+    /// Titles of the headings that `start` lies under, outermost first, without symbols that end before; `start` never
+    /// goes back.
     pub fn at(&mut self, start: u32) -> impl Iterator<Item = &'o str> + use<'o> {
         let outline = self.outline;
         let is_before = |position: &usize| {
@@ -395,7 +478,11 @@ impl<'o> SectionPath<'o> {
         let mut next = nearest.and_then(|nearest| self.order.get(nearest).copied());
         let mut titles = Vec::new();
         while let Some(position) = next {
-            titles.extend(outline.get(position).map(|heading| heading.title.as_str()));
+            let heading = outline.get(position).filter(|heading| {
+                let symbol = heading.symbol;
+                symbol.is_none_or(|symbol| start < symbol.end)
+            });
+            titles.extend(heading.map(|heading| heading.title.as_str()));
             next = self.above.get(position).copied().flatten();
         }
         titles.into_iter().rev()
@@ -403,114 +490,4 @@ impl<'o> SectionPath<'o> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn heading(level: u8, title: &str, start: u32) -> Heading {
-        Heading {
-            level,
-            title: title.to_owned(),
-            start,
-            line: 1,
-        }
-    }
-
-    #[test]
-    fn a_byte_lies_under_the_nearest_heading_of_each_level() {
-        let outline = [
-            heading(1, "Guide", 0),
-            heading(2, "Install", 10),
-            heading(3, "Linux", 20),
-            heading(2, "Use", 30),
-        ];
-        let section_at = |outline: &[Heading], start| -> Vec<String> {
-            let mut sections = SectionPath::new(outline);
-            sections.at(start).map(str::to_owned).collect()
-        };
-        assert_eq!(section_at(&outline, 5), ["Guide"]);
-        assert_eq!(section_at(&outline, 25), ["Guide", "Install", "Linux"]);
-        assert_eq!(section_at(&outline, 30), ["Guide", "Use"]);
-        assert!(section_at(&outline[1..], 3).is_empty());
-    }
-
-    fn record(level: u8, title: &str, start: u32) -> HeadingRecord<'_> {
-        HeadingRecord {
-            level,
-            title,
-            start,
-            line: 1,
-        }
-    }
-
-    #[test]
-    fn a_section_has_number_span_and_titles_of_its_own() {
-        let headings = [
-            record(1, "Guide", 5),
-            record(3, "2", 10),
-            record(2, "Use", 30),
-            record(3, "Flags", 35),
-            record(1, "Use", 40),
-            record(1, "Use", 50),
-        ];
-        let found = |byte| {
-            let section = section_at(&headings, byte, 60);
-            let span = (section.span.start, section.span.end);
-            let titles = section.titles.join(" > ");
-            (titles, section.number, span, section.is_ambiguous)
-        };
-        let expected = |titles: &str, number: &str, span, is_ambiguous| {
-            (titles.to_owned(), number.to_owned(), span, is_ambiguous)
-        };
-        assert_eq!(found(0), expected("", "", (0, 5), false));
-        assert_eq!(found(9), expected("Guide", "1", (5, 40), false));
-        assert_eq!(found(10), expected("Guide > 2", "1.1", (10, 30), false));
-        assert_eq!(found(34), expected("Guide > Use", "1.2", (30, 40), false));
-        assert_eq!(
-            found(39),
-            expected("Guide > Use > Flags", "1.2.1", (35, 40), false)
-        );
-        assert_eq!(found(40), expected("Use", "2", (40, 50), true));
-        assert_eq!(found(59), expected("Use", "3", (50, 60), true));
-        let numbers = [record(1, "2 x", 0), record(1, "b", 10), record(1, "3", 20)];
-        assert!(section_at(&numbers, 0, 30).is_ambiguous);
-        assert!(!section_at(&numbers, 20, 30).is_ambiguous);
-        assert_eq!(
-            starts_within(&headings, Span { start: 10, end: 40 }),
-            [30, 35]
-        );
-    }
-
-    #[test]
-    fn bookmarks_that_go_back_have_sections_where_they_lead() {
-        let bookmarks = [
-            heading(1, "Chapters", 0),
-            heading(2, "Tides", 10),
-            heading(2, "Moon", 40),
-            heading(1, "Figures", 20),
-            heading(2, "A buoy", 30),
-            heading(2, "A chart", 50),
-        ];
-        let records: Vec<HeadingRecord<'_>> = bookmarks
-            .iter()
-            .map(|it| record(it.level, &it.title, it.start))
-            .collect();
-        let mut path = SectionPath::new(&bookmarks);
-        for (byte, titles, span) in [
-            (5, &["Chapters"][..], (0, 20)),
-            (15, &["Chapters", "Tides"], (10, 40)),
-            (25, &["Figures"], (20, 60)),
-            (35, &["Figures", "A buoy"], (30, 50)),
-            // The next of its level goes back: up to the next in the text.
-            (45, &["Chapters", "Moon"], (40, 50)),
-            (59, &["Figures", "A chart"], (50, 60)),
-        ] {
-            assert_eq!(path.at(byte).collect::<Vec<_>>(), titles, "{byte}");
-            let section = section_at(&records, byte, 60);
-            assert_eq!(section.titles, titles, "{byte}");
-            assert_eq!((section.span.start, section.span.end), span, "{byte}");
-        }
-        let front = [record(1, "b", 9), record(1, "a", 4)];
-        let section = section_at(&front, 0, 60);
-        assert_eq!((section.number.as_str(), section.span.end), ("", 4));
-    }
-}
+mod tests;

@@ -26,6 +26,8 @@ pub const DOC_BY_SUFFIX: &str = "doc_by_suffix";
 pub const OUTLINE: &str = "outline";
 /// `parts`: document number -> parts record; no row for a document without pages, sheets or slides.
 pub const PARTS: &str = "parts";
+/// `symbols`: document number -> row of symbols; no row for a document without symbols.
+pub const SYMBOLS: &str = "symbols";
 /// `facets`: segment, facet, value -> bitmap of rows.
 pub const FACETS: &str = "facets";
 /// `segs`: segment number -> segment record.
@@ -38,13 +40,14 @@ pub const SKIPPED: &str = "skipped";
 
 /// All tables with a fixed name.
 #[cfg(any(test, feature = "testing"))]
-pub const ALL: [&str; 10] = [
+pub const ALL: [&str; 11] = [
     KB,
     DOCS,
     DOC_BY_PATH,
     DOC_BY_SUFFIX,
     OUTLINE,
     PARTS,
+    SYMBOLS,
     FACETS,
     SEGMENTS,
     DELETED,

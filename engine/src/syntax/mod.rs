@@ -18,8 +18,6 @@ mod parser;
 #[cfg(feature = "syntax")]
 mod preprocessor;
 #[cfg(feature = "syntax")]
-mod signature;
-#[cfg(feature = "syntax")]
 mod walk;
 
 #[cfg(feature = "syntax")]

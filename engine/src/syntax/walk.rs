@@ -7,7 +7,6 @@ use tree_sitter::{Node, Tree, TreeCursor};
 use crate::syntax::grammar::{Name, Rule, Scope};
 use crate::syntax::kinds::{LoadedGrammar, NodeKind};
 use crate::syntax::lead::{Lead, is_right_above};
-use crate::syntax::signature::signature;
 use crate::types::{Lines, Span, Symbol, SymbolKind, Syntax, SyntaxCut, Use};
 
 /// Bytes of a name; longer ones are cut.
@@ -289,7 +288,6 @@ impl<'t> Walker<'t> {
                 signature_start + line.unwrap_or_default().len()
             }
         };
-        let head = self.text.get(signature_start..signature_end);
         let in_body = body.filter(|_| self.loaded.grammar.doc_in_body);
         let above = || {
             let doc = lead.and_then(|lead| lead.doc)?;
@@ -302,7 +300,7 @@ impl<'t> Walker<'t> {
             kind,
             name: text,
             keyword: keyword.to_owned(),
-            signature: signature(head.unwrap_or_default()),
+            head: span(signature_start, signature_end.max(signature_start)),
             parent,
             doc: doc.map(|doc| span(doc.start, doc.end)),
             span: span(span_start, node.end_byte()),

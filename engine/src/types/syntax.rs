@@ -5,6 +5,12 @@ use std::fmt;
 
 use crate::types::{Lines, Span};
 
+pub mod by_chunk;
+pub mod nesting;
+mod signature;
+
+pub use signature::signature;
+
 /// What a symbol is. The names are those of filters and output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -112,8 +118,8 @@ pub struct Symbol {
     pub name: String,
     /// The word with which the language introduces it: `fn`, `def`, `class`; empty where there is none.
     pub keyword: String,
-    /// What stands before its body, on one line: `pub fn bar(&self) -> usize`. At most 200 bytes.
-    pub signature: String,
+    /// The text before its body, without attributes: what its signature is made of.
+    pub head: Span,
     /// Position of the symbol that holds it, in the list of symbols; always before its own.
     pub parent: Option<u32>,
     /// Its comment: the lines above it, or the first string of its body.
@@ -135,6 +141,13 @@ impl Symbol {
         } else {
             format!("{} {}", self.keyword, self.name)
         }
+    }
+
+    /// What stands before its body in the text of its document, on one line: `pub fn bar(&self) -> usize`. At most
+    /// 200 bytes; empty where the text does not have its head.
+    pub fn signature(&self, text: &str) -> String {
+        let head = text.get(self.head.start as usize..self.head.end as usize);
+        signature(head.unwrap_or_default())
     }
 
     /// First byte of the symbol with the comment above it.
@@ -203,20 +216,4 @@ pub struct Syntax {
     pub uses: Vec<Use>,
     /// Why there is nothing of all this.
     pub fallback: Option<SyntaxFallback>,
-}
-
-impl Syntax {
-    /// Labels of a symbol and of those that hold it, the outermost first: `impl Foo > fn bar`.
-    pub fn hierarchy(&self, symbol: usize) -> String {
-        let mut labels = Vec::new();
-        let mut at = self.symbols.get(symbol);
-        while let Some(symbol) = at {
-            labels.push(symbol.label());
-            at = symbol
-                .parent
-                .and_then(|parent| self.symbols.get(parent as usize));
-        }
-        labels.reverse();
-        labels.join(" > ")
-    }
 }

@@ -14,7 +14,7 @@ This server answers from knowledge bases (.kb files) that hold documents and sou
 
 Start with search_docs for questions about documentation and other prose, search_code for source code, \
 or search for anything, whole documents (scope=documents) or a document by its title (mode=title); \
-search_regex for every line that matches a pattern. \
+search_regex for every line that matches a pattern, find_symbols for definitions by name and who uses them. \
 list_indexes names the knowledge bases, list_folders and list_documents what is in them. When several \
 are open, searches cover all: pass index_name for one, `.` for that of the folder this server works in.
 

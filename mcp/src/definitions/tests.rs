@@ -19,7 +19,7 @@ fn write_tools_need_allow_write() {
         tools.iter().map(|tool| name(tool).to_owned()).collect()
     };
     let (read, all) = (names(false), names(true));
-    assert_eq!((read.len(), all.len()), (17, 20));
+    assert_eq!((read.len(), all.len()), (18, 21));
     assert!(all.is_sorted());
     let write: Vec<_> = all.iter().filter(|name| !read.contains(name)).collect();
     assert_eq!(write, ["clear_index", "index_codebase", "upload_document"]);

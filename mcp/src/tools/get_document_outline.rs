@@ -409,6 +409,7 @@ mod tests {
                 title: title.to_owned(),
                 start,
                 line,
+                symbol: None,
             };
             paper.outline = vec![heading(1, "One", 0, 1), heading(2, "Two", 14, 4)];
             for part in &mut paper.parts {

@@ -36,13 +36,14 @@ use std::sync::OnceLock;
 pub(crate) use call::context::Call;
 use call::resolve;
 use call::tool::{Definition, Effect, Entry};
-use list::{list_documents, list_folders, list_indexes};
+use list::{find_symbols, list_documents, list_folders, list_indexes};
 
 use crate::response::{Object, ToolError, ToolResponse};
 
 /// Every tool, sorted by name.
 const TOOLS: &[Entry] = &[
     Entry::of::<clear_index::ClearIndex>(),
+    Entry::of::<find_symbols::FindSymbols>(),
     Entry::of::<get_document::GetDocument>(),
     Entry::of::<get_document_data::GetDocumentData>(),
     Entry::of::<get_document_outline::GetDocumentOutline>(),

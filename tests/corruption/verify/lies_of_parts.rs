@@ -35,6 +35,7 @@ fn bookmarks_that_go_back_and_empty_last_sheets_are_sound() {
         title: title.to_owned(),
         start: u32::try_from(start).expect("a short text"),
         line,
+        symbol: None,
     };
     let mut book = documents::pilot_book();
     let last = book.text.find("Anchorage").expect("the last page");

@@ -12,4 +12,5 @@ pub(crate) mod regex;
 pub(crate) mod search;
 pub(crate) mod sheet;
 pub(crate) mod slides;
+pub(crate) mod symbols;
 pub(crate) mod verify;

@@ -105,10 +105,16 @@ fn print_section(
         (Some(page), Some(_)) if !is_paged => format!("  p. {page}"),
         _ => String::new(),
     };
+    let lines = section.lines;
+    let symbol = section.kind.map(|kind| {
+        let range = format!("{}-{}", lines.first, lines.last);
+        format!("  {}", style.faint(&format!("{kind}, lines {range}")))
+    });
     output.line(&format!(
-        "  {number}  {indent}{} {}{page}",
+        "  {number}  {indent}{} {}{page}{}",
         section.number,
-        output.name(&section.title)
+        output.name(&section.title),
+        symbol.unwrap_or_default()
     ))
 }
 
@@ -120,6 +126,9 @@ fn section_object(document: &DocumentInfo, section: &Section) -> Object {
         .field("title", &*section.title);
     if let (Some(part), Some(kind)) = (section.part, document.part_kind) {
         object = object.field(kind.name(), part);
+    }
+    if let Some(kind) = section.kind {
+        object = object.field("kind", kind.name());
     }
     object
         .field("line", section.lines.first)

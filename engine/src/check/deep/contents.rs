@@ -81,12 +81,22 @@ fn check_segment(
     segments::check_totals(context, &rows, problems);
     let checked = bound.keyword_index().and_then(|index| {
         segments::check_lengths(context, &index, problems)?;
-        reporter.wait_for(|| keyword::check(&index))
+        let deleted = context.segment.deleted_rows();
+        reporter.wait_for(|| keyword::check(&index, deleted))
     });
-    problems.unless_damaged(
+    let definitions = problems.unless_damaged(
         || format!("keyword index of {}", context.location()),
         checked,
     )?;
+    if let Some(definitions) = definitions
+        && rows.is_complete
+        && definitions != rows.definitions
+    {
+        problems.add(format!(
+            "keyword index of {}: the names that it says are defined are not those of the symbols",
+            context.location()
+        ));
+    }
     reporter.check()?;
     vectors::check(context, problems)?;
     let checked = trigrams::check(context, &bound, problems, reporter);

@@ -9,6 +9,7 @@ use crate::container::BoundColumn;
 use crate::container::Snapshot;
 use crate::container::column::ColumnId;
 use crate::error::{Error, Result};
+use crate::index::keyword::DefinitionSum;
 use crate::store::facets::Facet;
 
 /// What live documents add up to.
@@ -69,6 +70,8 @@ pub(super) struct CheckedRows {
     pub(super) documents: RoaringBitmap,
     /// Rows by attribute, as the records of those documents have it.
     pub(super) facets: BTreeMap<(Facet, String), RoaringBitmap>,
+    /// The rows of all definitions, as the symbols of those documents have them.
+    pub(super) definitions: DefinitionSum,
     /// Bytes of text, deleted chunks included.
     pub(super) text_bytes: u64,
     /// Whether all rows were looked at.

@@ -1,5 +1,6 @@
 //! One document: its rows, text and outline against its record.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use roaring::RoaringBitmap;
@@ -10,10 +11,12 @@ use crate::check::problems::{MAX_PROBLEMS, Problems};
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
 use crate::error::Result;
+use crate::index::keyword::{SymbolTerm, searched_names};
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::Facet;
-use crate::store::{outline, tables};
-use crate::types::{DocumentId, Heading, Lines, Part, PartContent, part};
+use crate::store::tables;
+use crate::types::syntax::by_chunk::SymbolsByChunk;
+use crate::types::{DocumentId, Heading, Lines, Part, PartContent, Span, Symbol, line_ends, part};
 
 /// A chunk with its text.
 #[derive(Debug)]
@@ -42,6 +45,11 @@ pub(super) struct DocumentChecker {
     is_noted: bool,
     headings: Vec<Heading>,
     parts: Vec<Part>,
+    symbols: Vec<Symbol>,
+    /// Row and bytes of each chunk, of a program.
+    chunks: Vec<(u32, Span)>,
+    /// Symbols that begin before `end`.
+    symbols_passed: usize,
     /// Headings before the end of the last span.
     headings_passed: usize,
     /// Parts that begin before `end`.
@@ -68,15 +76,21 @@ impl DocumentChecker {
     ) -> Result<DocumentChecker> {
         let place = || format!("row {row} of {}", context.location());
         let mut record = None;
-        let (mut headings, mut parts) = (Vec::new(), Vec::new());
+        let (mut headings, mut parts, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
         if !is_dead {
             let read = context.catalog.documents.get(context.snapshot, id);
             record = problems.unless_damaged(place, read)?;
         }
         if let Some(record) = &record {
             let place = || format!("document {:?}", record.path);
-            let read = outline::get(context.snapshot, id);
+            let read = context.catalog.outlines.get(context.snapshot, id);
             headings = problems.unless_damaged(place, read)?.unwrap_or_default();
+            let table = &context.catalog.symbols;
+            let read = table.get(context.snapshot, id, record.text_bytes);
+            symbols = problems.unless_damaged(place, read)?.unwrap_or_default();
+            if headings.iter().any(|heading| heading.symbol.is_none()) && !symbols.is_empty() {
+                problems.add(format!("{}: it has headings beside symbols", place()));
+            }
             let table = &context.catalog.parts;
             let read = table.get(context.snapshot, id, record.text_bytes);
             parts = problems.unless_damaged(place, read)?.unwrap_or_default();
@@ -96,6 +110,9 @@ impl DocumentChecker {
             headings_passed: 0,
             parts,
             parts_passed: 0,
+            symbols,
+            chunks: Vec::new(),
+            symbols_passed: 0,
             notes_passed: 0,
             hasher: blake3::Hasher::new(),
             line_ends: 0,
@@ -126,7 +143,15 @@ impl DocumentChecker {
             self.is_whole = false;
             return;
         };
+        if !self.symbols.is_empty() {
+            let span = Span {
+                start,
+                end: self.end,
+            };
+            self.chunks.push((chunk.row, span));
+        }
         if self.is_whole && self.record.is_some() {
+            self.check_symbols(start, text, problems);
             self.check_parts(start, problems);
             self.check_notes(start, bytes, problems);
             self.check_lines(chunk, bytes, problems);
@@ -214,6 +239,39 @@ impl DocumentChecker {
         }
     }
 
+    /// Symbols begin on characters, and on the lines that they state. Called before the lines of the chunk from byte
+    /// `start` on are counted.
+    fn check_symbols(&mut self, start: u32, text: &str, problems: &mut Problems) {
+        let has_map = self.record.as_ref().is_some_and(|record| record.line_map);
+        let (mut counted, mut line) = (0, self.line_ends.saturating_add(1));
+        while let Some(symbol) = self.symbols.get(self.symbols_passed)
+            && symbol.span.start < self.end
+        {
+            self.symbols_passed += 1;
+            let offset = symbol.span.start.saturating_sub(start) as usize;
+            let Some(above) = text.get(counted..offset) else {
+                problems.add(format!(
+                    "{}: symbol {:?} at byte {} is inside a character",
+                    self.location(),
+                    symbol.name,
+                    symbol.span.start
+                ));
+                return;
+            };
+            line = line.saturating_add(line_ends(above));
+            counted = offset;
+            if symbol.lines.first != line && !has_map {
+                problems.add(format!(
+                    "{}: symbol {:?} at byte {} states line {}, it begins on line {line}",
+                    self.location(),
+                    symbol.name,
+                    symbol.span.start,
+                    symbol.lines.first
+                ));
+            }
+        }
+    }
+
     /// Headings begin on characters, in order.
     fn check_headings(&mut self, start: u32, text: &str, problems: &mut Problems) {
         while let Some(heading) = self.headings.get(self.headings_passed)
@@ -291,7 +349,27 @@ impl DocumentChecker {
         for tag in &record.tags {
             add(Facet::Tag, tag);
         }
+        self.add_symbols(found);
         *last_path = Some(record.path);
+    }
+
+    /// What the chunks of a program define, and which kinds they have.
+    fn add_symbols(&self, found: &mut CheckedRows) {
+        let mut kinds = SymbolsByChunk::new(&self.symbols);
+        let mut names = SymbolsByChunk::new(&self.symbols);
+        for (row, span) in &self.chunks {
+            for kind in kinds.kinds_of(*span) {
+                let value = (Facet::Kind, kind.name().to_owned());
+                found.facets.entry(value).or_default().insert(*row);
+            }
+            let terms = names.named_in(*span).flat_map(|symbol| {
+                searched_names(&symbol.name).map(|name| SymbolTerm::Definition.of(name))
+            });
+            // A chunk that defines a name twice has one term.
+            for term in terms.collect::<BTreeSet<String>>() {
+                found.definitions.add(term.as_bytes(), *row);
+            }
+        }
     }
 
     fn compare(&self, place: &str, record: &DocumentRecord, problems: &mut Problems) {
@@ -330,7 +408,10 @@ impl DocumentChecker {
             ));
         }
         self.compare_parts(place, record, problems);
-        let odd = |heading: &&Heading| !(1..=6).contains(&heading.level) || heading.line == 0;
+        let odd = |heading: &&Heading| {
+            let is_deep = heading.level > 6 && heading.symbol.is_none();
+            heading.level == 0 || is_deep || heading.line == 0
+        };
         if let Some(heading) = self.headings.iter().find(odd) {
             problems.add(format!(
                 "{place}: heading {:?} has level {} and line {}",
@@ -389,7 +470,11 @@ pub(super) fn check_outlines(
     documents: &RoaringBitmap,
     problems: &mut Problems,
 ) -> Result<()> {
-    for (name, what) in [(tables::OUTLINE, "headings"), (tables::PARTS, "parts")] {
+    for (name, what) in [
+        (tables::OUTLINE, "headings"),
+        (tables::PARTS, "parts"),
+        (tables::SYMBOLS, "symbols"),
+    ] {
         let mut unknown = Vec::new();
         let read = snapshot.table(name).and_then(|table| {
             let Some(table) = table else {

@@ -67,8 +67,7 @@ fn compare(
     bytes: &[u8],
     right: Option<&RoaringBitmap>,
 ) -> Result<()> {
-    let known = [Facet::Type, Facet::Language, Facet::Class, Facet::Tag];
-    if !known.iter().any(|known| *known as u8 == facet) {
+    if !Facet::ALL.iter().any(|known| *known as u8 == facet) {
         return Err(Error::damaged("an unknown facet"));
     }
     let mut rows = decode_rows_below("its bitmap", bytes, context.segment.rows())?;

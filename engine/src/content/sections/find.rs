@@ -200,6 +200,7 @@ mod tests {
             lines: Lines { first: 1, last: 1 },
             span: Span { start: 0, end: 0 },
             part: None,
+            kind: None,
         };
         let all = [
             ("1", 1, "Guide"),

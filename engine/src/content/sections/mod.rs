@@ -154,6 +154,7 @@ fn all_sections(
         title: String::new(),
         start: record.text_bytes,
         line: record.lines.saturating_add(1),
+        symbol: None,
     };
     Ok(numbered(headings, &end))
 }
@@ -178,6 +179,7 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
     let mut open: Vec<usize> = Vec::new();
     for (heading, number) in headings.into_iter().zip(numbers) {
         close(&mut all, &mut open, &heading, &places);
+        let symbol = heading.symbol;
         open.push(all.len());
         all.push(Section {
             number,
@@ -185,13 +187,14 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
             title: heading.title,
             lines: Lines {
                 first: heading.line,
-                last: heading.line,
+                last: symbol.map_or(heading.line, |symbol| symbol.last_line),
             },
             span: Span {
                 start: heading.start,
-                end: heading.start,
+                end: symbol.map_or(heading.start, |symbol| symbol.end),
             },
             part: None,
+            kind: symbol.map(|symbol| symbol.kind),
         });
     }
     close(&mut all, &mut open, end, &places);
@@ -203,6 +206,11 @@ fn close(all: &mut [Section], open: &mut Vec<usize>, next: &Heading, places: &[(
     while let Some(section) = open.last().and_then(|place| all.get_mut(*place))
         && section.level >= next.level
     {
+        open.pop();
+        if section.kind.is_some() {
+            // It ended with its symbol.
+            continue;
+        }
         let start = section.span.start;
         let after = || places.get(places.partition_point(|(it, _)| *it <= start));
         let (end, line) = match next.start < start {
@@ -211,7 +219,6 @@ fn close(all: &mut [Section], open: &mut Vec<usize>, next: &Heading, places: &[(
         };
         section.span.end = end;
         section.lines.last = line.saturating_sub(1).max(section.lines.first);
-        open.pop();
     }
 }
 
@@ -225,6 +232,7 @@ mod tests {
             title: title.to_owned(),
             start,
             line: start / 10 + 1,
+            symbol: None,
         }
     }
 

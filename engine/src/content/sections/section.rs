@@ -1,6 +1,6 @@
 //! A section of a document.
 
-use crate::types::{Lines, Span};
+use crate::types::{Lines, Span, SymbolKind};
 
 /// A heading and what lies under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,9 +8,9 @@ use crate::types::{Lines, Span};
 pub struct Section {
     /// Its position among the sections: `2.1` is the first one directly under the second.
     pub number: String,
-    /// Depth of the heading, from 1 (the outermost) to 6.
+    /// Depth of the heading, from 1 (the outermost) to 6; symbols may be deeper.
     pub level: u8,
-    /// Text of the heading, without markup.
+    /// Text of the heading, without markup; of a symbol its label: `fn parse`.
     pub title: String,
     /// Lines of the original from the heading to the last line under it; where the text has other
     /// lines than the original (HTML), as near as its headings tell.
@@ -19,4 +19,6 @@ pub struct Section {
     pub span: Span,
     /// Number of the page, sheet or slide in which it begins; `None` in a document without them.
     pub part: Option<u32>,
+    /// Of a program, what the symbol is whose section this is; `None` for other sections.
+    pub kind: Option<SymbolKind>,
 }

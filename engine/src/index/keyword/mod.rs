@@ -25,6 +25,7 @@ mod record;
 
 pub use analysis::document_terms::{DocumentTerms, DocumentTermsBuilder};
 pub(crate) use analysis::stop_words::is_stop_word;
+pub use analysis::symbol_terms::{DefinitionSum, SymbolTerm, searched_names};
 pub use analysis::tokenizer::{ANALYSER_ID, Analyser};
 pub use bm25::{PATH_WEIGHT, Statistics, TITLE_WEIGHT, norm};
 pub use postings::check::check;

@@ -5,11 +5,12 @@
 use std::cell::RefCell;
 
 use crate::file_types::FileType;
-use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::skip_reason::SkipReason;
 use crate::syntax::has_grammar;
 #[cfg(feature = "syntax")]
 use crate::syntax::{SyntaxOptions, SyntaxParser};
+#[cfg(feature = "syntax")]
+use crate::types::syntax::nesting;
 use crate::types::{Class, Syntax};
 
 /// People do not write longer lines in programs.
@@ -62,7 +63,10 @@ pub(super) fn syntax(path: &str, file_type: FileType, text: &str) -> Syntax {
     if file_type.class != Class::Code && file_type.name != "toml" {
         return Syntax::default();
     }
-    PARSER.with_borrow_mut(|parser| parser.parse(file_type.language, path, text))
+    let mut syntax = PARSER.with_borrow_mut(|parser| parser.parse(file_type.language, path, text));
+    let text_bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    nesting::keep_nested(&mut syntax.symbols, text_bytes);
+    syntax
 }
 
 /// Nothing: without grammars programs are cut by their lines.
@@ -74,18 +78,6 @@ pub(super) fn syntax(_: &str, _: FileType, _: &str) -> Syntax {
 /// Whether there is a grammar for a language.
 pub(super) fn is_parsed(language: &str) -> bool {
     has_grammar(language)
-}
-
-/// Makes the outline of a program of its symbols: each is a section that begins with its comment.
-pub(super) fn add_symbols(syntax: &Syntax, extracted: &mut Extracted) {
-    let mut levels: Vec<usize> = Vec::with_capacity(syntax.symbols.len());
-    for symbol in &syntax.symbols {
-        let above = symbol.parent.and_then(|parent| levels.get(parent as usize));
-        let level = above.map_or(1, |above| above + 1);
-        levels.push(level);
-        let start = symbol.start_with_doc() as usize;
-        extracted.add_heading(level, &symbol.label(), start, symbol.lines.first);
-    }
 }
 
 #[cfg(all(test, feature = "grammar-python"))]

@@ -48,6 +48,7 @@ impl Extracted {
             title,
             start,
             line,
+            symbol: None,
         });
     }
 

@@ -8,6 +8,7 @@ use crate::ingest::extract::formats::{self, Reader};
 use crate::ingest::extract::recognise;
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::{code, text};
+use crate::types::syntax::nesting;
 use crate::types::{Class, Document, PartContent, Syntax, SyntaxFallback};
 
 /// The document in `bytes`, under the name `document_path`. Linear in the size of the file, but
@@ -111,7 +112,9 @@ fn document(
             ..Syntax::default()
         },
     };
-    code::add_symbols(&syntax, &mut extracted);
+    if !syntax.symbols.is_empty() {
+        extracted.outline = nesting::outline(&syntax.symbols);
+    }
     extracted.fit_outline();
     Ok(Document {
         title: title.unwrap_or_else(|| file_name(&path).to_owned()),

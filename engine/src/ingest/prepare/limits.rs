@@ -125,6 +125,7 @@ mod tests {
             title,
             start: 0,
             line: 1,
+            symbol: None,
         }
     }
 

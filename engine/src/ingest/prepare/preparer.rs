@@ -6,13 +6,15 @@ use crate::cell_text::ShownRows;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::index::keyword::{
-    Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, TITLE_WEIGHT,
+    Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, SymbolTerm, TITLE_WEIGHT,
+    searched_names,
 };
 use crate::index::vector::{self, quantise};
 use crate::ingest::prepare::limits;
 use crate::ingest::tags;
 use crate::store::outline::SectionPath;
 use crate::types::part::{part_lines, part_span};
+use crate::types::syntax::by_chunk::SymbolsByChunk;
 use crate::types::{ChunkSpan, Class, Document, Lines, PartKind, Span};
 
 /// Where a document came from.
@@ -149,6 +151,7 @@ impl<'m> Preparer<'m> {
         let path = terms.field(path);
         let document_title = terms.field(&document.title);
         let mut sections = SectionPath::new(&document.outline);
+        let mut symbols = SymbolsByChunk::new(&document.syntax.symbols);
         for (chunk, row) in chunks.iter().zip(vectors.chunks_exact_mut(stride)) {
             let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
             let stored = document.text.get(start..end).unwrap_or_default();
@@ -163,6 +166,11 @@ impl<'m> Preparer<'m> {
             terms.add_field(&document_title, TITLE_WEIGHT);
             terms.add_text(&headings, TITLE_WEIGHT);
             terms.add_text(text, 1);
+            for symbol in symbols.named_in(chunk.span) {
+                for name in searched_names(&symbol.name) {
+                    terms.add_symbol(SymbolTerm::Definition, name);
+                }
+            }
             terms.end_chunk();
 
             self.context.clear();

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::ingest::prepare::preparer::{Chunking, Source};
 use crate::ingest::prepare::preserved::{PreservedDocument, PreservedFields};
 use crate::ingest::tags;
-use crate::store::outline;
 use crate::types::{Document, DocumentId, Syntax};
 
 /// Whether the path of a document of the file is `part`, or begins with it. Costs two look-ups.
@@ -77,12 +76,15 @@ pub(super) fn document(
         file_type: record.file_type,
         language: record.language,
         text,
-        outline: outline::get(snapshot, id)?,
+        outline: catalog.outlines.get(snapshot, id)?,
         line_numbers: Vec::new(),
         parts: catalog.parts.get(snapshot, id, record.text_bytes)?,
         metadata: record.metadata,
         // It is cut as it was before.
-        syntax: Syntax::default(),
+        syntax: Syntax {
+            symbols: catalog.symbols.get(snapshot, id, record.text_bytes)?,
+            ..Syntax::default()
+        },
     };
     let source = Source {
         root: record.root,

@@ -18,7 +18,7 @@ use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{Manifest, Meta, SealRecord, Settings};
-use crate::store::{outline, parts, segments};
+use crate::store::{outline, parts, segments, symbols};
 use crate::types::{DocumentId, SegmentId};
 
 /// The changes of one commit on their way into the file.
@@ -171,6 +171,7 @@ impl Batch {
         self.leave_rows(&old);
         outline::remove(transaction, id)?;
         parts::remove(transaction, id)?;
+        symbols::remove(transaction, id)?;
         documents::remove(transaction, id, &old)
     }
 

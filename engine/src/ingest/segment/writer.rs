@@ -14,7 +14,8 @@ use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{Facet, FacetsWriter};
 use crate::store::segments::SegmentRecord;
-use crate::store::{outline, parts};
+use crate::store::{outline, parts, symbols};
+use crate::types::syntax::by_chunk::SymbolsByChunk;
 use crate::types::{DocumentId, SegmentId};
 
 /// A segment is closed when its postings take that much memory: about 400 MB of text.
@@ -33,7 +34,7 @@ pub struct SegmentWriter {
     columns: SegmentColumns<'static>,
     /// Postings, in memory until the segment is closed.
     keyword_index: keyword::Writer,
-    /// Rows by file type, language, class and tag.
+    /// Rows by file type, language, class, tag and kinds of symbols.
     facets: FacetsWriter,
     /// Path of the last document.
     last_path: Option<String>,
@@ -121,6 +122,15 @@ impl SegmentWriter {
         for tag in &fields.tags {
             self.facets.add(Facet::Tag, tag, rows.clone());
         }
+        let symbols = &document.syntax.symbols;
+        if !symbols.is_empty() {
+            let mut by_chunk = SymbolsByChunk::new(symbols);
+            for (row, chunk) in (first_row..).zip(&prepared.chunks) {
+                for kind in by_chunk.kinds_of(chunk.span) {
+                    self.facets.add(Facet::Kind, kind.name(), row..row + 1);
+                }
+            }
+        }
         let place = Some((self.segment, rows));
         write_document(transaction, id, prepared, fields, place)?;
         self.columns.documents += 1;
@@ -157,7 +167,13 @@ pub fn write_document(
 ) -> Result<()> {
     let document = &prepared.document;
     let (segment, rows) = place.unwrap_or((SegmentId(NO_SEGMENT), 0..0));
-    outline::put(transaction, id, &document.outline)?;
+    symbols::put(transaction, id, &document.syntax.symbols)?;
+    if document.syntax.symbols.is_empty() {
+        outline::put(transaction, id, &document.outline)?;
+    } else {
+        // It follows from the symbols.
+        outline::remove(transaction, id)?;
+    }
     parts::put(transaction, id, &document.parts)?;
     let record = DocumentRecord {
         path: document.path.clone(),

@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::file_types;
 use crate::types::part::{self, Part, PartContent, PartKind};
+use crate::types::syntax::nesting;
 use crate::types::{
     Class, Document, Heading, Lines, Page, PageSource, Sheet, Slide, Span, Symbol, SymbolKind,
     Syntax, SyntaxCut, SyntaxFallback, line_ends,
@@ -23,7 +24,14 @@ pub(super) fn encode_fields(document: &Document) -> Vec<u8> {
         out.text(key);
         out.text(value);
     });
-    out.list(&document.outline, |out, heading| {
+    // The outline of a program follows from its symbols.
+    let is_derived = !document.syntax.symbols.is_empty();
+    let outline = if is_derived {
+        &[]
+    } else {
+        document.outline.as_slice()
+    };
+    out.list(outline, |out, heading| {
         out.bytes.push(heading.level);
         out.number(heading.start);
         out.number(heading.line);
@@ -41,12 +49,13 @@ fn encode_syntax(out: &mut Fields, syntax: &Syntax) {
         out.bytes.push(symbol.kind as u8);
         out.text(&symbol.name);
         out.text(&symbol.keyword);
-        out.text(&symbol.signature);
         out.option(symbol.parent);
         out.option(symbol.doc.map(|doc| doc.start));
         out.number(symbol.doc.map_or(0, |doc| doc.end));
         out.number(symbol.span.start);
         out.number(symbol.span.end);
+        out.number(symbol.head.start);
+        out.number(symbol.head.end);
         out.number(symbol.lines.first);
         out.number(symbol.lines.last);
         out.number(symbol.name_start);
@@ -148,7 +157,7 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
     if !language.is_empty() && language != known.language && !is_of_cells {
         return Err("an unknown language");
     }
-    let document = Document {
+    let mut document = Document {
         path: path.nfc().collect(),
         file_type,
         language,
@@ -161,6 +170,7 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
                 start: rest.number()?,
                 line: rest.number()?,
                 title: rest.text()?,
+                symbol: None,
             })
         })?,
         parts: rest.list(9, decode_part)?,
@@ -171,10 +181,13 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
     if !rest.rest.is_empty() {
         return Err("bytes behind its fields");
     }
-    match fault_in(&document) {
-        Some(fault) => Err(fault),
-        None => Ok(document),
+    if let Some(fault) = fault_in(&document) {
+        return Err(fault);
     }
+    if !document.syntax.symbols.is_empty() {
+        document.outline = nesting::outline(&document.syntax.symbols);
+    }
+    Ok(document)
 }
 
 fn decode_part(rest: &mut Reader<'_>) -> Result<Part, Fault> {
@@ -208,18 +221,21 @@ fn decode_part(rest: &mut Reader<'_>) -> Result<Part, Fault> {
 }
 
 fn decode_syntax(rest: &mut Reader<'_>) -> Result<Syntax, Fault> {
-    let symbols = rest.list(43, |rest| {
+    let symbols = rest.list(47, |rest| {
         Ok(Symbol {
             kind: SymbolKind::from_number(rest.byte()?).ok_or("an unknown kind of symbol")?,
             name: rest.text()?,
             keyword: rest.text()?,
-            signature: rest.text()?,
             parent: rest.option()?,
             doc: {
                 let (start, end) = (rest.option()?, rest.number()?);
                 start.map(|start| Span { start, end })
             },
             span: Span {
+                start: rest.number()?,
+                end: rest.number()?,
+            },
+            head: Span {
                 start: rest.number()?,
                 end: rest.number()?,
             },
@@ -257,16 +273,15 @@ fn decode_syntax(rest: &mut Reader<'_>) -> Result<Syntax, Fault> {
 /// What the structure of a program must be, for the rooms that use it.
 fn fault_in_syntax(syntax: &Syntax, text: &str) -> Option<Fault> {
     let stands = |span: Span| text.get(span.start as usize..span.end as usize).is_some();
-    let is_right = |(position, symbol): (usize, &Symbol)| {
-        !symbol.name.trim().is_empty()
-            && symbol
-                .parent
-                .is_none_or(|parent| (parent as usize) < position)
-            && stands(symbol.span)
+    let is_right = |symbol: &Symbol| {
+        stands(symbol.span)
+            && stands(symbol.head)
             && symbol.doc.is_none_or(stands)
             && text.is_char_boundary(symbol.name_start as usize)
     };
-    if !syntax.symbols.iter().enumerate().all(is_right) {
+    let text_bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let is_nested = nesting::fault(&syntax.symbols, text_bytes).is_none();
+    if !is_nested || !syntax.symbols.iter().all(is_right) {
         return Some("symbols that do not stand in its text");
     }
     let starts = syntax.cuts.iter().map(|cut| cut.at);

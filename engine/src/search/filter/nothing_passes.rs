@@ -86,6 +86,7 @@ fn without(filters: &Filters, facet: Facet) -> (Filters, Vec<String>) {
                 .map(|class| class.name().to_owned())
                 .collect()
         }
+        Facet::Kind => Vec::new(),
     };
     (others, given)
 }

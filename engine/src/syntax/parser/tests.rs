@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::types::SymbolKind;
+use crate::types::syntax::nesting::hierarchy;
 
 fn parse(language: &str, path: &str, text: &str) -> Syntax {
     SyntaxParser::new(SyntaxOptions { uses: true }).parse(language, path, text)
@@ -20,8 +21,8 @@ fn shown(language: &str, path: &str, text: &str) -> Vec<String> {
                 symbol.lines.first,
                 symbol.lines.last,
                 symbol.kind,
-                syntax.hierarchy(position),
-                symbol.signature
+                hierarchy(&syntax.symbols, position),
+                symbol.signature(text)
             )
         })
         .collect()

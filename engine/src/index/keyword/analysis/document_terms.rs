@@ -1,6 +1,7 @@
 //! The terms of one document, counted by chunk. Workers build these; the writer takes them.
 
 use super::interner::Interner;
+use super::symbol_terms::SymbolTerm;
 use super::term_counters::{Slot, TermCounters};
 use super::tokenizer::Analyser;
 
@@ -182,6 +183,19 @@ impl<'a> DocumentTermsBuilder<'a> {
                 add_count(&mut self.document.counts, slot, chunk, local, times);
                 self.length = self.length.saturating_add(times);
             }
+        }
+    }
+
+    /// Says that the open chunk defines or calls something of that name. Its length stays as it is.
+    pub fn add_symbol(&mut self, kind: SymbolTerm, name: &str) {
+        let (terms, counters) = self.analyser.counting();
+        let (term, _) = terms.number(kind.of(name).as_bytes());
+        let chunk = counters.chunk;
+        if let Some(slot) = enter(counters, terms, &mut self.document, term)
+            && slot.chunk != chunk
+        {
+            let local = slot.local;
+            add_count(&mut self.document.counts, slot, chunk, local, 1);
         }
     }
 

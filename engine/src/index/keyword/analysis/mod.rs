@@ -6,5 +6,6 @@ pub(super) mod script_class;
 pub(super) mod segmenter;
 pub(super) mod stemming;
 pub(super) mod stop_words;
+pub(super) mod symbol_terms;
 mod term_counters;
 pub(super) mod tokenizer;

@@ -144,8 +144,8 @@ impl Analyser {
     }
 
     /// The terms by number, and their counters.
-    pub(crate) fn counting(&mut self) -> (&Interner, &mut TermCounters) {
-        (&self.term_interner, &mut self.counters)
+    pub(crate) fn counting(&mut self) -> (&mut Interner, &mut TermCounters) {
+        (&mut self.term_interner, &mut self.counters)
     }
 
     /// Clears the caches when they have grown too large. Invalidates term numbers.

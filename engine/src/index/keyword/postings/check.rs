@@ -1,10 +1,13 @@
 //! Checks a keyword index for contradictions, for `kb verify --deep`.
 
+use roaring::RoaringBitmap;
+
 use super::block::PART_BLOCKS;
 use super::encoding::MAX_NUMBER;
 use super::list::{Postings, PostingsKind};
 use super::reader::Reader;
 use crate::error::{Error, Result};
+use crate::index::keyword::analysis::symbol_terms::{DefinitionSum, SymbolTerm};
 use crate::index::keyword::bm25::impact;
 
 /// A stored impact may exceed the true one by this factor: implementations may round differently,
@@ -15,13 +18,14 @@ const ROUNDING: f32 = 1e-6;
 ///
 /// Terms ascend and are text; every list decodes, its rows ascend and are rows of the segment; no
 /// block claims a higher impact than its postings have, which would make a search lose hits; the
-/// frequencies of each row add up to its length; lengths and terms add up to those of the record.
+/// frequencies of words of each row add up to its length; lengths and terms add up to those of the record. Returns the
+/// sum of all definitions in rows that are not `deleted`.
 ///
 /// Reads every byte once. Takes 12 bytes of memory a row.
 ///
 /// # Errors
 /// [`Error::Damaged`] naming the first contradiction.
-pub fn check(reader: &Reader<'_>) -> Result<()> {
+pub fn check(reader: &Reader<'_>, deleted: Option<&RoaringBitmap>) -> Result<DefinitionSum> {
     let lengths = reader.fieldnorms().all()?;
     let total: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
     if total != reader.total_length() {
@@ -34,8 +38,9 @@ pub fn check(reader: &Reader<'_>) -> Result<()> {
         mean_length: reader.written_mean_length(),
         sums: vec![0; lengths.len()],
         lengths,
-        cut: roaring::RoaringBitmap::new(),
+        cut: RoaringBitmap::new(),
     };
+    let mut definitions = DefinitionSum::default();
     let mut terms = reader.terms();
     while let Some(info) = terms.advance()? {
         let name = |error: Error| match error {
@@ -49,9 +54,21 @@ pub fn check(reader: &Reader<'_>) -> Result<()> {
             return Err(name(Error::damaged("a term is not text")));
         }
         let list = reader.open(info).map_err(name)?;
-        rows.add_list(reader, &list).map_err(name)?;
+        let symbol = SymbolTerm::read(terms.term());
+        rows.add_list(reader, &list, symbol.is_some())
+            .map_err(name)?;
+        if let Some((SymbolTerm::Definition, _)) = symbol {
+            reader.cursor(&list)?.for_each_block(|rows, _, _| {
+                let live = rows
+                    .iter()
+                    .filter(|row| deleted.is_none_or(|it| !it.contains(**row)));
+                live.for_each(|row| definitions.add(terms.term(), *row));
+                Ok(())
+            })?;
+        }
     }
-    rows.compare()
+    rows.compare()?;
+    Ok(definitions)
 }
 
 /// Lengths and frequency sums of the rows of the segment.
@@ -63,11 +80,17 @@ struct RowSums {
     /// Sum of the frequencies of each row.
     sums: Vec<u64>,
     /// Rows with a frequency at the limit, whose true frequency may be higher.
-    cut: roaring::RoaringBitmap,
+    cut: RoaringBitmap,
 }
 
 impl RowSums {
-    fn add_list(&mut self, reader: &Reader<'_>, list: &Postings<'_>) -> Result<()> {
+    /// Adds the frequencies of a list; those of a symbol term are 1 and count in no length.
+    fn add_list(
+        &mut self,
+        reader: &Reader<'_>,
+        list: &Postings<'_>,
+        is_symbol: bool,
+    ) -> Result<()> {
         let directory = match list.kind {
             PostingsKind::Blocks { directory, .. } => directory,
             PostingsKind::Single { .. } | PostingsKind::Short(_) => &[],
@@ -90,7 +113,12 @@ impl RowSums {
                     let length = self.lengths.get(*row as usize);
                     let length = length.ok_or_else(|| Error::damaged("a posting has no row"))?;
                     least = least.min(impact(*frequency, *length, self.mean_length));
-                    if let Some(sum) = self.sums.get_mut(*row as usize) {
+                    if is_symbol && *frequency != 1 {
+                        return Err(Error::damaged("a symbol term has a frequency"));
+                    }
+                    if let Some(sum) = self.sums.get_mut(*row as usize)
+                        && !is_symbol
+                    {
                         *sum += u64::from(*frequency);
                     }
                     if *frequency == MAX_NUMBER {

@@ -17,6 +17,8 @@
 //! Lists are stored in the order of the terms without gaps, so their lengths locate them. A term of
 //! one posting has no list: the posting is in the dictionary.
 
+use std::ops::ControlFlow;
+
 use super::encoding::{MAX_NUMBER, put_varint, take_bytes, take_varint};
 use crate::container::column::{ColumnRecord, ColumnView, ColumnWriter, ExtentSink};
 use crate::error::{Error, Result};
@@ -181,7 +183,7 @@ pub(crate) fn find(
     find_in_block(block, term)
 }
 
-/// Calls `each` with every term from `from` on, ascending, and the location of its postings.
+/// Calls `each` with every term from `from` on, ascending, and the location of its postings, until it breaks.
 ///
 /// Parts, blocks and lists must follow each other without gaps, so that no byte is read twice.
 ///
@@ -191,7 +193,7 @@ pub(crate) fn for_each_from(
     parts: &[DictionaryPart],
     column: &ColumnView<'_>,
     from: &[u8],
-    mut each: impl FnMut(&[u8], TermInfo) -> Result<()>,
+    mut each: impl FnMut(&[u8], TermInfo) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let damaged = || Error::damaged("parts of the term dictionary do not follow each other");
     let after = parts.partition_point(|part| part.first_term.as_slice() <= from);
@@ -225,8 +227,8 @@ pub(crate) fn for_each_from(
                 if let TermInfo::List { len_bytes, .. } = info {
                     position = position.checked_add(len_bytes).ok_or_else(damaged)?;
                 }
-                if term.as_slice() >= from {
-                    each(&term, info)?;
+                if term.as_slice() >= from && each(&term, info)?.is_break() {
+                    return Ok(());
                 }
             }
             next_list = Some(position);

@@ -7,6 +7,8 @@
 //! nanoseconds for each bigram, and some nanoseconds for each posting of those that have one of the
 //! characters. Memory: some tens of bytes for each row that has one.
 
+use std::ops::ControlFlow;
+
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
@@ -39,12 +41,12 @@ impl Reader<'_> {
             from.as_bytes(),
             |term, info| {
                 let Ok(term) = std::str::from_utf8(term) else {
-                    return Ok(());
+                    return Ok(ControlFlow::Continue(()));
                 };
                 let mut of_term = term.chars();
                 let (first, second) = (of_term.next(), of_term.next());
                 if of_term.next().is_some() {
-                    return Ok(());
+                    return Ok(ControlFlow::Continue(()));
                 }
                 for (character, counts) in characters.iter().zip(&mut counts) {
                     let (begins, ends) = (first == Some(*character), second == Some(*character));
@@ -61,7 +63,7 @@ impl Reader<'_> {
                         Ok(())
                     })?;
                 }
-                Ok(())
+                Ok(ControlFlow::Continue(()))
             },
         )?;
         let sorted = counts.into_iter().map(|counts| {

@@ -16,8 +16,8 @@ use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord, Settings};
-use crate::store::{documents, outline, parts};
-use crate::types::{DocumentId, Heading, Part};
+use crate::store::{documents, outline, parts, symbols};
+use crate::types::{DocumentId, Heading, Part, Symbol};
 
 /// What is read and written while a file is sealed.
 struct Sealing<'s, 'b> {
@@ -40,10 +40,13 @@ impl Sealing<'_, '_> {
         transaction: &mut Transaction<'_>,
         old: DocumentId,
         mut record: DocumentRecord,
-        (outline, parts): (&[Heading], &[Part]),
+        (outline, parts, symbols): (&[Heading], &[Part], &[Symbol]),
     ) -> Result<()> {
         let new = self.manifest.next_document_id()?;
-        outline::put(transaction, new, outline)?;
+        if symbols.is_empty() {
+            outline::put(transaction, new, outline)?;
+        }
+        symbols::put(transaction, new, symbols)?;
         parts::put(transaction, new, parts)?;
         if record.rows == 0 {
             (record.segment, record.first_row) = (NO_SEGMENT, 0);
@@ -147,7 +150,8 @@ pub(super) fn write(
         done.files_done += 1;
         done.bytes_done += u64::from(record.text_bytes);
         let parts = catalog.parts.get(snapshot, old, record.text_bytes)?;
-        sealing.push(transaction, old, record, (&outline, &parts))?;
+        let symbols = catalog.symbols.get(snapshot, old, record.text_bytes)?;
+        sealing.push(transaction, old, record, (&outline, &parts, &symbols))?;
         reporter.report(done)?;
         Ok(ControlFlow::Continue(()))
     })?;

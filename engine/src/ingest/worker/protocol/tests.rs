@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::types::syntax::nesting;
 use crate::types::{
     Class, Heading, Lines, Page, PageSource, Part, PartContent, Sheet, Slide, Span, Symbol,
     SymbolKind, Syntax, SyntaxCut, SyntaxFallback,
@@ -55,6 +56,7 @@ fn document(kind: u8) -> Document {
             title: "One".to_owned(),
             start: 0,
             line: 1,
+            symbol: None,
         }],
         line_numbers: Vec::new(),
         parts: vec![
@@ -84,6 +86,7 @@ fn with_bookmarks() -> Document {
         title: title.to_owned(),
         start,
         line,
+        symbol: None,
     };
     Document {
         outline: vec![bookmark("Two", 4, 2), bookmark("One", 0, 1)],
@@ -97,10 +100,10 @@ fn with_syntax() -> Document {
         kind: SymbolKind::Class,
         name: name.to_owned(),
         keyword: "class".to_owned(),
-        signature: format!("class {name}"),
         parent,
         doc: (start == 0).then_some(Span { start: 0, end: 3 }),
         span: Span { start, end: 4 },
+        head: Span { start, end: start },
         lines: Lines { first: 1, last: 2 },
         name_start: start,
     };
@@ -109,12 +112,14 @@ fn with_syntax() -> Document {
         depth,
         is_attached: depth > 0,
     };
+    let symbols = vec![symbol("A", 0, None), symbol("B", 4, Some(0))];
     Document {
+        outline: nesting::outline(&symbols),
         file_type: "python".to_owned(),
         language: "python".to_owned(),
         parts: Vec::new(),
         syntax: Syntax {
-            symbols: vec![symbol("A", 0, None), symbol("B", 4, Some(0))],
+            symbols,
             cuts: vec![cut(0, 0), cut(4, u16::MAX)],
             uses: Vec::new(),
             fallback: Some(SyntaxFallback::TooLarge(7)),

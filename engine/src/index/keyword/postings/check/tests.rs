@@ -26,7 +26,7 @@ fn long() -> Index {
 }
 
 fn refusal(index: &Index) -> String {
-    let error = index.try_reader().and_then(|reader| check(&reader));
+    let error = index.try_reader().and_then(|reader| check(&reader, None));
     let error = error.unwrap_err();
     assert_eq!(error.code(), "DAMAGED");
     error.to_string()
@@ -35,9 +35,9 @@ fn refusal(index: &Index) -> String {
 #[test]
 fn what_a_writer_wrote_passes() {
     for documents in [vec![], prose(1, 1, 3), prose(2, 5000, 9000)] {
-        check(&Index::of(&documents).reader()).unwrap();
+        check(&Index::of(&documents).reader(), None).unwrap();
     }
-    check(&long().reader()).unwrap();
+    check(&long().reader(), None).unwrap();
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn frequencies_that_were_cut_at_their_limit_pass() {
         builder.end_chunk();
     }
     let mut index = Index::of(&[builder.finish()]);
-    check(&index.reader()).unwrap();
+    check(&index.reader(), None).unwrap();
     let at = index.extents[2][0].len() - 4;
     index.extents[2][0][at] += 1;
     index.record.total_length += 1;
@@ -86,7 +86,7 @@ fn a_raised_impact_and_one_that_is_no_number_are_named() {
         index.extents[1][0][3 + 16 + 4 + 1] = high;
         index.extents[1][0][3 + 16 + 4] = 0xc0;
         if ok {
-            check(&index.reader()).unwrap();
+            check(&index.reader(), None).unwrap();
             continue;
         }
         let message = refusal(&index);
@@ -126,7 +126,7 @@ fn by_hand(lengths: &[u32], terms: &[(&[u8], &[u32], &[u32])]) -> Index {
 #[test]
 fn a_missing_term_is_named() {
     let good: [(&[u8], &[u32], &[u32]); 2] = [(b"one", &[0, 1], &[1, 2]), (b"two", &[1], &[3])];
-    check(&by_hand(&[1, 5], &good).reader()).unwrap();
+    check(&by_hand(&[1, 5], &good).reader(), None).unwrap();
     let message = refusal(&by_hand(&[1, 5], &good[..1]));
     assert!(message.contains("frequencies of row 1"), "{message}");
     let message = refusal(&by_hand(&[1, 4], &good));
@@ -171,7 +171,7 @@ fn with_dictionary(first_term: &[u8], part: &[u8], terms: u64) -> Index {
 fn each_lie_of_a_dictionary_is_named() {
     // One block at byte 8, of the list at 0: "ab" with the list of 3 bytes.
     let good = [1, 0, 0, 0, 8, 0, 0, 0, 0, 0x01, b'a', b'b', 6];
-    check(&with_dictionary(b"ab", &good, 1).reader()).unwrap();
+    check(&with_dictionary(b"ab", &good, 1).reader(), None).unwrap();
     let lie = |at: usize, with: &[u8], first_term: &[u8], what: &str| {
         let part = [&good[..at], with].concat();
         let message = refusal(&with_dictionary(first_term, &part, 1));
@@ -226,6 +226,6 @@ proptest! {
             let at = at.index(extent.len());
             extent[at] = value;
         }
-        let _ = index.try_reader().and_then(|reader| check(&reader));
+        let _ = index.try_reader().and_then(|reader| check(&reader, None));
     }
 }

@@ -1,12 +1,12 @@
 //! What stands before the body of a symbol, on one line.
 
 /// Bytes of a signature.
-pub(super) const MAX_SIGNATURE_BYTES: usize = 200;
+const MAX_SIGNATURE_BYTES: usize = 200;
 /// Bytes that are read for it.
 const MAX_READ_BYTES: usize = 2000;
 
 /// The words of `head` with single spaces between them, without the sign that opens the body.
-pub(super) fn signature(head: &str) -> String {
+pub fn signature(head: &str) -> String {
     let head = head.get(..head.floor_char_boundary(MAX_READ_BYTES));
     let mut line = String::new();
     for word in head.unwrap_or_default().split_whitespace() {

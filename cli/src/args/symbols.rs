@@ -1,0 +1,96 @@
+//! The flags of `kb symbols`.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use kb_engine::{Filters, SymbolKind, SymbolRelation};
+
+use super::flags::{JsonFlag, PageFlags};
+
+/// List the definitions of programs: functions, classes, types, constants
+///
+/// One line each, sorted by path and line: PATH:LINES, kind, the symbols that hold it and its own label, signature. A
+/// document has symbols when its language is parsed; `kb outline DOCUMENT` lists those of one.
+///
+/// --uses and --used-by compare names, not what the compiler makes of them: another function of the same name counts as
+/// well, what is called through another name does not.
+#[derive(Debug, Args)]
+#[command(after_help = SYMBOLS_EXAMPLES)]
+pub(crate) struct SymbolsArguments {
+    /// The .kb file
+    ///
+    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
+    /// parent folder that has one.
+    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) operand: Option<PathBuf>,
+
+    /// The same, as a flag
+    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath, conflicts_with = "operand")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Only symbols of this kind (repeatable)
+    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    pub(crate) kind: Vec<SymbolKind>,
+
+    /// Only symbols whose name matches, in upper or lower case; `*` stands for any characters, `?` for one
+    ///
+    /// A name matches whole or by its last part: `bar` finds `Foo::bar`. Quote patterns to keep the shell from
+    /// expanding them.
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) name: Option<String>,
+
+    /// Only this programming language: rust, python, or a short name (repeatable)
+    #[arg(long, value_name = "LANG")]
+    pub(crate) lang: Vec<String>,
+
+    /// Only documents whose path matches, for example `src/**/*.rs` (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) path: Vec<String>,
+
+    /// Only symbols that use this name, such as the callers of a function, with the lines that have it
+    #[arg(long, value_name = "NAME", conflicts_with = "used_by")]
+    pub(crate) uses: Option<String>,
+
+    /// Only symbols whose name stands in the definition of NAME: what it calls, and types that it names
+    #[arg(long, value_name = "NAME")]
+    pub(crate) used_by: Option<String>,
+
+    /// Maximum number of symbols
+    #[arg(short, long = "limit", value_name = "N", default_value_t = 100)]
+    pub(crate) k: usize,
+
+    #[command(flatten)]
+    pub(crate) page: PageFlags,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const SYMBOLS_EXAMPLES: &str = "\
+Examples:
+  kb symbols --name 'parse_*'                   functions, methods and constants of such names
+  kb symbols --kind class --kind struct --name '*Handler'
+  kb symbols --lang python --path 'src/**' --kind function
+  kb symbols --uses parse_header                who calls parse_header, and where
+  kb symbols --used-by parse_header             what parse_header calls";
+
+impl SymbolsArguments {
+    pub(crate) fn filters(&self) -> Filters {
+        Filters::new().languages(&self.lang).paths(&self.path)
+    }
+
+    pub(crate) fn relation(&self) -> Option<SymbolRelation> {
+        match (&self.uses, &self.used_by) {
+            (Some(name), _) => Some(SymbolRelation::Uses(name.clone())),
+            (None, Some(name)) => Some(SymbolRelation::UsedBy(name.clone())),
+            (None, None) => None,
+        }
+    }
+}
+
+/// Reads the name of a kind.
+fn kinds() -> impl TypedValueParser<Value = SymbolKind> {
+    PossibleValuesParser::new(SymbolKind::ALL.map(SymbolKind::name))
+        .try_map(|name| SymbolKind::from_name(&name).ok_or("no kind of that name"))
+}

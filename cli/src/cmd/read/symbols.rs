@@ -1,0 +1,131 @@
+//! `kb symbols`: the definitions of programs.
+
+use kb_engine::{FoundSymbol, SymbolsRequest, SymbolsResponse};
+
+use crate::args::SymbolsArguments;
+use crate::cmd::opened::{Opened, Rest, show_rest};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::output::format::{plural, shell_word};
+use crate::output::json::Object;
+
+/// Lines of uses that are printed of one symbol.
+const SHOWN_USES: usize = 10;
+
+pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let given = arguments.file.as_deref().or(arguments.operand.as_deref());
+    let opened = Opened::new("kb symbols", given)?;
+    let mut request = SymbolsRequest::new()
+        .kinds(arguments.kind.iter().copied())
+        .filters(arguments.filters())
+        .k(arguments.k)
+        .page(arguments.page.page());
+    request.name.clone_from(&arguments.name);
+    request.relation = arguments.relation();
+    let response = opened.ask(opened.kb.symbols(&request))?;
+    for warning in &response.warnings {
+        output.warning(warning);
+    }
+    if !response.has_symbols {
+        output.note("no document of the file has symbols");
+        output.hint(&format!(
+            "it holds no programs, or was made before format 0.9: `kb index FOLDER -o {} --rebuild` reads all files again",
+            shell_word(&opened.file)
+        ));
+        return Ok(Exit::Nothing);
+    }
+    for symbol in &response.symbols {
+        if arguments.json.json {
+            output.json(object(symbol))?;
+        } else {
+            let line = shown(symbol, output);
+            output.line(&line)?;
+        }
+    }
+    tell_rest(arguments, &response, output)?;
+    Ok(if response.symbols.is_empty() {
+        Exit::Nothing
+    } else {
+        Exit::Found
+    })
+}
+
+/// How many there are, and what was not listed.
+fn tell_rest(
+    arguments: &SymbolsArguments,
+    response: &SymbolsResponse,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let is_empty = response.symbols.is_empty();
+    let name = arguments.uses.as_deref();
+    if is_empty {
+        output.note(match name {
+            Some(_) => "no symbol uses that name",
+            None => "no symbol matches",
+        });
+    } else if !arguments.json.json && response.total > response.symbols.len() as u64 {
+        output.note(&format!("{} in all", plural(response.total, "symbol")));
+    }
+    if let (Some(name), 1..) = (name, response.uses_outside) {
+        let lines = plural(response.uses_outside, "line");
+        output.note(&format!("{lines} outside of symbols have the name"));
+        output.hint(&format!(
+            "`kb search --mode regex -w -F {}` lists all lines",
+            shell_word(name)
+        ));
+    }
+    if response.symbols.next.is_some() || arguments.page.is_given() {
+        show_rest(arguments.json.json, &Rest::from(&response.symbols), output)?;
+    }
+    Ok(())
+}
+
+/// `src/a.rs:12-40  method  impl Foo > fn bar  pub fn bar(&self) -> u8`.
+fn shown(symbol: &FoundSymbol, output: &Output) -> String {
+    let style = output.stdout_style();
+    let lines = symbol.lines;
+    let range = if lines.first == lines.last {
+        lines.first.to_string()
+    } else {
+        format!("{}-{}", lines.first, lines.last)
+    };
+    let place = format!(
+        "{}:{}",
+        style.path(&output.name(&symbol.document)),
+        style.line_number(&range)
+    );
+    let hierarchy = style.strong(&output.name(&symbol.hierarchy));
+    let mut line = format!("{place}  {}  {hierarchy}", symbol.kind);
+    // A struct or constant is often its label already.
+    if !symbol.signature.is_empty() && !symbol.hierarchy.ends_with(&symbol.signature) {
+        line.push_str("  ");
+        line.push_str(&output.name(&symbol.signature));
+    }
+    if !symbol.uses.is_empty() {
+        let numbers = symbol.uses.iter().take(SHOWN_USES).map(u32::to_string);
+        let numbers: Vec<String> = numbers.collect();
+        let more = symbol.uses.len().saturating_sub(SHOWN_USES);
+        let more = if more > 0 { ", ..." } else { "" };
+        line.push_str(&format!("\n    used in line {}{more}", numbers.join(", ")));
+    }
+    line
+}
+
+fn object(symbol: &FoundSymbol) -> Object {
+    let object = Object::new()
+        .field("document", &*symbol.document)
+        .field("handle", &*symbol.handle)
+        .field("start_line", symbol.lines.first)
+        .field("end_line", symbol.lines.last)
+        .field("kind", symbol.kind.name())
+        .field("name", &*symbol.name)
+        .field("hierarchy", &*symbol.hierarchy)
+        .field("signature", &*symbol.signature)
+        .field("language", &*symbol.language);
+    if symbol.uses.is_empty() {
+        object
+    } else {
+        object.field("used_in_lines", symbol.uses.clone())
+    }
+}

@@ -1,0 +1,102 @@
+//! Terms that no word has: what a chunk of a program defines and calls.
+//!
+//! A symbol term is a byte below the space, then a name in lower case. It lies before all words in the dictionary, has
+//! the frequency 1 wherever it is, and counts in no length of a chunk, so words are ranked as without it.
+
+/// What a symbol term says of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum SymbolTerm {
+    /// The name of a symbol of that name begins in it.
+    Definition = 1,
+    /// It calls what has that name.
+    Call = 2,
+}
+
+/// Bytes of a name in a term; longer ones are cut.
+const MAX_NAME_BYTES: usize = 200;
+
+impl SymbolTerm {
+    /// The term of a name, in any case.
+    pub fn of(self, name: &str) -> String {
+        let mut term = String::with_capacity(name.len() + 1);
+        term.push(char::from(self as u8));
+        term.extend(name.chars().flat_map(char::to_lowercase));
+        term.truncate(term.floor_char_boundary(MAX_NAME_BYTES + 1));
+        term
+    }
+
+    /// What a term of the dictionary is, and the name in it; `None` for words.
+    pub fn read(term: &[u8]) -> Option<(SymbolTerm, &[u8])> {
+        match term.split_first() {
+            Some((1, name)) => Some((SymbolTerm::Definition, name)),
+            Some((2, name)) => Some((SymbolTerm::Call, name)),
+            _ => None,
+        }
+    }
+}
+
+/// The names by which a symbol is found: its whole name and, where that is another one, what stands behind its last
+/// `::`, `.`, `#`, `/` or `:`.
+pub fn searched_names(name: &str) -> impl Iterator<Item = &str> {
+    let last = last_name(name);
+    let whole = (last.len() < name.len()).then_some(name);
+    whole.into_iter().chain([last])
+}
+
+/// The last part of a name: `bar` of `Foo::bar`, `a.bar` and `foo/bar`.
+fn last_name(name: &str) -> &str {
+    let last = name.rsplit([':', '.', '#', '/']).next();
+    let is_name = |last: &&str| last.chars().any(|c| c.is_alphanumeric() || c == '_');
+    last.filter(is_name).unwrap_or(name)
+}
+
+/// Sums the rows of definitions, in any order: what two places say of them can be compared without holding either.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DefinitionSum {
+    rows: u64,
+    hashes: u64,
+}
+
+impl DefinitionSum {
+    /// Adds a row of a term.
+    pub fn add(&mut self, term: &[u8], row: u32) {
+        let hash = xxhash_rust::xxh3::xxh3_64_with_seed(term, u64::from(row));
+        self.rows = self.rows.wrapping_add(1);
+        self.hashes = self.hashes.wrapping_add(hash);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_whole_and_by_its_last_part() {
+        for (name, found) in [
+            ("bar", &["bar"] as &[&str]),
+            ("Foo::bar", &["Foo::bar", "bar"]),
+            ("a.b", &["a.b", "b"]),
+            ("operator/", &["operator/"]),
+            ("a::", &["a::"]),
+            ("..", &[".."]),
+            ("Clone for Foo<T>", &["Clone for Foo<T>"]),
+        ] {
+            let names: Vec<&str> = searched_names(name).collect();
+            assert_eq!(names, found, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_term_reads_back_and_is_no_word() {
+        let term = SymbolTerm::Definition.of("Gr\u{d6}\u{df}e");
+        assert_eq!(term, "\u{1}gr\u{f6}\u{df}e");
+        let read = SymbolTerm::read(term.as_bytes());
+        assert_eq!(
+            read,
+            Some((SymbolTerm::Definition, "gr\u{f6}\u{df}e".as_bytes()))
+        );
+        assert_eq!(SymbolTerm::read(b"word"), None);
+        assert!(SymbolTerm::Call.of(&"\u{e9}".repeat(500)).len() <= MAX_NAME_BYTES + 1);
+    }
+}

@@ -1,0 +1,14 @@
+//! Definitions of programs: by kind and name, and by who uses them. Beside the stages of a search, as `regex` is.
+//!
+//! Rows come from the keyword index and the facets, symbols from the records of their documents, uses from the text of
+//! these rows. Nothing is ranked.
+
+mod lookup;
+mod request;
+mod response;
+mod run;
+mod uses;
+
+pub use request::{SymbolRelation, SymbolsRequest};
+pub use response::{FoundSymbol, SymbolsResponse};
+pub(crate) use run::symbols;

@@ -1,0 +1,205 @@
+//! Request -> rows -> symbols -> one page.
+
+use std::collections::BTreeMap;
+
+use roaring::RoaringBitmap;
+
+use crate::error::Result;
+use crate::paging::{Budget, CursorScope};
+use crate::search::filter::rows::live_rows_of;
+use crate::search::plan::filtered;
+use crate::search::sources::{Source, Sources};
+use crate::search::symbols::lookup::{DocumentRows, Wanted, documents, text_of};
+use crate::search::symbols::request::{SymbolRelation, SymbolsRequest};
+use crate::search::symbols::response::{FoundSymbol, SymbolsResponse};
+use crate::search::symbols::uses::{UsedNames, Uses, called_names, symbols_of, used_by, uses_of};
+use crate::store::handles;
+use crate::types::Symbol;
+use crate::types::syntax::nesting::hierarchy;
+use crate::types::syntax::signature;
+
+/// Bytes that the numbers and field names of a symbol count as in a token budget.
+const SYMBOL_OVERHEAD_BYTES: u64 = 100;
+
+/// Bytes that a line of a use counts as.
+const LINE_BYTES: u64 = 6;
+
+/// Answers a request to one file.
+///
+/// # Errors
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for what the request gets wrong,
+/// [`Error::InvalidCursor`](crate::Error::InvalidCursor) and [`Error::StaleCursor`](crate::Error::StaleCursor) for a
+/// continuation of something else, [`Error::Damaged`](crate::Error::Damaged) for what the file gets wrong.
+pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<SymbolsResponse> {
+    request.validate()?;
+    let commit = [(file.uuid, file.catalog.manifest.generation)];
+    let scope = CursorScope::new("symbols", &commit, request.fingerprint());
+    let start = scope.start(&request.page)?;
+    let files = [*file];
+    let sources = Sources::bind(&files)?;
+    let mut warnings = Vec::new();
+    let rows = filtered(&sources, &request.filters, &mut warnings)?;
+    let mut rows = rows.unwrap_or_else(|| live_rows_of(&sources));
+    let wanted = Wanted {
+        kinds: request.kinds.clone(),
+        name: request.name_pattern()?,
+    };
+    let mut uses = Uses::default();
+    let mut related = Related::All;
+    if let (Some(relation), Some(name)) = (&request.relation, request.related_name()?) {
+        let (names, is_defined) = called_names(&sources, &name)?;
+        if !is_defined {
+            warnings.push(format!("no symbol of the file has the name {name}"));
+        }
+        match relation {
+            SymbolRelation::Uses(_) => {
+                uses = uses_of(&sources, &names, rows.clone())?;
+                related = Related::Uses;
+            }
+            SymbolRelation::UsedBy(_) => related = Related::UsedBy(used_by(&sources, &name)?),
+        }
+        if uses.is_cut {
+            warnings.push("not all text was read: the name is too common; use filters".to_owned());
+        }
+    }
+    let mut page = Page {
+        request,
+        start,
+        seen: 0,
+        items: Vec::new(),
+        budget: Budget::of_list(&request.page),
+        next: None,
+    };
+    if let Related::Uses = related {
+        page.take_using(&sources, &wanted, &rows, &uses)?;
+    } else {
+        wanted.keep_rows(&sources, &mut rows)?;
+        for document in documents(&sources, &rows)? {
+            let symbols = symbols_of(&sources, &document)?;
+            let mut numbered = symbols.iter().enumerate().filter(|(_, symbol)| {
+                wanted.has(symbol)
+                    && match &related {
+                        Related::UsedBy(names) => names.has(symbol, &document.record.language),
+                        _ => true,
+                    }
+            });
+            numbered.try_for_each(|(position, _)| {
+                page.take(&sources, &document, &symbols, position, &[])
+            })?;
+        }
+    }
+    if start > 0 && page.items.is_empty() {
+        return Err(CursorScope::out_of_range());
+    }
+    Ok(SymbolsResponse {
+        total: page.seen,
+        symbols: page.budget.paged(page.items, &scope, page.next),
+        uses_outside: uses.outside,
+        has_symbols: file.catalog.symbols.has_any(file.snapshot)?,
+        warnings,
+    })
+}
+
+/// Which symbols a relation leaves.
+enum Related {
+    All,
+    /// Those that use a name.
+    Uses,
+    /// Those of these names, which the definitions of a name use.
+    UsedBy(UsedNames),
+}
+
+/// The symbols of one page, and how many there are on all.
+struct Page<'r> {
+    request: &'r SymbolsRequest,
+    /// Symbols on earlier pages.
+    start: u64,
+    seen: u64,
+    items: Vec<FoundSymbol>,
+    budget: Budget,
+    /// Where the next page begins.
+    next: Option<u64>,
+}
+
+impl Page<'_> {
+    /// Takes the symbols that use a name.
+    fn take_using(
+        &mut self,
+        sources: &Sources<'_>,
+        wanted: &Wanted,
+        rows: &[RoaringBitmap],
+        uses: &Uses,
+    ) -> Result<()> {
+        let mut by_path: BTreeMap<&str, Vec<(usize, &[u32])>> = BTreeMap::new();
+        for ((path, position), lines) in &uses.by_symbol {
+            let of_path = by_path.entry(path).or_default();
+            of_path.push((*position, lines));
+        }
+        for document in documents(sources, rows)? {
+            let Some(positions) = by_path.get(document.record.path.as_str()) else {
+                continue;
+            };
+            let symbols = symbols_of(sources, &document)?;
+            for (position, lines) in positions {
+                if symbols
+                    .get(*position)
+                    .is_some_and(|symbol| wanted.has(symbol))
+                {
+                    self.take(sources, &document, &symbols, *position, lines)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a symbol, and takes it where it belongs to this page and fits.
+    fn take(
+        &mut self,
+        sources: &Sources<'_>,
+        document: &DocumentRows,
+        symbols: &[Symbol],
+        position: usize,
+        uses: &[u32],
+    ) -> Result<()> {
+        let number = self.seen;
+        self.seen += 1;
+        if number < self.start || self.next.is_some() {
+            return Ok(());
+        }
+        if self.items.len() >= self.request.k {
+            self.next = Some(number);
+            return Ok(());
+        }
+        let Some(symbol) = symbols.get(position) else {
+            return Ok(());
+        };
+        let record = &document.record;
+        let head = text_of(sources, document, symbol.head)?;
+        let item = FoundSymbol {
+            document: record.path.clone(),
+            handle: handles::handle(&record.title, &record.path, &record.suffix),
+            language: record.language.clone(),
+            kind: symbol.kind,
+            name: symbol.name.clone(),
+            hierarchy: hierarchy(symbols, position),
+            signature: signature(&head),
+            lines: symbol.lines,
+            uses: uses.to_vec(),
+        };
+        let texts = [
+            &item.document,
+            &item.handle,
+            &item.name,
+            &item.hierarchy,
+            &item.signature,
+        ];
+        let texts: usize = texts.iter().map(|text| text.len()).sum();
+        let cost = texts as u64 + SYMBOL_OVERHEAD_BYTES + uses.len() as u64 * LINE_BYTES;
+        if self.budget.take(cost) {
+            self.items.push(item);
+        } else {
+            self.next = Some(number);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+//! Who uses whom, by name: rows that have a word from the keyword index, the word itself from their text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use roaring::RoaringBitmap;
+
+use crate::error::Result;
+use crate::index::keyword::{Analyser, SymbolTerm, searched_names};
+use crate::search::filter::rows::live_rows_of;
+use crate::search::sources::Sources;
+use crate::search::symbols::lookup::{DocumentRows, Wanted, documents, text_of};
+use crate::types::syntax::nesting::innermost;
+use crate::types::{NamePattern, Span, Symbol, line_ends};
+
+/// Bytes of text that are read at most to find who uses a name.
+const MAX_READ_BYTES: u64 = 256 << 20;
+
+/// Bytes that are read of the definitions of a name.
+const MAX_DEFINITION_BYTES: u64 = 4 << 20;
+
+/// Distinct identifiers that are looked up.
+const MAX_IDENTIFIERS: usize = 20_000;
+
+/// Lines of one symbol that are kept.
+const MAX_LINES: usize = 100;
+
+/// Where a name is used.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    /// Lines by path and position of the symbol.
+    pub(super) by_symbol: BTreeMap<(String, usize), Vec<u32>>,
+    /// Lines outside of symbols.
+    pub(super) outside: u64,
+    /// Whether text was left unread.
+    pub(super) is_cut: bool,
+}
+
+/// The names by which symbols are called that `name` finds: as it was asked for where that is one of them; without any
+/// such symbol as it was asked for. Whether there are such symbols comes second.
+pub(super) fn called_names(
+    sources: &Sources<'_>,
+    name: &NamePattern,
+) -> Result<(BTreeSet<String>, bool)> {
+    let wanted = Wanted {
+        name: Some(name.clone()),
+        kinds: Vec::new(),
+    };
+    let mut names = BTreeSet::new();
+    for (_, symbol) in definitions(sources, &wanted)? {
+        names.extend(searched_names(&symbol.name).last().map(str::to_owned));
+    }
+    let asked = name.to_string();
+    let asked = searched_names(&asked).last().unwrap_or_default().to_owned();
+    let is_defined = !names.is_empty();
+    if names.contains(&asked) || !is_defined {
+        names = BTreeSet::from([asked]);
+    }
+    Ok((names, is_defined))
+}
+
+/// All symbols of a kind and name, with their documents.
+fn definitions(sources: &Sources<'_>, wanted: &Wanted) -> Result<Vec<(DocumentRows, Symbol)>> {
+    let mut rows = live_rows_of(sources);
+    wanted.keep_rows(sources, &mut rows)?;
+    let mut found = Vec::new();
+    for document in documents(sources, &rows)? {
+        for symbol in symbols_of(sources, &document)? {
+            if wanted.has(&symbol) {
+                let owner = DocumentRows {
+                    rows: Vec::new(),
+                    record: document.record.clone(),
+                    ..document
+                };
+                found.push((owner, symbol));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The symbols of a document.
+pub(super) fn symbols_of(sources: &Sources<'_>, document: &DocumentRows) -> Result<Vec<Symbol>> {
+    let source = sources.source(sources.file_of(document.segment))?;
+    let table = &source.catalog.symbols;
+    table.get(source.snapshot, document.id, document.record.text_bytes)
+}
+
+/// What the definitions of a name use.
+#[derive(Debug, Default)]
+pub(super) struct UsedNames {
+    /// Identifiers in them that some symbol of the file has as its name.
+    names: BTreeSet<String>,
+    /// Languages of the definitions, each by the family that it calls: a word of another one is another name.
+    families: BTreeSet<String>,
+}
+
+impl UsedNames {
+    /// Whether a symbol of a program in that language is called by one of the names.
+    pub(super) fn has(&self, symbol: &Symbol, language: &str) -> bool {
+        let last = searched_names(&symbol.name).last();
+        self.families.contains(family(language)) && last.is_some_and(|it| self.names.contains(it))
+    }
+}
+
+/// The language that stands for those that call each other.
+fn family(language: &str) -> &str {
+    match language {
+        "cpp" => "c",
+        "typescript" | "tsx" | "jsx" => "javascript",
+        "kotlin" | "scala" | "groovy" => "java",
+        other => other,
+    }
+}
+
+/// The names of symbols that the definitions of a name use.
+pub(super) fn used_by(sources: &Sources<'_>, name: &NamePattern) -> Result<UsedNames> {
+    let wanted = Wanted {
+        name: Some(name.clone()),
+        kinds: Vec::new(),
+    };
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    let mut families = BTreeSet::new();
+    let mut read_bytes = 0;
+    for (document, symbol) in definitions(sources, &wanted)? {
+        if read_bytes > MAX_DEFINITION_BYTES || used.len() > MAX_IDENTIFIERS {
+            break;
+        }
+        sources.tick()?;
+        families.insert(family(&document.record.language).to_owned());
+        let text = text_of(sources, &document, symbol.span)?;
+        read_bytes += text.len() as u64;
+        // Where its own name stands is no use of it.
+        let own = symbol.name_start.saturating_sub(symbol.span.start) as usize;
+        let own = own..own + symbol.name.len();
+        let others = identifiers(&text).filter(|range| !own.contains(&range.start));
+        used.extend(others.filter_map(|range| text.get(range).map(str::to_owned)));
+    }
+    let indexes = sources.segments.iter().map(|bound| bound.keyword_index());
+    let indexes = indexes.collect::<Result<Vec<_>>>()?;
+    let mut names = BTreeSet::new();
+    for word in used.into_iter().take(MAX_IDENTIFIERS) {
+        for index in &indexes {
+            if index.has_symbol(SymbolTerm::Definition, &word)? {
+                names.insert(word);
+                break;
+            }
+        }
+    }
+    Ok(UsedNames { names, families })
+}
+
+/// Where names are used in the live rows of `rows`. Costs the reading of the rows that have the word.
+pub(super) fn uses_of(
+    sources: &Sources<'_>,
+    names: &BTreeSet<String>,
+    mut rows: Vec<RoaringBitmap>,
+) -> Result<Uses> {
+    keep_rows_with_words(sources, names, &mut rows)?;
+    let mut uses = Uses::default();
+    let mut read_bytes = 0;
+    for document in documents(sources, &rows)? {
+        let symbols = symbols_of(sources, &document)?;
+        if symbols.is_empty() {
+            continue;
+        }
+        let bound = sources.segment(document.segment)?;
+        let (chunks, mut blocks) = (bound.chunks(), bound.blocks()?);
+        for row in &document.rows {
+            sources.tick()?;
+            if read_bytes > MAX_READ_BYTES {
+                uses.is_cut = true;
+                return Ok(uses);
+            }
+            let at = chunks.get(*row)?.at;
+            let text = blocks.chunk(*row)?;
+            read_bytes += text.len() as u64;
+            let (mut line, mut counted) = (at.lines.first, 0);
+            let mut last_outside = None;
+            for range in identifiers(&text) {
+                let is_meant = text.get(range.clone()).is_some_and(|it| names.contains(it));
+                if !is_meant {
+                    continue;
+                }
+                line += line_ends(text.get(counted..range.start).unwrap_or_default());
+                counted = range.start;
+                let byte = at.span.start.saturating_add(range.start as u32);
+                if is_definition(&symbols, byte, names) {
+                    continue;
+                }
+                match innermost(&symbols, byte) {
+                    Some(position) => {
+                        let key = (document.record.path.clone(), position);
+                        let lines = uses.by_symbol.entry(key).or_default();
+                        if lines.last() != Some(&line) && lines.len() < MAX_LINES {
+                            lines.push(line);
+                        }
+                    }
+                    None if last_outside == Some(line) => {}
+                    None => {
+                        uses.outside += 1;
+                        last_outside = Some(line);
+                    }
+                }
+            }
+        }
+    }
+    Ok(uses)
+}
+
+/// Whether a symbol of one of these names has it at that byte.
+fn is_definition(symbols: &[Symbol], byte: u32, names: &BTreeSet<String>) -> bool {
+    let is_own = |symbol: &&Symbol| {
+        let name = Span {
+            start: symbol.name_start,
+            end: symbol.name_start.saturating_add(symbol.name.len() as u32),
+        };
+        let last = searched_names(&symbol.name).last();
+        name.start <= byte && byte < name.end && last.is_some_and(|last| names.contains(last))
+    };
+    let around = innermost(symbols, byte);
+    let around = around.and_then(|position| symbols.get(position));
+    around.filter(is_own).is_some() || {
+        // The name of a type may stand behind what it holds.
+        let mut named = symbols.iter().filter(|symbol| symbol.name_start <= byte);
+        named.any(|symbol| is_own(&symbol))
+    }
+}
+
+/// Leaves the rows that may have one of the words: those with its term. A word without one (a single letter) leaves all
+/// rows.
+fn keep_rows_with_words(
+    sources: &Sources<'_>,
+    names: &BTreeSet<String>,
+    rows: &mut [RoaringBitmap],
+) -> Result<()> {
+    let mut analyser = Analyser::new();
+    let mut terms: BTreeSet<String> = BTreeSet::new();
+    for name in names {
+        let mut first = None;
+        analyser.analyse(name, |term, range| {
+            // The whole identifier comes before its parts.
+            if first.is_none() && range.start == 0 {
+                first = Some(term.to_owned());
+            }
+        });
+        match first {
+            Some(term) => terms.insert(term),
+            None => return Ok(()),
+        };
+    }
+    for (bound, rows) in sources.segments.iter().zip(rows) {
+        let index = bound.keyword_index()?;
+        let mut with = RoaringBitmap::new();
+        for term in &terms {
+            if let Some(list) = index.postings(term)? {
+                index.cursor(&list)?.for_each_block(|block, _, _| {
+                    with.extend(block);
+                    Ok(())
+                })?;
+            }
+        }
+        *rows &= with;
+    }
+    Ok(())
+}
+
+/// The identifiers of a text: runs of letters, digits, `_` and `$` that do not begin with a digit.
+fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = text.get(at..)?;
+            let start = at + rest.find(is_part)?;
+            let run = text.get(start..)?;
+            let length = run.find(|c| !is_part(c)).unwrap_or(run.len());
+            at = start + length;
+            if !run.starts_with(|c: char| c.is_numeric()) {
+                return Some(start..at);
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_runs_of_their_characters() {
+        let text = "let $a_1 = b2(3c, \u{e9}t\u{e9}) + 9;";
+        let found: Vec<&str> = identifiers(text).map(|range| &text[range]).collect();
+        assert_eq!(found, ["let", "$a_1", "b2", "\u{e9}t\u{e9}"]);
+        assert_eq!(identifiers("").count(), 0);
+    }
+}

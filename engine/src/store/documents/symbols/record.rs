@@ -1,0 +1,307 @@
+//! Symbols as bytes.
+//!
+//! ```text
+//! row    = version (1), form (0 plain, 1 zstd), bytes of the body as varint, body
+//! body   = symbols as varint, labels as varint, labels times (kind u8, keyword as varint length and UTF-8),
+//!          then the columns, each with a number for every symbol:
+//!          label, closed, start, length, line, further lines, name, head, head length, doc, doc length,
+//!          name length; then the names as UTF-8
+//! varint = LEB128: seven bits a byte, low bits first
+//! ```
+//! `closed` counts, of the symbol before and those that hold it, the ones that do not hold this one; `start` and
+//! `line` are the distance from the symbol before, the first from 0 and 1; `name` and `head` the distance from the
+//! start. `doc` is 0 without a comment, else one more than its distance from the start, zigzag; only those with a
+//! comment have a `doc length`.
+
+use zstd::bulk;
+
+use crate::container::MAX_VALUE_BYTES;
+use crate::error::{Error, Result};
+use crate::types::{Lines, Span, Symbol, SymbolKind};
+
+const SYMBOLS_VERSION: u8 = 1;
+
+/// Forms of a body.
+const PLAIN: u8 = 0;
+const ZSTD: u8 = 1;
+
+/// Bytes of a body, also where it is stored compressed.
+const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
+
+/// What a symbol takes in a body at least, beside its name: a byte in each column.
+const MIN_SYMBOL_BYTES: usize = 11;
+
+/// Level 9 takes a third more time than 3 and 4 % fewer bytes.
+const ZSTD_LEVEL: i32 = 9;
+
+/// The body of the row of these symbols, which are as [`nesting::fault`](crate::types::syntax::nesting::fault) wants
+/// them.
+///
+/// # Errors
+/// [`Error::TooLarge`].
+pub fn encode(symbols: &[Symbol]) -> Result<Vec<u8>> {
+    let mut labels: Vec<(SymbolKind, &str)> = Vec::new();
+    let mut columns: [Vec<u8>; 12] = Default::default();
+    let mut names = String::new();
+    // Positions of the symbol before and of those that hold it, the outermost first.
+    let mut open: Vec<u32> = Vec::new();
+    let (mut start, mut line) = (0, 1);
+    for (position, symbol) in (0u32..).zip(symbols) {
+        let label = (symbol.kind, symbol.keyword.as_str());
+        let number = labels.iter().position(|known| *known == label);
+        let number = number.unwrap_or_else(|| {
+            labels.push(label);
+            labels.len() - 1
+        });
+        let before = open.len();
+        while open.last().is_some_and(|last| Some(*last) != symbol.parent) {
+            open.pop();
+        }
+        let closed = before - open.len();
+        open.push(position);
+        let at = symbol.span.start;
+        let doc = symbol.doc.map(|doc| zigzag(doc.start, at) + 1);
+        let numbers = [
+            Some(number as u64),
+            Some(closed as u64),
+            Some(distance(start, at)),
+            Some(u64::from(symbol.span.len())),
+            Some(distance(line, symbol.lines.first)),
+            Some(distance(symbol.lines.first, symbol.lines.last)),
+            Some(distance(at, symbol.name_start)),
+            Some(distance(at, symbol.head.start)),
+            Some(u64::from(symbol.head.len())),
+            Some(doc.unwrap_or(0)),
+            symbol.doc.map(|doc| u64::from(doc.len())),
+            Some(symbol.name.len() as u64),
+        ];
+        for (column, number) in columns.iter_mut().zip(numbers) {
+            number.into_iter().for_each(|it| put_varint(column, it));
+        }
+        names.push_str(&symbol.name);
+        (start, line) = (at, symbol.lines.first);
+    }
+    let mut body = Vec::new();
+    put_varint(&mut body, symbols.len() as u64);
+    put_varint(&mut body, labels.len() as u64);
+    for (kind, keyword) in labels {
+        body.push(kind as u8);
+        put_varint(&mut body, keyword.len() as u64);
+        body.extend_from_slice(keyword.as_bytes());
+    }
+    columns
+        .iter()
+        .for_each(|column| body.extend_from_slice(column));
+    body.extend_from_slice(names.as_bytes());
+    if body.len() > MAX_SYMBOLS_BYTES {
+        return Err(Error::TooLarge {
+            what: "the list of its symbols".to_owned(),
+            size: body.len() as u64,
+            limit: MAX_SYMBOLS_BYTES as u64,
+        });
+    }
+    Ok(body)
+}
+
+/// The row of a body.
+#[cfg(feature = "ingest")]
+pub(super) fn compress(body: &[u8]) -> Result<Vec<u8>> {
+    let packed = bulk::compress(body, ZSTD_LEVEL).map_err(Error::storage)?;
+    let (form, stored) = if packed.len() < body.len() {
+        (ZSTD, packed.as_slice())
+    } else {
+        (PLAIN, body)
+    };
+    let mut row = vec![SYMBOLS_VERSION, form];
+    put_varint(&mut row, body.len() as u64);
+    row.extend_from_slice(stored);
+    Ok(row)
+}
+
+/// The symbols of a row. Numbers that do not fit are refused; whether they suit each other is not looked at.
+///
+/// # Errors
+/// [`Error::Damaged`]; [`Error::FormatUnsupported`] for another version.
+pub(super) fn decode(row: &[u8]) -> Result<Vec<Symbol>> {
+    let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
+    if *version != SYMBOLS_VERSION {
+        return Err(Error::FormatUnsupported {
+            needs: format!("version {version} of the record of symbols"),
+            reads: format!("version {SYMBOLS_VERSION}"),
+        });
+    }
+    let (form, mut rest) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;
+    let body_bytes = take_number(&mut rest)? as usize;
+    if body_bytes > MAX_SYMBOLS_BYTES {
+        return Err(damaged("is too long"));
+    }
+    match *form {
+        PLAIN if rest.len() == body_bytes => decode_body(rest),
+        ZSTD => {
+            let body = bulk::decompress(rest, body_bytes);
+            let body = body.map_err(|error| damaged(&format!("is no zstd frame: {error}")))?;
+            if body.len() != body_bytes {
+                return Err(damaged("has another length than it says"));
+            }
+            decode_body(&body)
+        }
+        PLAIN => Err(damaged("has another length than it says")),
+        _ => Err(damaged("has an unknown form")),
+    }
+}
+
+fn decode_body(body: &[u8]) -> Result<Vec<Symbol>> {
+    let mut rest = body;
+    let count = take_number(&mut rest)? as usize;
+    let labels = take_labels(&mut rest)?;
+    if count.saturating_mul(MIN_SYMBOL_BYTES) > rest.len() {
+        return Err(damaged("is cut off"));
+    }
+    let mut column =
+        || -> Result<Vec<u32>> { (0..count).map(|_| take_number(&mut rest)).collect() };
+    let (label, closed) = (column()?, column()?);
+    let (starts, lengths) = (column()?, column()?);
+    let (line, lines) = (column()?, column()?);
+    let (name, head, head_length) = (column()?, column()?, column()?);
+    let docs = column()?;
+    let mut doc_lengths = Vec::new();
+    for doc in &docs {
+        doc_lengths.push(if *doc == 0 {
+            0
+        } else {
+            take_number(&mut rest)?
+        });
+    }
+    let mut symbols: Vec<Symbol> = Vec::with_capacity(count);
+    let name_lengths: Result<Vec<u32>> = (0..count).map(|_| take_number(&mut rest)).collect();
+    let name_lengths = name_lengths?;
+    let mut names =
+        std::str::from_utf8(rest).map_err(|_| damaged("has names that are not UTF-8"))?;
+    let mut open: Vec<u32> = Vec::new();
+    let (mut at, mut first) = (0, 1);
+    let far = || damaged("has a symbol beyond any text");
+    for position in 0..count {
+        let number = |column: &[u32]| column.get(position).copied().unwrap_or_default();
+        let (kind, keyword) = labels
+            .get(number(&label) as usize)
+            .ok_or_else(|| damaged("has an unknown label"))?;
+        let left = open.len().checked_sub(number(&closed) as usize);
+        open.truncate(left.ok_or_else(|| damaged("closes more symbols than are open"))?);
+        at = plus(at, number(&starts)).ok_or_else(far)?;
+        first = plus(first, number(&line)).ok_or_else(far)?;
+        let span = |start: u32, length: u32| -> Result<Span> {
+            let end = plus(start, length).ok_or_else(far)?;
+            Ok(Span { start, end })
+        };
+        let doc = match number(&docs).checked_sub(1) {
+            Some(distance) => {
+                let start = unzigzag(distance, at).ok_or_else(far)?;
+                Some(span(start, number(&doc_lengths))?)
+            }
+            None => None,
+        };
+        let (own, others) = names
+            .split_at_checked(number(&name_lengths) as usize)
+            .ok_or_else(|| damaged("has names that end early"))?;
+        names = others;
+        symbols.push(Symbol {
+            kind: *kind,
+            name: own.to_owned(),
+            keyword: keyword.clone(),
+            head: span(
+                plus(at, number(&head)).ok_or_else(far)?,
+                number(&head_length),
+            )?,
+            parent: open.last().copied(),
+            doc,
+            span: span(at, number(&lengths))?,
+            lines: Lines {
+                first,
+                last: plus(first, number(&lines)).ok_or_else(far)?,
+            },
+            name_start: plus(at, number(&name)).ok_or_else(far)?,
+        });
+        open.push(position as u32);
+    }
+    if !names.is_empty() {
+        return Err(damaged("goes on behind its names"));
+    }
+    Ok(symbols)
+}
+
+fn take_labels(rest: &mut &[u8]) -> Result<Vec<(SymbolKind, String)>> {
+    let count = take_number(rest)? as usize;
+    let mut labels = Vec::new();
+    for _ in 0..count {
+        let (kind, behind) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;
+        *rest = behind;
+        let kind = SymbolKind::from_number(*kind).ok_or_else(|| damaged("has an unknown kind"))?;
+        let length = take_number(rest)? as usize;
+        let (keyword, behind) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| damaged("is cut off"))?;
+        *rest = behind;
+        let keyword = std::str::from_utf8(keyword);
+        let keyword = keyword.map_err(|_| damaged("has a keyword that is not UTF-8"))?;
+        labels.push((kind, keyword.to_owned()));
+    }
+    Ok(labels)
+}
+
+fn damaged(what: &str) -> Error {
+    Error::damaged(format!("a list of symbols {what}"))
+}
+
+/// From one number to a later one; they ascend.
+fn distance(from: u32, to: u32) -> u64 {
+    u64::from(to.saturating_sub(from))
+}
+
+fn plus(from: u32, distance: u32) -> Option<u32> {
+    from.checked_add(distance)
+}
+
+/// The distance to `to` from `from`: even ones lie behind it, odd ones before.
+fn zigzag(to: u32, from: u32) -> u64 {
+    match to.checked_sub(from) {
+        Some(behind) => u64::from(behind) * 2,
+        None => u64::from(from - to) * 2 - 1,
+    }
+}
+
+fn unzigzag(distance: u32, from: u32) -> Option<u32> {
+    let half = distance.div_ceil(2);
+    if distance.is_multiple_of(2) {
+        from.checked_add(half)
+    } else {
+        from.checked_sub(half)
+    }
+}
+
+fn put_varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Takes a varint that fits 32 bits from the front.
+fn take_number(rest: &mut &[u8]) -> Result<u32> {
+    let (mut number, mut shift) = (0u64, 0);
+    while let Some((byte, behind)) = rest.split_first() {
+        *rest = behind;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return u32::try_from(number).map_err(|_| damaged("has a number out of range"));
+        }
+        shift += 7;
+        if shift > 28 {
+            break;
+        }
+    }
+    Err(damaged("has a number without an end"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Sections of texts and programs.
+
+use super::*;
+use crate::types::SymbolKind;
+
+fn heading(level: u8, title: &str, start: u32) -> Heading {
+    Heading {
+        level,
+        title: title.to_owned(),
+        start,
+        line: 1,
+        symbol: None,
+    }
+}
+
+#[test]
+fn a_byte_lies_under_the_nearest_heading_of_each_level() {
+    let outline = [
+        heading(1, "Guide", 0),
+        heading(2, "Install", 10),
+        heading(3, "Linux", 20),
+        heading(2, "Use", 30),
+    ];
+    let section_at = |outline: &[Heading], start| -> Vec<String> {
+        let mut sections = SectionPath::new(outline);
+        sections.at(start).map(str::to_owned).collect()
+    };
+    assert_eq!(section_at(&outline, 5), ["Guide"]);
+    assert_eq!(section_at(&outline, 25), ["Guide", "Install", "Linux"]);
+    assert_eq!(section_at(&outline, 30), ["Guide", "Use"]);
+    assert!(section_at(&outline[1..], 3).is_empty());
+}
+
+fn record(level: u8, title: &str, start: u32) -> OutlineEntry<'_> {
+    OutlineEntry {
+        level,
+        title,
+        start,
+        symbol: None,
+    }
+}
+
+#[test]
+fn a_section_has_number_span_and_titles_of_its_own() {
+    let headings = [
+        record(1, "Guide", 5),
+        record(3, "2", 10),
+        record(2, "Use", 30),
+        record(3, "Flags", 35),
+        record(1, "Use", 40),
+        record(1, "Use", 50),
+    ];
+    let found = |byte| {
+        let section = section_at(&headings, byte, 60);
+        let span = (section.span.start, section.span.end);
+        let titles = section.titles.join(" > ");
+        (titles, section.number, span, section.is_ambiguous)
+    };
+    let expected = |titles: &str, number: &str, span, is_ambiguous| {
+        (titles.to_owned(), number.to_owned(), span, is_ambiguous)
+    };
+    assert_eq!(found(0), expected("", "", (0, 5), false));
+    assert_eq!(found(9), expected("Guide", "1", (5, 40), false));
+    assert_eq!(found(10), expected("Guide > 2", "1.1", (10, 30), false));
+    assert_eq!(found(34), expected("Guide > Use", "1.2", (30, 40), false));
+    assert_eq!(
+        found(39),
+        expected("Guide > Use > Flags", "1.2.1", (35, 40), false)
+    );
+    assert_eq!(found(40), expected("Use", "2", (40, 50), true));
+    assert_eq!(found(59), expected("Use", "3", (50, 60), true));
+    let numbers = [record(1, "2 x", 0), record(1, "b", 10), record(1, "3", 20)];
+    assert!(section_at(&numbers, 0, 30).is_ambiguous);
+    assert!(!section_at(&numbers, 20, 30).is_ambiguous);
+    assert_eq!(
+        starts_within(&headings, Span { start: 10, end: 40 }),
+        [30, 35]
+    );
+}
+
+#[test]
+fn bookmarks_that_go_back_have_sections_where_they_lead() {
+    let bookmarks = [
+        heading(1, "Chapters", 0),
+        heading(2, "Tides", 10),
+        heading(2, "Moon", 40),
+        heading(1, "Figures", 20),
+        heading(2, "A buoy", 30),
+        heading(2, "A chart", 50),
+    ];
+    let records: Vec<OutlineEntry<'_>> = bookmarks
+        .iter()
+        .map(|it| record(it.level, &it.title, it.start))
+        .collect();
+    let mut path = SectionPath::new(&bookmarks);
+    for (byte, titles, span) in [
+        (5, &["Chapters"][..], (0, 20)),
+        (15, &["Chapters", "Tides"], (10, 40)),
+        (25, &["Figures"], (20, 60)),
+        (35, &["Figures", "A buoy"], (30, 50)),
+        // The next of its level goes back: up to the next in the text.
+        (45, &["Chapters", "Moon"], (40, 50)),
+        (59, &["Figures", "A chart"], (50, 60)),
+    ] {
+        assert_eq!(path.at(byte).collect::<Vec<_>>(), titles, "{byte}");
+        let section = section_at(&records, byte, 60);
+        assert_eq!(section.titles, titles, "{byte}");
+        assert_eq!((section.span.start, section.span.end), span, "{byte}");
+    }
+    let front = [record(1, "b", 9), record(1, "a", 4)];
+    let section = section_at(&front, 0, 60);
+    assert_eq!((section.number.as_str(), section.span.end), ("", 4));
+}
+
+/// The entries of a program: a class with two methods, code behind it, and a function.
+fn program() -> [OutlineEntry<'static>; 4] {
+    let symbol = |level, title, start, end| OutlineEntry {
+        symbol: Some(HeadingSymbol {
+            kind: SymbolKind::Function,
+            end,
+            last_line: 1,
+        }),
+        ..record(level, title, start)
+    };
+    [
+        symbol(1, "class A", 10, 60),
+        symbol(2, "def a", 20, 30),
+        symbol(2, "def b", 40, 50),
+        symbol(1, "def c", 80, 90),
+    ]
+}
+
+#[test]
+fn sections_of_symbols_end_with_them() {
+    let entries = program();
+    for (byte, titles, start, end) in [
+        (0, "", 0, 10),
+        (10, "class A", 10, 60),
+        (29, "class A > def a", 20, 30),
+        (30, "class A", 10, 60),
+        (49, "class A > def b", 40, 50),
+        (50, "class A", 10, 60),
+        (60, "", 60, 80),
+        (89, "def c", 80, 90),
+        (95, "", 90, 99),
+    ] {
+        let section = section_at(&entries, byte, 99);
+        assert_eq!(section_name(&section), titles, "{byte}");
+        assert_eq!(
+            (section.span.start, section.span.end),
+            (start, end),
+            "{byte}"
+        );
+        assert_eq!(titles_at(&entries, byte).join(SECTION_SEPARATOR), titles);
+    }
+    assert_eq!(start_of_parent(&entries, 25), Some(10));
+    assert_eq!(start_of_parent(&entries, 70), None);
+}
+
+#[test]
+fn a_path_leaves_symbols_that_ended() {
+    let headings: Vec<Heading> = program()
+        .iter()
+        .map(|entry| Heading {
+            level: entry.level,
+            title: entry.title.to_owned(),
+            start: entry.start,
+            line: 1,
+            symbol: entry.symbol,
+        })
+        .collect();
+    let mut path = SectionPath::new(&headings);
+    for (byte, titles) in [
+        (0, ""),
+        (25, "class A > def a"),
+        (55, "class A"),
+        (70, ""),
+        (85, "def c"),
+    ] {
+        let at: Vec<&str> = path.at(byte).collect();
+        assert_eq!(at.join(SECTION_SEPARATOR), titles, "{byte}");
+    }
+}

@@ -1,0 +1,312 @@
+//! `find_symbols`: definitions in source code.
+
+use std::sync::Arc;
+
+use kb_engine::{Cursor, FoundSymbol, SymbolKind, SymbolRelation, SymbolsRequest, SymbolsResponse};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::indexes::Index;
+use crate::limits::{DOCUMENT_LIMIT, LIST_LIMIT, SYMBOL_LIMIT};
+use crate::response::envelope::Continuation;
+use crate::response::{Text, ToolError, ToolResponse, Warnings, wording};
+use crate::tools::call::arguments::JoinedList;
+use crate::tools::call::budget::{self, Attempt};
+use crate::tools::call::coerce::invalid;
+use crate::tools::call::context::{Context, non_empty};
+use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens};
+use crate::tools::call::tool::Tool;
+use crate::tools::call::{hits, resolve};
+
+pub(crate) struct FindSymbols;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct FindSymbolsParams {
+    /// Glob: *Handler, parse_*.
+    #[schemars(length(max = SYMBOL_LIMIT))]
+    name: Option<String>,
+    index_name: Option<IndexName>,
+    /// Comma-separated: function, method, class, struct, interface, enum, trait, module, constant, type, impl.
+    #[schemars(length(max = LIST_LIMIT))]
+    kind: Option<String>,
+    /// Comma-separated.
+    #[schemars(length(max = LIST_LIMIT))]
+    language: Option<String>,
+    /// Glob: src/**/*.rs.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    path: Option<String>,
+    /// Only what uses this name: callers.
+    #[schemars(length(max = SYMBOL_LIMIT))]
+    uses: Option<String>,
+    /// Only what the definition of this name uses.
+    #[schemars(length(max = SYMBOL_LIMIT))]
+    used_by: Option<String>,
+    #[serde(default)]
+    limit: SymbolCount,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
+}
+
+/// Most symbols.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+struct SymbolCount(#[schemars(range(min = 1, max = 1000))] u32);
+
+impl Default for SymbolCount {
+    fn default() -> SymbolCount {
+        SymbolCount(50)
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FindSymbolsResult<'a> {
+    /// By path and line.
+    results: Vec<SymbolResult<'a>>,
+    /// On all pages.
+    total: u64,
+    truncated: Option<bool>,
+    continuation: Option<Continuation>,
+    warnings: Option<Warnings>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct SymbolResult<'a> {
+    document_id: &'a str,
+    start_line: u32,
+    end_line: u32,
+    kind: &'static str,
+    name: &'a str,
+    /// With what holds it.
+    hierarchy: &'a str,
+    signature: Option<&'a str>,
+    /// With uses.
+    used_in_lines: Option<&'a [u32]>,
+}
+
+impl Tool for FindSymbols {
+    const NAME: &'static str = "find_symbols";
+    const TITLE: &'static str = "Find definitions";
+    const DESCRIPTION: &'static str = "Definitions in source code by name, kind and path, with lines and \
+        signatures, or the callers of one. For where something is defined, all classes of a name, who calls a \
+        function. Names are compared, not types.";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("query", "name"),
+        ("symbol", "name"),
+        ("symbol_name", "name"),
+        ("symbol_type", "kind"),
+        ("kinds", "kind"),
+        ("glob", "path"),
+        ("callers_of", "uses"),
+        ("callees_of", "used_by"),
+    ];
+    const JOINED_LISTS: &'static [JoinedList] = &[
+        JoinedList {
+            name: "language",
+            begin: "",
+            between: ",",
+        },
+        JoinedList {
+            name: "kind",
+            begin: "",
+            between: ",",
+        },
+    ];
+
+    type Params = FindSymbolsParams;
+    type Output = FindSymbolsResult<'static>;
+
+    fn run(cx: &Context<'_>, params: &FindSymbolsParams) -> Result<ToolResponse, ToolError> {
+        let index = resolve::one(cx, params.index_name.as_deref())?;
+        let mut request = request(params)?;
+        budget::fit(params.max_tokens.get(), |budget| {
+            request.page = cx.page(budget, params.continuation_token.as_deref());
+            let found = index.kb().symbols(&request);
+            let found = found.map_err(|error| index.failure(error))?;
+            Ok(Attempt {
+                can_shrink: found.symbols.len() > 1,
+                tokens: found.symbols.tokens,
+                response: respond(cx, params, &index, &found),
+            })
+        })
+    }
+}
+
+fn request(params: &FindSymbolsParams) -> Result<SymbolsRequest, ToolError> {
+    let mut request = SymbolsRequest::new()
+        .kinds(kinds(params.kind.as_deref().unwrap_or_default())?)
+        .k(usize::try_from(params.limit.0).unwrap_or(usize::MAX));
+    request.name = given(params.name.as_deref());
+    request.filters.languages = words(params.language.as_deref().unwrap_or_default());
+    request.filters.paths = params.path.iter().cloned().collect();
+    request.relation = match (
+        given(params.uses.as_deref()),
+        given(params.used_by.as_deref()),
+    ) {
+        (Some(_), Some(_)) => {
+            return Err(invalid("uses", "it does not go with used_by"));
+        }
+        (Some(name), None) => Some(SymbolRelation::Uses(name)),
+        (None, Some(name)) => Some(SymbolRelation::UsedBy(name)),
+        (None, None) => None,
+    };
+    Ok(request)
+}
+
+/// A name; an empty one says nothing.
+fn given(name: Option<&str>) -> Option<String> {
+    name.and_then(non_empty).map(str::to_owned)
+}
+
+fn words(list: &str) -> Vec<String> {
+    let words = list.split(',').map(str::trim);
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+fn kinds(list: &str) -> Result<Vec<SymbolKind>, ToolError> {
+    let kinds = words(list).into_iter().map(|word| {
+        SymbolKind::from_name(&word).ok_or_else(|| {
+            let known = SymbolKind::ALL.map(SymbolKind::name).join(", ");
+            invalid("kind", format!("{word:?} is none of {known}"))
+        })
+    });
+    kinds.collect()
+}
+
+fn respond(
+    cx: &Context<'_>,
+    params: &FindSymbolsParams,
+    index: &Arc<Index>,
+    found: &SymbolsResponse,
+) -> ToolResponse {
+    let mut warnings = cx.warnings.clone();
+    warnings.extend(found.warnings.iter().cloned());
+    if !found.has_symbols {
+        warnings.push(format!(
+            "no document of {} has symbols: it holds no programs, or was made before they were stored",
+            index.name()
+        ));
+    }
+    if found.uses_outside > 0 {
+        warnings.push(format!(
+            "{} outside of symbols have the name: search_regex finds all lines",
+            wording::count(found.uses_outside, "line")
+        ));
+    }
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    let mut passage = String::new();
+    for symbol in &found.symbols {
+        passage.push_str(&line_of(symbol));
+    }
+    if !passage.is_empty() {
+        text.passage(&passage);
+    }
+    text.line(format!("{}.", wording::count(found.total, "symbol")));
+    let token = found.symbols.next.as_ref().map(Cursor::as_str);
+    let limit = usize::try_from(params.limit.0).unwrap_or(usize::MAX);
+    let is_cut = token.is_some() && found.symbols.len() < limit;
+    let result = FindSymbolsResult {
+        results: found.symbols.iter().map(result_of).collect(),
+        total: found.total,
+        truncated: token.map(|_| true),
+        continuation: token.map(|token| Continuation::of(Some(token))),
+        warnings: Warnings::of(warnings),
+    };
+    ToolResponse::new(&result, text.continued(hits::lead(is_cut), token))
+}
+
+/// `src/a.rs:12-40 method impl Foo > fn bar: pub fn bar(&self) -> u8`.
+fn line_of(symbol: &FoundSymbol) -> String {
+    let lines = symbol.lines;
+    let mut line = format!(
+        "{}:{}-{} {} {}",
+        symbol.document, lines.first, lines.last, symbol.kind, symbol.hierarchy
+    );
+    if let Some(signature) = signature_of(symbol) {
+        line.push_str(": ");
+        line.push_str(signature);
+    }
+    if !symbol.uses.is_empty() {
+        let uses: Vec<String> = symbol.uses.iter().map(u32::to_string).collect();
+        line.push_str(&format!(" (lines {})", uses.join(", ")));
+    }
+    line.push('\n');
+    line
+}
+
+/// Where it says more than the label.
+fn signature_of(symbol: &FoundSymbol) -> Option<&str> {
+    let says_more = !symbol.hierarchy.ends_with(&symbol.signature);
+    non_empty(&symbol.signature).filter(|_| says_more)
+}
+
+fn result_of(symbol: &FoundSymbol) -> SymbolResult<'_> {
+    SymbolResult {
+        document_id: &symbol.document,
+        start_line: symbol.lines.first,
+        end_line: symbol.lines.last,
+        kind: symbol.kind.name(),
+        name: &symbol.name,
+        hierarchy: &symbol.hierarchy,
+        signature: signature_of(symbol),
+        used_in_lines: (!symbol.uses.is_empty()).then_some(symbol.uses.as_slice()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::tools::testing::Fixture;
+
+    const PYTHON: &str = "import os\n\nclass LoginHandler:\n    def check(self, name):\n        return validate(name)\n\n\
+        def validate(name):\n    return name\n";
+
+    #[test]
+    fn definitions_come_with_lines_and_signatures() {
+        let fixture = Fixture::new("code", &[("a.py", PYTHON)]);
+        let answer = fixture.answer(
+            "find_symbols",
+            json!({"symbol": "*HANDLER", "kind": ["class"]}),
+        );
+        let expected = json!([{"document_id": "a.py", "start_line": 3, "end_line": 5, "kind": "class",
+            "name": "LoginHandler", "hierarchy": "class LoginHandler"}]);
+        assert_eq!(answer.structured["results"], expected);
+        let answer = fixture.answer("find_symbols", json!({"uses": "validate"}));
+        let result = &answer.structured["results"][0];
+        assert_eq!(result["hierarchy"], "class LoginHandler > def check");
+        assert_eq!(result["used_in_lines"], json!([5]));
+        assert!(
+            answer
+                .text
+                .contains("a.py:4-5 method class LoginHandler > def check"),
+            "{}",
+            answer.text
+        );
+        let answer = fixture.answer("find_symbols", json!({"used_by": "check"}));
+        assert_eq!(answer.structured["results"][0]["name"], "validate");
+        assert_eq!(answer.structured["total"], 1);
+    }
+
+    #[test]
+    fn an_unknown_kind_is_refused_with_those_there_are() {
+        let fixture = Fixture::new("code", &[("a.py", PYTHON)]);
+        let error = fixture.error("find_symbols", json!({"kind": "gadget"}));
+        assert!(
+            error.text().contains("function, class, method"),
+            "{}",
+            error.text()
+        );
+        let error = fixture.error("find_symbols", json!({"uses": "a", "used_by": "b"}));
+        assert!(error.text().contains("used_by"), "{}", error.text());
+    }
+
+    #[test]
+    fn a_file_without_programs_says_so() {
+        let fixture = Fixture::new("notes", &[("a.md", "# Tides\n")]);
+        let answer = fixture.answer("find_symbols", json!({"name": "a*"}));
+        assert!(answer.text.contains("has symbols"), "{}", answer.text);
+        assert_eq!(answer.structured["total"], 0);
+    }
+}

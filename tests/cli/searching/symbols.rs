@@ -1,0 +1,165 @@
+//! `kb symbols`: what is listed of programs, and what is said where there is nothing.
+
+use crate::support::{Folder, run};
+
+const LIBRARY: &str = "\
+//! Parses.
+
+const LIMIT: usize = 3;
+
+/// A reader.
+#[derive(Debug)]
+pub struct Reader;
+
+impl Reader {
+    /// Reads.
+    pub fn parse(&self, text: &str) -> usize {
+        helper(text) + LIMIT
+    }
+}
+
+fn helper(text: &str) -> usize {
+    text.len()
+}
+
+static START: fn(&str) -> usize = helper;
+";
+
+const SCRIPT: &str = "\
+class TextHandler:
+    def handle(self, text):
+        return parse(text)
+
+
+def parse(text):
+    return text
+";
+
+/// Two programs and a text, indexed into `a.kb`.
+fn indexed() -> Folder {
+    let folder = Folder::empty();
+    folder.write("in/src/lib.rs", LIBRARY);
+    folder.write("in/tool.py", SCRIPT);
+    folder.write("in/notes.md", "# parse\n\nhelper\n");
+    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
+    folder
+}
+
+#[test]
+fn symbols_are_listed_by_path_and_line() {
+    let folder = indexed();
+    assert_eq!(
+        folder.kb(["symbols"]).expect(0).stdout,
+        "src/lib.rs:3  constant  const LIMIT  const LIMIT: usize = 3\n\
+         src/lib.rs:6-7  struct  struct Reader  pub struct Reader\n\
+         src/lib.rs:9-14  impl  impl Reader\n\
+         src/lib.rs:11-13  method  impl Reader > fn parse  pub fn parse(&self, text: &str) -> usize\n\
+         src/lib.rs:16-18  function  fn helper  fn helper(text: &str) -> usize\n\
+         src/lib.rs:20  constant  static START  static START: fn(&str) -> usize = helper\n\
+         tool.py:1-3  class  class TextHandler\n\
+         tool.py:2-3  method  class TextHandler > def handle  def handle(self, text)\n\
+         tool.py:6-7  function  def parse  def parse(text)\n"
+    );
+}
+
+#[test]
+fn kind_name_language_and_path_choose_symbols() {
+    let folder = indexed();
+    let names = |flags: &[&str]| -> Vec<String> {
+        let arguments = [&["symbols", "a.kb", "--json"], flags].concat();
+        let lines = run(folder.command().args(arguments)).expect(0).json_lines();
+        let name = |line: &serde_json::Value| line["name"].as_str().unwrap().to_owned();
+        lines.iter().map(name).collect()
+    };
+    assert_eq!(names(&["--name", "PARSE"]), ["parse", "parse"]);
+    assert_eq!(names(&["--name", "h*"]), ["helper", "handle"]);
+    assert_eq!(
+        names(&["--kind", "class", "--kind", "struct"]),
+        ["Reader", "TextHandler"]
+    );
+    assert_eq!(names(&["--kind", "method", "--lang", "py"]), ["handle"]);
+    assert_eq!(names(&["--name", "parse", "--path", "src/**"]), ["parse"]);
+}
+
+#[test]
+fn callers_and_callees_are_found_by_name() {
+    let folder = indexed();
+    let told = folder.kb(["symbols", "--uses", "helper"]).expect(0);
+    assert_eq!(
+        told.stdout,
+        "src/lib.rs:11-13  method  impl Reader > fn parse  pub fn parse(&self, text: &str) -> usize\n    \
+         used in line 12\n\
+         src/lib.rs:20  constant  static START  static START: fn(&str) -> usize = helper\n    used in line 20\n"
+    );
+    let told = folder
+        .kb(["symbols", "--used-by", "parse", "--lang", "rust"])
+        .expect(0);
+    assert!(told.stdout.contains("const LIMIT") && told.stdout.contains("fn helper"));
+    assert!(!told.stdout.contains("fn parse"), "{}", told.stdout);
+    let told = folder.kb(["symbols", "--used-by", "handle"]).expect(0);
+    assert!(told.stdout.contains("tool.py:6-7  function  def parse"));
+}
+
+#[test]
+fn a_long_list_goes_on_with_its_token() {
+    let folder = indexed();
+    let mut lines = Vec::new();
+    let mut next: Option<String> = None;
+    for _ in 0..9 {
+        let mut arguments = vec!["symbols", "--limit", "2", "--json"];
+        arguments.extend(next.iter().flat_map(|token| ["--continue", token]));
+        let mut told = run(folder.command().args(arguments)).expect(0).json_lines();
+        let token = told
+            .last()
+            .and_then(|last| last["paging"]["continuation"].as_str().map(str::to_owned));
+        told.retain(|line| line.get("name").is_some());
+        lines.extend(told);
+        next = token;
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(lines.len(), 9);
+    assert_eq!(lines[8]["name"], "parse");
+}
+
+#[test]
+fn nothing_found_says_why() {
+    let folder = indexed();
+    let told = folder.kb(["symbols", "--name", "nowhere"]).expect(1);
+    assert!(told.stderr.contains("no symbol matches"), "{}", told.stderr);
+    let told = folder.kb(["symbols", "--uses", "nowhere"]).expect(1);
+    assert!(
+        told.stderr
+            .contains("no symbol of the file has the name nowhere"),
+        "{}",
+        told.stderr
+    );
+    let told = folder.kb(["symbols", "--kind", "gadget"]).expect(2);
+    assert!(
+        told.stderr.contains("function, class, method"),
+        "{}",
+        told.stderr
+    );
+    let told = folder.kb(["symbols", "--uses", "par*"]).expect(2);
+    assert!(told.stderr.contains("pattern"), "{}", told.stderr);
+    folder.write("text/a.md", "# A\n");
+    folder.kb(["index", "text", "-o", "b.kb"]).expect(0);
+    let told = folder.kb(["symbols", "b.kb"]).expect(1);
+    assert!(told.stderr.contains("--rebuild"), "{}", told.stderr);
+}
+
+#[test]
+fn an_outline_shows_kinds_and_ends() {
+    let folder = indexed();
+    let told = folder.kb(["outline", "lib.rs"]).expect(0);
+    let shown = "  9  3 impl Reader  impl, lines 9-14\n";
+    assert!(told.stdout.contains(shown), "{}", told.stdout);
+    let told = folder
+        .kb(["get", "lib.rs", "--section", "fn helper"])
+        .expect(0);
+    assert_eq!(
+        told.stdout,
+        "fn helper(text: &str) -> usize {\n    text.len()\n}"
+    );
+}
