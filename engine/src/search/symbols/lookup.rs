@@ -32,7 +32,7 @@ impl Wanted {
         sources: &Sources<'_>,
         rows: &mut [RoaringBitmap],
     ) -> Result<()> {
-        for (bound, rows) in sources.segments.iter().zip(rows) {
+        for (segment, (bound, rows)) in sources.segments.iter().zip(rows).enumerate() {
             sources.tick()?;
             if let Some(name) = &self.name {
                 *rows &= bound
@@ -41,18 +41,11 @@ impl Wanted {
             }
             if !self.kinds.is_empty() && !rows.is_empty() {
                 let mut of_kinds = RoaringBitmap::new();
+                let snapshot = sources.source(sources.file_of(segment))?.snapshot;
+                let (id, count) = (bound.segment.id, bound.segment.rows());
                 for kind in &self.kinds {
-                    let (id, count) = (bound.segment.id, bound.segment.rows());
-                    for source in sources.files {
-                        let with = facets::rows_with(
-                            source.snapshot,
-                            id,
-                            count,
-                            Facet::Kind,
-                            kind.name(),
-                        )?;
-                        of_kinds |= with.unwrap_or_default();
-                    }
+                    let with = facets::rows_with(snapshot, id, count, Facet::Kind, kind.name())?;
+                    of_kinds |= with.unwrap_or_default();
                 }
                 *rows &= of_kinds;
             }

@@ -1,9 +1,5 @@
 //! Request -> rows -> symbols -> one page.
 
-use std::collections::BTreeMap;
-
-use roaring::RoaringBitmap;
-
 use crate::error::Result;
 use crate::paging::{Budget, CursorScope};
 use crate::search::filter::rows::live_rows_of;
@@ -47,16 +43,22 @@ pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<Sym
     let mut uses = Uses::default();
     let mut related = Related::All;
     if let (Some(relation), Some(name)) = (&request.relation, request.related_name()?) {
-        let (names, is_defined) = called_names(&sources, &name)?;
-        if !is_defined {
-            warnings.push(format!("no symbol of the file has the name {name}"));
-        }
-        match relation {
+        let is_defined = match relation {
             SymbolRelation::Uses(_) => {
+                let (names, is_defined) = called_names(&sources, &name)?;
                 uses = uses_of(&sources, &names, rows.clone())?;
                 related = Related::Uses;
+                is_defined
             }
-            SymbolRelation::UsedBy(_) => related = Related::UsedBy(used_by(&sources, &name)?),
+            SymbolRelation::UsedBy(_) => {
+                let used = used_by(&sources, &name)?;
+                let is_defined = used.is_defined();
+                related = Related::UsedBy(used);
+                is_defined
+            }
+        };
+        if !is_defined {
+            warnings.push(format!("no symbol of the file has the name {name}"));
         }
         if uses.is_cut {
             warnings.push("not all text was read: the name is too common; use filters".to_owned());
@@ -71,7 +73,7 @@ pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<Sym
         next: None,
     };
     if let Related::Uses = related {
-        page.take_using(&sources, &wanted, &rows, &uses)?;
+        page.take_using(&sources, &wanted, &uses)?;
     } else {
         wanted.keep_rows(&sources, &mut rows)?;
         for document in documents(&sources, &rows)? {
@@ -123,29 +125,15 @@ struct Page<'r> {
 
 impl Page<'_> {
     /// Takes the symbols that use a name.
-    fn take_using(
-        &mut self,
-        sources: &Sources<'_>,
-        wanted: &Wanted,
-        rows: &[RoaringBitmap],
-        uses: &Uses,
-    ) -> Result<()> {
-        let mut by_path: BTreeMap<&str, Vec<(usize, &[u32])>> = BTreeMap::new();
-        for ((path, position), lines) in &uses.by_symbol {
-            let of_path = by_path.entry(path).or_default();
-            of_path.push((*position, lines));
-        }
-        for document in documents(sources, rows)? {
-            let Some(positions) = by_path.get(document.record.path.as_str()) else {
-                continue;
-            };
-            let symbols = symbols_of(sources, &document)?;
-            for (position, lines) in positions {
+    fn take_using(&mut self, sources: &Sources<'_>, wanted: &Wanted, uses: &Uses) -> Result<()> {
+        for (document, by_symbol) in &uses.documents {
+            let symbols = symbols_of(sources, document)?;
+            for (position, lines) in by_symbol {
                 if symbols
                     .get(*position)
                     .is_some_and(|symbol| wanted.has(symbol))
                 {
-                    self.take(sources, &document, &symbols, *position, lines)?;
+                    self.take(sources, document, &symbols, *position, lines)?;
                 }
             }
         }

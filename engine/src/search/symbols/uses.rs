@@ -1,7 +1,7 @@
 //! Who uses whom, by name: rows that have a word from the keyword index, the word itself from their text.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use roaring::RoaringBitmap;
 
@@ -11,7 +11,7 @@ use crate::search::filter::rows::live_rows_of;
 use crate::search::sources::Sources;
 use crate::search::symbols::lookup::{DocumentRows, Wanted, documents, text_of};
 use crate::types::syntax::nesting::innermost;
-use crate::types::{NamePattern, Span, Symbol, line_ends};
+use crate::types::{NamePattern, Symbol, line_ends};
 
 /// Bytes of text that are read at most to find who uses a name.
 const MAX_READ_BYTES: u64 = 256 << 20;
@@ -28,8 +28,8 @@ const MAX_LINES: usize = 100;
 /// Where a name is used.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
-    /// Lines by path and position of the symbol.
-    pub(super) by_symbol: BTreeMap<(String, usize), Vec<u32>>,
+    /// Documents with symbols that use it, in the order of paths, each with the lines by position of the symbol.
+    pub(super) documents: Vec<(DocumentRows, BTreeMap<usize, Vec<u32>>)>,
     /// Lines outside of symbols.
     pub(super) outside: u64,
     /// Whether text was left unread.
@@ -42,14 +42,11 @@ pub(super) fn called_names(
     sources: &Sources<'_>,
     name: &NamePattern,
 ) -> Result<(BTreeSet<String>, bool)> {
-    let wanted = Wanted {
-        name: Some(name.clone()),
-        kinds: Vec::new(),
-    };
     let mut names = BTreeSet::new();
-    for (_, symbol) in definitions(sources, &wanted)? {
+    each_definition(sources, name, |_, symbol| {
         names.extend(searched_names(&symbol.name).last().map(str::to_owned));
-    }
+        Ok(ControlFlow::Continue(()))
+    })?;
     let asked = name.to_string();
     let asked = searched_names(&asked).last().unwrap_or_default().to_owned();
     let is_defined = !names.is_empty();
@@ -59,24 +56,26 @@ pub(super) fn called_names(
     Ok((names, is_defined))
 }
 
-/// All symbols of a kind and name, with their documents.
-fn definitions(sources: &Sources<'_>, wanted: &Wanted) -> Result<Vec<(DocumentRows, Symbol)>> {
+/// Calls `visit` with the symbols that a name finds and their documents, by path and line, until it breaks.
+fn each_definition(
+    sources: &Sources<'_>,
+    name: &NamePattern,
+    mut visit: impl FnMut(&DocumentRows, &Symbol) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let wanted = Wanted {
+        name: Some(name.clone()),
+        kinds: Vec::new(),
+    };
     let mut rows = live_rows_of(sources);
     wanted.keep_rows(sources, &mut rows)?;
-    let mut found = Vec::new();
     for document in documents(sources, &rows)? {
         for symbol in symbols_of(sources, &document)? {
-            if wanted.has(&symbol) {
-                let owner = DocumentRows {
-                    rows: Vec::new(),
-                    record: document.record.clone(),
-                    ..document
-                };
-                found.push((owner, symbol));
+            if wanted.has(&symbol) && visit(&document, &symbol)?.is_break() {
+                return Ok(());
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The symbols of a document.
@@ -96,6 +95,11 @@ pub(super) struct UsedNames {
 }
 
 impl UsedNames {
+    /// Whether there is a definition of the name.
+    pub(super) fn is_defined(&self) -> bool {
+        !self.families.is_empty()
+    }
+
     /// Whether a symbol of a program in that language is called by one of the names.
     pub(super) fn has(&self, symbol: &Symbol, language: &str) -> bool {
         let last = searched_names(&symbol.name).last();
@@ -115,27 +119,24 @@ fn family(language: &str) -> &str {
 
 /// The names of symbols that the definitions of a name use.
 pub(super) fn used_by(sources: &Sources<'_>, name: &NamePattern) -> Result<UsedNames> {
-    let wanted = Wanted {
-        name: Some(name.clone()),
-        kinds: Vec::new(),
-    };
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut families = BTreeSet::new();
     let mut read_bytes = 0;
-    for (document, symbol) in definitions(sources, &wanted)? {
+    each_definition(sources, name, |document, symbol| {
         if read_bytes > MAX_DEFINITION_BYTES || used.len() > MAX_IDENTIFIERS {
-            break;
+            return Ok(ControlFlow::Break(()));
         }
         sources.tick()?;
         families.insert(family(&document.record.language).to_owned());
-        let text = text_of(sources, &document, symbol.span)?;
+        let text = text_of(sources, document, symbol.span)?;
         read_bytes += text.len() as u64;
         // Where its own name stands is no use of it.
         let own = symbol.name_start.saturating_sub(symbol.span.start) as usize;
         let own = own..own + symbol.name.len();
         let others = identifiers(&text).filter(|range| !own.contains(&range.start));
         used.extend(others.filter_map(|range| text.get(range).map(str::to_owned)));
-    }
+        Ok(ControlFlow::Continue(()))
+    })?;
     let indexes = sources.segments.iter().map(|bound| bound.keyword_index());
     let indexes = indexes.collect::<Result<Vec<_>>>()?;
     let mut names = BTreeSet::new();
@@ -164,13 +165,15 @@ pub(super) fn uses_of(
         if symbols.is_empty() {
             continue;
         }
+        let own_names = OwnNames::of(&symbols, names);
+        let mut by_symbol: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         let bound = sources.segment(document.segment)?;
         let (chunks, mut blocks) = (bound.chunks(), bound.blocks()?);
         for row in &document.rows {
             sources.tick()?;
             if read_bytes > MAX_READ_BYTES {
                 uses.is_cut = true;
-                return Ok(uses);
+                break;
             }
             let at = chunks.get(*row)?.at;
             let text = blocks.chunk(*row)?;
@@ -185,13 +188,12 @@ pub(super) fn uses_of(
                 line += line_ends(text.get(counted..range.start).unwrap_or_default());
                 counted = range.start;
                 let byte = at.span.start.saturating_add(range.start as u32);
-                if is_definition(&symbols, byte, names) {
+                if own_names.has(byte) {
                     continue;
                 }
                 match innermost(&symbols, byte) {
                     Some(position) => {
-                        let key = (document.record.path.clone(), position);
-                        let lines = uses.by_symbol.entry(key).or_default();
+                        let lines = by_symbol.entry(position).or_default();
                         if lines.last() != Some(&line) && lines.len() < MAX_LINES {
                             lines.push(line);
                         }
@@ -204,26 +206,52 @@ pub(super) fn uses_of(
                 }
             }
         }
+        if !by_symbol.is_empty() {
+            uses.documents.push((document, by_symbol));
+        }
+        if uses.is_cut {
+            break;
+        }
     }
     Ok(uses)
 }
 
-/// Whether a symbol of one of these names has it at that byte.
-fn is_definition(symbols: &[Symbol], byte: u32, names: &BTreeSet<String>) -> bool {
-    let is_own = |symbol: &&Symbol| {
-        let name = Span {
-            start: symbol.name_start,
-            end: symbol.name_start.saturating_add(symbol.name.len() as u32),
-        };
-        let last = searched_names(&symbol.name).last();
-        name.start <= byte && byte < name.end && last.is_some_and(|last| names.contains(last))
-    };
-    let around = innermost(symbols, byte);
-    let around = around.and_then(|position| symbols.get(position));
-    around.filter(is_own).is_some() || {
-        // The name of a type may stand behind what it holds.
-        let mut named = symbols.iter().filter(|symbol| symbol.name_start <= byte);
-        named.any(|symbol| is_own(&symbol))
+/// Where a program names the symbols of some names: that is no use of them. The name of a type may stand behind what
+/// it holds, so this is no matter of nesting.
+struct OwnNames {
+    /// First byte of each name, ascending, and the farthest end of it and those before.
+    spans: Vec<(u32, u32)>,
+}
+
+impl OwnNames {
+    fn of(symbols: &[Symbol], names: &BTreeSet<String>) -> OwnNames {
+        let named = symbols.iter().filter(|symbol| {
+            let last = searched_names(&symbol.name).last();
+            last.is_some_and(|last| names.contains(last))
+        });
+        let spans = named.map(|symbol| {
+            let start = symbol.name_start;
+            (start, start.saturating_add(symbol.name.len() as u32))
+        });
+        OwnNames::at(spans.collect())
+    }
+
+    /// First bytes and ends of the names, in any order.
+    fn at(mut spans: Vec<(u32, u32)>) -> OwnNames {
+        spans.sort_unstable();
+        let mut farthest = 0;
+        for (_, end) in &mut spans {
+            farthest = farthest.max(*end);
+            *end = farthest;
+        }
+        OwnNames { spans }
+    }
+
+    /// Whether a byte lies in one of the names. Takes the logarithm of their number.
+    fn has(&self, byte: u32) -> bool {
+        let begun = self.spans.partition_point(|(start, _)| *start <= byte);
+        let last = begun.checked_sub(1).and_then(|last| self.spans.get(last));
+        last.is_some_and(|(_, end)| byte < *end)
     }
 }
 
@@ -285,7 +313,21 @@ fn identifiers(text: &str) -> impl Iterator<Item = Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn names_of_symbols_are_found_as_when_all_are_tried(
+            spans in prop::collection::vec((0u32..60, 0u32..20), 0..12),
+            byte in 0u32..90,
+        ) {
+            let spans: Vec<(u32, u32)> = spans.iter().map(|(at, len)| (*at, at + len)).collect();
+            let expected = spans.iter().any(|(start, end)| *start <= byte && byte < *end);
+            prop_assert_eq!(OwnNames::at(spans).has(byte), expected);
+        }
+    }
 
     #[test]
     fn identifiers_are_runs_of_their_characters() {

@@ -186,7 +186,7 @@ impl<'a> DocumentTermsBuilder<'a> {
         }
     }
 
-    /// Says that the open chunk defines or calls something of that name. Its length stays as it is.
+    /// Says that the open chunk defines something of that name. Its length stays as it is.
     pub fn add_symbol(&mut self, kind: SymbolTerm, name: &str) {
         let (terms, counters) = self.analyser.counting();
         let (term, _) = terms.number(kind.of(name).as_bytes());

@@ -1,4 +1,4 @@
-//! Terms that no word has: what a chunk of a program defines and calls.
+//! Terms that no word has: what a chunk of a program defines.
 //!
 //! A symbol term is a byte below the space, then a name in lower case. It lies before all words in the dictionary, has
 //! the frequency 1 wherever it is, and counts in no length of a chunk, so words are ranked as without it.
@@ -9,8 +9,6 @@
 pub enum SymbolTerm {
     /// The name of a symbol of that name begins in it.
     Definition = 1,
-    /// It calls what has that name.
-    Call = 2,
 }
 
 /// Bytes of a name in a term; longer ones are cut.
@@ -30,7 +28,6 @@ impl SymbolTerm {
     pub fn read(term: &[u8]) -> Option<(SymbolTerm, &[u8])> {
         match term.split_first() {
             Some((1, name)) => Some((SymbolTerm::Definition, name)),
-            Some((2, name)) => Some((SymbolTerm::Call, name)),
             _ => None,
         }
     }
@@ -97,6 +94,6 @@ mod tests {
             Some((SymbolTerm::Definition, "gr\u{f6}\u{df}e".as_bytes()))
         );
         assert_eq!(SymbolTerm::read(b"word"), None);
-        assert!(SymbolTerm::Call.of(&"\u{e9}".repeat(500)).len() <= MAX_NAME_BYTES + 1);
+        assert!(SymbolTerm::Definition.of(&"\u{e9}".repeat(500)).len() <= MAX_NAME_BYTES + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The rows that define or call something of a name.
+//! The rows that define something of a name.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use crate::types::NamePattern;
 
 impl Reader<'_> {
     /// The rows with a symbol term whose name matches, deleted rows included: those in which the name of such a symbol
-    /// begins, or which call one. Names match whole, or with the last of their parts.
+    /// begins. Names match whole, or with the last of their parts.
     ///
     /// Cost: one look-up for a name; for a pattern one pass over the names that begin with its first letters, some tens
     /// of nanoseconds for each, all of them where it begins with `*` or `?`.
