@@ -160,8 +160,8 @@ Examples:
 
 /// Print what a document is made of: its headings or bookmarks, sheets or slides
 ///
-/// Headings with numbers, which `kb get --section` takes, and lines; the symbols of a program with kinds; the bookmarks of a PDF file with their pages;
-/// sheets with rows and columns; slides with titles. No text is read.
+/// Headings with numbers, which `kb get --section` takes, and lines; the symbols of a program with kinds; the
+/// bookmarks of a PDF file with their pages; sheets with rows and columns; slides with titles. No text is read.
 #[derive(Debug, Args)]
 #[command(after_help = OUTLINE_EXAMPLES)]
 pub(crate) struct OutlineArguments {

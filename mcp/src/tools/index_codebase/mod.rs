@@ -77,6 +77,21 @@ impl Tool for IndexCodebase {
     }
 }
 
+/// `2 files skipped: a.png: binary; b.js: machine-made`, the first few with their reasons; `None` of no files.
+fn listed(noun: &str, what: &str, files: Vec<(&str, &str)>) -> Option<String> {
+    let shown = files.iter().take(SKIPPED_SHOWN);
+    let shown: Vec<String> = shown
+        .map(|(path, reason)| format!("{path}: {reason}"))
+        .collect();
+    let more = if files.len() > SKIPPED_SHOWN {
+        "; and others"
+    } else {
+        ""
+    };
+    let counted = count(files.len() as u64, noun);
+    (!files.is_empty()).then(|| format!("{counted} {what}: {}{more}", shown.join("; ")))
+}
+
 fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> ToolResponse {
     let mut warnings = cx.warnings.clone();
     if let Some(root) = target::outer_root(index, folder) {
@@ -86,35 +101,13 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
             index.name()
         ));
     }
-    if !report.skipped.is_empty() {
-        let shown = report.skipped.iter().take(SKIPPED_SHOWN);
-        let shown: Vec<String> = shown
-            .map(|file| format!("{}: {}", file.path, file.reason))
-            .collect();
-        let more = if report.skipped.len() > SKIPPED_SHOWN {
-            "; and others"
-        } else {
-            ""
-        };
-        let skipped = count(report.skipped.len() as u64, "file");
-        warnings.push(format!("{skipped} skipped: {}{more}", shown.join("; ")));
-    }
-    if !report.unparsed.is_empty() {
-        let shown = report.unparsed.iter().take(SKIPPED_SHOWN);
-        let shown: Vec<String> = shown
-            .map(|file| format!("{}: {}", file.path, file.reason))
-            .collect();
-        let more = if report.unparsed.len() > SKIPPED_SHOWN {
-            "; and others"
-        } else {
-            ""
-        };
-        let unparsed = count(report.unparsed.len() as u64, "program");
-        warnings.push(format!(
-            "{unparsed} cut by lines, not by syntax: {}{more}",
-            shown.join("; ")
-        ));
-    }
+    let skipped = report.skipped.iter();
+    let skipped = skipped.map(|file| (file.path.as_str(), file.reason.as_str()));
+    warnings.extend(listed("file", "skipped", skipped.collect()));
+    let unparsed = report.unparsed.iter();
+    let unparsed = unparsed.map(|file| (file.path.as_str(), file.reason.as_str()));
+    let what = "cut by lines, not by syntax";
+    warnings.extend(listed("program", what, unparsed.collect()));
     warnings.extend(report.model_before.iter().map(|id| new_model(id)));
     let path = folder.display().to_string();
     let mut text = Text::new();
