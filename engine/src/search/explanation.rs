@@ -10,6 +10,8 @@ use crate::search::relevance::RelevanceSignals;
 pub struct Explanation {
     /// The distinct terms of the query, after analysis. Empty in a mode without a keyword score.
     pub terms: Vec<TermStatistics>,
+    /// The name that the query asks for, where a symbol of the files has it: its definitions come first.
+    pub definition_of: Option<String>,
     /// Weight of the vector score in the fused score, 0..1.
     pub vector_weight: f32,
     /// The share of code among the chunks of code and prose, 0..1, which that weight follows; 0 in a mode
@@ -83,7 +85,8 @@ impl TermScore {
 pub struct Bonus {
     /// `kind`: the document is one of tests, a changelog, generated or an example, which the query does not ask
     /// for. `file name`: it has words of the query. `adjacency`: neighbouring terms of the query are neighbours
-    /// in the text. `definition`: a line of the text defines a name, or is a heading, with words of the query.
+    /// in the text. `definition`: a line of the text defines a name, or is a heading, with words of the query. `symbol`:
+    /// it defines the name that the query asks for.
     pub name: &'static str,
     /// Its part of [`Hit::fused_score`](crate::Hit::fused_score), -1..1; that of `kind` is below 0, all others above.
     pub score: f32,

@@ -382,6 +382,7 @@ fn explain(
                 weight: term.weight,
             })
             .collect(),
+        definition_of: plan.definitions.name().map(str::to_owned),
         vector_weight: plan.vector(0).weight,
         code_share: plan.code_share,
         model_words_known: plan.model_words.0,

@@ -24,6 +24,7 @@ use crate::search::query::parsed::{Operator, ParsedQuery};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
+use crate::search::retrieve::defined::Definitions;
 use crate::search::sources::{Source, Sources};
 
 /// Candidates for each wanted document, in [`Scope::Documents`].
@@ -46,6 +47,8 @@ pub(crate) struct Plan<'b> {
     /// Whether the query has no more content than one or two names; more texts are read for their definitions
     /// then.
     pub(crate) asks_for_names: bool,
+    /// What defines the name that the query asks for; it comes first.
+    pub(crate) definitions: Definitions,
     /// The query of the keyword index; `None` when the mode does not use it.
     pub(crate) keyword_query: Option<KeywordQuery<'b>>,
     /// The query of the vector index, by file.
@@ -154,6 +157,7 @@ pub(crate) fn plan<'b>(
         mode: request.mode,
         candidates: wanted.max(MIN_CANDIDATES),
         asks_for_names: false,
+        definitions: Definitions::default(),
         keyword_query: None,
         vectors: Vec::new(),
         coverage: 0.0,
@@ -177,6 +181,7 @@ pub(crate) fn plan<'b>(
             |word| embed::built_in().word_weight(word),
         )?;
         plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
+        plan.definitions = Definitions::find(&plan.text, sources)?;
         plan.keyword_query = Some(query);
     }
     if request.mode != Mode::Keyword {

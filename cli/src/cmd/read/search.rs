@@ -317,6 +317,10 @@ fn explanation_object(response: &Response, explanation: &Explanation) -> Object 
         .field("mean_length", score(explanation.mean_length))
         .field("vector_weight", score(explanation.vector_weight))
         .field("code_share", score(explanation.code_share))
+        .field(
+            "definition_of",
+            explanation.definition_of.as_deref().unwrap_or(""),
+        )
         .field("score_slope", number(slope))
         .field("score_constant", number(constant))
         .field("model", &*explanation.model)

@@ -15,6 +15,10 @@ const FILE_NAME_WEIGHT: f32 = 0.2;
 /// where the score is high: the mentions of a name that is all of the query have high scores, too.
 const DEFINITION_WEIGHT: f32 = 0.33;
 
+/// What a symbol of the name that the query asks for adds: more than all else together adds to a use of that name,
+/// so that no use comes before its definition.
+const SYMBOL_WEIGHT: f32 = 1.0;
+
 /// What was found out about a chunk, by what it adds to the fused score; all 0 for a chunk that was not
 /// looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -27,6 +31,8 @@ pub(crate) struct Evidence {
     pub(crate) adjacency: f32,
     /// For words of the query in a name that a line of the text defines.
     pub(crate) definition: f32,
+    /// For a symbol of the name that the query asks for.
+    pub(crate) symbol: f32,
 }
 
 impl Evidence {
@@ -43,6 +49,11 @@ impl Evidence {
         self.definition = DEFINITION_WEIGHT * definition;
     }
 
+    /// Adds that a symbol of the name that is asked for begins in the chunk, 0..1.
+    pub(crate) fn add_symbol(&mut self, share: f32) {
+        self.symbol = SYMBOL_WEIGHT * share;
+    }
+
     /// The fused score with all of this; what chunks are ordered by. It may exceed 1, so that the best of several
     /// good chunks is still the first.
     pub(crate) fn total(&self, fused: f32) -> f32 {
@@ -51,12 +62,13 @@ impl Evidence {
     }
 
     /// Each part by name.
-    pub(crate) fn bonuses(&self) -> [(&'static str, f32); 4] {
+    pub(crate) fn bonuses(&self) -> [(&'static str, f32); 5] {
         [
             ("kind", self.kind),
             ("file name", self.file_name),
             ("adjacency", self.adjacency),
             ("definition", self.definition),
+            ("symbol", self.symbol),
         ]
     }
 }

@@ -14,11 +14,18 @@ use crate::search::fuse::score::Scored;
 use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
 use crate::search::records::DocumentRecords;
+use crate::search::retrieve::defined;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::types::{Class, DocumentId};
 
 /// A heading says less than a definition: it is one of many words about a thing.
 const HEADING_SHARE: f32 = 0.5;
+
+/// Share of a symbol outside of programs: a key of a configuration, a section.
+const DATA_SHARE: f32 = 0.5;
+
+/// Share of a symbol whose name has other capitals than the query: `Response` and `response` are two names.
+const OTHER_CASE_SHARE: f32 = 0.9;
 
 /// What is looked for in the documents and texts of one request.
 #[derive(Debug)]
@@ -89,20 +96,18 @@ impl<'a, 'r> Reranker<'a, 'r> {
     ///
     /// # Errors
     /// [`crate::Error::Damaged`], [`crate::Error::Cancelled`].
-    pub(crate) fn rerank(
-        &mut self,
-        plan: &Plan<'_>,
-        mut ranked: Vec<Scored>,
-    ) -> Result<Vec<Scored>> {
+    pub(crate) fn rerank(&mut self, plan: &Plan<'_>, ranked: Vec<Scored>) -> Result<Vec<Scored>> {
         // Without a term of the query there is nothing to look for.
         if self.names.is_none() {
             return Ok(ranked);
         }
-        let (document_depth, depth) = if plan.asks_for_names {
+        let asks_for_names = plan.asks_for_names || plan.definitions.name().is_some();
+        let (document_depth, depth) = if asks_for_names {
             (DOCUMENT_DEPTH_FOR_NAMES, DEPTH_FOR_NAMES)
         } else {
             (DOCUMENT_DEPTH, DEPTH)
         };
+        let mut ranked = definitions_first(plan, ranked);
         let rest = ranked.split_off(ranked.len().min(document_depth));
         let least = rest.first().map_or(0.0, |first| first.score);
         self.records
@@ -112,6 +117,10 @@ impl<'a, 'r> Reranker<'a, 'r> {
             let about = self.document(scored.address)?;
             let (evidence, fused) = (&mut scored.evidence, scored.score);
             evidence.add_document(fused, least, about.kind_loss, about.file_name);
+            if plan.definitions.has(scored.address) {
+                let is_code = matches!(about.lines, LinesOf::Code(_));
+                evidence.add_symbol(if is_code { 1.0 } else { DATA_SHARE });
+            }
         }
         let mut ranked = self.sorted(ranked)?;
         let mut others = ranked.split_off(ranked.len().min(depth));
@@ -124,7 +133,9 @@ impl<'a, 'r> Reranker<'a, 'r> {
             }
             self.sources.tick()?;
             let file = self.sources.file_of(scored.address.segment);
-            self.read_text(scored, 1.0 - plan.vector(file).weight)?;
+            let name = plan.definitions.name();
+            let name = name.filter(|_| plan.definitions.has(scored.address));
+            self.read_text(scored, 1.0 - plan.vector(file).weight, name)?;
         }
         let mut all = self.sorted(ranked)?;
         all.append(&mut others);
@@ -173,15 +184,22 @@ impl<'a, 'r> Reranker<'a, 'r> {
         Ok(about)
     }
 
-    /// Looks at the text of a chunk.
-    fn read_text(&mut self, scored: &mut Scored, keyword_weight: f32) -> Result<()> {
+    /// Looks at the text of a chunk, which defines a symbol of the name where there is one.
+    fn read_text(
+        &mut self,
+        scored: &mut Scored,
+        keyword_weight: f32,
+        name: Option<&str>,
+    ) -> Result<()> {
         let address = scored.address;
         let lines = self.document(address)?.lines;
         let reader = self.sources.segment(address.segment)?.keyword_index()?;
         let norm = norm(reader.length(address.row)? as f32, self.mean_length);
         let (terms, pairs, names) = (&self.terms, &mut self.pairs, &mut self.names);
         let analyser = &mut *self.analyser;
+        let mut is_other_case = false;
         let (adjacency, mut definition) = self.texts.chunk(address, |text, occurrences| {
+            is_other_case = name.is_some_and(|name| !text.contains(name));
             analyser.highlights(text, terms, |number, range| {
                 occurrences.push((number, range));
             });
@@ -200,6 +218,9 @@ impl<'a, 'r> Reranker<'a, 'r> {
         }
         let evidence = &mut scored.evidence;
         evidence.add_text(keyword_weight, adjacency, definition);
+        if is_other_case {
+            evidence.symbol *= OTHER_CASE_SHARE;
+        }
         Ok(())
     }
 
@@ -207,6 +228,18 @@ impl<'a, 'r> Reranker<'a, 'r> {
     pub(crate) fn into_read(self) -> (ChunkTexts<'r>, DocumentRecords<'r>) {
         (self.texts, self.records)
     }
+}
+
+/// The list with the first chunks that define the name that is asked for before all others.
+fn definitions_first(plan: &Plan<'_>, ranked: Vec<Scored>) -> Vec<Scored> {
+    let mut count = 0;
+    let (mut first, others): (Vec<Scored>, Vec<Scored>) = ranked.into_iter().partition(|scored| {
+        let is_first = count < defined::LIMIT && plan.definitions.has(scored.address);
+        count += usize::from(is_first);
+        is_first
+    });
+    first.extend(others);
+    first
 }
 
 /// How much the names say about the query that those lines of a text define in which terms of it occur: the

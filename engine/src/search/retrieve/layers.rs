@@ -89,6 +89,13 @@ pub(crate) fn find(
             found.calibration = Calibration::ranked(&found.signals);
         }
         let calibration = found.calibration;
+        if layer == 0 {
+            let defining = plan.definitions.chunks(filter)?;
+            let known = &mut candidates.list;
+            let is_new = |address: &ChunkAddress| !known.iter().any(|at| at.address == *address);
+            let new: Vec<ChunkAddress> = defining.into_iter().filter(is_new).collect();
+            known.extend(candidates::scored(plan, sources, new)?);
+        }
         let passes = |fused| calibration.passes(fused, request.min_score);
         found.may_go_on = passes(candidates.bound) && !filter.is_spent();
         let list = std::mem::take(&mut candidates.list);

@@ -1,8 +1,9 @@
 //! Plan -> candidates. [`candidates`] asks the keyword and the vector index, [`layers`] goes deeper for later
-//! pages; [`browse`] and [`title`] find documents that are not ranked by their text.
+//! pages; [`defined`] knows which chunks define a name that is asked for; [`browse`] and [`title`] find documents that are not ranked by their text.
 
 pub(crate) mod browse;
 pub(crate) mod candidates;
+pub(crate) mod defined;
 pub(crate) mod layers;
 pub(crate) mod signals;
 pub(crate) mod sorted;

@@ -1,0 +1,213 @@
+//! The chunks that define the name that a query asks for, by the symbols of the file.
+
+use roaring::RoaringBitmap;
+
+use crate::error::Result;
+use crate::index::keyword::{SymbolTerm, searched_names};
+use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::sources::{ChunkAddress, Sources};
+use crate::types::NamePattern;
+
+/// Most chunks with definitions of the name that come first. As many as texts are read of them.
+pub(crate) const LIMIT: usize = 64;
+
+/// Words that ask for a definition.
+const CUES: [&str; 22] = [
+    "where",
+    "defined",
+    "declared",
+    "implemented",
+    "definition",
+    "declaration",
+    "implementation",
+    "define",
+    "defines",
+    "class",
+    "function",
+    "method",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "macro",
+    "constant",
+    "module",
+    "type",
+    "def",
+    "fn",
+];
+
+/// Words that may stand beside them.
+const FILLERS: [&str; 9] = ["is", "are", "was", "the", "a", "an", "of", "in", "find"];
+
+/// The name that a query asks for, and the rows in which a symbol of that name begins.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions {
+    name: Option<String>,
+    /// By position of the segment.
+    rows: Vec<RoaringBitmap>,
+}
+
+impl Definitions {
+    /// Nothing where the query asks for no name, or no symbol has it. A look-up a segment.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub(crate) fn find(query: &str, sources: &Sources<'_>) -> Result<Definitions> {
+        let Some(asked) = asked_name(query) else {
+            return Ok(Definitions::default());
+        };
+        for name in searched_names(asked) {
+            let Some(pattern) = NamePattern::new(name).filter(NamePattern::is_name) else {
+                continue;
+            };
+            let mut rows = Vec::with_capacity(sources.segments.len());
+            for bound in &sources.segments {
+                sources.tick()?;
+                let mut of_segment = bound
+                    .keyword_index()?
+                    .rows_of_symbols(SymbolTerm::Definition, &pattern)?;
+                if let Some(deleted) = bound.segment.deleted_rows() {
+                    of_segment -= deleted;
+                }
+                rows.push(of_segment);
+            }
+            if rows.iter().any(|rows| !rows.is_empty()) {
+                let name = Some(name.to_owned());
+                return Ok(Definitions { name, rows });
+            }
+        }
+        Ok(Definitions::default())
+    }
+
+    /// The name as it stands in the query; `None` where nothing defines it.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Whether a symbol of the name begins in a chunk.
+    pub(crate) fn has(&self, address: ChunkAddress) -> bool {
+        let rows = self.rows.get(address.segment);
+        rows.is_some_and(|rows| rows.contains(address.row))
+    }
+
+    /// Up to [`LIMIT`] of these chunks that pass a filter.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub(crate) fn chunks(&self, filter: &mut TwoPhaseFilter<'_>) -> Result<Vec<ChunkAddress>> {
+        let all = self.rows.iter().enumerate().flat_map(|(segment, rows)| {
+            let rows = rows.iter();
+            rows.map(move |row| ChunkAddress { segment, row })
+        });
+        let passes = |address: &ChunkAddress| {
+            let rows = filter.rows(address.segment);
+            rows.is_none_or(|rows| rows.contains(address.row))
+        };
+        let mut chunks: Vec<ChunkAddress> = all.filter(passes).take(LIMIT).collect();
+        filter.verify(chunks.iter().copied())?;
+        chunks.retain(|address| filter.is_verified(*address));
+        Ok(chunks)
+    }
+}
+
+/// The one name of a query that is a name, or that asks for a definition: "where is url_for defined".
+fn asked_name(query: &str) -> Option<&str> {
+    let is_outside = |c: char| !c.is_alphanumeric() && c != '_' && c != '$';
+    let words = || {
+        let words = query.split_whitespace();
+        words
+            .map(|word| word.trim_matches(is_outside))
+            .filter(|word| !word.is_empty())
+    };
+    let has = |list: &[&str], word: &str| list.iter().any(|of| of.eq_ignore_ascii_case(word));
+    let mut all = words();
+    if let (Some(only), None) = (all.next(), all.next()) {
+        return Some(only);
+    }
+    let mut names = words().filter(|word| !has(&CUES, word) && !has(&FILLERS, word));
+    let name = names.next()?;
+    let asks = words().any(|word| has(&CUES, word));
+    (asks && names.next().is_none()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kb::{Kb, KbWriter};
+    use crate::search::{Mode, Request};
+
+    #[test]
+    fn a_question_for_a_definition_has_one_name() {
+        for (query, name) in [
+            ("url_for", Some("url_for")),
+            ("`Flask.url_for()`", Some("Flask.url_for")),
+            ("type", Some("type")),
+            ("where is url_for defined?", Some("url_for")),
+            ("Definition of JsonReader", Some("JsonReader")),
+            ("class Response", Some("Response")),
+            ("where is login validated", None),
+            ("tests of Response", None),
+            ("what is retry", None),
+            ("where is the class", None),
+            ("", None),
+        ] {
+            assert_eq!(asked_name(query), name, "{query}");
+        }
+    }
+
+    /// A function that two hundred others mention more densely than its definition does.
+    fn kb() -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let body = "    adapter = current.adapter or request.adapter\n".repeat(12);
+        let definition = format!("def url_for(endpoint, **values):\n{body}");
+        writer
+            .add_bytes("src/helpers.py", definition.as_bytes())
+            .unwrap();
+        for number in 0..200 {
+            let text = format!("def page_{number}():\n    return url_for(url_for(url_for))\n");
+            let name = format!("src/url_for/url_for_{number}.py");
+            writer.add_bytes(&name, text.as_bytes()).unwrap();
+        }
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        (folder, kb)
+    }
+
+    #[test]
+    fn a_definition_comes_before_all_that_use_it() {
+        let (_folder, kb) = kb();
+        for mode in [Mode::Hybrid, Mode::Keyword] {
+            for query in ["url_for", "URL_FOR", "where is url_for defined"] {
+                let request = Request::new(query).mode(mode).explain(true);
+                let found = kb.search(&request).unwrap();
+                assert_eq!(found.hits[0].document, "src/helpers.py", "{query} {mode:?}");
+                let explanation = found.explanation.unwrap();
+                let name = query.split(' ').find(|word| word.contains('_'));
+                assert_eq!(explanation.definition_of.as_deref(), name);
+            }
+        }
+        let other = kb.search(&Request::new("url_for adapter").explain(true));
+        assert_eq!(other.unwrap().explanation.unwrap().definition_of, None);
+    }
+
+    #[test]
+    fn a_definition_that_is_gone_is_not_found() {
+        let (folder, _kb) = kb();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.remove("src/helpers.py").unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        let found = kb.search(&Request::new("url_for").explain(true)).unwrap();
+        assert!(
+            found
+                .hits
+                .iter()
+                .all(|hit| hit.document != "src/helpers.py")
+        );
+        assert_eq!(found.explanation.unwrap().definition_of, None);
+    }
+}
