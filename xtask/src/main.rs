@@ -31,6 +31,12 @@ cargo xtask <verb>
                         tables
        --svg FILE       the diagram of the calibration
        --json FILE      all figures as one JSON object
+  eval symbols [DIR ..] symbols of programs beside universal-ctags, and how fast each language is parsed (default
+                        ../shared/documents/corpus/code)
+       --missed         also each symbol that is not found
+  eval definitions DIR ..
+                        how often the definition of a name is first, for 300 names of these checkouts
+       --verbose        also each name whose definition is not first
   eval agent            30 tasks on real checkouts, solved through the MCP server: search, read, cite
   eval where            rank of the right file for 60 questions to six checkouts
        --checkouts DIR  folders of the checkouts; without any it says how to get them

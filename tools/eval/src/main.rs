@@ -7,7 +7,7 @@
 //! *Verdict*: questions put to their own rows and to those of other fields. *Calibration*: the scores of
 //! the hits of both, fitted again.
 //! `cargo xtask documents` scores what is read in files of other programs ([`documents`]).
-//! `eval symbols` scores the symbols of programs ([`symbols`]).
+//! `eval symbols` scores the symbols of programs ([`symbols`]), `eval definitions` where searches for them end.
 //! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]).
 
 mod agent;
@@ -103,6 +103,8 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         Some((verb, rest)) if verb == "where" => agent::run_where(rest)?,
         #[cfg(unix)]
         Some((verb, rest)) if verb == "symbols" => symbols::run(rest)?,
+        #[cfg(unix)]
+        Some((verb, rest)) if verb == "definitions" => symbols::run_definitions(rest)?,
         _ => run_judged(arguments)?,
     };
     Ok(ExitCode::from(u8::from(!good)))
