@@ -121,7 +121,7 @@ pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters,
-    FoundSymbol, Hit, K_LIMIT, LINE_BYTES, Mode, PATTERN_LIMIT_BYTES, QUERY_LIMIT_BYTES,
+    FoundSymbol, Hit, HitSymbol, K_LIMIT, LINE_BYTES, Mode, PATTERN_LIMIT_BYTES, QUERY_LIMIT_BYTES,
     RELEVANT_SCORE, RegexMatch, RegexOutput, RegexRequest, RegexResponse, Relevance,
     RelevanceSignals, Request, Response, SHOWN_LINE_BYTES, Scope, Sort, Step, SymbolRelation,
     SymbolsRequest, SymbolsResponse, TermScore, TermStatistics, shown_score,

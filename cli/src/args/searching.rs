@@ -6,10 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kb_engine::calendar::Date;
-use kb_engine::{Class, Filters, Mode, Scope, Sort};
+use kb_engine::{Class, Filters, Mode, Scope, Sort, SymbolKind};
 
 use super::flags::{JsonFlag, PageFlags};
 use super::pattern::PatternFlags;
+use super::symbols::kinds;
 
 /// Find the passages that answer a question
 ///
@@ -94,9 +95,19 @@ pub(crate) struct SearchArguments {
     #[arg(long = "type", value_name = "TYPE", help_heading = "Filters")]
     pub(crate) file_type: Vec<String>,
 
-    /// Only this programming language: rust, python, or a short name (repeatable)
+    /// Only this programming language: rust, python, or a short name (repeatable, or with commas)
     #[arg(long, value_name = "LANG", help_heading = "Filters")]
     pub(crate) lang: Vec<String>,
+
+    /// Only parts of programs that define a symbol of this kind, or lie within one (repeatable)
+    #[arg(long, value_name = "KIND", help_heading = "Filters", value_parser = kinds(), value_delimiter = ',')]
+    pub(crate) kind: Vec<SymbolKind>,
+
+    /// Only parts of programs that define a symbol whose name matches, or lie within it: `*Handler` (repeatable)
+    ///
+    /// In upper or lower case; `*` stands for any characters, `?` for one. With --kind one symbol has both.
+    #[arg(long, value_name = "GLOB", help_heading = "Filters")]
+    pub(crate) symbol: Vec<String>,
 
     /// Only this class: doc (prose), code, data (repeatable)
     #[arg(long, value_name = "CLASS", help_heading = "Filters", value_parser = classes())]
@@ -119,6 +130,10 @@ pub(crate) struct SearchArguments {
     /// A line of more than 80 bytes counts as several. With --max-tokens the results share the budget.
     #[arg(long, value_name = "N", conflicts_with = "full", value_parser = parse_line_count)]
     pub(crate) lines: Option<u32>,
+
+    /// Extend a part of a function or class to all of it, up to 8 KB; implies --full
+    #[arg(long, conflicts_with_all = ["before", "after"])]
+    pub(crate) smart_context: bool,
 
     /// Print N lines of the document before each result; implies --full
     #[arg(
@@ -164,6 +179,8 @@ impl SearchArguments {
             .folders(&self.folder)
             .types(&self.file_type)
             .languages(&self.lang)
+            .symbol_kinds(self.kind.iter().copied())
+            .symbol_names(&self.symbol)
             .classes(self.class.iter().copied());
         filters.modified_since_ms = self.since;
         filters
@@ -177,6 +194,7 @@ Examples:
   kb search '\"fn main\" -test path:examples'
   kb search retry with backoff --lang rust --folder net -k 3
   kb search -f ~/notes.kb -f work.kb --class doc --full meeting with Ada
+  kb search where is login validated --class code --kind function,method --smart-context
   kb search --mode title release notes --sort recency
   kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
   kb search --mode regex 'fn \\w+_header\\b' --lang rust

@@ -90,7 +90,7 @@ impl SymbolsArguments {
 }
 
 /// Reads the name of a kind.
-fn kinds() -> impl TypedValueParser<Value = SymbolKind> {
+pub(super) fn kinds() -> impl TypedValueParser<Value = SymbolKind> {
     PossibleValuesParser::new(SymbolKind::ALL.map(SymbolKind::name))
         .try_map(|name| SymbolKind::from_name(&name).ok_or("no kind of that name"))
 }

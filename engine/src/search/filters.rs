@@ -1,6 +1,6 @@
 //! Which documents a request searches.
 
-use crate::types::Class;
+use crate::types::{Class, SymbolKind};
 
 /// Restricts a search to some documents.
 ///
@@ -26,7 +26,8 @@ pub struct Filters {
     /// File types: `markdown`, `rust`, or an extension: `md`. A value that neither the file nor this
     /// program knows is [`crate::Error::InvalidArgument`].
     pub types: Vec<String>,
-    /// Languages: `rust`, or a common alias: `rs`, `sh`. Unknown ones are refused, as in `types`.
+    /// Languages: `rust`, or a common alias: `rs`, `sh`, `terraform`; several in one value with commas between.
+    /// Unknown ones are refused, as in `types`.
     pub languages: Vec<String>,
     /// Classes of documents.
     pub classes: Vec<Class>,
@@ -39,10 +40,11 @@ pub struct Filters {
     /// Documents whose original was modified at that time or later, in milliseconds since 1970. A
     /// document without a known time does not pass. `None`: no such filter.
     pub modified_since_ms: Option<i64>,
-    /// Kinds of symbols. This version stores no symbols: a value here lets nothing pass, with a
-    /// warning.
-    pub symbol_kinds: Vec<String>,
-    /// Names of symbols; as `symbol_kinds`.
+    /// Kinds of symbols: chunks that define one of these kinds, or begin within one.
+    pub symbol_kinds: Vec<SymbolKind>,
+    /// Names of symbols, or patterns with `*` (any characters) and `?` (one), in any case, as in
+    /// [`SymbolsRequest::name`](crate::SymbolsRequest::name): chunks that define one of such a name, or begin within
+    /// it. With `symbol_kinds` it is one symbol that has both. At most 200 bytes each.
     pub symbol_names: Vec<String>,
 }
 
@@ -103,12 +105,12 @@ impl Filters {
 
     /// Adds kinds of symbols.
     #[must_use]
-    pub fn symbol_kinds<T: Into<String>>(mut self, kinds: impl IntoIterator<Item = T>) -> Filters {
-        self.symbol_kinds.extend(kinds.into_iter().map(Into::into));
+    pub fn symbol_kinds(mut self, kinds: impl IntoIterator<Item = SymbolKind>) -> Filters {
+        self.symbol_kinds.extend(kinds);
         self
     }
 
-    /// Adds names of symbols.
+    /// Adds names of symbols, or patterns of them.
     #[must_use]
     pub fn symbol_names<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Filters {
         self.symbol_names.extend(names.into_iter().map(Into::into));

@@ -50,7 +50,7 @@ pub use regex::{
 pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 pub use render::window::LINE_BYTES;
 pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
-pub use response::{Hit, Response};
+pub use response::{Hit, HitSymbol, Response};
 pub(crate) use sources::Source;
 pub(crate) use symbols::symbols;
 pub use symbols::{FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse};

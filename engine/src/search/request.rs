@@ -60,6 +60,10 @@ pub struct Request {
     /// Whether neighbouring chunks with similar scores make one hit; has no effect in
     /// [`Scope::Documents`].
     pub join: bool,
+    /// Extends a passage of a program that has only a part of a symbol to all of it, with the comment above it: of
+    /// the innermost symbol that the best chunk lies in, or that begins in it and ends behind it. Not to one of more
+    /// than 8 KB. What is shown of it is up to `max_lines`.
+    pub smart_context: bool,
     /// Shows the best lines of a passage instead of all: at most this many whole lines, where a line longer
     /// than [`LINE_BYTES`](crate::LINE_BYTES) counts as several, and of the longest lines whole sentences or words. The lines
     /// with the most and rarest terms of the query are chosen, in the best chunk where they are equal. With
@@ -100,6 +104,7 @@ impl Request {
             min_score: 0.0,
             context_lines: (0, 0),
             join: true,
+            smart_context: false,
             max_lines: None,
             max_text_chars: None,
             context_chars: None,
@@ -184,6 +189,13 @@ impl Request {
     #[must_use]
     pub fn join(mut self, join: bool) -> Request {
         self.join = join;
+        self
+    }
+
+    /// Sets whether parts of symbols become whole symbols.
+    #[must_use]
+    pub fn smart_context(mut self, smart_context: bool) -> Request {
+        self.smart_context = smart_context;
         self
     }
 
@@ -317,6 +329,7 @@ impl Request {
             min_score,
             context_lines: _,
             join,
+            smart_context,
             max_lines: _,
             max_text_chars: _,
             context_chars: _,
@@ -326,7 +339,7 @@ impl Request {
             explain: _,
         } = self;
         let options = format!(
-            "{plain} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {filters:?}"
+            "{plain} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {smart_context} {filters:?}"
         );
         [query.clone(), options]
     }
@@ -335,7 +348,7 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::Class;
+    use crate::types::{Class, SymbolKind};
 
     /// One change of each field and of each filter, with whether a cursor is bound to it.
     fn changes() -> Vec<(Request, bool)> {
@@ -350,6 +363,7 @@ mod tests {
             (base().sort(Sort::Path), true),
             (base().min_score(0.01), true),
             (base().join(false), true),
+            (base().smart_context(true), true),
             (base().scan(Scan::Exact), true),
             filter(Filters::new().paths(["a"])),
             filter(Filters::new().types(["a"])),
@@ -358,7 +372,7 @@ mod tests {
             filter(Filters::new().tags(["a"])),
             filter(Filters::new().folders(["a"])),
             filter(Filters::new().modified_since_ms(1)),
-            filter(Filters::new().symbol_kinds(["a"])),
+            filter(Filters::new().symbol_kinds([SymbolKind::Function])),
             filter(Filters::new().symbol_names(["a"])),
             (base().context_lines(1, 0), false),
             (base().max_lines(9), false),

@@ -8,7 +8,7 @@ use crate::search::explanation::{Bonus, Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
 use crate::search::render::whole_lines::CUT;
-use crate::types::{ChunkId, Class, Lines, PartAddress, SegmentId, SourceState, Span};
+use crate::types::{ChunkId, Class, Lines, PartAddress, SegmentId, SourceState, Span, SymbolKind};
 
 /// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,9 @@ pub struct Hit {
     /// A name that [`Kb::section_text`](crate::Kb::section_text) finds it by: the titles with ` > `
     /// between, after the number where other sections have the same titles.
     pub section_name: String,
+    /// The symbol of a program that the section is; with filters of symbols the first one in the text that passes
+    /// them. `None` outside of symbols.
+    pub symbol: Option<HitSymbol>,
     /// The page, sheet or slide that `text` lies in; `None` in a document without them.
     pub part: Option<PartAddress>,
     /// Score of the best chunk, 0..1, comparable between requests, modes and files: at .5 a right
@@ -131,6 +134,28 @@ pub struct Hit {
     pub terms: Vec<TermScore>,
 }
 
+/// The symbol that a hit belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HitSymbol {
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Its name.
+    pub name: String,
+    /// Labels of the symbols that hold it and its own: `impl Foo > fn bar`.
+    pub hierarchy: String,
+    /// What stands before its body, on one line, at most 200 bytes: `pub fn bar(&self) -> usize`.
+    pub signature: String,
+    /// Lines of its definition in the original file, from 1.
+    pub lines: Lines,
+}
+
+impl HitSymbol {
+    fn texts(&self) -> [&String; 3] {
+        [&self.name, &self.hierarchy, &self.signature]
+    }
+}
+
 /// What the numbers and the names of the fields of a hit count in a token budget, in bytes.
 pub const HIT_OVERHEAD_BYTES: u64 = 160;
 
@@ -146,6 +171,7 @@ impl Hit {
             section: Vec::new(),
             section_number: String::new(),
             section_name: String::new(),
+            symbol: None,
             part: None,
             score: 0.0,
             fused_score: 0.0,
@@ -217,7 +243,9 @@ impl Hit {
         let strings = names.into_iter().chain(texts).chain(&self.section);
         let part = self.part.as_ref().map_or(0, |part| part.name().len());
         let pairs = self.metadata.iter().flat_map(|(key, value)| [key, value]);
-        let bytes: usize = strings.chain(pairs).map(String::len).sum();
+        let symbol = self.symbol.iter().flat_map(HitSymbol::texts);
+        let strings = strings.chain(pairs).chain(symbol);
+        let bytes: usize = strings.map(String::len).sum();
         (bytes + part) as u64 + HIT_OVERHEAD_BYTES
     }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::index::keyword::{QuerySegment, Statistics};
 use crate::progress::Reporter;
 use crate::store::documents::DocumentRecord;
-use crate::types::DocumentId;
+use crate::types::{DocumentId, Span};
 
 /// One commit of one file, and who to ask whether to go on.
 #[derive(Debug, Clone, Copy)]
@@ -161,6 +161,42 @@ impl<'b> Sources<'b> {
     pub(crate) fn document(&self, file: usize, id: DocumentId) -> Result<DocumentRecord> {
         let source = self.source(file)?;
         source.catalog.documents.get(source.snapshot, id)
+    }
+
+    /// Which of `rows`, those of one document, have bytes of a span of its text, and the first byte of the first.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn rows_of(
+        &self,
+        segment: usize,
+        rows: Range<u32>,
+        span: Span,
+    ) -> Result<(Range<u32>, u32)> {
+        let chunks = self.segment(segment)?.chunks();
+        let (mut low, mut high) = (rows.start, rows.end);
+        // The first row that ends behind the first byte.
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if chunks.get(middle)?.at.span.end <= span.start {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let mut end = low;
+        let mut start = span.start;
+        while end < rows.end {
+            let at = chunks.get(end)?.at.span;
+            if at.start >= span.end {
+                break;
+            }
+            if end == low {
+                start = at.start;
+            }
+            end += 1;
+        }
+        Ok((low..end, start))
     }
 
     /// The order of chunks with equal scores: path of the document, first byte, file. Reads two records.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::store::symbols::SymbolsTable;
 use crate::store::tables;
 use crate::types::syntax::nesting;
-use crate::types::{DocumentId, Heading, HeadingSymbol, Span};
+use crate::types::{DocumentId, Heading, HeadingSymbol, Span, Symbol};
 
 const OUTLINE_VERSION: u8 = 1;
 
@@ -151,7 +151,10 @@ impl Outlines {
     pub fn stored(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<StoredOutline> {
         Ok(match self.row(snapshot, id)? {
             Some(row) => StoredOutline::Row(row),
-            None => StoredOutline::Symbols(self.of_symbols(snapshot, id)?),
+            None => {
+                let symbols = self.symbols.get(snapshot, id, u32::MAX)?;
+                StoredOutline::Symbols(nesting::outline(&symbols), symbols)
+            }
         })
     }
 
@@ -178,8 +181,8 @@ fn read(row: &[u8]) -> Result<OutlineRecord<'_>> {
 pub enum StoredOutline {
     /// The record of a document with headings.
     Row(Vec<u8>),
-    /// Those of a program; none of a text without headings.
-    Symbols(Vec<Heading>),
+    /// Those of a program, and its symbols; none of a text without headings.
+    Symbols(Vec<Heading>, Vec<Symbol>),
 }
 
 impl StoredOutline {
@@ -187,10 +190,18 @@ impl StoredOutline {
     pub fn len_bytes(&self) -> usize {
         match self {
             StoredOutline::Row(row) => row.len(),
-            StoredOutline::Symbols(headings) => {
+            StoredOutline::Symbols(headings, symbols) => {
                 let titles: usize = headings.iter().map(|heading| heading.title.len()).sum();
-                titles + headings.len() * size_of::<Heading>()
+                2 * titles + headings.len() * size_of::<Heading>() + size_of_val(&**symbols)
             }
+        }
+    }
+
+    /// The symbols of a program, one a heading.
+    pub fn symbols(&self) -> &[Symbol] {
+        match self {
+            StoredOutline::Row(_) => &[],
+            StoredOutline::Symbols(_, symbols) => symbols,
         }
     }
 
@@ -207,7 +218,9 @@ impl StoredOutline {
                 });
                 entries.collect()
             }
-            StoredOutline::Symbols(headings) => headings.iter().map(OutlineEntry::from).collect(),
+            StoredOutline::Symbols(headings, _) => {
+                headings.iter().map(OutlineEntry::from).collect()
+            }
         })
     }
 }

@@ -90,14 +90,6 @@ fn schemas_are_portable() {
     }
 }
 
-#[test]
-fn nothing_is_promised_that_is_not_served() {
-    let published = json!(definitions(true)).to_string().to_lowercase();
-    for absent in ["symbol_type", "smart_context"] {
-        assert!(!published.contains(absent), "{absent}");
-    }
-}
-
 /// A text without a limit is work without a limit.
 #[test]
 fn every_text_of_a_client_has_a_limit() {

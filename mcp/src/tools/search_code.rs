@@ -11,11 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, Full, IndexName, Limit, PassageTokens};
+use super::call::params::{
+    ContinuationToken, Full, IndexName, Limit, PassageTokens, symbol_kinds, words,
+};
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
 use crate::indexes::{Index, WORKING_DIRECTORY};
-use crate::limits::{LIST_LIMIT, QUERY_LIMIT};
+use crate::limits::{LIST_LIMIT, QUERY_LIMIT, SYMBOL_LIMIT};
 use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
@@ -25,6 +27,9 @@ const CLASSES: [Class; 2] = [Class::Code, Class::Data];
 /// Percent of the budget that the engine gets beyond it. With more, names and lines make the structured form of many
 /// answers too large, and each is searched for again: 57 of the 126 questions of the bench at 25, 19 at 16, none at 12.
 const MORE_PERCENT: u32 = 12;
+
+/// Stands between what holds something and that.
+const HOLDS: &str = " > ";
 
 pub(super) struct SearchCode;
 
@@ -41,16 +46,35 @@ pub(super) struct SearchCodeParams {
     language: Option<String>,
     /// true: vector and keyword. false: vector only. Omit to decide from the query.
     use_hybrid_search: Option<bool>,
-    /// Lines before the match.
+    /// Comma-separated: function, class, method, interface, struct, enum, trait, module.
+    #[schemars(length(max = LIST_LIMIT))]
+    symbol_type: Option<String>,
+    /// Glob: get*, User*Service, *Handler.
+    #[schemars(length(max = SYMBOL_LIMIT))]
+    symbol_name: Option<String>,
+    /// Lines before the match, without smart_context.
     #[schemars(range(min = 0, max = 200))]
     context_before: Option<u32>,
-    /// Lines after the match.
+    /// Lines after the match, without smart_context.
     #[schemars(range(min = 0, max = 200))]
     context_after: Option<u32>,
+    /// Expand to the enclosing function or class, whose best lines are shown unless full.
+    #[serde(default)]
+    smart_context: SmartContext,
     #[serde(default)]
     full: Full,
     max_tokens: Option<PassageTokens>,
     continuation_token: Option<ContinuationToken>,
+}
+
+/// Whether passages become whole symbols.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+struct SmartContext(bool);
+
+impl Default for SmartContext {
+    fn default() -> SmartContext {
+        SmartContext(true)
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -89,6 +113,14 @@ struct Passage<'a> {
     score: f64,
     content: Cow<'a, str>,
     language_id: Option<&'a str>,
+    symbol_type: Option<&'static str>,
+    symbol_name: Option<&'a str>,
+    /// Unless content has it.
+    symbol_signature: Option<&'a str>,
+    /// What is not a symbol: section.
+    block_type: Option<&'static str>,
+    /// With what holds the symbol: class A > def b.
+    hierarchy: Option<Cow<'a, str>>,
     context_before: Option<&'a str>,
     context_after: Option<&'a str>,
     /// Which side matched.
@@ -151,14 +183,21 @@ impl Tool for SearchCode {
     const NAME: &'static str = "search_code";
     const TITLE: &'static str = "Search code";
     const DESCRIPTION: &'static str = "Search source code with natural language or identifiers. \
-        Returns code chunks ranked by relevance with file and lines. \
-        context_before and context_after add lines around each match. Operators: \"phrase\", +word, \
+        Returns code chunks ranked by relevance with file, lines and symbol. Filter by language, symbol type \
+        or symbol name. Operators: \"phrase\", +word, \
         -word, path:x; in sentences +\"phrase\", -\"phrase\".";
-    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList {
-        name: "language",
-        begin: "",
-        between: ",",
-    }];
+    const JOINED_LISTS: &'static [JoinedList] = &[
+        JoinedList {
+            name: "language",
+            begin: "",
+            between: ",",
+        },
+        JoinedList {
+            name: "symbol_type",
+            begin: "",
+            between: ",",
+        },
+    ];
 
     type Params = SearchCodeParams;
     type Output = SearchCodeResult<'static>;
@@ -169,7 +208,7 @@ impl Tool for SearchCode {
             let (code, what) = ("CODE_INDEX_NOT_FOUND", "source code");
             return Err(hits::holds_none(cx, &indexes, code, what, "search_docs"));
         }
-        let mut request = request(params);
+        let mut request = request(params)?;
         let max_tokens = PassageTokens::of(params.max_tokens, params.full);
         budget::fit_results(max_tokens, MORE_PERCENT, |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
@@ -184,7 +223,7 @@ impl Tool for SearchCode {
     }
 }
 
-fn request(params: &SearchCodeParams) -> Request {
+fn request(params: &SearchCodeParams) -> Result<Request, ToolError> {
     let mut request = Request::new(&params.query);
     request.k = params.limit.get();
     request.mode = match params.use_hybrid_search {
@@ -197,15 +236,15 @@ fn request(params: &SearchCodeParams) -> Request {
         params.context_after.unwrap_or(0),
     );
     request.filters.classes = CLASSES.to_vec();
-    let languages = params.language.as_deref().unwrap_or_default();
-    request.filters.languages = languages
-        .split(',')
-        .map(str::trim)
-        .filter(|language| !language.is_empty())
-        .map(str::to_owned)
-        .collect();
+    request.filters.languages = words(params.language.as_deref());
+    let kinds = words(params.symbol_type.as_deref());
+    request.filters.symbol_kinds = symbol_kinds("symbol_type", &kinds)?;
+    let name = params.symbol_name.as_deref().and_then(non_empty);
+    request.filters.symbol_names = name.map(str::to_owned).into_iter().collect();
+    let has_lines = params.context_before.is_some() || params.context_after.is_some();
+    request.smart_context = params.smart_context.0 && !has_lines;
     hits::show(&mut request, params.full.get());
-    request
+    Ok(request)
 }
 
 fn respond(
@@ -277,6 +316,11 @@ fn passage<'a>(
         score: hits::score(hit.score),
         content: hit.shown_text(),
         language_id: first.and_then(|hit| non_empty(&hit.language)),
+        symbol_type: hit.symbol.as_ref().map(|symbol| symbol.kind.name()),
+        symbol_name: hit.symbol.as_ref().map(|symbol| &*symbol.name),
+        symbol_signature: signature(hit),
+        block_type: block_type(hit),
+        hierarchy: hierarchy(hit),
         context_before: non_empty(&hit.before),
         context_after: non_empty(&hit.after),
         match_type: MatchType::of(hit),
@@ -285,6 +329,30 @@ fn passage<'a>(
         stale: hit.source_state.stale(),
         uri,
         index_name: hits::index_shown(indexes, hit),
+    }
+}
+
+/// The signature of the symbol of a passage that does not show it.
+fn signature(hit: &Hit) -> Option<&str> {
+    let symbol = hit.symbol.as_ref()?;
+    let is_shown = hit.lines.first <= symbol.lines.first && symbol.lines.first <= hit.lines.last;
+    non_empty(&symbol.signature).filter(|_| !is_shown)
+}
+
+/// What a passage outside of symbols is, where it is known.
+fn block_type(hit: &Hit) -> Option<&'static str> {
+    (hit.symbol.is_none() && !hit.section.is_empty()).then_some("section")
+}
+
+/// What holds a passage, where it is more than the name of its symbol.
+fn hierarchy(hit: &Hit) -> Option<Cow<'_, str>> {
+    match &hit.symbol {
+        Some(symbol) => symbol
+            .hierarchy
+            .contains(HOLDS)
+            .then_some(Cow::Borrowed(&*symbol.hierarchy)),
+        None if hit.section.is_empty() => None,
+        None => Some(Cow::Owned(hit.section.join(HOLDS))),
     }
 }
 
@@ -301,6 +369,9 @@ fn show(
     let first = hits::first_of_document(hits, number);
     let shown = |score: Option<f32>| score.map(|score| format!("{:?}", hits::score(score)));
     let shown = |score| shown(score).unwrap_or_default();
+    let symbol = hit.symbol.as_ref().map_or_else(String::new, |symbol| {
+        format!("{} {}", symbol.kind.name(), symbol.name)
+    });
     let match_type = MatchType::of(hit).map_or("", MatchType::as_str);
     text.facts(&[
         (
@@ -312,6 +383,10 @@ fn show(
             Some(&first.map_or("", |hit| hit.language.as_str())),
         ),
         ("lines", Some(&hits::lines_beside(hit))),
+        ("symbol", Some(&symbol)),
+        ("signature", Some(&signature(hit).unwrap_or_default())),
+        ("block", Some(&block_type(hit).unwrap_or_default())),
+        ("in", Some(&hierarchy(hit).unwrap_or_default())),
         ("match", Some(&match_type)),
         ("vector", Some(&shown(hit.vector_score))),
         ("keyword", Some(&shown(hit.keyword_score))),
@@ -354,137 +429,4 @@ fn staleness_warning(indexes: &[Arc<Index>]) -> Option<StalenessWarning> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use crate::tools::testing::Fixture;
-
-    #[test]
-    fn code_is_found_by_meaning_and_by_name() {
-        let fixture = Fixture::guides();
-        let given = json!({"query": "fn trim_sail(angle: f32) -> f32", "limit": 2});
-        let answer = fixture.answer("search_code", given);
-        let first = &answer.structured["results"][0];
-        assert_eq!(first["file_path"], "src/rig.rs");
-        assert_eq!(first["language_id"], "rust");
-        assert_eq!(first["match_type"], "both");
-        assert_eq!(answer.structured["search_context"]["index_name"], "guides");
-        assert!(first["content"].as_str().unwrap().contains("trim_sail"));
-        let named = fixture.answer(
-            "search_code",
-            json!({"query": "sail", "index_name": "guides"}),
-        );
-        assert!(named.structured.get("search_context").is_none());
-    }
-
-    #[test]
-    fn results_are_code_of_the_languages() {
-        let fixture = Fixture::guides();
-        let paths = |given| {
-            let answer = fixture.answer("search_code", given);
-            let results = answer.structured["results"].as_array().unwrap().clone();
-            let paths = results
-                .iter()
-                .map(|one| one["file_path"].as_str().unwrap().to_owned());
-            paths.collect::<std::collections::BTreeSet<_>>()
-        };
-        let all = paths(json!({"query": "mending sails with wax"}));
-        assert!(all.iter().all(|path| path.starts_with("src/")), "{all:?}");
-        let rust = paths(json!({"query": "sails", "language": "rs"}));
-        assert_eq!(rust.into_iter().collect::<Vec<_>>(), ["src/rig.rs"]);
-        let both = paths(json!({"query": "sails", "language": ["rs", "python"]}));
-        assert_eq!(both.len(), 2);
-    }
-
-    #[test]
-    fn signs_of_a_language_are_plain_text() {
-        let fixture = Fixture::guides();
-        for query in [
-            "fn trim_sail(angle: f32) -> f32",
-            "trim_sail -a",
-            "trim_sail(-angle)",
-        ] {
-            let answer = fixture.answer("search_code", json!({"query": query}));
-            let first = &answer.structured["results"][0];
-            assert_eq!(first["file_path"], "src/rig.rs", "{query}");
-        }
-    }
-
-    #[test]
-    fn a_language_that_no_document_has_is_named() {
-        let fixture = Fixture::guides();
-        let answer = fixture.answer("search_code", json!({"query": "sails", "language": "go"}));
-        assert_eq!(answer.structured["results"].as_array().unwrap().len(), 0);
-        let warnings = answer.structured["warnings"].as_array().unwrap();
-        let [warning] = warnings.as_slice() else {
-            panic!("{warnings:?}");
-        };
-        let warning = warning.as_str().unwrap();
-        assert!(
-            warning.contains("has language \"go\"; there are: python, rust"),
-            "{warning}"
-        );
-    }
-
-    #[test]
-    fn hybrid_search_can_be_turned_off() {
-        let fixture = Fixture::guides();
-        let given = json!({"query": "trim_sail", "use_hybrid_search": "false"});
-        let answer = fixture.answer("search_code", given);
-        let first = &answer.structured["results"][0];
-        assert!(first.get("keyword_score").is_none());
-        assert_eq!(first["match_type"], "semantic");
-    }
-
-    #[test]
-    fn context_lines_are_optional() {
-        let function = |n: u32| {
-            let body = "    let total = values.iter().sum::<f32>();\n".repeat(6);
-            format!("/// Number {n}.\npub fn item_{n}() -> f32 {{\n{body}    total\n}}\n\n")
-        };
-        let code: String = (0..60).map(function).collect();
-        let code = code.replace("pub fn item_30(", "pub fn walrus(");
-        let fixture = Fixture::new("code", &[("a.rs", &code)]);
-        let first = |given| fixture.answer("search_code", given).structured["results"][0].clone();
-        let plain = first(json!({"query": "walrus", "limit": 1}));
-        assert!(plain.get("context_after").is_none() && plain.get("context_before").is_none());
-        let given = json!({"query": "walrus", "limit": 1, "context_before": 2, "context_after": 3});
-        let around = first(given);
-        let lines = |key: &str| around[key].as_str().unwrap().lines().count();
-        assert_eq!((lines("context_before"), lines("context_after")), (2, 3));
-    }
-
-    #[test]
-    fn an_unknown_filter_is_ignored_with_a_warning() {
-        let fixture = Fixture::guides();
-        let given = json!({"query": "hoist", "language": "python", "symbol_type": "function"});
-        let answer = fixture.answer("search_code", given);
-        let warning = answer.structured["warnings"][0].as_str().unwrap();
-        assert!(warning.starts_with("symbol_type ignored"), "{warning}");
-    }
-
-    #[test]
-    fn a_token_continues_with_the_first_arguments() {
-        let fixture = Fixture::guides();
-        let given = json!({"query": "sails", "limit": 1, "language": ["rs", "python"]});
-        let first = fixture.answer("search_code", given);
-        let token = &first.structured["continuation"]["token"];
-        assert!(first.structured.get("truncated").is_none());
-        let next = json!({"query": "sails", "continuation_token": token});
-        let next = fixture.answer("search_code", next);
-        assert_eq!(next.structured["results"].as_array().unwrap().len(), 1);
-        assert_ne!(next.structured["results"], first.structured["results"]);
-        assert!(
-            next.structured.get("continuation").is_none(),
-            "{}",
-            next.text
-        );
-    }
-
-    #[test]
-    fn an_index_without_code_is_an_error() {
-        let fixture = Fixture::new("docs", &[("a.md", "# A\n\ntext")]);
-        let error = fixture.error("search_code", json!({"query": "main"}));
-        assert_eq!(error.code, "CODE_INDEX_NOT_FOUND");
-    }
-}
+mod tests;

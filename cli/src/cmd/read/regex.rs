@@ -115,6 +115,7 @@ fn other_flag(arguments: &SearchArguments) -> Option<&'static str> {
         ),
         (arguments.min_score > 0.0, "--min-score"),
         (arguments.lines.is_some(), "--lines"),
+        (arguments.smart_context, "--smart-context"),
         (arguments.before > 0, "--before"),
         (arguments.after > 0, "--after"),
         (arguments.no_join, "--no-join"),

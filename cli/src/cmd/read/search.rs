@@ -49,6 +49,7 @@ pub(crate) fn run(
         .min_score(arguments.min_score)
         .context_lines(arguments.before, arguments.after)
         .join(!arguments.no_join)
+        .smart_context(arguments.smart_context)
         .page(arguments.page.page())
         .explain(arguments.explain);
     request.max_lines = arguments.lines;
@@ -90,7 +91,10 @@ pub(crate) fn run(
         let layout = Layout {
             style: output.stdout_style(),
             columns: output.columns(),
-            full: arguments.full || arguments.lines.is_some() || request.context_lines != (0, 0),
+            full: arguments.full
+                || arguments.lines.is_some()
+                || arguments.smart_context
+                || request.context_lines != (0, 0),
             explain: arguments.explain,
         };
         for (position, hit) in response.hits.iter().enumerate() {
@@ -235,6 +239,16 @@ fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Obj
         .field("chunks", hit.chunks)
         .field("matches", hit.matches)
         .field("text", &*hit.text);
+    if let Some(symbol) = &hit.symbol {
+        let symbol = Object::new()
+            .field("kind", symbol.kind.name())
+            .field("name", &*symbol.name)
+            .field("hierarchy", &*symbol.hierarchy)
+            .field("signature", &*symbol.signature)
+            .field("start_line", symbol.lines.first)
+            .field("end_line", symbol.lines.last);
+        object = object.object("symbol", symbol);
+    }
     if let Some(part) = &hit.part {
         object = object.object("part", part_object(part));
     }

@@ -39,6 +39,17 @@ pub(crate) struct FacetFilter<'f> {
 }
 
 impl FacetFilter<'_> {
+    /// The values one by one: no language has a comma in it, so `rust,go` are two.
+    fn single_values(&self) -> Vec<&str> {
+        let is_list = self.facet == Facet::Language;
+        let parts = self.values.iter().flat_map(|value| {
+            let parts = is_list.then(|| value.split(','));
+            let whole = (!is_list).then_some(value.as_str());
+            parts.into_iter().flatten().chain(whole)
+        });
+        parts.map(str::trim).collect()
+    }
+
     /// Removes from `rows`, one bitmap a segment, the rows of documents that do not pass.
     ///
     /// # Errors
@@ -50,11 +61,12 @@ impl FacetFilter<'_> {
         rows: &mut [RoaringBitmap],
         absent: &mut AbsentValues,
     ) -> Result<()> {
-        if self.values.is_empty() {
+        let values = self.single_values();
+        if values.is_empty() {
             return Ok(());
         }
         let mut wanted: FxHashMap<String, FilterValue<'_>> = FxHashMap::default();
-        for text in self.values {
+        for text in values {
             let canonical = (self.canonical)(text);
             let stored = canonical.map_or_else(|| normalized(text), str::to_owned);
             let value = FilterValue { text, canonical };

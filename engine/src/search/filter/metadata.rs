@@ -12,6 +12,7 @@ use crate::resolve;
 use crate::resolve::{Globs, folders_of};
 use crate::search::filter::facet::{AbsentValues, FacetFilter};
 use crate::search::filter::rows::{Rows, first_at, intersect, live, live_rows, rows_of_documents};
+use crate::search::filter::symbols;
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
@@ -22,7 +23,7 @@ use crate::types::Class;
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a glob that is not valid, and for a type, language or tag that is unknown
-/// to the file and to this program; [`Error::FolderNotFound`]; [`Error::Damaged`]; [`Error::Cancelled`].
+/// to the file and to this program, and a name of no symbol; [`Error::FolderNotFound`]; [`Error::Damaged`]; [`Error::Cancelled`].
 pub(crate) fn apply(
     source: &Source<'_>,
     filters: &Filters,
@@ -56,9 +57,7 @@ pub(crate) fn apply(
     keep_classes(source, &filters.classes, &mut rows)?;
     keep_folders(source, &filters.folders, &mut rows)?;
     keep_documents(source, filters, &mut rows)?;
-    if !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty() {
-        rows.iter_mut().for_each(RoaringBitmap::clear);
-    }
+    symbols::keep_symbols(source, filters, &mut rows)?;
     Ok(Some(rows))
 }
 
@@ -283,5 +282,8 @@ mod tests {
         assert_eq!(passing(&since(i64::MAX), true).unwrap().0.len(), 0);
         let symbols = Filters::new().symbol_names(words(&["main"]));
         assert!(passing(&symbols, true).unwrap().0.is_empty());
+        let blank = Filters::new().symbol_names(words(&[" "]));
+        let error = passing(&blank, true).unwrap_err().to_string();
+        assert!(error.contains("symbol_name"), "{error}");
     }
 }

@@ -4,3 +4,4 @@ pub(crate) mod facet;
 pub(crate) mod metadata;
 pub(crate) mod nothing_passes;
 pub(crate) mod rows;
+pub(crate) mod symbols;

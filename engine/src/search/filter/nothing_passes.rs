@@ -30,7 +30,20 @@ const FACETS: [(Facet, &str); 4] = [
 /// [`Error::Damaged`], [`Error::Cancelled`].
 pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String> {
     if !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty() {
-        return Ok("no document has symbols, which the filters ask for".to_owned());
+        let mut others = filters.clone();
+        let kinds = std::mem::take(&mut others.symbol_kinds);
+        let names = std::mem::take(&mut others.symbol_names);
+        if passes_any(files, &others)? {
+            let symbols = Filters::new().symbol_kinds(kinds).symbol_names(names);
+            let of = match described(&others) {
+                others if others.is_empty() => String::new(),
+                others => format!(" of those with {others}"),
+            };
+            return Ok(format!(
+                "no document{of} defines a symbol with {}",
+                described(&symbols)
+            ));
+        }
     }
     for (facet, name) in FACETS {
         let (others, given) = without(filters, facet);
@@ -66,6 +79,20 @@ pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String
     ))
 }
 
+/// Whether a row of any file passes.
+fn passes_any(files: &[Source<'_>], filters: &Filters) -> Result<bool> {
+    for source in files {
+        match metadata::apply(source, filters, &mut AbsentValues::default()) {
+            Ok(None) => return Ok(true),
+            Ok(rows) if is_nothing(&rows) => {}
+            Ok(Some(_)) => return Ok(true),
+            Err(Error::InvalidArgument { .. } | Error::FolderNotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
 /// Whether no row passes.
 pub(crate) fn is_nothing(rows: &Rows) -> bool {
     rows.as_ref()
@@ -94,6 +121,10 @@ fn without(filters: &Filters, facet: Facet) -> (Filters, Vec<String>) {
 /// What the filters ask for: `class code or data, folder "src"`.
 fn described(filters: &Filters) -> String {
     let classes = filters.classes.iter().map(|class| class.name().to_owned());
+    let kinds = filters
+        .symbol_kinds
+        .iter()
+        .map(|kind| kind.name().to_owned());
     let mut parts = Vec::new();
     for (name, values) in [
         ("class", &classes.collect()),
@@ -102,6 +133,8 @@ fn described(filters: &Filters) -> String {
         ("tag", &filters.tags),
         ("folder", &filters.folders),
         ("path", &filters.paths),
+        ("kind", &kinds.collect()),
+        ("name", &filters.symbol_names),
     ] {
         if !values.is_empty() {
             parts.push(format!("{name} {}", alternatives(values)));

@@ -24,6 +24,7 @@ use crate::store::outline::{SectionAt, StoredOutline, section_at, section_name, 
 use crate::types::{ChunkId, DocumentId, Lines, PartAddress, SourceState, Span, line_ends};
 
 mod surroundings;
+mod symbol;
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its snippet.
@@ -147,9 +148,11 @@ impl<'r> Renderer<'r> {
             section,
             section_range,
             outline,
+            has_others,
         } = self.best_lines(file, &stored, &whole, sought)?;
         let request = self.request;
         let mode = self.mode;
+        let mut place = section.span;
         let score = self.calibration.score(passage.best.score);
         let part = self.part(file, passage, &stored, stored.span, stored.lines)?;
         let document = self.records.get(file, stored.document)?;
@@ -161,6 +164,7 @@ impl<'r> Renderer<'r> {
             section_name: section_name(&section),
             section_number: section.number,
             section: section.titles,
+            symbol: None,
             part,
             score,
             fused_score: passage.best.score,
@@ -237,9 +241,11 @@ impl<'r> Renderer<'r> {
             shown = preview_within(&hit.text, &hit.snippet, characters, &within);
         }
         let is_part = request.max_lines.is_some() || request.max_text_chars.is_some();
-        if let (true, Some(outline)) = (is_part, outline)
+        if is_part
+            && has_others
             && let Some(section) = innermost(&outline, stored.span, text_bytes, &hit.text, &shown)?
         {
+            place = section.span;
             hit.section_name = section_name(&section);
             hit.section_number = section.number;
             hit.section = section.titles;
@@ -273,6 +279,7 @@ impl<'r> Renderer<'r> {
             let line = hit.lines.first.saturating_add(line_ends(before));
             line.min(hit.lines.last)
         });
+        hit.symbol = self.symbol(outline.symbols(), place, &hit, &stored)?;
         hit.part = self.part(file, passage, &stored, hit.span, hit.lines)?;
         if matches!(hit.part, Some(PartAddress::Sheet { .. })) {
             show_cells(&mut hit);
@@ -362,7 +369,8 @@ impl<'r> Renderer<'r> {
             section_range,
             snippet,
             section,
-            outline: has_others.then_some(outline),
+            outline,
+            has_others,
         })
     }
 
@@ -471,8 +479,10 @@ struct BestLines {
     section: SectionAt,
     /// What the passage has of the section; of one with nothing but labels, all that follows as well.
     section_range: Range<usize>,
-    /// The headings, where others begin in that range.
-    outline: Option<StoredOutline>,
+    /// The headings.
+    outline: StoredOutline,
+    /// Whether others begin in that range.
+    has_others: bool,
 }
 
 /// The position of a passage.

@@ -5,58 +5,22 @@ use std::collections::BTreeMap;
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::index::keyword::{SymbolTerm, searched_names};
+use crate::search::filter::symbols::WantedSymbols;
 use crate::search::sources::Sources;
 use crate::store::documents::DocumentRecord;
-use crate::store::facets::{self, Facet};
-use crate::types::{DocumentId, NamePattern, Span, Symbol, SymbolKind};
+use crate::types::{DocumentId, Span};
 
-/// What a symbol must be.
-#[derive(Debug, Default)]
-pub(super) struct Wanted {
-    /// Any of these; empty: all.
-    pub(super) kinds: Vec<SymbolKind>,
-    /// `None`: any name.
-    pub(super) name: Option<NamePattern>,
-}
-
-impl Wanted {
-    pub(super) fn has(&self, symbol: &Symbol) -> bool {
-        let is_kind = self.kinds.is_empty() || self.kinds.contains(&symbol.kind);
-        is_kind && self.name.as_ref().is_none_or(|name| is_named(symbol, name))
+/// Leaves the rows that may have the name of a symbol that is wanted.
+pub(super) fn keep_rows(
+    wanted: &WantedSymbols,
+    sources: &Sources<'_>,
+    rows: &mut [RoaringBitmap],
+) -> Result<()> {
+    for (segment, (bound, rows)) in sources.segments.iter().zip(rows).enumerate() {
+        sources.tick()?;
+        wanted.keep_rows(sources.source(sources.file_of(segment))?, bound, rows)?;
     }
-
-    /// Leaves the rows that may have the name of such a symbol.
-    pub(super) fn keep_rows(
-        &self,
-        sources: &Sources<'_>,
-        rows: &mut [RoaringBitmap],
-    ) -> Result<()> {
-        for (segment, (bound, rows)) in sources.segments.iter().zip(rows).enumerate() {
-            sources.tick()?;
-            if let Some(name) = &self.name {
-                *rows &= bound
-                    .keyword_index()?
-                    .rows_of_symbols(SymbolTerm::Definition, name)?;
-            }
-            if !self.kinds.is_empty() && !rows.is_empty() {
-                let mut of_kinds = RoaringBitmap::new();
-                let snapshot = sources.source(sources.file_of(segment))?.snapshot;
-                let (id, count) = (bound.segment.id, bound.segment.rows());
-                for kind in &self.kinds {
-                    let with = facets::rows_with(snapshot, id, count, Facet::Kind, kind.name())?;
-                    of_kinds |= with.unwrap_or_default();
-                }
-                *rows &= of_kinds;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether a name finds a symbol: its whole name or the last part of it.
-fn is_named(symbol: &Symbol, name: &NamePattern) -> bool {
-    searched_names(&symbol.name).any(|own| name.matches(own))
+    Ok(())
 }
 
 /// Some rows of a document.
@@ -116,34 +80,14 @@ pub(super) fn text_of(
     document: &DocumentRows,
     span: Span,
 ) -> Result<String> {
-    let bound = sources.segment(document.segment)?;
-    let (chunks, mut blocks) = (bound.chunks(), bound.blocks()?);
     let record = &document.record;
-    let (mut low, end) = (
-        record.first_row,
-        record.first_row.saturating_add(record.rows),
-    );
-    let mut high = end;
-    // The first row that ends behind the first byte.
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if chunks.get(middle)?.at.span.end <= span.start {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    let all = record.first_row..record.first_row.saturating_add(record.rows);
+    let (rows, start) = sources.rows_of(document.segment, all, span)?;
     let mut text = String::new();
-    let mut start = None;
-    for row in low..end {
-        let at = chunks.get(row)?.at.span;
-        if at.start >= span.end {
-            break;
-        }
-        start.get_or_insert(at.start);
+    let mut blocks = sources.segment(document.segment)?.blocks()?;
+    for row in rows {
         blocks.append(row, 1, &mut text)?;
     }
-    let start = start.unwrap_or(span.start);
     let own = text
         .get(span.start.saturating_sub(start) as usize..span.end.saturating_sub(start) as usize);
     Ok(own.unwrap_or_default().to_owned())

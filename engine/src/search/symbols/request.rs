@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::paging::PageOptions;
+use crate::search::filter::symbols::pattern;
 use crate::search::filters::Filters;
 use crate::search::request::K_LIMIT;
 use crate::types::{NamePattern, SymbolKind};
@@ -158,14 +159,4 @@ impl SymbolsRequest {
         } = self;
         [format!("{kinds:?} {name:?} {filters:?} {relation:?}")]
     }
-}
-
-fn pattern(argument: &'static str, name: &str) -> Result<NamePattern> {
-    NamePattern::new(name).ok_or_else(|| Error::InvalidArgument {
-        argument,
-        reason: format!(
-            "a name of 1 to 200 bytes is wanted, {} given",
-            name.trim().len()
-        ),
-    })
 }

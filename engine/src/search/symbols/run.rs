@@ -3,9 +3,10 @@
 use crate::error::Result;
 use crate::paging::{Budget, CursorScope};
 use crate::search::filter::rows::live_rows_of;
+use crate::search::filter::symbols::WantedSymbols;
 use crate::search::plan::filtered;
 use crate::search::sources::{Source, Sources};
-use crate::search::symbols::lookup::{DocumentRows, Wanted, documents, text_of};
+use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
 use crate::search::symbols::request::{SymbolRelation, SymbolsRequest};
 use crate::search::symbols::response::{FoundSymbol, SymbolsResponse};
 use crate::search::symbols::uses::{UsedNames, Uses, called_names, symbols_of, used_by, uses_of};
@@ -36,10 +37,11 @@ pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<Sym
     let mut warnings = Vec::new();
     let rows = filtered(&sources, &request.filters, &mut warnings)?;
     let mut rows = rows.unwrap_or_else(|| live_rows_of(&sources));
-    let wanted = Wanted {
+    let wanted = WantedSymbols {
         kinds: request.kinds.clone(),
-        name: request.name_pattern()?,
+        names: request.name_pattern()?.into_iter().collect(),
     };
+    let filter = WantedSymbols::of(&request.filters)?.unwrap_or_default();
     let mut uses = Uses::default();
     let mut related = Related::All;
     if let (Some(relation), Some(name)) = (&request.relation, request.related_name()?) {
@@ -73,13 +75,14 @@ pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<Sym
         next: None,
     };
     if let Related::Uses = related {
-        page.take_using(&sources, &wanted, &uses)?;
+        page.take_using(&sources, (&wanted, &filter), &uses)?;
     } else {
-        wanted.keep_rows(&sources, &mut rows)?;
+        keep_rows(&wanted, &sources, &mut rows)?;
         for document in documents(&sources, &rows)? {
             let symbols = symbols_of(&sources, &document)?;
             let mut numbered = symbols.iter().enumerate().filter(|(_, symbol)| {
                 wanted.has(symbol)
+                    && filter.has(symbol)
                     && match &related {
                         Related::UsedBy(names) => names.has(symbol, &document.record.language),
                         _ => true,
@@ -125,13 +128,18 @@ struct Page<'r> {
 
 impl Page<'_> {
     /// Takes the symbols that use a name.
-    fn take_using(&mut self, sources: &Sources<'_>, wanted: &Wanted, uses: &Uses) -> Result<()> {
+    fn take_using(
+        &mut self,
+        sources: &Sources<'_>,
+        (wanted, filter): (&WantedSymbols, &WantedSymbols),
+        uses: &Uses,
+    ) -> Result<()> {
         for (document, by_symbol) in &uses.documents {
             let symbols = symbols_of(sources, document)?;
             for (position, lines) in by_symbol {
                 if symbols
                     .get(*position)
-                    .is_some_and(|symbol| wanted.has(symbol))
+                    .is_some_and(|symbol| wanted.has(symbol) && filter.has(symbol))
                 {
                     self.take(sources, document, &symbols, *position, lines)?;
                 }

@@ -8,8 +8,9 @@ use roaring::RoaringBitmap;
 use crate::error::Result;
 use crate::index::keyword::{Analyser, SymbolTerm, searched_names};
 use crate::search::filter::rows::live_rows_of;
+use crate::search::filter::symbols::WantedSymbols;
 use crate::search::sources::Sources;
-use crate::search::symbols::lookup::{DocumentRows, Wanted, documents, text_of};
+use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
 use crate::types::syntax::nesting::innermost;
 use crate::types::{NamePattern, Symbol, line_ends};
 
@@ -62,12 +63,12 @@ fn each_definition(
     name: &NamePattern,
     mut visit: impl FnMut(&DocumentRows, &Symbol) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    let wanted = Wanted {
-        name: Some(name.clone()),
+    let wanted = WantedSymbols {
+        names: vec![name.clone()],
         kinds: Vec::new(),
     };
     let mut rows = live_rows_of(sources);
-    wanted.keep_rows(sources, &mut rows)?;
+    keep_rows(&wanted, sources, &mut rows)?;
     for document in documents(sources, &rows)? {
         for symbol in symbols_of(sources, &document)? {
             if wanted.has(&symbol) && visit(&document, &symbol)?.is_break() {

@@ -2,11 +2,14 @@
 
 use std::ops::Deref;
 
+use kb_engine::SymbolKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::JoinedList;
+use super::coerce::invalid;
 use crate::limits::{DOCUMENT_LIMIT, NAME_LIMIT, SECTION_LIMIT, TOKEN_LIMIT};
+use crate::response::ToolError;
 use crate::response::envelope::TOKENS_LIMIT;
 
 /// See list_indexes.
@@ -125,4 +128,25 @@ impl Default for Limit {
     fn default() -> Limit {
         Limit(5)
     }
+}
+
+/// The words of a list with commas between, in lower case.
+pub(in crate::tools) fn words(list: Option<&str>) -> Vec<String> {
+    let words = list.unwrap_or_default().split(',').map(str::trim);
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// The kinds of symbols that words name.
+pub(in crate::tools) fn symbol_kinds(
+    argument: &str,
+    words: &[String],
+) -> Result<Vec<SymbolKind>, ToolError> {
+    let kinds = words.iter().map(|word| {
+        SymbolKind::from_name(word).ok_or_else(|| {
+            let known = SymbolKind::ALL.map(SymbolKind::name).join(", ");
+            invalid(argument, format!("{word:?} is none of {known}"))
+        })
+    });
+    kinds.collect()
 }

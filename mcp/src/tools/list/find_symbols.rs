@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kb_engine::{Cursor, FoundSymbol, SymbolKind, SymbolRelation, SymbolsRequest, SymbolsResponse};
+use kb_engine::{Cursor, FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::tools::call::arguments::JoinedList;
 use crate::tools::call::budget::{self, Attempt};
 use crate::tools::call::coerce::invalid;
 use crate::tools::call::context::{Context, non_empty};
-use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens};
+use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens, symbol_kinds, words};
 use crate::tools::call::tool::Tool;
 use crate::tools::call::{hits, resolve};
 
@@ -133,10 +133,10 @@ impl Tool for FindSymbols {
 
 fn request(params: &FindSymbolsParams) -> Result<SymbolsRequest, ToolError> {
     let mut request = SymbolsRequest::new()
-        .kinds(kinds(params.kind.as_deref().unwrap_or_default())?)
+        .kinds(symbol_kinds("kind", &words(params.kind.as_deref()))?)
         .k(usize::try_from(params.limit.0).unwrap_or(usize::MAX));
     request.name = given(params.name.as_deref());
-    request.filters.languages = words(params.language.as_deref().unwrap_or_default());
+    request.filters.languages = words(params.language.as_deref());
     request.filters.paths = params.path.iter().cloned().collect();
     request.relation = match (
         given(params.uses.as_deref()),
@@ -155,22 +155,6 @@ fn request(params: &FindSymbolsParams) -> Result<SymbolsRequest, ToolError> {
 /// A name; an empty one says nothing.
 fn given(name: Option<&str>) -> Option<String> {
     name.and_then(non_empty).map(str::to_owned)
-}
-
-fn words(list: &str) -> Vec<String> {
-    let words = list.split(',').map(str::trim);
-    let words = words.filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
-}
-
-fn kinds(list: &str) -> Result<Vec<SymbolKind>, ToolError> {
-    let kinds = words(list).into_iter().map(|word| {
-        SymbolKind::from_name(&word).ok_or_else(|| {
-            let known = SymbolKind::ALL.map(SymbolKind::name).join(", ");
-            invalid("kind", format!("{word:?} is none of {known}"))
-        })
-    });
-    kinds.collect()
 }
 
 fn respond(

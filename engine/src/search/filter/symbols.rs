@@ -1,0 +1,277 @@
+//! Filters by what chunks define: kinds and names of symbols.
+
+use roaring::RoaringBitmap;
+
+use crate::catalog::BoundSegment;
+use crate::error::{Error, Result};
+use crate::index::keyword::{SymbolTerm, searched_names};
+use crate::search::filter::rows::live;
+use crate::search::filters::Filters;
+use crate::search::sources::Source;
+use crate::store::facets::{self, Facet};
+use crate::types::syntax::by_chunk::SymbolsByChunk;
+use crate::types::syntax::nesting::innermost;
+use crate::types::{DocumentId, NamePattern, Symbol, SymbolKind};
+
+/// What a symbol must be.
+#[derive(Debug, Default)]
+pub(crate) struct WantedSymbols {
+    /// Any of these; empty: all.
+    pub(crate) kinds: Vec<SymbolKind>,
+    /// Any of these; empty: any name.
+    pub(crate) names: Vec<NamePattern>,
+}
+
+impl WantedSymbols {
+    /// What filters ask for; `None`: nothing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a pattern that no name can match.
+    pub(crate) fn of(filters: &Filters) -> Result<Option<WantedSymbols>> {
+        if filters.symbol_kinds.is_empty() && filters.symbol_names.is_empty() {
+            return Ok(None);
+        }
+        let names = filters
+            .symbol_names
+            .iter()
+            .map(|name| pattern("symbol_name", name));
+        Ok(Some(WantedSymbols {
+            kinds: filters.symbol_kinds.clone(),
+            names: names.collect::<Result<_>>()?,
+        }))
+    }
+
+    /// Whether a symbol is one of them: its kind, and its whole name or the last part of it.
+    pub(crate) fn has(&self, symbol: &Symbol) -> bool {
+        let is_kind = self.kinds.is_empty() || self.kinds.contains(&symbol.kind);
+        let is_named =
+            |name: &NamePattern| searched_names(&symbol.name).any(|own| name.matches(own));
+        is_kind && (self.names.is_empty() || self.names.iter().any(is_named))
+    }
+
+    /// Leaves the rows that may have the name of such a symbol.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn keep_rows(
+        &self,
+        source: &Source<'_>,
+        bound: &BoundSegment<'_>,
+        rows: &mut RoaringBitmap,
+    ) -> Result<()> {
+        if !self.names.is_empty() {
+            let mut named = RoaringBitmap::new();
+            for name in &self.names {
+                let index = bound.keyword_index()?;
+                named |= index.rows_of_symbols(SymbolTerm::Definition, name)?;
+            }
+            *rows &= named;
+        }
+        if !self.kinds.is_empty() && !rows.is_empty() {
+            let mut of_kinds = RoaringBitmap::new();
+            let (id, count) = (bound.segment.id, bound.segment.rows());
+            for kind in &self.kinds {
+                let with = facets::rows_with(source.snapshot, id, count, Facet::Kind, kind.name())?;
+                of_kinds |= with.unwrap_or_default();
+            }
+            *rows &= of_kinds;
+        }
+        Ok(())
+    }
+
+    /// The rows of a document that have the name of such a symbol, or begin within one and no symbol that it holds:
+    /// the further parts of a long function.
+    fn rows_of_document(
+        &self,
+        source: &Source<'_>,
+        bound: &BoundSegment<'_>,
+        id: DocumentId,
+        passing: &mut RoaringBitmap,
+    ) -> Result<u32> {
+        let record = source.catalog.documents.get(source.snapshot, id)?;
+        let table = &source.catalog.symbols;
+        let symbols = table.get(source.snapshot, id, record.text_bytes)?;
+        let end = record.first_row.saturating_add(record.rows);
+        let end = end.min(bound.segment.rows());
+        if !symbols.iter().any(|symbol| self.has(symbol)) {
+            return Ok(end);
+        }
+        let mut by_chunk = SymbolsByChunk::new(&symbols);
+        for row in record.first_row..end {
+            let chunk = bound.chunks().get(row)?.at.span;
+            let around = innermost(&symbols, chunk.start).and_then(|at| symbols.get(at));
+            let is_named = by_chunk.named_in(chunk).any(|symbol| self.has(symbol));
+            if is_named || around.is_some_and(|symbol| self.has(symbol)) {
+                passing.insert(row);
+            }
+        }
+        Ok(end)
+    }
+}
+
+/// A pattern of names that an argument asks for.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] when it is empty or too long.
+pub(crate) fn pattern(argument: &'static str, name: &str) -> Result<NamePattern> {
+    NamePattern::new(name).ok_or_else(|| Error::InvalidArgument {
+        argument,
+        reason: format!(
+            "a name of 1 to 200 bytes is wanted, {} given",
+            name.trim().len()
+        ),
+    })
+}
+
+/// Keeps the rows that define what the filters ask for, or are parts of it. Reads the symbols of documents that have
+/// a name of it.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a pattern that no name can match, [`Error::Damaged`], [`Error::Cancelled`].
+pub(crate) fn keep_symbols(
+    source: &Source<'_>,
+    filters: &Filters,
+    rows: &mut [RoaringBitmap],
+) -> Result<()> {
+    let Some(wanted) = WantedSymbols::of(filters)? else {
+        return Ok(());
+    };
+    for (segment, rows) in source.catalog.segments.iter().zip(rows) {
+        source.reporter.tick()?;
+        let bound = segment.bind(source.snapshot)?;
+        if wanted.names.is_empty() {
+            wanted.keep_rows(source, &bound, rows)?;
+            continue;
+        }
+        let mut named = live(segment);
+        wanted.keep_rows(source, &bound, &mut named)?;
+        let mut passing = RoaringBitmap::new();
+        let mut passed = 0;
+        for row in &named {
+            if row < passed {
+                continue;
+            }
+            source.reporter.tick()?;
+            let id = bound.chunks().document(row)?;
+            passed = wanted.rows_of_document(source, &bound, id, &mut passing)?;
+        }
+        *rows &= passing;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(feature = "syntax")]
+mod tests {
+    use super::*;
+    use crate::kb::{Kb, KbWriter};
+    use crate::search::{Mode, Request};
+
+    /// A method, a function of the same name, a long function, and a class in another language.
+    fn programs() -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let long: String = (0..200)
+            .map(|n| format!("    walrus = combine(walrus, values[{n}], weights[{n}])\n"))
+            .collect();
+        let python = format!(
+            "class Rig:\n    def trim(self):\n        return walrus\n\n\ndef trim(walrus):\n    return 1\n\n\n\
+             def long_one(walrus):\n{long}    return walrus\n"
+        );
+        writer.add_bytes("a.py", python.as_bytes()).unwrap();
+        let rust = b"/// A walrus.\nstruct Rig {\n    walrus: u32,\n}\n";
+        writer.add_bytes("a.rs", rust).unwrap();
+        writer.add_bytes("a.md", b"walrus trim").unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        let kb = Kb::open(&path).unwrap();
+        (folder, kb)
+    }
+
+    /// Kind and name of the symbols of the hits, and how many there are.
+    fn found(kb: &Kb, filters: Filters) -> (Vec<String>, usize) {
+        let request = Request::new("walrus").mode(Mode::Keyword).join(false);
+        let response = kb.search(&request.filters(filters)).unwrap();
+        let symbols = response.hits.iter().map(|hit| {
+            let symbol = hit.symbol.as_ref().unwrap();
+            format!("{} {}", symbol.kind.name(), symbol.hierarchy)
+        });
+        let mut symbols: Vec<String> = symbols.collect();
+        symbols.sort();
+        symbols.dedup();
+        (symbols, response.hits.len())
+    }
+
+    #[test]
+    fn one_symbol_has_both_kind_and_name() {
+        let (_folder, kb) = programs();
+        let named = |name: &str| Filters::new().symbol_names([name]);
+        let (symbols, _) = found(&kb, named("TRIM").symbol_kinds([SymbolKind::Method]));
+        assert_eq!(symbols, ["method class Rig > def trim"]);
+        let (symbols, _) = found(&kb, named("tri?").symbol_kinds([SymbolKind::Function]));
+        assert_eq!(symbols, ["function def trim"]);
+        let (symbols, _) = found(&kb, named("trim").symbol_kinds([SymbolKind::Class]));
+        assert!(symbols.is_empty(), "{symbols:?}");
+    }
+
+    #[test]
+    fn all_parts_of_a_long_symbol_pass() {
+        let (_folder, kb) = programs();
+        let (symbols, parts) = found(&kb, Filters::new().symbol_names(["long*"]));
+        assert_eq!(symbols, ["function def long_one"]);
+        assert!(parts > 2, "{parts}");
+    }
+
+    #[test]
+    fn languages_may_stand_in_one_value() {
+        let (_folder, kb) = programs();
+        let of = |languages: &str| {
+            let filters = Filters::new().languages([languages]);
+            found(&kb, filters.symbol_names(["Rig"])).0
+        };
+        assert_eq!(of("rs"), ["struct struct Rig"]);
+        assert_eq!(of("py, rs").len(), 2);
+        let filters = Filters::new().languages(["rust,klingon"]);
+        let error = kb.search(&Request::new("walrus").filters(filters));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("klingon"), "{error}");
+    }
+
+    #[test]
+    fn a_part_of_a_symbol_becomes_all_of_it() {
+        let (_folder, kb) = programs();
+        let part = Request::new("\"weights[100]\"").mode(Mode::Keyword);
+        let part = part.join(false);
+        let lines = |request: &Request| {
+            let response = kb.search(request).unwrap();
+            let first = response.hits.first().unwrap();
+            (first.lines.first, first.lines.last)
+        };
+        let (first, last) = lines(&part);
+        assert!(10 < first && last < 211, "{first}-{last}");
+        // The long function has more than 8 KB.
+        assert_eq!(lines(&part.clone().smart_context(true)), (first, last));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("b.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let body: String = (0..80)
+            .map(|n| format!("    walrus = combine(walrus, values[{n}], weights[{n}])\n"))
+            .collect();
+        let code = format!("import a\n\n\n# Adds.\ndef add(walrus):\n{body}    return walrus\n");
+        writer.add_bytes("b.py", code.as_bytes()).unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        let kb = Kb::open(&path).unwrap();
+        let request = Request::new("walrus combine")
+            .mode(Mode::Keyword)
+            .join(false);
+        let parts = kb.search(&request).unwrap().hits.len();
+        let whole = kb.search(&request.smart_context(true)).unwrap();
+        assert!(parts > 1, "{parts}");
+        assert_eq!(whole.hits.len(), 1, "parts of one symbol are one hit");
+        let hit = whole.hits.first().unwrap();
+        // The import is in the chunk of its beginning.
+        assert_eq!((hit.lines.first, hit.lines.last), (1, 86), "{}", hit.text);
+    }
+}
