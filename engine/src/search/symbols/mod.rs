@@ -7,6 +7,9 @@ mod lookup;
 mod request;
 mod response;
 mod run;
+#[cfg(test)]
+#[cfg(all(feature = "ingest", feature = "grammar-python"))]
+mod tests;
 mod uses;
 
 pub use request::{SymbolRelation, SymbolsRequest};
