@@ -187,16 +187,8 @@ impl Tool for SearchCode {
         or symbol name. Operators: \"phrase\", +word, \
         -word, path:x; in sentences +\"phrase\", -\"phrase\".";
     const JOINED_LISTS: &'static [JoinedList] = &[
-        JoinedList {
-            name: "language",
-            begin: "",
-            between: ",",
-        },
-        JoinedList {
-            name: "symbol_type",
-            begin: "",
-            between: ",",
-        },
+        JoinedList::with_commas("language"),
+        JoinedList::with_commas("symbol_type"),
     ];
 
     type Params = SearchCodeParams;

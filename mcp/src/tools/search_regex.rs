@@ -140,11 +140,7 @@ impl Tool for SearchRegex {
         ("glob", "path"),
         ("head_limit", "limit"),
     ];
-    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList {
-        name: "language",
-        begin: "",
-        between: ",",
-    }];
+    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList::with_commas("language")];
 
     type Params = SearchRegexParams;
     type Output = SearchRegexResult<'static>;

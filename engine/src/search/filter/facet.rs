@@ -42,11 +42,10 @@ impl FacetFilter<'_> {
     /// The values one by one: no language has a comma in it, so `rust,go` are two.
     fn single_values(&self) -> Vec<&str> {
         let is_list = self.facet == Facet::Language;
-        let parts = self.values.iter().flat_map(|value| {
-            let parts = is_list.then(|| value.split(','));
-            let whole = (!is_list).then_some(value.as_str());
-            parts.into_iter().flatten().chain(whole)
-        });
+        let parts = self
+            .values
+            .iter()
+            .flat_map(|value| value.split(|c| is_list && c == ','));
         parts.map(str::trim).collect()
     }
 

@@ -23,7 +23,8 @@ use crate::types::Class;
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a glob that is not valid, and for a type, language or tag that is unknown
-/// to the file and to this program, and a name of no symbol; [`Error::FolderNotFound`]; [`Error::Damaged`]; [`Error::Cancelled`].
+/// to the file and to this program, and a name of no symbol; [`Error::FolderNotFound`]; [`Error::Damaged`];
+/// [`Error::Cancelled`].
 pub(crate) fn apply(
     source: &Source<'_>,
     filters: &Filters,

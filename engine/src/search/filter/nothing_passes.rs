@@ -35,10 +35,7 @@ pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String
         let names = std::mem::take(&mut others.symbol_names);
         if passes_any(files, &others)? {
             let symbols = Filters::new().symbol_kinds(kinds).symbol_names(names);
-            let of = match described(&others) {
-                others if others.is_empty() => String::new(),
-                others => format!(" of those with {others}"),
-            };
+            let of = of_those_with(&others);
             return Ok(format!(
                 "no document{of} defines a symbol with {}",
                 described(&symbols)
@@ -63,10 +60,7 @@ pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String
         if values.is_empty() {
             continue;
         }
-        let of = match described(&others) {
-            others if others.is_empty() => String::new(),
-            others => format!(" of those with {others}"),
-        };
+        let of = of_those_with(&others);
         return Ok(format!(
             "no document{of} has {name} {}; {}",
             alternatives(&given),
@@ -144,6 +138,14 @@ fn described(filters: &Filters) -> String {
         parts.push("a modification time since the one given".to_owned());
     }
     parts.join(", ")
+}
+
+/// What follows `no document` where other filters leave some.
+fn of_those_with(filters: &Filters) -> String {
+    match described(filters) {
+        described if described.is_empty() => described,
+        described => format!(" of those with {described}"),
+    }
 }
 
 fn alternatives(values: &[String]) -> String {

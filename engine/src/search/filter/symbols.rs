@@ -161,7 +161,7 @@ pub(crate) fn keep_symbols(
 }
 
 #[cfg(test)]
-#[cfg(feature = "syntax")]
+#[cfg(all(feature = "grammar-python", feature = "grammar-rust"))]
 mod tests {
     use super::*;
     use crate::kb::{Kb, KbWriter};

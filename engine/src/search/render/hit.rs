@@ -279,7 +279,7 @@ impl<'r> Renderer<'r> {
             let line = hit.lines.first.saturating_add(line_ends(before));
             line.min(hit.lines.last)
         });
-        hit.symbol = self.symbol(outline.symbols(), place, &hit, &stored)?;
+        hit.symbol = self.symbol(outline.symbols(), place, &hit, (address.segment, &stored))?;
         hit.part = self.part(file, passage, &stored, hit.span, hit.lines)?;
         if matches!(hit.part, Some(PartAddress::Sheet { .. })) {
             show_cells(&mut hit);

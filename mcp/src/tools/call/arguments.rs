@@ -37,6 +37,17 @@ pub(in crate::tools) struct JoinedList {
     pub(in crate::tools) between: &'static str,
 }
 
+impl JoinedList {
+    /// Values with commas between.
+    pub(in crate::tools) const fn with_commas(name: &'static str) -> JoinedList {
+        JoinedList {
+            name,
+            begin: "",
+            between: ",",
+        }
+    }
+}
+
 /// What the arguments of a tool are read against.
 #[derive(Debug)]
 pub(in crate::tools) struct Signature {

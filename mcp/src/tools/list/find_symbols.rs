@@ -100,16 +100,8 @@ impl Tool for FindSymbols {
         ("callees_of", "used_by"),
     ];
     const JOINED_LISTS: &'static [JoinedList] = &[
-        JoinedList {
-            name: "language",
-            begin: "",
-            between: ",",
-        },
-        JoinedList {
-            name: "kind",
-            begin: "",
-            between: ",",
-        },
+        JoinedList::with_commas("language"),
+        JoinedList::with_commas("kind"),
     ];
 
     type Params = FindSymbolsParams;

@@ -192,11 +192,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_drawn_alike_each_time() {
-        let drawn = |mut state| [next(&mut state), next(&mut state)];
-        assert_eq!(drawn(SEED), drawn(SEED));
-        // Of the published generator.
-        assert_eq!(drawn(0)[0], 0xe220_a839_7b1d_cdaf);
+    fn numbers_are_those_of_the_published_generator() {
+        let mut state = 0;
+        assert_eq!(next(&mut state), 0xe220_a839_7b1d_cdaf);
     }
 
     #[test]

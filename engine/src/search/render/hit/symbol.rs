@@ -8,6 +8,9 @@ use crate::types::syntax::nesting::hierarchy;
 use crate::types::syntax::signature;
 use crate::types::{Span, Symbol};
 
+/// Bytes of a definition whose chunks are read for its signature.
+const HEAD_BYTES: u32 = 4096;
+
 impl Renderer<'_> {
     /// The symbol whose section has the `place`; before it the first one in the text that filters of symbols ask for.
     pub(super) fn symbol(
@@ -15,7 +18,7 @@ impl Renderer<'_> {
         symbols: &[Symbol],
         place: Span,
         hit: &Hit,
-        stored: &Stored,
+        (segment, stored): (usize, &Stored),
     ) -> Result<Option<HitSymbol>> {
         let is_here = |byte: u32| hit.span.start <= byte && byte < hit.span.end;
         let filtered = WantedSymbols::of(&self.request.filters)?.and_then(|wanted| {
@@ -34,24 +37,27 @@ impl Renderer<'_> {
         };
         let document = self.records.get(hit.file, stored.document)?;
         let rows = document.first_row..document.first_row.saturating_add(document.rows);
-        let positions = self.sources.positions(hit.file);
-        let mut segments = positions.filter(|at| {
-            let segment = self.sources.segment(*at);
-            segment.is_ok_and(|segment| segment.segment.id == hit.chunk.segment)
-        });
-        let mut line = String::new();
-        if let Some(segment) = segments.next() {
-            let (rows, start) = self.sources.rows_of(segment, rows, symbol.head)?;
-            let text = self.text(segment, rows)?;
-            let offset = |byte: u32| byte.saturating_sub(start) as usize;
-            let head = text.get(offset(symbol.head.start)..offset(symbol.head.end));
-            line = signature(head.unwrap_or_default());
-        }
+        // The head of a damaged record may be all of a long text.
+        let read = Span {
+            start: symbol.head.start,
+            end: symbol
+                .head
+                .end
+                .min(symbol.head.start.saturating_add(HEAD_BYTES)),
+        };
+        let (rows, start) = self.sources.rows_of(segment, rows, read)?;
+        let text = if rows.is_empty() {
+            String::new()
+        } else {
+            self.text(segment, rows)?
+        };
+        let offset = |byte: u32| (byte.saturating_sub(start) as usize).min(text.len());
+        let head = text.get(offset(symbol.head.start)..offset(symbol.head.end));
         Ok(Some(HitSymbol {
             kind: symbol.kind,
             name: symbol.name.clone(),
             hierarchy: hierarchy(symbols, position),
-            signature: line,
+            signature: signature(head.unwrap_or_default()),
             lines: symbol.lines,
         }))
     }
