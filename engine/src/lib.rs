@@ -111,7 +111,7 @@ pub use kb::KbWriter;
 pub use kb::check_hits;
 pub use kb::{
     FILES_LIMIT, Kb, LeftOut, LeftOutReason, NamedText, Texts, read_texts, search_files,
-    search_files_regex, search_files_with,
+    search_files_regex, search_files_symbols, search_files_with,
 };
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKEN_BYTES,

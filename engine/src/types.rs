@@ -148,6 +148,8 @@ pub struct HeadingSymbol {
     pub end: u32,
     /// Its last line in the original file.
     pub last_line: u32,
+    /// Bytes of its name, with which its label ends.
+    pub name_bytes: u32,
 }
 
 /// A file as text and structure: what extraction returns and the writer stores.

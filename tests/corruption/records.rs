@@ -1,9 +1,13 @@
 //! Records that lie: counts, numbers, lengths.
 
-use kb_engine::SegmentId;
+use kb_engine::testing::container::Key;
 use kb_engine::testing::index::keyword::KeywordRecord;
 use kb_engine::testing::index::vector::VectorRecord;
 use kb_engine::testing::store::meta::{ProbeRecord, RecallRecord};
+use kb_engine::{
+    Filters, Kb, Progress, Request, SegmentId, SymbolKind, SymbolRelation, SymbolsRequest,
+    VerifyOptions,
+};
 
 use super::ask::ask;
 use super::forgery::{RawKey, Stored};
@@ -370,5 +374,102 @@ fn rows_of_paths_outlines_and_facets_may_hold_anything() {
                     .push(("outline", RawKey::U64(document), record.clone()));
             });
         }
+    }
+}
+
+/// A program and its file, so that there is a row of symbols.
+fn program() -> (tempfile::TempDir, Vec<u8>) {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("a.kb");
+    let mut writer = kb_engine::KbWriter::open_or_create(&path).expect("writer");
+    let text = "class Reader:\n    def load(self, path):\n        return parse(path)\n\n\ndef parse(path):\n    return path\n";
+    writer.add_bytes("a.py", text.as_bytes()).expect("document");
+    writer.commit().expect("commit");
+    drop(writer);
+    let bytes = std::fs::read(&path).expect("bytes");
+    (folder, bytes)
+}
+
+#[test]
+fn a_row_of_symbols_may_hold_anything() {
+    let (_folder, bytes) = program();
+    // Count, labels, one label without a keyword, then columns that lie: far, backwards, endless, nameless.
+    let body = |columns: [u32; 12]| {
+        let mut body = vec![1, 1, SymbolKind::Function as u8, 0];
+        for number in columns {
+            let mut rest = number;
+            while rest >= 0x80 {
+                body.push(rest as u8 | 0x80);
+                rest >>= 7;
+            }
+            body.push(rest as u8);
+        }
+        [&[1, 0, body.len() as u8 + 4], &body[..], b"name"].concat()
+    };
+    let true_one = [0, 0, 0, 40, 0, 2, 4, 0, 9, 0, 0, 4];
+    let mut rows: Vec<Vec<u8>> = vec![vec![], vec![1], vec![9; 40], vec![1, 0, 200], vec![1; 300]];
+    rows.push(body(true_one));
+    for place in 0..12 {
+        for number in NUMBERS {
+            let mut columns = true_one;
+            columns[place] = number;
+            rows.push(body(columns));
+        }
+    }
+    // A frame that says it is much longer than it is.
+    rows.push(
+        [
+            &[1, 1, 0xff, 0xff, 0xff, 0x7f][..],
+            &[0x28, 0xb5, 0x2f, 0xfd, 0xe0],
+            &[255; 12],
+        ]
+        .concat(),
+    );
+    for row in rows {
+        let what = format!("{row:?}");
+        let forged = super::forgery::forge(&bytes, |stored, transaction| {
+            let (id, _) = &stored.documents["a.py"];
+            let key = Key::U64(id.0.into());
+            transaction.put("symbols", key, &row).expect("a row");
+        });
+        let started = std::time::Instant::now();
+        let kb = Kb::from_bytes(forged).expect("it opens");
+        let relation = |name: &str| SymbolRelation::Uses(name.to_owned());
+        let by = |name: &str| SymbolRelation::UsedBy(name.to_owned());
+        let mut requests = vec![SymbolsRequest::new(), SymbolsRequest::new().name("p*")];
+        requests.push(SymbolsRequest::new().kinds([SymbolKind::Function]));
+        requests.push(SymbolsRequest::new().relation(relation("parse")));
+        requests.push(SymbolsRequest::new().relation(by("load")));
+        for request in requests {
+            blames_the_file(kb.symbols(&request), &what);
+        }
+        let search = Request::new("where is parse defined")
+            .smart_context(true)
+            .max_lines(2);
+        blames_the_file(kb.search(&search), &what);
+        let named = Filters::new()
+            .symbol_names(["load"])
+            .symbol_kinds([SymbolKind::Method]);
+        blames_the_file(kb.search(&search.filters(named)), &what);
+        blames_the_file(kb.outline("a.py"), &what);
+        assert!(started.elapsed() < crate::support::PATIENCE, "{what}");
+        let report = kb.verify(&VerifyOptions::new().deep(true), &mut Progress::ignore);
+        let report = report.expect("a report");
+        assert!(
+            !report.problems.is_empty(),
+            "{what}: a deep check finds nothing"
+        );
+    }
+}
+
+/// An answer, or an error that says the file is damaged or from another program.
+#[track_caller]
+fn blames_the_file<T>(answer: kb_engine::Result<T>, what: &str) {
+    if let Err(error) = answer {
+        let code = error.code();
+        assert!(
+            ["DAMAGED", "FORMAT_UNSUPPORTED"].contains(&code),
+            "{what}: {code} {error}"
+        );
     }
 }

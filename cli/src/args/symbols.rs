@@ -14,7 +14,8 @@ use super::flags::{JsonFlag, PageFlags};
 /// document has symbols when its language is parsed; `kb outline DOCUMENT` lists those of one.
 ///
 /// --uses and --used-by compare names, not what the compiler makes of them: another function of the same name counts as
-/// well, what is called through another name does not.
+/// well, what is called through another name does not. A line calls a name when an opening bracket follows it outside
+/// of a comment; languages that call without brackets have only lines that name it.
 #[derive(Debug, Args)]
 #[command(after_help = SYMBOLS_EXAMPLES)]
 pub(crate) struct SymbolsArguments {
@@ -23,14 +24,14 @@ pub(crate) struct SymbolsArguments {
     /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
     /// parent folder that has one.
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) operand: Option<PathBuf>,
+    operand: Vec<PathBuf>,
 
-    /// The same, as a flag
+    /// The same, as a flag (repeatable: several files are asked one after the other)
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath, conflicts_with = "operand")]
-    pub(crate) file: Option<PathBuf>,
+    file: Vec<PathBuf>,
 
-    /// Only symbols of this kind (repeatable)
-    #[arg(long, value_name = "KIND", value_parser = kinds())]
+    /// Only symbols of this kind (repeatable, or with commas)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kinds())]
     pub(crate) kind: Vec<SymbolKind>,
 
     /// Only symbols whose name matches, in upper or lower case; `*` stands for any characters, `?` for one
@@ -76,6 +77,15 @@ Examples:
   kb symbols --used-by parse_header             what parse_header calls";
 
 impl SymbolsArguments {
+    /// The files that were named.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        if self.file.is_empty() {
+            &self.operand
+        } else {
+            &self.file
+        }
+    }
+
     pub(crate) fn filters(&self) -> Filters {
         Filters::new().languages(&self.lang).paths(&self.path)
     }

@@ -17,7 +17,9 @@ mod trigram_tests;
 #[cfg(feature = "ingest")]
 mod writer;
 
-pub use reader::{FILES_LIMIT, Kb, search_files, search_files_regex, search_files_with};
+pub use reader::{
+    FILES_LIMIT, Kb, search_files, search_files_regex, search_files_symbols, search_files_with,
+};
 #[cfg(feature = "ingest")]
 pub use sources::check_hits;
 pub use texts::{LeftOut, LeftOutReason, NamedText, Texts, read_texts};

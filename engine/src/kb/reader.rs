@@ -194,9 +194,7 @@ impl Kb {
     /// [`Error::InvalidArgument`] for a name or number that no request may have; otherwise as [`Kb::search`].
     pub fn symbols(&self, request: &SymbolsRequest) -> Result<SymbolsResponse> {
         read_all(&[&self.file], &Reporter::silent(), &mut |sources| {
-            let source = sources.first();
-            let source = source.ok_or_else(|| Error::damaged("a request of no file"))?;
-            search::symbols(source, request)
+            search::symbols(sources, request)
         })
     }
 
@@ -283,6 +281,26 @@ pub fn search_files_regex(
     let files = open_files(files)?;
     read_all(&files, &reporter, &mut |sources| {
         search::search_regex(sources, request)
+    })
+}
+
+/// Finds the symbols of programs in several files, one file after the other: who uses a name in one that another
+/// defines. `hook` is called as in [`Kb::search_with`].
+///
+/// # Errors
+/// As [`Kb::symbols`]; [`Error::InvalidArgument`] for no file or more than [`FILES_LIMIT`]; [`Error::Cancelled`] when
+/// `hook` breaks.
+pub fn search_files_symbols(
+    files: &[&Kb],
+    request: &SymbolsRequest,
+    hook: &mut Hook<'_>,
+) -> Result<SymbolsResponse> {
+    let hook = RefCell::new(hook);
+    let reporter = Reporter::new(&hook);
+    reporter.start(Stage::Search)?;
+    let files = open_files(files)?;
+    read_all(&files, &reporter, &mut |sources| {
+        search::symbols(sources, request)
     })
 }
 

@@ -292,7 +292,11 @@ fn render<'r>(
         plan.mode,
         calibration,
         (analyser, texts, records),
-        (&terms, QuotedPhrases::of(&plan.parsed)),
+        (
+            &terms,
+            QuotedPhrases::of(&plan.parsed),
+            plan.definitions.wanted(),
+        ),
     );
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;

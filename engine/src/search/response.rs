@@ -236,15 +236,14 @@ impl Hit {
     }
 
     /// Bytes that the hit counts in a token budget: its texts, names and metadata, and
-    /// `HIT_OVERHEAD_BYTES`.
+    /// `HIT_OVERHEAD_BYTES`. Its symbol counts as the section that it is.
     pub fn cost_bytes(&self) -> u64 {
         let names = [&self.document, &self.handle, &self.title];
         let texts = [&self.text, &self.before, &self.after];
         let strings = names.into_iter().chain(texts).chain(&self.section);
         let part = self.part.as_ref().map_or(0, |part| part.name().len());
         let pairs = self.metadata.iter().flat_map(|(key, value)| [key, value]);
-        let symbol = self.symbol.iter().flat_map(HitSymbol::texts);
-        let strings = strings.chain(pairs).chain(symbol);
+        let strings = strings.chain(pairs);
         let bytes: usize = strings.map(String::len).sum();
         (bytes + part) as u64 + HIT_OVERHEAD_BYTES
     }
@@ -255,7 +254,8 @@ impl Hit {
         let names = names
             .into_iter()
             .chain([&self.section_number, &self.section_name]);
-        let strings = names.chain(&self.tags);
+        let symbol = self.symbol.iter().flat_map(HitSymbol::texts);
+        let strings = names.chain(&self.tags).chain(symbol);
         let others: usize = strings.map(String::len).sum();
         let terms: usize = self.terms.iter().map(|term| term.term.len()).sum();
         let lists = self.highlights.len() * size_of::<Range<usize>>()

@@ -23,7 +23,7 @@ const LOCK_STEP: Duration = Duration::from_millis(100);
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Whether an error is about the file as a whole, so that any other request would fail as well.
-pub(crate) fn is_of_file(error: &Error) -> bool {
+pub(super) fn is_of_file(error: &Error) -> bool {
     matches!(
         error,
         Error::Io { .. }
@@ -57,8 +57,44 @@ pub(crate) fn each<T>(
     Ok(results)
 }
 
+/// Asks all indexes at once for what comes file by file. Where one of several cannot be read, the others are asked without
+/// it. Returns the answer, and for each file that was asked the position of its index. `is_alone`: one index is asked whether it can be read at all, whatever
+/// the continuation of the request.
+pub(crate) fn together<T>(
+    indexes: &[Arc<Index>],
+    warnings: &mut Vec<String>,
+    mut ask: impl FnMut(&[&Kb], bool) -> Result<T>,
+) -> std::result::Result<(T, Vec<usize>), ToolError> {
+    let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
+    let error = match ask(&files, false) {
+        Err(error) if is_of_file(&error) => error,
+        answer => {
+            return Ok((answer?, (0..indexes.len()).collect()));
+        }
+    };
+    if let [index] = indexes {
+        return Err(index.failure(error));
+    }
+    let (mut numbers, mut readable, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, index) in indexes.iter().enumerate() {
+        match ask(&[index.kb()], true) {
+            Err(error) if is_of_file(&error) => failed.push(index.failure(error)),
+            _ => {
+                numbers.push(number);
+                readable.push(index.kb());
+            }
+        }
+    }
+    if readable.is_empty() && !failed.is_empty() {
+        return Err(failed.swap_remove(0));
+    }
+    let answer = ask(&readable, false)?;
+    warnings.extend(failed.iter().map(skipped));
+    Ok((answer, numbers))
+}
+
 /// The warning that an index was left out.
-pub(crate) fn skipped(error: &ToolError) -> String {
+fn skipped(error: &ToolError) -> String {
     format!("left out: {}", error.text())
 }
 

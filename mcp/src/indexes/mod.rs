@@ -10,6 +10,6 @@ mod registry;
 
 pub(crate) use documents::{Located, Selection};
 pub(crate) use freshness::{Changes, Stale};
-pub(crate) use index::{Index, each, is_of_file, look_at_sources, skipped};
+pub(crate) use index::{Index, each, look_at_sources, together};
 pub(crate) use jobs::{Job, JobState, RunningJob};
 pub(crate) use registry::{Indexes, Reserved, WORKING_DIRECTORY, updated_ms};

@@ -56,6 +56,8 @@ pub(super) struct Outline<'a> {
     #[schemars(default)]
     total_lines: u32,
     headings: Option<Vec<Heading<'a>>>,
+    /// Of a program.
+    symbols: Option<Vec<SymbolEntry<'a>>>,
     continuation: Option<Continuation>,
     warnings: Option<Warnings>,
 }
@@ -104,11 +106,29 @@ struct Heading<'a> {
     end_line: u32,
 }
 
+#[derive(Serialize, JsonSchema)]
+struct SymbolEntry<'a> {
+    name: &'a str,
+    kind: &'static str,
+    /// How it is introduced: fn parse.
+    #[schemars(default)]
+    title: &'a str,
+    #[schemars(default)]
+    level: u32,
+    /// Pass as section to get_document_data.
+    #[schemars(default)]
+    section: &'a str,
+    #[schemars(default)]
+    start_line: u32,
+    #[schemars(default)]
+    end_line: u32,
+}
+
 impl Tool for GetDocumentOutline {
     const NAME: &'static str = "get_document_outline";
     const TITLE: &'static str = "Outline of a document";
     const DESCRIPTION: &'static str = "Structure of a document without its content: bookmarks and pages, \
-        sheets, slides or headings, with the numbers and lines to fetch parts. Use before reading a \
+        sheets, slides, headings or code symbols, with the numbers and lines to fetch parts. Use before reading a \
         long document. section limits it to one and those below.";
     const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
@@ -171,6 +191,7 @@ fn outline_of<'a>(
         slides: None,
         total_lines: document.lines,
         headings: None,
+        symbols: None,
         continuation: Some(Continuation::of(token)),
         warnings: Warnings::of(cx.warnings.clone()),
     }
@@ -216,8 +237,11 @@ fn respond_sections(cx: &Context<'_>, found: &DocumentSections) -> ToolResponse 
         } else {
             format!(", lines {}-{}", section.lines.first, section.lines.last)
         };
+        let kind = section
+            .kind
+            .map_or_else(String::new, |kind| format!("{kind}, "));
         text.line(format!(
-            "{} {}  level {}{page}{lines}",
+            "{} {}  {kind}level {}{page}{lines}",
             section.number, section.title, section.level
         ));
     }
@@ -230,6 +254,8 @@ fn respond_sections(cx: &Context<'_>, found: &DocumentSections) -> ToolResponse 
     }
     if are_bookmarks {
         outline.bookmarks = Some(found.sections.iter().map(bookmark).collect());
+    } else if found.sections.iter().any(|section| section.kind.is_some()) {
+        outline.symbols = Some(found.sections.iter().filter_map(symbol).collect());
     } else {
         let is_paged = found.page_source.is_some();
         let headings = found.sections.iter();
@@ -314,6 +340,18 @@ fn slide(part: &PartInfo) -> Option<Slide<'_>> {
         number: part.number,
         title: non_empty(&slide.title),
         hidden: slide.is_hidden.then_some(true),
+    })
+}
+
+fn symbol(section: &Section) -> Option<SymbolEntry<'_>> {
+    Some(SymbolEntry {
+        name: section.name.as_deref()?,
+        kind: section.kind?.name(),
+        title: &section.title,
+        level: section.level.into(),
+        section: &section.number,
+        start_line: section.lines.first,
+        end_line: section.lines.last,
     })
 }
 

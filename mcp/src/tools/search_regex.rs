@@ -1,13 +1,10 @@
 //! `search_regex`: every line that matches a regular expression.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use kb_engine::{
-    Cursor, Hit, Kb, Progress, RegexMatch, RegexOutput, RegexRequest, RegexResponse,
-    search_files_regex,
+    Cursor, Hit, Kb, RegexMatch, RegexOutput, RegexRequest, RegexResponse, search_files_regex,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +16,7 @@ use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens}
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
-use crate::indexes::{Index, is_of_file, look_at_sources, skipped};
+use crate::indexes::{Index, look_at_sources, together};
 use crate::limits::{DOCUMENT_LIMIT, LIST_LIMIT, PATTERN_LIMIT, TAG_LIMIT};
 use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, wording};
@@ -192,34 +189,16 @@ fn ask(
     indexes: &[Arc<Index>],
     request: &RegexRequest,
 ) -> Result<RegexResponse, ToolError> {
-    let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
-    let error = match search(cx, &files, request) {
-        Err(error) if is_of_file(&error) => error,
-        result => return Ok(result?),
-    };
-    if let [index] = indexes {
-        return Err(index.failure(error));
-    }
     let mut alone = request.clone();
     alone.page.cursor = None;
-    let (mut numbers, mut readable, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, index) in indexes.iter().enumerate() {
-        match search(cx, &[index.kb()], &alone) {
-            Err(error) if is_of_file(&error) => failed.push(index.failure(error)),
-            _ => {
-                numbers.push(number);
-                readable.push(index.kb());
-            }
-        }
-    }
-    if readable.is_empty() && !failed.is_empty() {
-        return Err(failed.swap_remove(0));
-    }
-    let mut response = search(cx, &readable, request)?;
+    let mut warnings = Vec::new();
+    let (mut response, numbers) = together(indexes, &mut warnings, |files, is_alone| {
+        search(cx, files, if is_alone { &alone } else { request })
+    })?;
     for found in &mut response.matches.items {
         found.file = numbers.get(found.file).copied().unwrap_or(found.file);
     }
-    response.warnings.extend(failed.iter().map(skipped));
+    response.warnings.extend(warnings);
     Ok(response)
 }
 
@@ -228,14 +207,7 @@ fn search(
     files: &[&Kb],
     request: &RegexRequest,
 ) -> kb_engine::Result<RegexResponse> {
-    let mut hook = |_: &Progress| {
-        if cx.cancel.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    search_files_regex(files, request, &mut hook)
+    search_files_regex(files, request, &mut cx.hook())
 }
 
 fn respond(

@@ -88,8 +88,8 @@ fn callers_and_callees_are_found_by_name() {
     assert_eq!(
         told.stdout,
         "src/lib.rs:11-13  method  impl Reader > fn parse  pub fn parse(&self, text: &str) -> usize\n    \
-         used in line 12\n\
-         src/lib.rs:20  constant  static START  static START: fn(&str) -> usize = helper\n    used in line 20\n"
+         called in line 12\n\
+         src/lib.rs:20  constant  static START  static START: fn(&str) -> usize = helper\n    named in line 20\n"
     );
     let told = folder
         .kb(["symbols", "--used-by", "parse", "--lang", "rust"])
@@ -130,8 +130,7 @@ fn nothing_found_says_why() {
     assert!(told.stderr.contains("no symbol matches"), "{}", told.stderr);
     let told = folder.kb(["symbols", "--uses", "nowhere"]).expect(1);
     assert!(
-        told.stderr
-            .contains("no symbol of the file has the name nowhere"),
+        told.stderr.contains("no symbol has the name nowhere"),
         "{}",
         told.stderr
     );
@@ -162,4 +161,50 @@ fn an_outline_shows_kinds_and_ends() {
         told.stdout,
         "fn helper(text: &str) -> usize {\n    text.len()\n}"
     );
+}
+
+#[test]
+fn lines_that_call_a_name_are_told_from_others() {
+    let folder = Folder::empty();
+    folder.write(
+        "in/a.py",
+        "def load(path):\n    return path\n\n\ndef main(paths):\n    load(1)\n    # load(2)\n    return map(load, paths)\n",
+    );
+    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
+    let shown = folder.kb(["symbols", "--uses", "load"]).expect(0).stdout;
+    assert!(
+        shown.contains("\n    called in line 6; named in line 7, 8\n"),
+        "{shown}"
+    );
+    let lines = folder.kb(["symbols", "--uses", "load", "--json"]);
+    let line = &lines.expect(0).json_lines()[0];
+    assert_eq!(line["used_in_lines"], serde_json::json!([6, 7, 8]));
+    assert_eq!(line["called_in_lines"], serde_json::json!([6]));
+}
+
+#[test]
+fn several_files_are_asked_one_after_the_other() {
+    let folder = indexed();
+    folder.write("other/b.py", "def start(text):\n    return helper(text)\n");
+    folder.kb(["index", "other", "-o", "b.kb"]).expect(0);
+    let ask = |flags: &[&str]| {
+        let several = ["symbols", "-f", "b.kb", "-f", "a.kb"];
+        run(folder.command().args(several).args(flags))
+    };
+    let shown = ask(&["--uses", "helper"]);
+    let shown = shown.expect(0).stdout;
+    assert!(
+        shown.starts_with("b.kb b.py:1-2  function  def start"),
+        "{shown}"
+    );
+    assert!(shown.contains("\na.kb src/lib.rs:11-13  method"), "{shown}");
+    let all = ask(&["--json", "-k", "2"]);
+    let lines = all.expect(0).json_lines();
+    assert_eq!(lines[0]["file"], "b.kb");
+    assert_eq!(lines[1]["file"], "a.kb");
+    let next = lines[2]["paging"]["continuation"].as_str().unwrap();
+    let rest = ask(&["--json", "--continue", next]);
+    assert_eq!(rest.expect(0).json_lines()[0]["name"], "Reader");
+    let refused = folder.kb(["symbols", "a.kb", "--continue", next]).expect(2);
+    assert!(refused.stderr.contains("--continue"), "{}", refused.stderr);
 }

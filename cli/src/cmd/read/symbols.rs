@@ -1,6 +1,6 @@
 //! `kb symbols`: the definitions of programs.
 
-use kb_engine::{FoundSymbol, SymbolsRequest, SymbolsResponse};
+use kb_engine::{FoundSymbol, Kb, Progress, SymbolsRequest, SymbolsResponse, search_files_symbols};
 
 use crate::args::SymbolsArguments;
 use crate::cmd::opened::{Opened, Rest, show_rest};
@@ -14,8 +14,10 @@ use crate::output::json::Object;
 const SHOWN_USES: usize = 10;
 
 pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let given = arguments.file.as_deref().or(arguments.operand.as_deref());
-    let opened = Opened::new("kb symbols", given)?;
+    let opened = Opened::all("kb symbols", arguments.files(), output)?;
+    let Some(first) = opened.first() else {
+        return Ok(Exit::Nothing);
+    };
     let mut request = SymbolsRequest::new()
         .kinds(arguments.kind.iter().copied())
         .filters(arguments.filters())
@@ -23,23 +25,27 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
         .page(arguments.page.page());
     request.name.clone_from(&arguments.name);
     request.relation = arguments.relation();
-    let response = opened.ask(opened.kb.symbols(&request))?;
+    let files: Vec<&Kb> = opened.iter().map(|opened| &opened.kb).collect();
+    let response = search_files_symbols(&files, &request, &mut Progress::ignore);
+    let response = first.ask(response)?;
+    let names = Opened::names(&opened);
     for warning in &response.warnings {
         output.warning(warning);
     }
     if !response.has_symbols {
-        output.note("no document of the file has symbols");
+        output.note("no document has symbols");
         output.hint(&format!(
-            "it holds no programs, or was made before format 0.9: `kb index FOLDER -o {} --rebuild` reads all files again",
-            shell_word(&opened.file)
+            "there are no programs, or they were indexed before format 0.9: `kb index FOLDER -o {} --rebuild` reads all files again",
+            shell_word(&first.file)
         ));
         return Ok(Exit::Nothing);
     }
     for symbol in &response.symbols {
+        let file = names.get(symbol.file).map(String::as_str);
         if arguments.json.json {
-            output.json(object(symbol))?;
+            output.json(object(symbol, file))?;
         } else {
-            let line = shown(symbol, output);
+            let line = shown(symbol, file, output);
             output.line(&line)?;
         }
     }
@@ -82,7 +88,7 @@ fn tell_rest(
 }
 
 /// `src/a.rs:12-40  method  impl Foo > fn bar  pub fn bar(&self) -> u8`.
-fn shown(symbol: &FoundSymbol, output: &Output) -> String {
+fn shown(symbol: &FoundSymbol, file: Option<&str>, output: &Output) -> String {
     let style = output.stdout_style();
     let lines = symbol.lines;
     let range = if lines.first == lines.last {
@@ -90,11 +96,9 @@ fn shown(symbol: &FoundSymbol, output: &Output) -> String {
     } else {
         format!("{}-{}", lines.first, lines.last)
     };
-    let place = format!(
-        "{}:{}",
-        style.path(&output.name(&symbol.document)),
-        style.line_number(&range)
-    );
+    let mut path = file.map_or_else(String::new, |file| format!("{} ", output.name(file)));
+    path.push_str(&output.name(&symbol.document));
+    let place = format!("{}:{}", style.path(&path), style.line_number(&range));
     let hierarchy = style.strong(&output.name(&symbol.hierarchy));
     let mut line = format!("{place}  {}  {hierarchy}", symbol.kind);
     // A struct or constant is often its label already.
@@ -103,17 +107,33 @@ fn shown(symbol: &FoundSymbol, output: &Output) -> String {
         line.push_str(&output.name(&symbol.signature));
     }
     if !symbol.uses.is_empty() {
-        let numbers = symbol.uses.iter().take(SHOWN_USES).map(u32::to_string);
-        let numbers: Vec<String> = numbers.collect();
-        let more = symbol.uses.len().saturating_sub(SHOWN_USES);
-        let more = if more > 0 { ", ..." } else { "" };
-        line.push_str(&format!("\n    used in line {}{more}", numbers.join(", ")));
+        let mut named = symbol.uses.clone();
+        named.retain(|line| !symbol.calls.contains(line));
+        let parts = [numbered("called", &symbol.calls), numbered("named", &named)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        line.push_str(&format!("\n    {}", parts.join("; ")));
     }
     line
 }
 
-fn object(symbol: &FoundSymbol) -> Object {
-    let object = Object::new()
+/// `called in line 5, 9`; nothing without lines.
+fn numbered(verb: &str, lines: &[u32]) -> Option<String> {
+    let numbers = lines.iter().take(SHOWN_USES).map(u32::to_string);
+    let numbers: Vec<String> = numbers.collect();
+    let more = if lines.len() > SHOWN_USES {
+        ", ..."
+    } else {
+        ""
+    };
+    (!lines.is_empty()).then(|| format!("{verb} in line {}{more}", numbers.join(", ")))
+}
+
+fn object(symbol: &FoundSymbol, file: Option<&str>) -> Object {
+    let mut object = Object::new();
+    if let Some(file) = file {
+        object = object.field("file", file);
+    }
+    let object = object
         .field("document", &*symbol.document)
         .field("handle", &*symbol.handle)
         .field("start_line", symbol.lines.first)
@@ -126,6 +146,8 @@ fn object(symbol: &FoundSymbol) -> Object {
     if symbol.uses.is_empty() {
         object
     } else {
-        object.field("used_in_lines", symbol.uses.clone())
+        object
+            .field("used_in_lines", symbol.uses.clone())
+            .field("called_in_lines", symbol.calls.clone())
     }
 }

@@ -201,6 +201,7 @@ mod tests {
             span: Span { start: 0, end: 0 },
             part: None,
             kind: None,
+            name: None,
         };
         let all = [
             ("1", 1, "Guide"),

@@ -180,6 +180,11 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
     for (heading, number) in headings.into_iter().zip(numbers) {
         close(&mut all, &mut open, &heading, &places);
         let symbol = heading.symbol;
+        let name = symbol.and_then(|symbol| {
+            let label = &heading.title;
+            let start = label.len().checked_sub(symbol.name_bytes as usize)?;
+            label.get(start..).map(str::to_owned)
+        });
         open.push(all.len());
         all.push(Section {
             number,
@@ -195,6 +200,7 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
             },
             part: None,
             kind: symbol.map(|symbol| symbol.kind),
+            name,
         });
     }
     close(&mut all, &mut open, end, &places);

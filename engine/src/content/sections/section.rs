@@ -21,4 +21,6 @@ pub struct Section {
     pub part: Option<u32>,
     /// Of a program, what the symbol is whose section this is; `None` for other sections.
     pub kind: Option<SymbolKind>,
+    /// The name of that symbol: `parse`.
+    pub name: Option<String>,
 }

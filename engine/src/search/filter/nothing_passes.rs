@@ -30,6 +30,16 @@ const FACETS: [(Facet, &str); 4] = [
 /// [`Error::Damaged`], [`Error::Cancelled`].
 pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String> {
     if !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty() {
+        let mut has_symbols = false;
+        for source in files {
+            has_symbols = has_symbols || source.catalog.symbols.has_any(source.snapshot)?;
+        }
+        if !has_symbols {
+            return Ok(
+                "no document has symbols: there are no programs, or they were indexed before symbols were stored"
+                    .to_owned(),
+            );
+        }
         let mut others = filters.clone();
         let kinds = std::mem::take(&mut others.symbol_kinds);
         let names = std::mem::take(&mut others.symbol_names);

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, TermSet};
 use crate::search::calibration::Calibration;
 use crate::search::explanation::TermScore;
+use crate::search::filter::symbols::WantedSymbols;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::records::DocumentRecords;
@@ -58,6 +59,8 @@ pub(crate) struct Renderer<'r> {
     weights: Vec<f32>,
     /// Finds the quoted phrases of the query in text.
     phrases: QuotedPhrases,
+    /// The name whose definition the query asks for.
+    definition: Option<WantedSymbols>,
     /// Reads the records of documents, and has those that were read before.
     records: DocumentRecords<'r>,
     /// Reads the texts, and has those that were read before.
@@ -77,14 +80,15 @@ impl std::fmt::Debug for Renderer<'_> {
 }
 
 impl<'r> Renderer<'r> {
-    /// `terms`: the distinct terms of the query, each with its idf times its weight; and its quoted phrases.
+    /// `terms`: the distinct terms of the query, each with its idf times its weight; its quoted phrases, and the
+    /// name whose definition it asks for.
     pub(crate) fn new(
         sources: &'r Sources<'r>,
         request: &'r Request,
         mode: Mode,
         calibration: Calibration,
         (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
-        (terms, phrases): (&[(String, f32)], QuotedPhrases),
+        (terms, phrases, definition): (&[(String, f32)], QuotedPhrases, Option<WantedSymbols>),
     ) -> Renderer<'r> {
         Renderer {
             sources,
@@ -95,6 +99,7 @@ impl<'r> Renderer<'r> {
             terms: TermSet::new(terms.iter().map(|(term, _)| term.as_str())),
             weights: terms.iter().map(|(_, weight)| *weight).collect(),
             phrases,
+            definition,
             records,
             texts,
             outline_bytes: 0,
@@ -142,14 +147,15 @@ impl<'r> Renderer<'r> {
         let sought = self
             .phrases
             .added_to(&whole, &highlights, first_term, weight);
+        let outline = self.outline(file, &stored)?;
+        let sought = self.with_definition(sought, outline.symbols(), stored.span, &whole);
         let sought = sought.as_ref();
         let BestLines {
             snippet: best_lines,
             section,
             section_range,
-            outline,
             has_others,
-        } = self.best_lines(file, &stored, &whole, sought)?;
+        } = self.best_lines(file, &stored, &whole, (sought, &outline))?;
         let request = self.request;
         let mode = self.mode;
         let mut place = section.span;
@@ -303,18 +309,23 @@ impl<'r> Renderer<'r> {
         Ok(PartAddress::of(parts, span.start, lines))
     }
 
-    /// The snippet of a passage and the section that it lies in. Reads the outline of the document.
+    /// The outline of the document of a passage.
+    fn outline(&mut self, file: usize, stored: &Stored) -> Result<StoredOutline> {
+        let source = self.sources.source(file)?;
+        let outlines = &source.catalog.outlines;
+        let outline = outlines.stored(source.snapshot, stored.document)?;
+        self.outline_bytes += outline.len_bytes() as u64;
+        Ok(outline)
+    }
+
+    /// The snippet of a passage and the section that it lies in.
     fn best_lines(
         &mut self,
         file: usize,
         stored: &Stored,
         text: &str,
-        highlights: &[Highlight],
+        (highlights, outline): (&[Highlight], &StoredOutline),
     ) -> Result<BestLines> {
-        let source = self.sources.source(file)?;
-        let outlines = &source.catalog.outlines;
-        let outline = outlines.stored(source.snapshot, stored.document)?;
-        self.outline_bytes += outline.len_bytes() as u64;
         let headings = outline.headings()?;
         let passage = stored.span;
         let offset = |byte: u32| {
@@ -369,7 +380,6 @@ impl<'r> Renderer<'r> {
             section_range,
             snippet,
             section,
-            outline,
             has_others,
         })
     }
@@ -479,8 +489,6 @@ struct BestLines {
     section: SectionAt,
     /// What the passage has of the section; of one with nothing but labels, all that follows as well.
     section_range: Range<usize>,
-    /// The headings.
-    outline: StoredOutline,
     /// Whether others begin in that range.
     has_others: bool,
 }

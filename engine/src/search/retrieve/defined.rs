@@ -4,6 +4,7 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{SymbolTerm, searched_names};
+use crate::search::filter::symbols::WantedSymbols;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::types::NamePattern;
@@ -83,6 +84,15 @@ impl Definitions {
     /// The name as it stands in the query; `None` where nothing defines it.
     pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// The symbols of the name.
+    pub(crate) fn wanted(&self) -> Option<WantedSymbols> {
+        let pattern = self.name().and_then(NamePattern::new)?;
+        Some(WantedSymbols {
+            kinds: Vec::new(),
+            names: vec![pattern],
+        })
     }
 
     /// Whether a symbol of the name begins in a chunk.
@@ -191,6 +201,31 @@ mod tests {
         }
         let other = kb.search(&Request::new("url_for adapter").explain(true));
         assert_eq!(other.unwrap().explanation.unwrap().definition_of, None);
+    }
+
+    #[test]
+    fn the_line_of_a_definition_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let doc =
+            "    Calls url_for of the app: url_for makes a url, and url_for knows it.\n".repeat(8);
+        let text = format!(
+            "import os\n\ndef url_for(endpoint):\n    \"\"\"\n{doc}    \"\"\"\n    return endpoint\n"
+        );
+        writer.add_bytes("a.py", text.as_bytes()).unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        for query in ["url_for", "where is url_for defined"] {
+            let found = kb.search(&Request::new(query).max_lines(4)).unwrap();
+            let hit = &found.hits[0];
+            assert!(
+                hit.text.contains("def url_for(endpoint)"),
+                "{query}: {}",
+                hit.text
+            );
+            assert!(hit.text[hit.snippet.clone()].contains("def url_for"));
+        }
     }
 
     #[test]

@@ -34,12 +34,12 @@ pub(super) struct DocumentRows {
     pub(super) rows: Vec<u32>,
 }
 
-/// The documents of some live rows, in the order of paths.
+/// The documents of some live rows, file by file in the order of paths.
 pub(super) fn documents(
     sources: &Sources<'_>,
     rows: &[RoaringBitmap],
 ) -> Result<Vec<DocumentRows>> {
-    let mut by_path: BTreeMap<String, DocumentRows> = BTreeMap::new();
+    let mut by_path: BTreeMap<(usize, String), DocumentRows> = BTreeMap::new();
     for (segment, (bound, rows)) in sources.segments.iter().zip(rows).enumerate() {
         let chunks = bound.chunks();
         let file = sources.file_of(segment);
@@ -61,11 +61,11 @@ pub(super) fn documents(
                 rows: vec![row],
             };
             if let Some(done) = open.replace(next) {
-                by_path.insert(done.record.path.clone(), done);
+                by_path.insert((file, done.record.path.clone()), done);
             }
         }
         if let Some(done) = open {
-            by_path.insert(done.record.path.clone(), done);
+            by_path.insert((file, done.record.path.clone()), done);
         }
     }
     Ok(by_path.into_values().collect())

@@ -3,6 +3,7 @@
 //! Rows come from the keyword index and the facets, symbols from the records of their documents, uses from the text of
 //! these rows. Nothing is ranked.
 
+mod calls;
 mod lookup;
 mod request;
 mod response;

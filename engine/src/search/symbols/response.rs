@@ -7,6 +7,8 @@ use crate::types::{Lines, SymbolKind};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundSymbol {
+    /// Position of its file among those of the request; 0 where one file is asked.
+    pub file: usize,
     /// Path of its document.
     pub document: String,
     /// Handle of its document.
@@ -25,20 +27,23 @@ pub struct FoundSymbol {
     pub lines: Lines,
     /// Where the relation was [`Uses`](crate::SymbolRelation::Uses): lines that have the name, ascending, at most 100.
     pub uses: Vec<u32>,
+    /// Those of `uses` in which the name is called: an opening bracket follows it outside of comments. Languages that call
+    /// without brackets have none.
+    pub calls: Vec<u32>,
 }
 
 /// The symbols of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SymbolsResponse {
-    /// By path, then line.
+    /// File by file, by path, then line.
     pub symbols: Paged<FoundSymbol>,
     /// How many there are on all pages.
     pub total: u64,
     /// With [`Uses`](crate::SymbolRelation::Uses): lines that have the name and lie in no symbol: imports, statements at
     /// the top of a program.
     pub uses_outside: u64,
-    /// Whether any document of the file has symbols: none before format 0.9, and in files without programs.
+    /// Whether any document of the files has symbols: none before format 0.9, and in files without programs.
     pub has_symbols: bool,
     /// Where the answer may not be what was meant: a name that nothing has, filters that nothing passes.
     pub warnings: Vec<String>,

@@ -9,7 +9,9 @@ use crate::search::sources::{Source, Sources};
 use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
 use crate::search::symbols::request::{SymbolRelation, SymbolsRequest};
 use crate::search::symbols::response::{FoundSymbol, SymbolsResponse};
-use crate::search::symbols::uses::{UsedNames, Uses, called_names, symbols_of, used_by, uses_of};
+use crate::search::symbols::uses::{
+    UsedNames, Uses, UsingLine, called_names, symbols_of, used_by, uses_of,
+};
 use crate::store::handles;
 use crate::types::Symbol;
 use crate::types::syntax::nesting::hierarchy;
@@ -21,19 +23,20 @@ const SYMBOL_OVERHEAD_BYTES: u64 = 100;
 /// Bytes that a line of a use counts as.
 const LINE_BYTES: u64 = 6;
 
-/// Answers a request to one file.
+/// Answers a request to one or several files.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for what the request gets wrong,
 /// [`Error::InvalidCursor`](crate::Error::InvalidCursor) and [`Error::StaleCursor`](crate::Error::StaleCursor) for a
 /// continuation of something else, [`Error::Damaged`](crate::Error::Damaged) for what the file gets wrong.
-pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<SymbolsResponse> {
+pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<SymbolsResponse> {
     request.validate()?;
-    let commit = [(file.uuid, file.catalog.manifest.generation)];
-    let scope = CursorScope::new("symbols", &commit, request.fingerprint());
+    let commits = files.iter();
+    let commits = commits.map(|file| (file.uuid, file.catalog.manifest.generation));
+    let commits: Vec<([u8; 16], u64)> = commits.collect();
+    let scope = CursorScope::new("symbols", &commits, request.fingerprint());
     let start = scope.start(&request.page)?;
-    let files = [*file];
-    let sources = Sources::bind(&files)?;
+    let sources = Sources::bind(files)?;
     let mut warnings = Vec::new();
     let rows = filtered(&sources, &request.filters, &mut warnings)?;
     let mut rows = rows.unwrap_or_else(|| live_rows_of(&sources));
@@ -55,12 +58,17 @@ pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<Sym
             SymbolRelation::UsedBy(_) => {
                 let used = used_by(&sources, &name)?;
                 let is_defined = used.is_defined();
+                if used.is_cut {
+                    warnings.push(
+                        "not all definitions of the name were read: there are too many".to_owned(),
+                    );
+                }
                 related = Related::UsedBy(used);
                 is_defined
             }
         };
         if !is_defined {
-            warnings.push(format!("no symbol of the file has the name {name}"));
+            warnings.push(format!("no symbol has the name {name}"));
         }
         if uses.is_cut {
             warnings.push("not all text was read: the name is too common; use filters".to_owned());
@@ -89,18 +97,22 @@ pub(crate) fn symbols(file: &Source<'_>, request: &SymbolsRequest) -> Result<Sym
                     }
             });
             numbered.try_for_each(|(position, _)| {
-                page.take(&sources, &document, &symbols, position, &[])
+                page.take(&sources, &document, &symbols, (position, &[]))
             })?;
         }
     }
     if start > 0 && page.items.is_empty() {
         return Err(CursorScope::out_of_range());
     }
+    let mut has_symbols = false;
+    for file in files {
+        has_symbols = has_symbols || file.catalog.symbols.has_any(file.snapshot)?;
+    }
     Ok(SymbolsResponse {
         total: page.seen,
         symbols: page.budget.paged(page.items, &scope, page.next),
         uses_outside: uses.outside,
-        has_symbols: file.catalog.symbols.has_any(file.snapshot)?,
+        has_symbols,
         warnings,
     })
 }
@@ -141,7 +153,7 @@ impl Page<'_> {
                     .get(*position)
                     .is_some_and(|symbol| wanted.has(symbol) && filter.has(symbol))
                 {
-                    self.take(sources, document, &symbols, *position, lines)?;
+                    self.take(sources, document, &symbols, (*position, lines))?;
                 }
             }
         }
@@ -154,8 +166,7 @@ impl Page<'_> {
         sources: &Sources<'_>,
         document: &DocumentRows,
         symbols: &[Symbol],
-        position: usize,
-        uses: &[u32],
+        (position, uses): (usize, &[UsingLine]),
     ) -> Result<()> {
         let number = self.seen;
         self.seen += 1;
@@ -171,7 +182,9 @@ impl Page<'_> {
         };
         let record = &document.record;
         let head = text_of(sources, document, symbol.head)?;
+        let lines = |uses: &mut dyn Iterator<Item = &UsingLine>| uses.map(|it| it.line).collect();
         let item = FoundSymbol {
+            file: sources.file_of(document.segment),
             document: record.path.clone(),
             handle: handles::handle(&record.title, &record.path, &record.suffix),
             language: record.language.clone(),
@@ -180,7 +193,8 @@ impl Page<'_> {
             hierarchy: hierarchy(symbols, position),
             signature: signature(&head),
             lines: symbol.lines,
-            uses: uses.to_vec(),
+            uses: lines(&mut uses.iter()),
+            calls: lines(&mut uses.iter().filter(|line| line.is_call)),
         };
         let texts = [
             &item.document,
@@ -190,7 +204,9 @@ impl Page<'_> {
             &item.signature,
         ];
         let texts: usize = texts.iter().map(|text| text.len()).sum();
-        let cost = texts as u64 + SYMBOL_OVERHEAD_BYTES + uses.len() as u64 * LINE_BYTES;
+        let cost = texts as u64
+            + SYMBOL_OVERHEAD_BYTES
+            + (item.uses.len() + item.calls.len()) as u64 * LINE_BYTES;
         if self.budget.take(cost) {
             self.items.push(item);
         } else {

@@ -10,6 +10,7 @@ use crate::index::keyword::{Analyser, SymbolTerm, searched_names};
 use crate::search::filter::rows::live_rows_of;
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::sources::Sources;
+use crate::search::symbols::calls::is_called;
 use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
 use crate::types::syntax::nesting::innermost;
 use crate::types::{NamePattern, Symbol, line_ends};
@@ -30,11 +31,20 @@ const MAX_LINES: usize = 100;
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     /// Documents with symbols that use it, in the order of paths, each with the lines by position of the symbol.
-    pub(super) documents: Vec<(DocumentRows, BTreeMap<usize, Vec<u32>>)>,
+    pub(super) documents: Vec<(DocumentRows, BTreeMap<usize, Vec<UsingLine>>)>,
     /// Lines outside of symbols.
     pub(super) outside: u64,
     /// Whether text was left unread.
     pub(super) is_cut: bool,
+}
+
+/// A line that has a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UsingLine {
+    /// Its number.
+    pub(super) line: u32,
+    /// Whether the name is called in it.
+    pub(super) is_call: bool,
 }
 
 /// The names by which symbols are called that `name` finds: as it was asked for where that is one of them; without any
@@ -93,6 +103,8 @@ pub(super) struct UsedNames {
     names: BTreeSet<String>,
     /// Languages of the definitions, each by the family that it calls: a word of another one is another name.
     families: BTreeSet<String>,
+    /// Whether definitions or identifiers in them were left unread.
+    pub(super) is_cut: bool,
 }
 
 impl UsedNames {
@@ -122,9 +134,11 @@ fn family(language: &str) -> &str {
 pub(super) fn used_by(sources: &Sources<'_>, name: &NamePattern) -> Result<UsedNames> {
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut families = BTreeSet::new();
+    let mut is_cut = false;
     let mut read_bytes = 0;
     each_definition(sources, name, |document, symbol| {
         if read_bytes > MAX_DEFINITION_BYTES || used.len() > MAX_IDENTIFIERS {
+            is_cut = true;
             return Ok(ControlFlow::Break(()));
         }
         sources.tick()?;
@@ -141,6 +155,7 @@ pub(super) fn used_by(sources: &Sources<'_>, name: &NamePattern) -> Result<UsedN
     let indexes = sources.segments.iter().map(|bound| bound.keyword_index());
     let indexes = indexes.collect::<Result<Vec<_>>>()?;
     let mut names = BTreeSet::new();
+    is_cut |= used.len() > MAX_IDENTIFIERS;
     for word in used.into_iter().take(MAX_IDENTIFIERS) {
         for index in &indexes {
             if index.has_symbol(SymbolTerm::Definition, &word)? {
@@ -149,7 +164,11 @@ pub(super) fn used_by(sources: &Sources<'_>, name: &NamePattern) -> Result<UsedN
             }
         }
     }
-    Ok(UsedNames { names, families })
+    Ok(UsedNames {
+        names,
+        families,
+        is_cut,
+    })
 }
 
 /// Where names are used in the live rows of `rows`. Costs the reading of the rows that have the word.
@@ -167,7 +186,7 @@ pub(super) fn uses_of(
             continue;
         }
         let own_names = OwnNames::of(&symbols, names);
-        let mut by_symbol: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        let mut by_symbol: BTreeMap<usize, Vec<UsingLine>> = BTreeMap::new();
         let bound = sources.segment(document.segment)?;
         let (chunks, mut blocks) = (bound.chunks(), bound.blocks()?);
         for row in &document.rows {
@@ -195,8 +214,13 @@ pub(super) fn uses_of(
                 match innermost(&symbols, byte) {
                     Some(position) => {
                         let lines = by_symbol.entry(position).or_default();
-                        if lines.last() != Some(&line) && lines.len() < MAX_LINES {
-                            lines.push(line);
+                        let language = &document.record.language;
+                        let is_call = is_called(&text, range.start, range.end, language);
+                        let is_full = lines.len() >= MAX_LINES;
+                        match lines.last_mut() {
+                            Some(last) if last.line == line => last.is_call |= is_call,
+                            _ if is_full => {}
+                            _ => lines.push(UsingLine { line, is_call }),
                         }
                     }
                     None if last_outside == Some(line) => {}

@@ -119,6 +119,7 @@ fn program() -> [OutlineEntry<'static>; 4] {
             kind: SymbolKind::Function,
             end,
             last_line: 1,
+            name_bytes: 1,
         }),
         ..record(level, title, start)
     };

@@ -48,6 +48,7 @@ pub fn outline(symbols: &[Symbol]) -> Vec<Heading> {
                 kind: symbol.kind,
                 end: symbol.span.end,
                 last_line: symbol.lines.last,
+                name_bytes: u32::try_from(symbol.name.len()).unwrap_or(u32::MAX),
             }),
         });
     }

@@ -1,10 +1,11 @@
 //! One call of a tool, before and after its arguments are read.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use kb_engine::{Cursor, PageOptions};
+use kb_engine::{Cursor, PageOptions, Progress};
 
 use crate::indexes::Indexes;
 use crate::response::Object;
@@ -41,6 +42,17 @@ pub(in crate::tools) struct Context<'c> {
 }
 
 impl<'c> Context<'c> {
+    /// What long searches call: it ends them when the call is cancelled.
+    pub(in crate::tools) fn hook(&self) -> impl FnMut(&Progress) -> ControlFlow<()> + '_ {
+        |_| {
+            if self.cancel.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
     /// The same call with further warnings, which its result shall have.
     pub(in crate::tools) fn with_warnings(
         &self,

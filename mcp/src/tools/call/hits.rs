@@ -1,14 +1,12 @@
 //! What the three searches share: asking several files as one, warnings, and what is shown of a hit.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use kb_engine::{Hit, Kb, Progress, Relevance, Request, Response, search_files_with, shown_score};
+use kb_engine::{Hit, Relevance, Request, Response, search_files_with, shown_score};
 
 use super::context::{Context, non_empty};
 use super::stale;
-use crate::indexes::{Index, is_of_file, look_at_sources, skipped};
+use crate::indexes::{Index, look_at_sources, together};
 use crate::response::{Text, ToolError, uri, wording};
 
 /// Most lines of a result that are shown, unless the caller wants whole passages; the default budget has room
@@ -68,54 +66,17 @@ fn ask_stored(
     indexes: &[Arc<Index>],
     request: &Request,
 ) -> Result<Response, ToolError> {
-    let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
-    let error = match search(cx, &files, request) {
-        Err(error) if is_of_file(&error) => error,
-        result => return Ok(result?),
-    };
-    if let [index] = indexes {
-        return Err(index.failure(error));
-    }
-    ask_readable(cx, indexes, request)
-}
-
-fn search(cx: &Context<'_>, files: &[&Kb], request: &Request) -> kb_engine::Result<Response> {
-    let mut hook = |_: &Progress| {
-        if cx.cancel.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    };
-    search_files_with(files, request, &mut hook)
-}
-
-/// Searches those that can be read, and warns of the others.
-fn ask_readable(
-    cx: &Context<'_>,
-    indexes: &[Arc<Index>],
-    request: &Request,
-) -> Result<Response, ToolError> {
     let mut alone = request.clone();
     alone.page.cursor = None;
-    let (mut numbers, mut readable, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, index) in indexes.iter().enumerate() {
-        match search(cx, &[index.kb()], &alone) {
-            Err(error) if is_of_file(&error) => failed.push(index.failure(error)),
-            _ => {
-                numbers.push(number);
-                readable.push(index.kb());
-            }
-        }
-    }
-    if readable.is_empty() && !failed.is_empty() {
-        return Err(failed.swap_remove(0));
-    }
-    let mut response = search(cx, &readable, request)?;
+    let mut warnings = Vec::new();
+    let (mut response, numbers) = together(indexes, &mut warnings, |files, is_alone| {
+        let request = if is_alone { &alone } else { request };
+        search_files_with(files, request, &mut cx.hook())
+    })?;
     for hit in &mut response.hits.items {
         hit.file = numbers.get(hit.file).copied().unwrap_or(hit.file);
     }
-    response.warnings.extend(failed.iter().map(skipped));
+    response.warnings.extend(warnings);
     Ok(response)
 }
 

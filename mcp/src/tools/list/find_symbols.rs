@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use kb_engine::{Cursor, FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse};
+use kb_engine::{
+    Cursor, FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse, search_files_symbols,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::indexes::Index;
+use crate::indexes::{Index, together};
 use crate::limits::{DOCUMENT_LIMIT, LIST_LIMIT, SYMBOL_LIMIT};
 use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, wording};
@@ -72,6 +74,8 @@ pub(crate) struct FindSymbolsResult<'a> {
 #[derive(Serialize, JsonSchema)]
 struct SymbolResult<'a> {
     document_id: &'a str,
+    /// When several are asked.
+    index_name: Option<&'a str>,
     start_line: u32,
     end_line: u32,
     kind: &'static str,
@@ -81,6 +85,8 @@ struct SymbolResult<'a> {
     signature: Option<&'a str>,
     /// With uses.
     used_in_lines: Option<&'a [u32]>,
+    /// Those of them that call it.
+    called_in_lines: Option<&'a [u32]>,
 }
 
 impl Tool for FindSymbols {
@@ -108,19 +114,39 @@ impl Tool for FindSymbols {
     type Output = FindSymbolsResult<'static>;
 
     fn run(cx: &Context<'_>, params: &FindSymbolsParams) -> Result<ToolResponse, ToolError> {
-        let index = resolve::one(cx, params.index_name.as_deref())?;
+        let indexes = resolve::all(cx, params.index_name.as_deref())?;
         let mut request = request(params)?;
         budget::fit(params.max_tokens.get(), |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
-            let found = index.kb().symbols(&request);
-            let found = found.map_err(|error| index.failure(error))?;
+            let found = ask(cx, &indexes, &request)?;
             Ok(Attempt {
                 can_shrink: found.symbols.len() > 1,
                 tokens: found.symbols.tokens,
-                response: respond(cx, params, &index, &found),
+                response: respond(cx, params, &indexes, &found),
             })
         })
     }
+}
+
+/// Asks the files one after the other, until the call is cancelled. Of several, those that cannot be read are left out
+/// with a warning.
+fn ask(
+    cx: &Context<'_>,
+    indexes: &[Arc<Index>],
+    request: &SymbolsRequest,
+) -> Result<SymbolsResponse, ToolError> {
+    let mut alone = request.clone();
+    alone.page.cursor = None;
+    let mut warnings = Vec::new();
+    let (mut response, numbers) = together(indexes, &mut warnings, |files, is_alone| {
+        let request = if is_alone { &alone } else { request };
+        search_files_symbols(files, request, &mut cx.hook())
+    })?;
+    for symbol in &mut response.symbols.items {
+        symbol.file = numbers.get(symbol.file).copied().unwrap_or(symbol.file);
+    }
+    response.warnings.extend(warnings);
+    Ok(response)
 }
 
 fn request(params: &FindSymbolsParams) -> Result<SymbolsRequest, ToolError> {
@@ -152,16 +178,16 @@ fn given(name: Option<&str>) -> Option<String> {
 fn respond(
     cx: &Context<'_>,
     params: &FindSymbolsParams,
-    index: &Arc<Index>,
+    indexes: &[Arc<Index>],
     found: &SymbolsResponse,
 ) -> ToolResponse {
     let mut warnings = cx.warnings.clone();
     warnings.extend(found.warnings.iter().cloned());
     if !found.has_symbols {
-        warnings.push(format!(
-            "no document of {} has symbols: it holds no programs, or was made before they were stored",
-            index.name()
-        ));
+        warnings.push(
+            "no document has symbols: there are no programs, or they were indexed before symbols were stored"
+                .to_owned(),
+        );
     }
     if found.uses_outside > 0 {
         warnings.push(format!(
@@ -173,7 +199,7 @@ fn respond(
     text.warnings(&warnings);
     let mut passage = String::new();
     for symbol in &found.symbols {
-        passage.push_str(&line_of(symbol));
+        passage.push_str(&line_of(symbol, index_shown(indexes, symbol)));
     }
     if !passage.is_empty() {
         text.passage(&passage);
@@ -183,7 +209,11 @@ fn respond(
     let limit = usize::try_from(params.limit.0).unwrap_or(usize::MAX);
     let is_cut = token.is_some() && found.symbols.len() < limit;
     let result = FindSymbolsResult {
-        results: found.symbols.iter().map(result_of).collect(),
+        results: found
+            .symbols
+            .iter()
+            .map(|symbol| result_of(symbol, index_shown(indexes, symbol)))
+            .collect(),
         total: found.total,
         truncated: token.map(|_| true),
         continuation: token.map(|token| Continuation::of(Some(token))),
@@ -192,23 +222,42 @@ fn respond(
     ToolResponse::new(&result, text.continued(hits::lead(is_cut), token))
 }
 
+/// The name of the index of a symbol, when several are asked.
+fn index_shown<'i>(indexes: &'i [Arc<Index>], symbol: &FoundSymbol) -> Option<&'i str> {
+    let index = indexes.get(symbol.file).filter(|_| indexes.len() > 1)?;
+    Some(index.name())
+}
+
 /// `src/a.rs:12-40 method impl Foo > fn bar: pub fn bar(&self) -> u8`.
-fn line_of(symbol: &FoundSymbol) -> String {
+fn line_of(symbol: &FoundSymbol, index_name: Option<&str>) -> String {
     let lines = symbol.lines;
-    let mut line = format!(
+    let mut line = index_name.map_or_else(String::new, |name| format!("[{name}] "));
+    line.push_str(&format!(
         "{}:{}-{} {} {}",
         symbol.document, lines.first, lines.last, symbol.kind, symbol.hierarchy
-    );
+    ));
     if let Some(signature) = signature_of(symbol) {
         line.push_str(": ");
         line.push_str(signature);
     }
     if !symbol.uses.is_empty() {
-        let uses: Vec<String> = symbol.uses.iter().map(u32::to_string).collect();
-        line.push_str(&format!(" (lines {})", uses.join(", ")));
+        line.push_str(&format!(" ({})", uses_of(symbol)));
     }
     line.push('\n');
     line
+}
+
+/// `called in lines 5, 9; named in line 12`.
+fn uses_of(symbol: &FoundSymbol) -> String {
+    let lines = |verb: &str, lines: &[u32]| {
+        let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
+        let lines = if numbers.len() == 1 { "line" } else { "lines" };
+        (!numbers.is_empty()).then(|| format!("{verb} in {lines} {}", numbers.join(", ")))
+    };
+    let mut named = symbol.uses.clone();
+    named.retain(|line| !symbol.calls.contains(line));
+    let parts = [lines("called", &symbol.calls), lines("named", &named)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Where it says more than the label.
@@ -217,16 +266,19 @@ fn signature_of(symbol: &FoundSymbol) -> Option<&str> {
     non_empty(&symbol.signature).filter(|_| says_more)
 }
 
-fn result_of(symbol: &FoundSymbol) -> SymbolResult<'_> {
+fn result_of<'a>(symbol: &'a FoundSymbol, index_name: Option<&'a str>) -> SymbolResult<'a> {
+    let shown = |lines: &'a [u32]| (!lines.is_empty()).then_some(lines);
     SymbolResult {
         document_id: &symbol.document,
+        index_name,
         start_line: symbol.lines.first,
         end_line: symbol.lines.last,
         kind: symbol.kind.name(),
         name: &symbol.name,
         hierarchy: &symbol.hierarchy,
         signature: signature_of(symbol),
-        used_in_lines: (!symbol.uses.is_empty()).then_some(symbol.uses.as_slice()),
+        used_in_lines: shown(&symbol.uses),
+        called_in_lines: shown(&symbol.calls),
     }
 }
 
@@ -253,6 +305,12 @@ mod tests {
         let result = &answer.structured["results"][0];
         assert_eq!(result["hierarchy"], "class LoginHandler > def check");
         assert_eq!(result["used_in_lines"], json!([5]));
+        assert_eq!(result["called_in_lines"], json!([5]));
+        assert!(
+            answer.text.contains("(called in line 5)"),
+            "{}",
+            answer.text
+        );
         assert!(
             answer
                 .text
@@ -284,5 +342,20 @@ mod tests {
         let answer = fixture.answer("find_symbols", json!({"name": "a*"}));
         assert!(answer.text.contains("has symbols"), "{}", answer.text);
         assert_eq!(answer.structured["total"], 0);
+    }
+
+    #[test]
+    fn several_indexes_are_asked_together() {
+        let other: &[(&str, &str)] = &[("b.py", "def login(name):\n    return validate(name)\n")];
+        let fixture = Fixture::of(&[("code", &[("a.py", PYTHON)]), ("other", other)], false);
+        let answer = fixture.answer("find_symbols", json!({"uses": "validate"}));
+        let names =
+            ["index_name", "document_id"].map(|key| answer.structured["results"][1][key].clone());
+        assert_eq!(names, [json!("other"), json!("b.py")]);
+        assert!(answer.text.contains("[other] b.py:1-2"), "{}", answer.text);
+        let one = json!({"uses": "validate", "index_name": "code"});
+        let answer = fixture.answer("find_symbols", one);
+        assert_eq!(answer.structured["total"], 1);
+        assert_eq!(answer.structured["results"][0]["index_name"], json!(null));
     }
 }

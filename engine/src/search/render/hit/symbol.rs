@@ -1,8 +1,11 @@
-//! The symbol that a hit belongs to.
+//! The symbol that a hit belongs to, and the name in it that a query asks for.
+
+use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::render::hit::{Renderer, Stored};
+use crate::search::render::snippet::Highlight;
 use crate::search::response::{Hit, HitSymbol};
 use crate::types::syntax::nesting::hierarchy;
 use crate::types::syntax::signature;
@@ -11,7 +14,47 @@ use crate::types::{Span, Symbol};
 /// Bytes of a definition whose chunks are read for its signature.
 const HEAD_BYTES: u32 = 4096;
 
+/// Weight of the name of a definition, in the sum of the weights of all terms: its line is shown rather than others.
+const NAME_WEIGHT: f32 = 4.0;
+
 impl Renderer<'_> {
+    /// `highlights` of the text of a passage, and the name of the first symbol in it that the query asks for.
+    pub(super) fn with_definition<'h>(
+        &self,
+        highlights: Cow<'h, [Highlight]>,
+        symbols: &[Symbol],
+        passage: Span,
+        text: &str,
+    ) -> Cow<'h, [Highlight]> {
+        let Some(wanted) = &self.definition else {
+            return highlights;
+        };
+        let is_here = |symbol: &&Symbol| {
+            passage.start <= symbol.name_start && symbol.name_start < passage.end
+        };
+        let mut here = symbols.iter().filter(is_here);
+        let Some(symbol) = here.find(|symbol| wanted.has(symbol)) else {
+            return highlights;
+        };
+        let start = (symbol.name_start - passage.start) as usize;
+        let range = start..start.saturating_add(symbol.name.len());
+        // In a damaged file it may stand elsewhere.
+        if text.get(range.clone()) != Some(symbol.name.as_str()) || symbol.name.contains('\n') {
+            return highlights;
+        }
+        let weight: f32 = self.weights.iter().sum();
+        let terms = highlights.iter().map(|highlight| highlight.term + 1);
+        let name = Highlight {
+            term: terms.max().unwrap_or(0).max(self.weights.len()),
+            weight: NAME_WEIGHT * if weight > 0.0 { weight } else { 1.0 },
+            range,
+        };
+        let mut highlights = highlights.into_owned();
+        let place = highlights.partition_point(|other| other.range.start <= name.range.start);
+        highlights.insert(place, name);
+        Cow::Owned(highlights)
+    }
+
     /// The symbol whose section has the `place`; before it the first one in the text that filters of symbols ask for.
     pub(super) fn symbol(
         &mut self,
