@@ -13,7 +13,7 @@ use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::progress::{Hook, Progress, Reporter, Stage};
 use crate::search::{
-    self, RegexRequest, RegexResponse, Request, Response, SymbolsRequest, SymbolsResponse,
+    self, RegexRequest, RegexResponse, Request, Response, Source, SymbolsRequest, SymbolsResponse,
 };
 use crate::types::Class;
 
@@ -275,11 +275,7 @@ pub fn search_files_regex(
     request: &RegexRequest,
     hook: &mut Hook<'_>,
 ) -> Result<RegexResponse> {
-    let hook = RefCell::new(hook);
-    let reporter = Reporter::new(&hook);
-    reporter.start(Stage::Search)?;
-    let files = open_files(files)?;
-    read_all(&files, &reporter, &mut |sources| {
+    ask_files(files, hook, &mut |sources| {
         search::search_regex(sources, request)
     })
 }
@@ -295,13 +291,21 @@ pub fn search_files_symbols(
     request: &SymbolsRequest,
     hook: &mut Hook<'_>,
 ) -> Result<SymbolsResponse> {
+    ask_files(files, hook, &mut |sources| {
+        search::symbols(sources, request)
+    })
+}
+
+/// Asks several files what is not ranked.
+fn ask_files<T>(
+    files: &[&Kb],
+    hook: &mut Hook<'_>,
+    ask: &mut dyn FnMut(&[Source<'_>]) -> Result<T>,
+) -> Result<T> {
     let hook = RefCell::new(hook);
     let reporter = Reporter::new(&hook);
     reporter.start(Stage::Search)?;
-    let files = open_files(files)?;
-    read_all(&files, &reporter, &mut |sources| {
-        search::symbols(sources, request)
-    })
+    read_all(&open_files(files)?, &reporter, ask)
 }
 
 /// The files of a request.

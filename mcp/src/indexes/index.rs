@@ -57,9 +57,9 @@ pub(crate) fn each<T>(
     Ok(results)
 }
 
-/// Asks all indexes at once for what comes file by file. Where one of several cannot be read, the others are asked without
-/// it. Returns the answer, and for each file that was asked the position of its index. `is_alone`: one index is asked whether it can be read at all, whatever
-/// the continuation of the request.
+/// Asks all indexes at once. Where one of several cannot be read, the others are asked without it, with a warning. Returns
+/// the answer, and for each file that was asked the position of its index. `ask` gets the files, and whether it is one
+/// that is asked only to see whether it can be read: then no continuation goes with the request.
 pub(crate) fn together<T>(
     indexes: &[Arc<Index>],
     warnings: &mut Vec<String>,
@@ -68,9 +68,7 @@ pub(crate) fn together<T>(
     let files: Vec<&Kb> = indexes.iter().map(|index| index.kb()).collect();
     let error = match ask(&files, false) {
         Err(error) if is_of_file(&error) => error,
-        answer => {
-            return Ok((answer?, (0..indexes.len()).collect()));
-        }
+        answer => return Ok((answer?, (0..indexes.len()).collect())),
     };
     if let [index] = indexes {
         return Err(index.failure(error));

@@ -56,7 +56,7 @@ pub(super) struct Outline<'a> {
     #[schemars(default)]
     total_lines: u32,
     headings: Option<Vec<Heading<'a>>>,
-    /// Of a program.
+    /// Of a program, in place of headings.
     symbols: Option<Vec<SymbolEntry<'a>>>,
     continuation: Option<Continuation>,
     warnings: Option<Warnings>,

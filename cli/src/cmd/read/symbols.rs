@@ -107,9 +107,10 @@ fn shown(symbol: &FoundSymbol, file: Option<&str>, output: &Output) -> String {
         line.push_str(&output.name(&symbol.signature));
     }
     if !symbol.uses.is_empty() {
-        let mut named = symbol.uses.clone();
-        named.retain(|line| !symbol.calls.contains(line));
-        let parts = [numbered("called", &symbol.calls), numbered("named", &named)];
+        let parts = [
+            numbered("called", &symbol.calls),
+            numbered("named", &symbol.mentions()),
+        ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         line.push_str(&format!("\n    {}", parts.join("; ")));
     }

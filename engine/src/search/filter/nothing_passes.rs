@@ -9,6 +9,7 @@ use crate::resolve::abbreviate;
 use crate::search::filter::facet::{AbsentValues, listed, values_of};
 use crate::search::filter::metadata;
 use crate::search::filter::rows::Rows;
+use crate::search::filter::symbols::any_has_symbols;
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::Facet;
@@ -30,11 +31,7 @@ const FACETS: [(Facet, &str); 4] = [
 /// [`Error::Damaged`], [`Error::Cancelled`].
 pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String> {
     if !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty() {
-        let mut has_symbols = false;
-        for source in files {
-            has_symbols = has_symbols || source.catalog.symbols.has_any(source.snapshot)?;
-        }
-        if !has_symbols {
+        if !any_has_symbols(files)? {
             return Ok(
                 "no document has symbols: there are no programs, or they were indexed before symbols were stored"
                     .to_owned(),

@@ -41,6 +41,14 @@ impl WantedSymbols {
         }))
     }
 
+    /// Those of a name, of any kind.
+    pub(crate) fn of_name(name: NamePattern) -> WantedSymbols {
+        WantedSymbols {
+            kinds: Vec::new(),
+            names: vec![name],
+        }
+    }
+
     /// Whether a symbol is one of them: its kind, and its whole name or the last part of it.
     pub(crate) fn has(&self, symbol: &Symbol) -> bool {
         let is_kind = self.kinds.is_empty() || self.kinds.contains(&symbol.kind);
@@ -107,6 +115,19 @@ impl WantedSymbols {
         }
         Ok(end)
     }
+}
+
+/// Whether any document of the files has symbols.
+///
+/// # Errors
+/// [`Error::Damaged`].
+pub(crate) fn any_has_symbols(files: &[Source<'_>]) -> Result<bool> {
+    for source in files {
+        if source.catalog.symbols.has_any(source.snapshot)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A pattern of names that an argument asks for.
@@ -273,5 +294,20 @@ mod tests {
         let hit = whole.hits.first().unwrap();
         // The import is in the chunk of its beginning.
         assert_eq!((hit.lines.first, hit.lines.last), (1, 86), "{}", hit.text);
+    }
+
+    #[test]
+    fn a_file_without_symbols_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.add_bytes("a.md", b"# Tides\n\nEbb.\n").unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        let filters = Filters::new().symbol_names(["ebb"]);
+        let found = kb.search(&Request::new("ebb").filters(filters)).unwrap();
+        assert!(found.hits.is_empty());
+        let warning = found.warnings.join(" ");
+        assert!(warning.contains("no document has symbols"), "{warning}");
     }
 }

@@ -88,11 +88,8 @@ impl Definitions {
 
     /// The symbols of the name.
     pub(crate) fn wanted(&self) -> Option<WantedSymbols> {
-        let pattern = self.name().and_then(NamePattern::new)?;
-        Some(WantedSymbols {
-            kinds: Vec::new(),
-            names: vec![pattern],
-        })
+        let name = self.name().and_then(NamePattern::new);
+        name.map(WantedSymbols::of_name)
     }
 
     /// Whether a symbol of the name begins in a chunk.

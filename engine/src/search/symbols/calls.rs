@@ -4,13 +4,17 @@
 /// Bytes of type arguments between a name and its bracket.
 const MAX_TYPE_ARGUMENTS_BYTES: usize = 200;
 
+/// Bytes of a line before a name that are looked at: a chunk has no more, but one of a forged file may.
+const MAX_BEFORE_BYTES: usize = 2048;
+
 /// Whether a name that ends at `end` of a text is called there: an opening bracket follows, behind type arguments or the
 /// `!` of a macro if there are any, and no comment has begun in its line. Languages without such calls have none.
 pub(super) fn is_called(text: &str, start: usize, end: usize, language: &str) -> bool {
     let Some(marks) = comment_marks(language) else {
         return false;
     };
-    let line = text.get(..start).unwrap_or_default();
+    let from = text.floor_char_boundary(start.saturating_sub(MAX_BEFORE_BYTES));
+    let line = text.get(from..start).unwrap_or_default();
     let line = line.rsplit('\n').next().unwrap_or_default();
     let first = line.trim_start();
     let begins_comment = |mark: &&str| {
@@ -134,7 +138,10 @@ mod tests {
     feature = "grammar-python"
 ))]
 mod as_grammars_tell {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
+    use crate::file_types::canonical_language;
     use crate::syntax::{SyntaxOptions, SyntaxParser};
 
     #[test]
@@ -171,6 +178,38 @@ mod as_grammars_tell {
                 calls += usize::from(found);
             }
             assert_eq!(calls, count, "{language}");
+        }
+    }
+
+    /// Prints the table of `docs/search.md`: calls that both find, that only the syntax tree has, that only the text
+    /// has, of the programs named in the lines of the file `KB_PROGRAMS`.
+    #[test]
+    #[ignore = "measures; run with --release --nocapture"]
+    fn agreement_with_syntax_trees() {
+        let list = std::env::var("KB_PROGRAMS").unwrap();
+        let list = std::fs::read_to_string(list).unwrap();
+        let mut parser = SyntaxParser::new(SyntaxOptions { uses: true });
+        let mut counts: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+        for path in list.lines() {
+            let extension = path.rsplit('.').next().unwrap();
+            let language = canonical_language(extension);
+            let (Some(language), Ok(text)) = (language, std::fs::read_to_string(path)) else {
+                continue;
+            };
+            let syntax = parser.parse(language, path, &text);
+            let symbols = syntax.symbols.iter();
+            let named: BTreeSet<u32> = symbols.map(|it| it.name_start).collect();
+            for used in syntax.uses {
+                if !named.contains(&used.span.start) {
+                    let (start, end) = (used.span.start as usize, used.span.end as usize);
+                    let found = is_called(&text, start, end, language);
+                    let cell = usize::from(found) * 2 + usize::from(used.is_call);
+                    counts.entry(language).or_default()[cell] += 1;
+                }
+            }
+        }
+        for (language, [_, tree, text, both]) in counts {
+            println!("{language}: both {both}, tree alone {tree}, text alone {text}");
         }
     }
 }

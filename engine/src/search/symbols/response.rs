@@ -32,6 +32,14 @@ pub struct FoundSymbol {
     pub calls: Vec<u32>,
 }
 
+impl FoundSymbol {
+    /// Those of `uses` that only name it, ascending.
+    pub fn mentions(&self) -> Vec<u32> {
+        let lines = self.uses.iter().copied();
+        lines.filter(|line| !self.calls.contains(line)).collect()
+    }
+}
+
 /// The symbols of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

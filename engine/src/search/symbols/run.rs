@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::paging::{Budget, CursorScope};
 use crate::search::filter::rows::live_rows_of;
-use crate::search::filter::symbols::WantedSymbols;
+use crate::search::filter::symbols::{WantedSymbols, any_has_symbols};
 use crate::search::plan::filtered;
 use crate::search::sources::{Source, Sources};
 use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
@@ -104,15 +104,11 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
     if start > 0 && page.items.is_empty() {
         return Err(CursorScope::out_of_range());
     }
-    let mut has_symbols = false;
-    for file in files {
-        has_symbols = has_symbols || file.catalog.symbols.has_any(file.snapshot)?;
-    }
     Ok(SymbolsResponse {
         total: page.seen,
         symbols: page.budget.paged(page.items, &scope, page.next),
         uses_outside: uses.outside,
-        has_symbols,
+        has_symbols: any_has_symbols(files)?,
         warnings,
     })
 }

@@ -30,7 +30,7 @@ const MAX_LINES: usize = 100;
 /// Where a name is used.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
-    /// Documents with symbols that use it, in the order of paths, each with the lines by position of the symbol.
+    /// Documents with symbols that use it, file by file in the order of paths, each with the lines by position of the symbol.
     pub(super) documents: Vec<(DocumentRows, BTreeMap<usize, Vec<UsingLine>>)>,
     /// Lines outside of symbols.
     pub(super) outside: u64,
@@ -41,7 +41,7 @@ pub(super) struct Uses {
 /// A line that has a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UsingLine {
-    /// Its number.
+    /// Its number in the original file, from 1.
     pub(super) line: u32,
     /// Whether the name is called in it.
     pub(super) is_call: bool,
@@ -73,10 +73,7 @@ fn each_definition(
     name: &NamePattern,
     mut visit: impl FnMut(&DocumentRows, &Symbol) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    let wanted = WantedSymbols {
-        names: vec![name.clone()],
-        kinds: Vec::new(),
-    };
+    let wanted = WantedSymbols::of_name(name.clone());
     let mut rows = live_rows_of(sources);
     keep_rows(&wanted, sources, &mut rows)?;
     for document in documents(sources, &rows)? {

@@ -254,9 +254,10 @@ fn uses_of(symbol: &FoundSymbol) -> String {
         let lines = if numbers.len() == 1 { "line" } else { "lines" };
         (!numbers.is_empty()).then(|| format!("{verb} in {lines} {}", numbers.join(", ")))
     };
-    let mut named = symbol.uses.clone();
-    named.retain(|line| !symbol.calls.contains(line));
-    let parts = [lines("called", &symbol.calls), lines("named", &named)];
+    let parts = [
+        lines("called", &symbol.calls),
+        lines("named", &symbol.mentions()),
+    ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
