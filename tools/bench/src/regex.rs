@@ -115,8 +115,16 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
         }
     };
     let version = Command::new(&options.rg).arg("--version").output();
-    let version = version.context("ripgrep is needed: apt-get install ripgrep, or --rg PROGRAM")?;
+    let version =
+        version.context("ripgrep 14 or later is needed: cargo install ripgrep, or --rg PROGRAM")?;
     let version = String::from_utf8_lossy(&version.stdout);
+    let number = version.split_whitespace().nth(1).unwrap_or_default();
+    let major: u32 = number.split('.').next().unwrap_or_default().parse()?;
+    ensure!(
+        major >= 14,
+        "ripgrep {number} does not end lines at a single CR, so it counts others than kb: 14 or later is wanted \
+         (cargo install ripgrep), or --rg PROGRAM"
+    );
     let folder = tempfile::tempdir()?;
     let file = match &options.file {
         Some(file) => file.clone(),

@@ -151,7 +151,7 @@ fn places(kb: &Kb, queries: &[String], filters: &Filters) -> Result<(Value, u64)
         chunks = response.searched_chunks;
         let hits = response.hits.iter();
         let places: Vec<Value> = hits
-            .map(|hit| json!([hit.document, hit.span.start]))
+            .map(|hit| json!([hit.document, hit.chunk_index]))
             .collect();
         all.push(Value::from(places));
     }

@@ -314,13 +314,14 @@ fn recalls(
     collection: &Collection,
     truth: &Truth<'_>,
 ) -> Result<Vec<Option<f64>>> {
-    let rows: HashMap<(&str, u64), usize> = collection
-        .places
-        .iter()
-        .enumerate()
-        .map(|(row, (path, start))| ((path.as_str(), u64::from(*start)), row))
-        .collect();
-    // A baseline names a row, kb a path and the first byte.
+    let mut rows: HashMap<(&str, u64), usize> = HashMap::new();
+    let mut chunks: HashMap<&str, u64> = HashMap::new();
+    for (row, (path, _)) in collection.places.iter().enumerate() {
+        let number = chunks.entry(path).or_default();
+        rows.insert((path, *number), row);
+        *number += 1;
+    }
+    // A baseline names a row, kb a path and the number of the chunk in it: the text of a hit may begin before its chunk.
     let row = |hit: &Value| {
         let of_place = || {
             let place = (hit[0].as_str()?, hit[1].as_u64()?);
