@@ -27,8 +27,8 @@ pub(crate) struct Piece<'p> {
     pub(crate) document: &'p DocumentInfo,
     /// Headings above, outermost first.
     pub(crate) headings: Vec<&'p str>,
-    /// First byte in the text of the document.
-    pub(crate) start: u32,
+    /// Its number in the document, from 0.
+    pub(crate) number: u32,
     pub(crate) text: &'p str,
 }
 
@@ -107,12 +107,12 @@ pub(crate) fn for_each_chunk(
         let text = kb.text(path, None)?.text;
         let outline = kb.outline(path)?.headings;
         let mut sections = SectionPath::new(&outline);
-        for chunk in kb.chunk_spans(path)? {
+        for (number, chunk) in (0..).zip(kb.chunk_spans(path)?) {
             let bytes = chunk.span.start as usize..chunk.span.end as usize;
             each(&Piece {
                 document,
                 headings: sections.at(chunk.span.start).collect(),
-                start: chunk.span.start,
+                number,
                 text: text
                     .get(bytes)
                     .with_context(|| format!("{path}: a chunk that is no part of the text"))?,

@@ -18,7 +18,8 @@ use crate::ready_terms::ready_terms;
 /// The collection on disk, and what the bench itself needs of it.
 pub(crate) struct Collection {
     pub(crate) folder: PathBuf,
-    /// Path and first byte of each chunk, in order: how an answer of kb names it.
+    /// Path of each chunk and its number in that document, in order: how an answer of kb names it. The text of a hit
+    /// may begin before its chunk.
     pub(crate) places: Vec<(String, u32)>,
     /// `[chunks, dim]`, row-major.
     pub(crate) vectors: Vec<f32>,
@@ -97,7 +98,7 @@ impl Collection {
             let context = format!("{}\n{}\n{}", document.title, above.join("\n"), piece.text);
             model.embed_documents(&[&context], &mut vector)?;
             self.vectors.extend_from_slice(&vector);
-            self.places.push((document.path.clone(), piece.start));
+            self.places.push((document.path.clone(), piece.number));
             self.text_bytes += piece.text.len() as u64;
             Ok(())
         })?;

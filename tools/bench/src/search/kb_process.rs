@@ -142,7 +142,7 @@ fn timed(
     Ok(Summary::of(times))
 }
 
-/// The semantic answers of each query as `[path, first byte]`, and how many chunks could answer.
+/// The semantic answers of each query as `[path, number of the chunk]`, and how many chunks could answer.
 fn places(kb: &Kb, queries: &[String], filters: &Filters) -> Result<(Value, u64)> {
     let mut all = Vec::new();
     let mut chunks = 0;

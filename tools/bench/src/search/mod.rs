@@ -314,14 +314,13 @@ fn recalls(
     collection: &Collection,
     truth: &Truth<'_>,
 ) -> Result<Vec<Option<f64>>> {
-    let mut rows: HashMap<(&str, u64), usize> = HashMap::new();
-    let mut chunks: HashMap<&str, u64> = HashMap::new();
-    for (row, (path, _)) in collection.places.iter().enumerate() {
-        let number = chunks.entry(path).or_default();
-        rows.insert((path, *number), row);
-        *number += 1;
-    }
-    // A baseline names a row, kb a path and the number of the chunk in it: the text of a hit may begin before its chunk.
+    let rows: HashMap<(&str, u64), usize> = collection
+        .places
+        .iter()
+        .enumerate()
+        .map(|(row, (path, number))| ((path.as_str(), u64::from(*number)), row))
+        .collect();
+    // A baseline names a row, kb a path and a chunk of it.
     let row = |hit: &Value| {
         let of_place = || {
             let place = (hit[0].as_str()?, hit[1].as_u64()?);
@@ -395,7 +394,7 @@ mod tests {
             folder: PathBuf::new(),
             places: vec![
                 ("a".to_owned(), 0),
-                ("a".to_owned(), 10),
+                ("a".to_owned(), 1),
                 ("b".to_owned(), 0),
             ],
             vectors: vec![1.0, 0.5, 0.25],
@@ -414,7 +413,8 @@ mod tests {
         assert_eq!(recall("[0, 1, 2]").unwrap(), [Some(1.0)]);
         let places = recall("[[\"a\", 0], [\"b\", 0]]").unwrap();
         assert_eq!(places, [Some(2.0 / 3.0)]);
-        assert!(recall("[[\"a\", 1]]").is_err());
+        assert_eq!(recall("[[\"a\", 1]]").unwrap(), [Some(1.0 / 3.0)]);
+        assert!(recall("[[\"a\", 2]]").is_err());
         assert_eq!(recalls(&Value::Null, &collection, &truth).unwrap(), [None]);
     }
 
