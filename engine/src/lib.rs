@@ -77,14 +77,14 @@ pub mod testing;
 mod types;
 
 pub use check::{VerifyOptions, VerifyReport};
-pub use container::{FORMAT_VERSION, OLDEST_READABLE};
+pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE};
 pub use content::{
     ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentParts, DocumentSections,
     DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline, PartInfo, Recall,
-    RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State, VectorPass,
-    WHOLE_TEXT_LIMIT_BYTES,
+    RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State, VectorBlock,
+    VectorPass, VectorRow, Vectors, WHOLE_TEXT_LIMIT_BYTES,
 };
-pub use embed::BUILT_IN_MODEL;
+pub use embed::{BUILT_IN_MODEL, TextRole, embed_texts};
 pub use error::{Error, PatternFault, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]

@@ -218,8 +218,35 @@ impl<'h> Reporter<'h> {
     /// # Errors
     /// What `work` says; [`Error::Io`] when the system gives no thread.
     pub(crate) fn wait_for<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        self.wait_beside(work, || {})?
+    }
+
+    /// As [`Reporter::wait_for`], for work that looks at a flag of its own: it is set when the hook breaks.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when it did; [`Error::Io`] when the system gives no thread.
+    pub(crate) fn wait_or_stop<T: Send>(
+        &self,
+        stop: &AtomicBool,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T> {
+        let work = self.wait_beside(work, || {
+            if self.check().is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        })?;
+        self.check()?;
+        Ok(work)
+    }
+
+    /// Runs `work` on a thread of its own and meanwhile calls the hook, and `after_call` after it.
+    fn wait_beside<T: Send>(
+        &self,
+        work: impl FnOnce() -> T + Send,
+        after_call: impl Fn(),
+    ) -> Result<T> {
         if self.hook.is_none() {
-            return work();
+            return Ok(work());
         }
         thread::scope(|scope| {
             let (is_running, has_ended) = mpsc::channel::<()>();
@@ -232,8 +259,9 @@ impl<'h> Reporter<'h> {
             // The other end goes with the thread.
             while let Err(RecvTimeoutError::Timeout) = has_ended.recv_timeout(INTERVAL) {
                 self.call();
+                after_call();
             }
-            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+            Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
     }
 

@@ -25,6 +25,7 @@ pub use layout::signature::{FORMAT_VERSION, OLDEST_READABLE};
 pub use layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES, Table};
 pub use layout::{codec, column};
 pub use read::container::Container;
+pub use read::mapped_bytes::MappedBytes;
 pub use read::segment_extents::{BoundColumn, SegmentExtents};
 pub use read::snapshot::{SlotIdentity, Snapshot};
 #[cfg(feature = "ingest")]

@@ -22,6 +22,7 @@ mod sizes;
 #[cfg(feature = "ingest")]
 pub(crate) mod tests;
 mod text;
+mod vectors;
 
 pub use chunks::ChunkText;
 pub(crate) use chunks::{chunk_spans, chunks};
@@ -49,3 +50,5 @@ pub use sizes::Sizes;
 pub(crate) use sizes::sizes;
 pub use text::{DocumentText, WHOLE_TEXT_LIMIT_BYTES};
 pub(crate) use text::{head, text, text_paged};
+pub use vectors::{VectorBlock, VectorRow, Vectors};
+pub(crate) use vectors::{vector_rows, vectors};

@@ -8,8 +8,10 @@ pub(crate) mod embedder;
 mod probe;
 mod slot;
 mod static_model;
+mod texts;
 mod wordpiece;
 
 pub use self::embedder::Embedder;
 pub use self::probe::{Probe, probes, verify_probes};
 pub use self::static_model::{BUILT_IN_MODEL, built_in, by_id, is_retired};
+pub use self::texts::{TextRole, embed_texts};

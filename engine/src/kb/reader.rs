@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
-use crate::content::{self, Info, RootInfo, Sizes, State, VectorPass};
+use crate::content::{self, Info, RootInfo, Sizes, State, VectorPass, VectorRow, Vectors};
 use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
@@ -334,6 +334,26 @@ impl Kb {
     /// path once.
     pub fn is_file_gone(&self) -> bool {
         self.container().is_gone()
+    }
+
+    /// The vectors of all chunks of the newest commit, in place: nothing is copied, and they stay readable when
+    /// this handle is dropped. Deleted chunks are among them until their segment is merged.
+    ///
+    /// Cost: each extent is checked against its checksum when it is first read.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn vectors(&self) -> Result<Vectors> {
+        self.file.read(content::vectors)
+    }
+
+    /// Which chunks the rows of `vectors` are of, in their order. Cost: a record for each chunk and document.
+    ///
+    /// # Errors
+    /// [`Error::StaleCursor`] when the file has another commit now; as [`Kb::state`].
+    pub fn vector_rows(&self, vectors: &Vectors) -> Result<Vec<VectorRow>> {
+        self.file
+            .read(|commit| content::vector_rows(commit, vectors))
     }
 
     /// Facts about the file. Cost grows with the number of documents.

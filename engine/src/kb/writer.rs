@@ -12,7 +12,6 @@ use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{SealOptions, SealReport, Session, SourceInfo};
 use crate::ingest::worker::extraction::Extraction;
-use crate::ingest::worker::extractor::Extractor;
 use crate::progress::{Hook, Reporter};
 use crate::types::Document;
 
@@ -68,6 +67,17 @@ impl KbWriter {
     /// something else; [`crate::Error::Damaged`], [`crate::Error::FormatUnsupported`], [`crate::Error::Io`].
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<KbWriter> {
         let session = Session::open_or_create(path.as_ref())?;
+        Ok(KbWriter { session })
+    }
+
+    /// Opens the .kb at `path` to make it anew: the first commit or index run holds what was added since, and
+    /// nothing of what was there. Until then, and when it does not come, the file stays as it is. It keeps its
+    /// uuid. Later commits change the new file.
+    ///
+    /// # Errors
+    /// As [`KbWriter::open_or_create`].
+    pub fn create(path: impl AsRef<Path>) -> Result<KbWriter> {
+        let session = Session::create(path.as_ref())?;
         Ok(KbWriter { session })
     }
 
@@ -148,8 +158,29 @@ impl KbWriter {
     /// says, instead of by the default of the process.
     #[must_use]
     pub fn extraction(mut self, extraction: Extraction) -> KbWriter {
-        self.session.extractor = Extractor::new(extraction);
+        self.session.set_extraction(extraction);
         self
+    }
+
+    /// The document that [`KbWriter::add_bytes`] would add, to be changed before it is. `hook` may stop a reader
+    /// that takes long.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add_bytes`]; [`Error::Cancelled`](crate::Error::Cancelled) when `hook` breaks.
+    pub fn read_document(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        hook: &mut Hook<'_>,
+    ) -> Result<Document> {
+        let hook = RefCell::new(hook);
+        self.session
+            .document_of_with(path, bytes, &Reporter::new(&hook))
+    }
+
+    /// How many documents the next commit changes.
+    pub fn pending(&self) -> usize {
+        self.session.pending_changes()
     }
 
     /// Adds the content of a file, read as its bytes and the ending of `path` say.

@@ -117,7 +117,9 @@ impl Container {
         let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
-            let snapshot = Snapshot::new(&opened.map, slot, opened.generation).with_cancel(cancel);
+            let snapshot = Snapshot::new(&opened.map, slot, opened.generation)
+                .with_file(&opened)
+                .with_cancel(cancel);
             let answer = request(&snapshot);
             if answer.is_err()
                 && snapshot.btree().went_beyond_map()

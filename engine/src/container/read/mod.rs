@@ -8,6 +8,7 @@ pub(crate) mod byte_lock;
 pub(crate) mod commit;
 pub(crate) mod container;
 pub(crate) mod map;
+pub(crate) mod mapped_bytes;
 pub(crate) mod mapped_file;
 pub(crate) mod segment_extents;
 pub(crate) mod signature;

@@ -2,6 +2,7 @@
 //! through it.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::container::layout::commit_slot::{CommitSlot, SLOT_LEN};
@@ -9,6 +10,8 @@ use crate::container::layout::extent::ExtentPage;
 use crate::container::layout::table::{Key, Table};
 use crate::container::read::btree_reader::BtreeReader;
 use crate::container::read::map::Map;
+use crate::container::read::mapped_bytes::MappedBytes;
+use crate::container::read::mapped_file::MappedFile;
 use crate::error::{Error, Result};
 use crate::types::SegmentId;
 
@@ -31,6 +34,8 @@ pub struct Snapshot<'a> {
     generation: u64,
     /// Its pages, checked as they are read.
     btree: BtreeReader<'a>,
+    /// The file that they are mapped from, for what outlives the request.
+    file: Option<&'a Arc<MappedFile>>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -39,7 +44,20 @@ impl<'a> Snapshot<'a> {
             slot,
             generation,
             btree: BtreeReader::new(map, slot.geometry()),
+            file: None,
         }
+    }
+
+    /// The same, of which bytes can be kept: see [`Snapshot::keep`].
+    pub(crate) fn with_file(mut self, file: &'a Arc<MappedFile>) -> Snapshot<'a> {
+        self.file = Some(file);
+        self
+    }
+
+    /// Bytes that were read through this snapshot, for longer than the request; `None` when they were
+    /// copied, or the snapshot was not opened from a file or bytes.
+    pub fn keep(&self, bytes: &[u8]) -> Option<MappedBytes> {
+        MappedBytes::new(self.file?, self.slot, bytes)
     }
 
     /// The same, of which no page is read any more once `cancel` is set.

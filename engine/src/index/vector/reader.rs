@@ -5,7 +5,7 @@ use super::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
 use super::kernels::prefetch::prefetch;
 use super::quantise::{as_signed, nibbles, to_i4};
 use super::query::Query;
-use super::record::{CODEC_I4, VectorRecord, stride};
+use super::record::{CODEC_I4, Codec, VectorRecord, stride};
 use super::sign_bits::{Block, block_bytes, blocks};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
@@ -27,6 +27,23 @@ pub struct Reader<'a> {
     stride: usize,
     /// The quantiser.
     range: f32,
+}
+
+/// The numbers that the bytes of a row stand for; `scale` is that of a signed byte.
+pub fn dequantise(
+    row: &[u8],
+    codec: Codec,
+    dim: usize,
+    scale: f32,
+) -> impl Iterator<Item = f32> + '_ {
+    let (bytes, packed) = match codec {
+        Codec::I8 => (as_signed(row), &[][..]),
+        Codec::I4 => (as_signed(&[]), row),
+    };
+    let of_bytes = bytes.iter().map(move |byte| f32::from(*byte) * scale);
+    let of_nibbles =
+        nibbles(packed).map(move |nibble| (2.0 * f32::from(nibble) - 15.0) * 5.5 * scale);
+    of_bytes.chain(of_nibbles).take(dim)
 }
 
 /// How many rows ahead of the scored one are prefetched.
@@ -137,20 +154,9 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// As [`Reader::row`].
     pub fn vector(&self, row: u32) -> Result<Vec<f32>> {
-        let bytes = self.row(row)?;
+        let codec = Codec::of(self.codec)?;
         let dim = self.dim as usize;
-        let unit = self.range / 127.0;
-        Ok(match self.codec {
-            CODEC_I4 => nibbles(bytes)
-                .take(dim)
-                .map(|nibble| (2.0 * f32::from(nibble) - 15.0) * 5.5 * unit)
-                .collect(),
-            _ => as_signed(bytes)
-                .iter()
-                .take(dim)
-                .map(|byte| f32::from(*byte) * unit)
-                .collect(),
-        })
+        Ok(dequantise(self.row(row)?, codec, dim, self.range / 127.0).collect())
     }
 
     /// The score of one row: the cosine with the query, 0 to 1.

@@ -147,4 +147,75 @@ mod tests {
         assert_eq!(state(&Kb::open(&path).unwrap()).documents, 1);
         assert_eq!(writer.clear().unwrap(), 1);
     }
+
+    /// A file with two documents, and another one to add.
+    fn two_documents() -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.add_bytes("tides.md", b"The moon pulls.").unwrap();
+        writer.add_bytes("bread.md", b"Flour and water.").unwrap();
+        writer.commit().unwrap();
+        (folder, path)
+    }
+
+    fn paths(kb: &Kb) -> Vec<String> {
+        let documents = kb.documents(None, true, &PageOptions::default()).unwrap();
+        documents.iter().map(|it| it.path.clone()).collect()
+    }
+
+    #[test]
+    fn a_file_that_is_made_anew_has_only_what_was_added() {
+        let (_folder, path) = two_documents();
+        let before = state(&Kb::open(&path).unwrap());
+        let mut writer = KbWriter::create(&path).unwrap();
+        // The path is taken in the old file, not in the new one.
+        writer.add_bytes("tides.md", b"The sea rises.").unwrap();
+        let kb = Kb::open(&path).unwrap();
+        assert_eq!(paths(&kb), ["bread.md", "tides.md"]);
+        writer.commit().unwrap();
+        assert_eq!(paths(&kb), ["tides.md"]);
+        assert_eq!(kb.text("tides.md", None).unwrap().text, "The sea rises.");
+        let after = state(&kb);
+        assert_eq!(after.uuid, before.uuid);
+        assert!(after.generation > before.generation);
+        // The second commit changes the new file.
+        writer.add_bytes("salt.md", b"Salt.").unwrap();
+        writer.commit().unwrap();
+        assert_eq!(paths(&kb), ["salt.md", "tides.md"]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_made_anew_after_all_stays() {
+        let (_folder, path) = two_documents();
+        let mut writer = KbWriter::create(&path).unwrap();
+        writer.add_bytes("salt.md", b"Salt.").unwrap();
+        writer.abandon();
+        drop(writer);
+        let kb = Kb::open(&path).unwrap();
+        assert_eq!(paths(&kb), ["bread.md", "tides.md"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_indexed_into_a_new_file_leaves_nothing_of_the_old_one() {
+        let (folder, path) = two_documents();
+        let sources = folder.path().join("sources");
+        std::fs::create_dir(&sources).unwrap();
+        std::fs::write(sources.join("salt.md"), "Salt.").unwrap();
+        let mut writer = KbWriter::create(&path).unwrap();
+        let options = IndexOptions::new();
+        writer
+            .index(&[sources], &options, &mut crate::Progress::ignore)
+            .unwrap();
+        let kb = Kb::open(&path).unwrap();
+        assert_eq!(paths(&kb), ["salt.md"]);
+        state(&kb);
+    }
+
+    #[test]
+    fn an_empty_commit_of_a_new_file_empties_it() {
+        let (_folder, path) = two_documents();
+        KbWriter::create(&path).unwrap().commit().unwrap();
+        assert_eq!(state(&Kb::open(&path).unwrap()).documents, 0);
+    }
 }

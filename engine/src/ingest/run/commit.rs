@@ -1,6 +1,7 @@
 //! Makes the changes that wait durable, then merges segments.
 
-use crate::container::watched;
+use crate::catalog::Catalog;
+use crate::container::{ContainerWriter, watched};
 use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::merge::merge_segments;
@@ -9,14 +10,14 @@ use crate::ingest::run::session::{LockedFile, PendingChange, Session};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Progress, Reporter, Stage};
-use crate::store::meta::Settings;
+use crate::store::meta::{Manifest, Settings};
 
 impl Session {
     /// See [`crate::KbWriter::commit`].
     pub(crate) fn commit(&mut self, reporter: &Reporter<'_>) -> Result<()> {
         self.check_open()?;
         let pending = std::mem::take(&mut self.pending);
-        if pending.is_empty() && self.path.exists() {
+        if pending.is_empty() && self.path.exists() && !self.starts_empty {
             return Ok(());
         }
         self.lock()?;
@@ -32,7 +33,11 @@ impl Session {
                 PROGRAM.clone_into(&mut meta.writer);
                 (meta, catalog.manifest.clone(), base.read(Settings::read)?)
             }
-            None => (new_meta()?, new_manifest(), Settings::default()),
+            None => (
+                new_meta()?,
+                self.next_manifest(&open.writer)?,
+                Settings::default(),
+            ),
         };
         let mut batch = Batch::new(meta, manifest, now_ms(), &settings);
         let mut progress = Progress {
@@ -62,6 +67,19 @@ impl Session {
         self.finish_commit(open, Limit::commit(), reporter)
     }
 
+    /// The manifest of a new file: of one that takes the place of another, whose uuid it keeps, numbers go on,
+    /// so that none ever means two things.
+    pub(super) fn next_manifest(&self, writer: &ContainerWriter) -> Result<Manifest> {
+        match writer.replaced()?.filter(|_| self.starts_empty) {
+            Some(replaced) => {
+                let mut manifest = replaced.read(Catalog::load)?.manifest;
+                manifest.segments.clear();
+                Ok(manifest)
+            }
+            None => Ok(new_manifest()),
+        }
+    }
+
     /// Finishes a commit: a new file is renamed to its path, an existing one stays locked and its
     /// segments are merged within `limit`. A merge that fails or is stopped is no error.
     pub(super) fn finish_commit(
@@ -76,7 +94,9 @@ impl Session {
             catalogs,
         } = &mut open;
         let Some(base) = base else {
-            return open.writer.finish();
+            open.writer.finish()?;
+            self.starts_empty = false;
+            return Ok(());
         };
         // What was committed stays committed: a merge that fails or is stopped is left to the next
         // commit, and to a writer that opens the file again.

@@ -1,5 +1,7 @@
 //! Single documents: added, replaced, tagged and removed with the next commit.
 
+use std::sync::atomic::Ordering;
+
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::CatalogCache;
@@ -9,6 +11,7 @@ use crate::ingest::prepare::preparer::{Chunking, Source};
 use crate::ingest::run::session::{PendingChange, Session};
 use crate::ingest::run::source_info::SourceInfo;
 use crate::ingest::tags;
+use crate::progress::{Reporter, Stage};
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::types::{Document, DocumentId, PartKind};
@@ -20,6 +23,24 @@ impl Session {
     /// As [`crate::Extraction::extract`].
     pub(crate) fn document_of(&mut self, path: &str, bytes: &[u8]) -> Result<Document> {
         let document = self.extractor.extract(path, bytes);
+        document.map_err(|refusal| refusal.into_error(path))
+    }
+
+    /// As [`Session::document_of`], for a caller that may want to stop it: a worker that is busy ends within a
+    /// tenth of a second.
+    ///
+    /// # Errors
+    /// As [`Session::document_of`]; [`Error::Cancelled`] when the hook of `reporter` breaks.
+    pub(crate) fn document_of_with(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        reporter: &Reporter<'_>,
+    ) -> Result<Document> {
+        reporter.start(Stage::Index)?;
+        let (extractor, stop) = (&mut self.extractor, &self.stop);
+        stop.store(false, Ordering::Relaxed);
+        let document = reporter.wait_or_stop(stop, || extractor.extract(path, bytes))?;
         document.map_err(|refusal| refusal.into_error(path))
     }
 
@@ -195,6 +216,7 @@ impl Session {
                 .base()
                 .map(|(base, catalogs)| ask(base, catalogs))
                 .transpose(),
+            None if self.starts_empty => Ok(None),
             None => match Container::open(&self.path) {
                 Ok(base) => ask(&base, &CatalogCache::default()).map(Some),
                 Err(Error::PathNotFound { .. }) => Ok(None),

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::catalog::CatalogCache;
@@ -30,12 +32,16 @@ pub(crate) struct Session {
     pub(super) merges: bool,
     /// Whether a file is made where there is none.
     pub(super) creates: bool,
+    /// Whether the next commit begins with nothing, and its file takes the place of what is there.
+    pub(super) starts_empty: bool,
     /// The file, locked; none before the first change.
     pub(super) open: Option<LockedFile>,
     /// Cuts, analyses and embeds added documents.
     pub(super) preparer: Preparer<'static>,
     /// Reads files that are given as bytes.
     pub(crate) extractor: Extractor,
+    /// Ends the worker of `extractor` while it is busy.
+    pub(super) stop: Arc<AtomicBool>,
     /// What the next commit does, by document path.
     pub(super) pending: BTreeMap<String, PendingChange>,
     /// The embedding model that made the vectors of the file before this writer embedded them again.
@@ -54,6 +60,15 @@ pub(super) struct LockedFile {
 }
 
 impl LockedFile {
+    /// A file that has no commit yet.
+    fn of_new(writer: ContainerWriter) -> LockedFile {
+        LockedFile {
+            writer,
+            base: None,
+            catalogs: CatalogCache::default(),
+        }
+    }
+
     /// The last commit with the cache of its catalog.
     pub(super) fn base(&self) -> Option<(&Container, &CatalogCache)> {
         Some((self.base.as_ref()?, &self.catalogs))
@@ -102,14 +117,17 @@ impl Session {
             Err(error) => return Err(error),
         }
         let model = embed::built_in();
+        let stop = Arc::default();
         Ok(Session {
             path,
             lock_timeout: Duration::ZERO,
             merges: true,
             creates: true,
+            starts_empty: false,
             open: None,
             preparer: Preparer::new(model, model.quantiser_range()),
-            extractor: Extractor::new(Extraction::default()),
+            extractor: Extractor::with_stop(Extraction::default(), Arc::clone(&stop)),
+            stop,
             pending: BTreeMap::new(),
             model_before: None,
         })
@@ -126,6 +144,22 @@ impl Session {
         let mut writer = Session::open_or_create(path)?;
         writer.creates = false;
         Ok(writer)
+    }
+
+    /// Opens the .kb at `path` so that its first commit begins with nothing: what is there stays until
+    /// then, and is replaced whole. It is locked from the first change on.
+    ///
+    /// # Errors
+    /// As [`Session::open_or_create`].
+    pub(crate) fn create(path: &Path) -> Result<Session> {
+        let mut session = Session::open_or_create(path)?;
+        session.starts_empty = path.exists();
+        Ok(session)
+    }
+
+    /// Where files are read from now on.
+    pub(crate) fn set_extraction(&mut self, extraction: Extraction) {
+        self.extractor = Extractor::with_stop(extraction, Arc::clone(&self.stop));
     }
 
     /// Why a file that is not there is not made.
@@ -167,6 +201,10 @@ impl Session {
     pub(super) fn lock(&mut self) -> Result<&mut LockedFile> {
         let open = match self.open.take() {
             Some(open) => open,
+            None if self.starts_empty => {
+                let writer = ContainerWriter::create(&self.path, &self.identity())?;
+                LockedFile::of_new(writer)
+            }
             None => {
                 self.renew_model(&Reporter::silent())?;
                 self.lock_now()?
@@ -198,11 +236,7 @@ impl Session {
             let writer = ContainerWriter::create(&self.path, &self.identity())?;
             // Another writer may have finished the file since: then it is changed, not replaced.
             if !writer.replaces() {
-                return Ok(LockedFile {
-                    writer,
-                    base: None,
-                    catalogs: CatalogCache::default(),
-                });
+                return Ok(LockedFile::of_new(writer));
             }
         }
         Err(Error::IndexLocked {
@@ -214,6 +248,11 @@ impl Session {
     pub(crate) fn abandon(&mut self) {
         self.pending.clear();
         self.open = None;
+    }
+
+    /// How many documents the next commit changes.
+    pub(crate) fn pending_changes(&self) -> usize {
+        self.pending.len()
     }
 
     /// Whether changes wait for a commit.

@@ -24,7 +24,7 @@ use crate::ingest::run::index::plan::{
 };
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::merge::merge_segments;
-use crate::ingest::run::new_file::{new_manifest, new_meta};
+use crate::ingest::run::new_file::new_meta;
 use crate::ingest::run::session::Session;
 use crate::ingest::run::{preserved, recall};
 use crate::ingest::segment::batch::Batch;
@@ -111,7 +111,7 @@ impl Session {
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &self.identity())?;
         writer.set_cancel(Some(Arc::clone(reporter.stop_flag())));
-        let before = match writer.replaced()? {
+        let before = match writer.replaced()?.filter(|_| !self.starts_empty) {
             Some(existing) => {
                 let (identity, catalog) = existing
                     .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
@@ -136,6 +136,7 @@ impl Session {
         )?;
         if is_whole {
             writer.finish()?;
+            self.starts_empty = false;
             if report.model_before.is_some() {
                 self.model_before.clone_from(&report.model_before);
             }
@@ -154,7 +155,7 @@ impl Session {
         limit_bytes: usize,
     ) -> Result<(Report, bool)> {
         let mut meta = new_meta()?;
-        let mut manifest = new_manifest();
+        let mut manifest = self.next_manifest(writer)?;
         let resolved = match (&before, contents) {
             (Some(Before { base, catalog }), contents) => {
                 meta.created_ms = catalog.meta.created_ms;
@@ -208,7 +209,7 @@ impl Session {
         };
         let survey = Survey::new(sides, options, limit_bytes, reporter)?;
         survey.tally.refuse_unread()?;
-        manifest.next_root = resolved.next_root;
+        manifest.next_root = manifest.next_root.max(resolved.next_root);
         meta.roots = touched_roots(&resolved, now);
         let options = &IndexOptions {
             rebuild: true,

@@ -41,6 +41,7 @@ impl Session {
             self.commit(&Reporter::silent())?;
         }
         let mut report = match Container::open(&self.path) {
+            Ok(_) if self.starts_empty => self.rebuild(paths, options, reporter, limit_bytes),
             Ok(base) => match base.read(Catalog::load) {
                 Ok(catalog) if options.rebuild || !can_continue(&catalog.meta) => {
                     self.rebuild(paths, options, reporter, limit_bytes)
