@@ -227,7 +227,17 @@ const CONFINED: [Confined; 14] = [
             // Calls code compiled for AVX2 once the processor was asked, and loads its registers.
             "engine/src/index/keyword/query/kernels.rs",
             "engine/src/index/vector/",
+            // Lends memory to Python by address.
+            "python/src/vectors.rs",
         ],
+    },
+    Confined {
+        name: "pyo3",
+        files: &["python/src/"],
+    },
+    Confined {
+        name: "arrow_array",
+        files: &["python/src/arrow.rs"],
     },
     Confined {
         name: "tokio",

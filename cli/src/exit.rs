@@ -1,24 +1,13 @@
 //! The three ways a command ends.
 
-use std::process::ExitCode;
-
-/// How a command ended.
+/// How a command ended; its number is the status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Exit {
     /// Something was found, or the work is done.
-    Found,
+    Found = 0,
     /// The question was fine, nothing answers it; or the file is not what its folders hold now.
-    Nothing,
+    Nothing = 1,
     /// Something went wrong and was reported.
-    Error,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(match exit {
-            Exit::Found => 0,
-            Exit::Nothing => 1,
-            Exit::Error => 2,
-        })
-    }
+    Error = 2,
 }

@@ -10,6 +10,7 @@ mod exit;
 mod failure;
 #[cfg(feature = "testing")]
 mod faults;
+mod launcher;
 mod locate;
 mod output;
 mod remedy;
@@ -23,8 +24,6 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
-#[cfg(not(feature = "testing"))]
-use kb_engine::WorkerOptions;
 use kb_engine::escape::escape_line;
 use kb_engine::{Extraction, WORKER_ARGUMENT};
 
@@ -33,6 +32,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
+pub use crate::launcher::Launcher;
+
 /// Runs one command line, program name first, and gives the status to end the process with:
 /// 0 found or done, 1 nothing found, out of date or different, 2 error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -40,9 +41,23 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if is_worker(&arguments) {
         return kb_engine::run_extraction_worker();
     }
-    install_worker();
-    let mut output = Output::new(args::color_asked(&arguments), args::json_asked(&arguments));
-    let result = parse(&arguments, &mut output).and_then(|parsed| match parsed {
+    ExitCode::from(run_as(&arguments, Launcher::this_executable()))
+}
+
+/// As [`run`], for a program that has this command as a library: `launcher` starts it again. Gives the number of the
+/// status.
+pub fn run_as(arguments: &[OsString], launcher: Launcher) -> u8 {
+    // Has documents of untrusted formats read in processes of their own.
+    if let Some(options) = launcher.worker.clone() {
+        Extraction::Worker(options).install_default();
+    }
+    launcher.install();
+    run_to_end(arguments) as u8
+}
+
+fn run_to_end(arguments: &[OsString]) -> Exit {
+    let mut output = Output::new(args::color_asked(arguments), args::json_asked(arguments));
+    let result = parse(arguments, &mut output).and_then(|parsed| match parsed {
         Some(parsed) => dispatch(parsed, &mut output),
         None => Ok(Exit::Found),
     });
@@ -51,15 +66,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(failure) => Err(failure),
     });
     match result {
-        Ok(exit) => exit.into(),
+        Ok(exit) => exit,
         // The reader has seen enough (`kb search ... | head`): nothing went wrong.
-        Err(Failure::OutputClosed) => Exit::Found.into(),
-        Err(Failure::Told) => Exit::Error.into(),
+        Err(Failure::OutputClosed) => Exit::Found,
+        Err(Failure::Told) => Exit::Error,
         Err(Failure::Reported(report)) => {
             // What was found before the error is worth having; its own failure changes nothing.
             let _ = output.flush();
             output.failure(&report);
-            Exit::Error.into()
+            Exit::Error
         }
     }
 }
@@ -70,18 +85,6 @@ fn is_worker(arguments: &[OsString]) -> bool {
     let is_asked = matches!(arguments, [_, argument] if argument == WORKER_ARGUMENT);
     // Somebody who types it learns that there is no such verb.
     is_asked && !std::io::stdin().is_terminal()
-}
-
-/// Has this executable read documents of untrusted formats, in processes of its own.
-fn install_worker() {
-    #[cfg(feature = "testing")]
-    let options = faults::worker();
-    #[cfg(not(feature = "testing"))]
-    let options = WorkerOptions::this_program().ok();
-    // Without it, such files are left out with a reason.
-    if let Some(options) = options {
-        Extraction::Worker(options).install_default();
-    }
 }
 
 /// The command with all its verbs and flags, for documentation.

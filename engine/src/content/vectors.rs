@@ -69,16 +69,26 @@ impl Vectors {
 
     /// All vectors as numbers, `[rows, dim]`, row-major: about of unit length.
     pub fn to_f32(&self) -> Vec<f32> {
-        let dim = self.dim as usize;
         let rows = usize::try_from(self.rows()).unwrap_or(0);
-        let mut numbers = Vec::with_capacity(rows.saturating_mul(dim));
+        let mut numbers = Vec::with_capacity(rows.saturating_mul(self.dim as usize));
         for block in &self.blocks {
-            let stride = (block.stride_bytes as usize).max(1);
-            for row in block.bytes.as_slice().chunks_exact(stride) {
-                numbers.extend(dequantise(row, self.codec, dim, block.scale));
-            }
+            self.append_f32(block, &mut numbers);
         }
         numbers
+    }
+
+    /// The vectors of one of the blocks, likewise.
+    pub fn block_to_f32(&self, block: &VectorBlock) -> Vec<f32> {
+        let mut numbers = Vec::new();
+        self.append_f32(block, &mut numbers);
+        numbers
+    }
+
+    fn append_f32(&self, block: &VectorBlock, numbers: &mut Vec<f32>) {
+        let stride = (block.stride_bytes as usize).max(1);
+        for row in block.bytes.as_slice().chunks_exact(stride) {
+            numbers.extend(dequantise(row, self.codec, self.dim as usize, block.scale));
+        }
     }
 }
 
@@ -134,7 +144,11 @@ pub(crate) fn vector_rows(commit: CommitView<'_>, of: &Vectors) -> Result<Vec<Ve
                 Some((id, path, first)) if id == document => (path, first),
                 _ if is_deleted => (String::new(), row),
                 _ => (
-                    commit.catalog.documents.get(commit.snapshot, document)?.path,
+                    commit
+                        .catalog
+                        .documents
+                        .get(commit.snapshot, document)?
+                        .path,
                     row,
                 ),
             };

@@ -178,6 +178,11 @@ impl KbWriter {
             .document_of_with(path, bytes, &Reporter::new(&hook))
     }
 
+    /// Where this writer reads files that are given as bytes.
+    pub fn extraction_now(&self) -> Extraction {
+        self.session.extractor.extraction().clone()
+    }
+
     /// How many documents the next commit changes.
     pub fn pending(&self) -> usize {
         self.session.pending_changes()

@@ -11,6 +11,7 @@ use kb_mcp::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_
 use crate::args::McpArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::launcher;
 use crate::locate::{locate, locate_argument};
 use crate::output::format::shell_word;
 use crate::output::{Output, log};
@@ -82,10 +83,7 @@ fn print_config(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let Some(address) = &arguments.http else {
-        let launch = Launch {
-            command: this_program()?,
-            arguments: launch_arguments(arguments, &options(arguments)?)?,
-        };
+        let launch = launch(launch_arguments(arguments, &options(arguments)?)?)?;
         return print_snippet(&snippet(host, &launch), output);
     };
     let (url, is_public) = url_of(address, arguments)?;
@@ -104,10 +102,20 @@ fn print_snippet(snippet: &Snippet, output: &mut Output) -> Result<Exit, Failure
     Ok(Exit::Found)
 }
 
-fn this_program() -> Result<String, Failure> {
+/// This program with these arguments.
+fn launch(arguments: Vec<String>) -> Result<Launch, Failure> {
+    if let Some((command, first)) = launcher::command().and_then(<[String]>::split_first) {
+        return Ok(Launch {
+            command: command.clone(),
+            arguments: [first, &arguments].concat(),
+        });
+    }
     let command = std::env::current_exe();
     let command = command.map_err(|error| Failure::io("find the path of this program", &error))?;
-    configured(&command)
+    Ok(Launch {
+        command: configured(&command)?,
+        arguments,
+    })
 }
 
 /// The URL of a server at `ADDR:PORT`, and whether other machines can reach it.
@@ -157,10 +165,7 @@ fn bridge(url: &str, arguments: &McpArguments) -> Result<Launch, Failure> {
         words.push("--token-file".to_owned());
         words.push(absolute(file)?);
     }
-    Ok(Launch {
-        command: this_program()?,
-        arguments: words,
-    })
+    launch(words)
 }
 
 fn connect(url: &str, arguments: &McpArguments) -> Result<Exit, Failure> {

@@ -39,6 +39,11 @@ impl Session {
     ) -> Result<Document> {
         reporter.start(Stage::Index)?;
         let (extractor, stop) = (&mut self.extractor, &self.stop);
+        if !extractor.asks_worker(path, bytes) {
+            // Read sooner than a thread is started.
+            let document = extractor.extract(path, bytes);
+            return document.map_err(|refusal| refusal.into_error(path));
+        }
         stop.store(false, Ordering::Relaxed);
         let document = reporter.wait_or_stop(stop, || extractor.extract(path, bytes))?;
         document.map_err(|refusal| refusal.into_error(path))

@@ -39,6 +39,17 @@ impl Extractor {
         }
     }
 
+    /// Where files are read.
+    pub fn extraction(&self) -> &Extraction {
+        &self.extraction
+    }
+
+    /// Whether a worker reads that file.
+    pub fn asks_worker(&self, path: &str, bytes: &[u8]) -> bool {
+        matches!(self.extraction, Extraction::Worker(_))
+            && isolation_of(path, bytes) != Isolation::InProcess
+    }
+
     /// The document of a file. A worker that dies on it is replaced; the file is tried once more where it may not
     /// be at fault: the worker had read other files before, or was killed by somebody else.
     ///

@@ -1,0 +1,156 @@
+"""One `.kb` file holds documents and code, their structure, a keyword index and a vector index.
+
+>>> import kbfile, tempfile, pathlib
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "notes.kb"
+>>> with kbfile.open(path, "w") as kb:
+...     _ = kb.add("# Tides\\n\\nThe moon pulls the sea twice a day.", path="tides.md")
+...     _ = kb.add("# Bread\\n\\nFlour, water, salt and patience.", path="bread.md")
+>>> with kbfile.open(path) as kb:
+...     hits = kb.search("why does the sea rise")
+...     print(hits[0].document, hits[0].lines)
+tides.md (1, 3)
+
+`open` gives a `Kb`, which reads and searches, or a `Writer`, which also changes the file. Everything works offline: the
+engine, its embedding model and its readers of office documents are in this package, which needs no other one. Lines, pages
+and rows count from 1 and ranges of them hold their last; spans of bytes are half-open.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Literal, overload
+
+from kbfile._errors import (
+    ClosedError,
+    CursorError,
+    DamagedError,
+    DocumentNotFoundError,
+    Error,
+    ExistsError,
+    ExtractionError,
+    ForkError,
+    FormatError,
+    InvalidArgumentError,
+    InvalidPatternError,
+    LockedError,
+    ModelError,
+    NotFoundError,
+    PermissionDeniedError,
+    ReplacedError,
+    StorageError,
+)
+from kbfile._kbfile import (
+    Chunk,
+    Document,
+    Hit,
+    Hits,
+    IndexReport,
+    Kb,
+    Match,
+    Matches,
+    Page,
+    Progress,
+    SealReport,
+    Section,
+    Sheet,
+    Slide,
+    Symbol,
+    Symbols,
+    VectorBlock,
+    Vectors,
+    VerifyReport,
+    Writer,
+    __version__,
+    built_in_model,
+    embed,
+    format_version,
+    open_reader as _open_reader,
+    open_writer as _open_writer,
+    search_files,
+)
+
+__all__ = [
+    "Chunk",
+    "ClosedError",
+    "CursorError",
+    "DamagedError",
+    "Document",
+    "DocumentNotFoundError",
+    "Error",
+    "ExistsError",
+    "ExtractionError",
+    "ForkError",
+    "FormatError",
+    "Hit",
+    "Hits",
+    "IndexReport",
+    "InvalidArgumentError",
+    "InvalidPatternError",
+    "Kb",
+    "LockedError",
+    "Match",
+    "Matches",
+    "ModelError",
+    "NotFoundError",
+    "Page",
+    "PermissionDeniedError",
+    "Progress",
+    "ReplacedError",
+    "SealReport",
+    "Section",
+    "Sheet",
+    "Slide",
+    "StorageError",
+    "Symbol",
+    "Symbols",
+    "VectorBlock",
+    "Vectors",
+    "VerifyReport",
+    "Writer",
+    "__version__",
+    "built_in_model",
+    "embed",
+    "format_version",
+    "open",
+    "search_files",
+]
+
+
+@overload
+def open(
+    source: str | PathLike[str] | bytes | bytearray | memoryview,
+    mode: Literal["r"] = "r",
+) -> Kb: ...
+@overload
+def open(
+    source: str | PathLike[str],
+    mode: Literal["w", "a", "x"],
+    *,
+    lock_timeout: float = 10.0,
+    extraction: Literal["worker", "in-process"] = "worker",
+) -> Writer: ...
+def open(
+    source: str | PathLike[str] | bytes | bytearray | memoryview,
+    mode: Literal["r", "w", "a", "x"] = "r",
+    *,
+    lock_timeout: float = 10.0,
+    extraction: Literal["worker", "in-process"] = "worker",
+) -> Kb:
+    """Open a .kb file: "r" reads it, "w" makes it anew, "a" changes it or makes it, "x" makes it and nothing else.
+
+    `source` is a path; for reading also the bytes of a file, which then stay in memory. Reading takes no lock and needs
+    no write access. With "w" the first commit replaces what is there; until then, and when the block of a `with`
+    raises, the old file stays.
+
+    `lock_timeout` is how many seconds a change waits for another writer before it raises LockedError. `extraction` says
+    where office documents, PDF and other untrusted formats are read: in worker processes that are confined and may die
+    ("worker"), or in this process, which a hostile file can then slow or abort ("in-process").
+
+    Raises NotFoundError, FormatError (no .kb, or of a version that is not read), DamagedError, ExistsError ("x"), and
+    StorageError.
+    """
+    if mode == "r":
+        return _open_reader(source)
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        raise TypeError(f"mode {mode!r} needs a path: bytes cannot be written")
+    return _open_writer(source, mode, lock_timeout, extraction)

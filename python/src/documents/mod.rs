@@ -1,0 +1,8 @@
+//! Documents of a file, and what they are made of.
+
+pub(crate) mod document;
+mod page_text;
+mod sheet;
+
+pub(crate) use page_text::{Page, Slide};
+pub(crate) use sheet::Sheet;

@@ -1,0 +1,477 @@
+//! [`Kb`]: a file that is open for reading.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kb_engine::{
+    Error, Filters, PageOptions, RegexRequest, SymbolRelation, SymbolsRequest, VerifyOptions,
+    search_files_regex, search_files_symbols, search_files_with,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
+
+use crate::call::{Listener, run, run_short};
+use crate::documents::document::{Document, DocumentIterator, document_name};
+use crate::error::{invalid, raised};
+use crate::handle::{Handle, Source};
+use crate::options::{cursor, kinds, request, take_filter, unexpected, words};
+use crate::results::hits::Hits;
+use crate::results::matches::Matches;
+use crate::results::report::VerifyReport;
+use crate::results::symbols::Symbols;
+use crate::vectors::{Array, Vectors};
+
+/// An open .kb for reading: `kbfile.open(path)`.
+///
+/// Each call reads the newest commit. Any number of threads may share it. After fork the child opens the file again by
+/// itself, and a pickle opens it by its path.
+#[pyclass(module = "kbfile", frozen, subclass)]
+#[derive(Debug)]
+pub(crate) struct Kb {
+    pub(crate) handle: Arc<Handle>,
+    pub(crate) mode: &'static str,
+}
+
+impl Kb {
+    /// Another object of the same open file.
+    pub(crate) fn of_handle(handle: &Arc<Handle>) -> Kb {
+        Kb {
+            handle: Arc::clone(handle),
+            mode: "r",
+        }
+    }
+}
+
+/// Opens a file for reading; `kbfile.open` calls it.
+#[pyfunction]
+pub(crate) fn open_reader(source: &Bound<'_, PyAny>) -> PyResult<Kb> {
+    let py = source.py();
+    let is_bytes = source.is_instance_of::<PyBytes>()
+        || source.is_instance_of::<PyByteArray>()
+        || source.is_instance_of::<PyMemoryView>();
+    let source = if is_bytes {
+        let bytes = py.get_type::<PyBytes>().call1((source,))?;
+        Source::Bytes(Arc::from(bytes.cast::<PyBytes>()?.as_bytes()))
+    } else {
+        Source::Path(absolute(source)?)
+    };
+    let handle = Handle::open(py, source)?;
+    Ok(Kb::of_handle(&Arc::new(handle)))
+}
+
+/// A path, absolute: a later change of the working directory does not change what it names.
+pub(crate) fn absolute(path: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    let py = path.py();
+    let path: PathBuf = path.extract()?;
+    if path.as_os_str().is_empty() {
+        return Err(invalid(py, "the path is empty"));
+    }
+    if path.as_os_str().as_encoded_bytes().contains(&0) {
+        return Err(invalid(py, "the path has a NUL character in it"));
+    }
+    std::path::absolute(&path).map_err(PyErr::from)
+}
+
+/// Answers one request.
+fn search(
+    py: Python<'_>,
+    files: &[Arc<kb_engine::Kb>],
+    function: &str,
+    query: String,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Hits> {
+    let request = request(function, query, options)?;
+    let files: Vec<&kb_engine::Kb> = files.iter().map(|kb| &**kb).collect();
+    let response = run(py, &Listener::none(), |hook| {
+        search_files_with(&files, &request, hook)
+    })?;
+    Ok(Hits::new(request.query, response))
+}
+
+/// Searches several files as if they were one: `Hit.file` says which one a hit is from. A term weighs by how many
+/// chunks of all files have it, so scores compare. Keyword arguments are those of `Kb.search`. At most 64 files.
+#[pyfunction]
+#[pyo3(signature = (files, query, **options))]
+pub(crate) fn search_files(
+    py: Python<'_>,
+    files: Vec<Bound<'_, Kb>>,
+    query: String,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Hits> {
+    let open = files.iter().map(|kb| kb.get().handle.kb(py));
+    let open: Vec<Arc<kb_engine::Kb>> = open.collect::<PyResult<_>>()?;
+    search(py, &open, "search_files", query, options)
+}
+
+#[pymethods]
+impl Kb {
+    /// Where the file is; None when it was opened from bytes.
+    #[getter]
+    fn path<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match &self.handle.source {
+            Source::Path(path) => Ok(Some(path.into_pyobject(py)?.into_any())),
+            Source::Bytes(_) => Ok(None),
+        }
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.handle.is_closed()
+    }
+
+    /// "r", or of a writer "w", "a" or "x".
+    #[getter]
+    fn mode(&self) -> &'static str {
+        self.mode
+    }
+
+    /// Closes the file. Arrays and hits that were handed out stay; everything else raises ClosedError. Closing twice is
+    /// no error.
+    fn close(&self) {
+        self.handle.close();
+    }
+
+    fn __enter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
+        slf.get().handle.kb(py)?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (exc_type, exc_value, traceback, /))]
+    fn __exit__(
+        &self,
+        exc_type: &Bound<'_, PyAny>,
+        exc_value: &Bound<'_, PyAny>,
+        traceback: &Bound<'_, PyAny>,
+    ) {
+        let _ = (exc_type, exc_value, traceback);
+        self.close();
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let kb = self.handle.kb(py)?;
+        let state = run_short(py, || kb.state())?;
+        Ok(usize::try_from(state.documents).unwrap_or(usize::MAX))
+    }
+
+    /// A file without documents is one all the same.
+    fn __bool__(&self) -> bool {
+        true
+    }
+
+    fn __iter__(&self) -> DocumentIterator {
+        DocumentIterator::all(&self.handle)
+    }
+
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = name.py();
+        let kb = self.handle.kb(py)?;
+        let Ok(name) = document_name(name) else {
+            return Ok(false);
+        };
+        match py.detach(|| kb.document(&name)) {
+            Ok(_) => Ok(true),
+            Err(Error::DocumentNotFound { .. } | Error::AmbiguousDocument { .. }) => Ok(false),
+            Err(error) => Err(raised(py, &error)),
+        }
+    }
+
+    fn __getitem__(&self, name: &Bound<'_, PyAny>) -> PyResult<Document> {
+        let text = document_name(name)?;
+        Document::find(name.py(), &self.handle, &text)
+    }
+
+    /// The best passages for a query, ranked by words and meaning (mode "hybrid"), by one of them ("keyword",
+    /// "semantic"), or documents by their titles ("title").
+    ///
+    /// The query is plain text; operators are "exact words", +word, -word, title:word, path:word and tag:word, unless
+    /// plain=True. Filters (`folder`, `path` globs, `type`, `language`, `class_`, `tag`, `symbol` name globs, `kind` of
+    /// symbol) take a str or several, which are alternatives; `since` takes a datetime, date, timedelta, seconds since
+    /// 1970, or text as "7d". `context` is lines before and after, `max_lines` the most lines of each hit, `max_tokens` a
+    /// budget for all (4 bytes each), `cursor` continues a result.
+    ///
+    /// Raises InvalidArgumentError for a blank query or a value out of range, CursorError, ModelError, DamagedError.
+    #[pyo3(
+        signature = (query, **options),
+        text_signature = "(self, query, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
+    )]
+    fn search(
+        &self,
+        py: Python<'_>,
+        query: String,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Hits> {
+        search(py, &[self.handle.kb(py)?], "search", query, options)
+    }
+
+    /// As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor.
+    #[pyo3(
+        signature = (query, **options),
+        text_signature = "(self, query, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
+    )]
+    fn asearch<'py>(
+        slf: &Bound<'py, Self>,
+        query: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let to_thread = py.import("asyncio")?.getattr("to_thread")?;
+        to_thread.call((slf.getattr("search")?, query), options)
+    }
+
+    /// The hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`.
+    #[pyo3(
+        signature = (queries, **options),
+        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, join=True, explain=False)"
+    )]
+    fn search_many(
+        &self,
+        queries: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<Hits>> {
+        let py = queries.py();
+        let kb = self.handle.kb(py)?;
+        if queries.is_instance_of::<pyo3::types::PyString>() {
+            return Err(PyTypeError::new_err(
+                "queries takes an iterable of str; one query is for search()",
+            ));
+        }
+        let requests = words("queries", queries)?.into_iter();
+        let requests = requests.map(|query| request("search_many", query, options));
+        let requests: Vec<kb_engine::Request> = requests.collect::<PyResult<_>>()?;
+        let responses = run_short(py, || kb.search_many(&requests))?;
+        let hits = requests.into_iter().zip(responses);
+        Ok(hits
+            .map(|(request, response)| Hits::new(request.query, response))
+            .collect())
+    }
+
+    /// The lines of stored text that match a regular expression, sorted by path and line.
+    ///
+    /// The syntax is that of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences; the time is
+    /// linear in the text. Raises InvalidPatternError with the position of the fault.
+    #[pyo3(
+        signature = (pattern, **options),
+        text_signature = "(self, pattern, *, k=100, ignore_case=False, whole_words=False, literal=False, multi_line=False, document=None, folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, cursor=None)"
+    )]
+    fn search_regex(
+        &self,
+        py: Python<'_>,
+        pattern: String,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Matches> {
+        let kb = self.handle.kb(py)?;
+        let mut request = RegexRequest::new(pattern);
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            match name.as_str() {
+                "k" => request.k = value.extract()?,
+                "ignore_case" => request.ignore_case = value.extract()?,
+                "whole_words" => request.whole_words = value.extract()?,
+                "literal" => request.literal = value.extract()?,
+                "multi_line" => request.multi_line = value.extract()?,
+                "document" => request.documents = words(&name, &value)?,
+                "cursor" => request.page.cursor = cursor(&value)?,
+                "symbol" | "kind" => return Err(unexpected("search_regex", &name)),
+                _ if take_filter(&mut request.filters, &name, &value)? => {}
+                _ => return Err(unexpected("search_regex", &name)),
+            }
+        }
+        let response = run(py, &Listener::none(), |hook| {
+            search_files_regex(&[&kb], &request, hook)
+        })?;
+        Ok(Matches::from(response))
+    }
+
+    /// The definitions of programs by name (a glob, in any case), kind and use.
+    ///
+    /// `uses="parse"` finds what uses that name, with the lines; `used_by="main"` what that symbol uses. Both go by
+    /// names, not by types.
+    #[pyo3(
+        signature = (name = None, **options),
+        text_signature = "(self, name=None, *, k=100, kind=None, uses=None, used_by=None, folder=None, path=None, type=None, language=None, tag=None, cursor=None)"
+    )]
+    fn symbols(
+        &self,
+        py: Python<'_>,
+        name: Option<String>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Symbols> {
+        let kb = self.handle.kb(py)?;
+        let mut request = SymbolsRequest::new();
+        request.name = name;
+        let mut filters = Filters::new();
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let relation = match name.as_str() {
+                "k" => {
+                    request.k = value.extract()?;
+                    continue;
+                }
+                "kind" => {
+                    request.kinds = kinds(&value)?;
+                    continue;
+                }
+                "cursor" => {
+                    request.page.cursor = cursor(&value)?;
+                    continue;
+                }
+                "uses" => value.extract::<Option<String>>()?.map(SymbolRelation::Uses),
+                "used_by" => value
+                    .extract::<Option<String>>()?
+                    .map(SymbolRelation::UsedBy),
+                "symbol" | "class_" | "since" => return Err(unexpected("symbols", &name)),
+                _ if take_filter(&mut filters, &name, &value)? => continue,
+                _ => return Err(unexpected("symbols", &name)),
+            };
+            if relation.is_some() && request.relation.is_some() {
+                return Err(invalid(py, "uses: it excludes used_by"));
+            }
+            request.relation = relation.or(request.relation);
+        }
+        request.filters = filters;
+        let response = run(py, &Listener::none(), |hook| {
+            search_files_symbols(&[&kb], &request, hook)
+        })?;
+        Ok(Symbols::from(response))
+    }
+
+    /// The documents in a folder and below it, in the order of their paths; without one, all. With recursive=False only
+    /// those in the folder itself.
+    #[pyo3(signature = (folder = None, *, recursive = true))]
+    fn documents(
+        &self,
+        py: Python<'_>,
+        folder: Option<String>,
+        recursive: bool,
+    ) -> PyResult<DocumentIterator> {
+        let kb = self.handle.kb(py)?;
+        if folder.is_none() && recursive {
+            return Ok(DocumentIterator::all(&self.handle));
+        }
+        let page = PageOptions::default();
+        let found = run_short(py, || kb.documents(folder.as_deref(), recursive, &page))?;
+        Ok(DocumentIterator::of(&self.handle, found.items, true))
+    }
+
+    /// The vector of a query in the model of the file: float32 `[1, dim]`. Raises ModelError without that model.
+    fn embed<'py>(&self, py: Python<'py>, text: String) -> PyResult<Bound<'py, PyAny>> {
+        let kb = self.handle.kb(py)?;
+        let (vector, _) = run_short(py, || kb.embed(&text))?;
+        let dim = vector.len();
+        Array::new(vector, dim).view(py)
+    }
+
+    /// The stored vectors of the newest commit, in place: nothing is copied.
+    #[getter]
+    fn vectors(&self, py: Python<'_>) -> PyResult<Vectors> {
+        let kb = self.handle.kb(py)?;
+        let vectors = run_short(py, || kb.vectors())?;
+        Ok(Vectors::new(vectors, &self.handle))
+    }
+
+    /// Facts about the file as a dict: format, documents, chunks, model, roots, types, languages. Cost grows with the
+    /// number of documents.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let kb = self.handle.kb(py)?;
+        let info = run_short(py, || kb.info())?;
+        let dict = PyDict::new(py);
+        dict.set_item("path", &info.path)?;
+        dict.set_item("uuid", &info.uuid)?;
+        dict.set_item("format", &info.format)?;
+        dict.set_item("created_ms", info.created_ms)?;
+        dict.set_item("updated_ms", info.updated_ms)?;
+        dict.set_item("commit", info.commit)?;
+        let roots = info.roots.iter().map(|root| {
+            let dict = PyDict::new(py);
+            dict.set_item("source", &root.source)?;
+            dict.set_item("prefix", &root.prefix)?;
+            dict.set_item("files", &root.files)?;
+            dict.set_item("git_commit", &root.git_commit)?;
+            dict.set_item("git_branch", &root.git_branch)?;
+            Ok(dict)
+        });
+        dict.set_item("roots", roots.collect::<PyResult<Vec<_>>>()?)?;
+        dict.set_item("documents", info.documents)?;
+        dict.set_item("chunks", info.chunks)?;
+        dict.set_item("deleted_chunks", info.deleted_chunks)?;
+        dict.set_item("segments", info.segments)?;
+        dict.set_item("text_bytes", info.text_bytes)?;
+        dict.set_item("file_bytes", info.file_bytes)?;
+        dict.set_item("model", &info.model)?;
+        dict.set_item("model_available", info.model_available)?;
+        dict.set_item("dim", info.dim)?;
+        dict.set_item("vectors", info.vectors.name())?;
+        dict.set_item("recall", info.recall.as_ref().map(|recall| recall.recall))?;
+        dict.set_item("analyser", &info.analyser)?;
+        dict.set_item("content_root", &info.content_root)?;
+        let counts = |counts: &[(String, u64)]| {
+            let dict = PyDict::new(py);
+            for (name, count) in counts {
+                dict.set_item(name, count)?;
+            }
+            PyResult::Ok(dict)
+        };
+        dict.set_item("types", counts(&info.types)?)?;
+        dict.set_item("languages", counts(&info.languages)?)?;
+        dict.set_item("classes", counts(&info.classes)?)?;
+        Ok(dict)
+    }
+
+    /// Bytes of the file by section; they add up to the whole file.
+    fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let kb = self.handle.kb(py)?;
+        let sizes = run_short(py, || kb.sizes())?;
+        let dict = PyDict::new(py);
+        for (section, bytes) in &sizes.sections {
+            dict.set_item(section, bytes)?;
+        }
+        Ok(dict)
+    }
+
+    /// Compares all pages and extents with their checksums; with deep=True every index entry with the text, too.
+    /// Damage is no exception: the report is false and has its problems.
+    #[pyo3(signature = (*, deep = false, progress = None))]
+    fn verify(
+        &self,
+        py: Python<'_>,
+        deep: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<VerifyReport> {
+        let kb = self.handle.kb(py)?;
+        let options = VerifyOptions::new().deep(deep);
+        let report = run(py, &Listener::of(progress)?, |hook| {
+            kb.verify(&options, hook)
+        })?;
+        Ok(VerifyReport::from(report))
+    }
+
+    pub(crate) fn __repr__(&self) -> String {
+        let place = match &self.handle.source {
+            Source::Path(path) => format!("{:?}", path.display().to_string()),
+            Source::Bytes(bytes) => format!("<{} bytes>", bytes.len()),
+        };
+        let closed = if self.handle.is_closed() {
+            ", closed"
+        } else {
+            ""
+        };
+        format!("Kb({place}{closed})")
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        if self.mode != "r" {
+            return Err(PyTypeError::new_err(
+                "a writer cannot be pickled; pickle a reader of its file",
+            ));
+        }
+        self.handle.kb(py)?;
+        let open = py.import("kbfile")?.getattr("open")?;
+        Ok((open, (self.handle.object(py)?,)))
+    }
+}

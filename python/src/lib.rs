@@ -1,0 +1,64 @@
+//! The extension module `kbfile._kbfile`: the engine for Python. The package `kbfile` beside it is what users import.
+//!
+//! This crate translates: arguments become requests of the engine, answers become objects. It decides nothing about
+//! documents or ranking. Every call that reads or computes runs without the GIL; `interrupt.rs` lets signals in.
+//! Objects are frozen and may be used by any thread.
+
+mod arrow;
+mod call;
+mod command;
+mod documents;
+mod error;
+mod handle;
+mod kb;
+mod options;
+mod results;
+mod time;
+mod vectors;
+mod writer;
+
+use pyo3::prelude::*;
+
+/// The module. Objects hold no state of one interpreter, and share what they have behind locks.
+#[pymodule(gil_used = false)]
+mod _kbfile {
+    use kb_engine::{BUILT_IN_MODEL, FORMAT_VERSION};
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::call::Progress;
+    #[pymodule_export]
+    use super::command::{run_command, run_extraction_worker};
+    #[pymodule_export]
+    use super::documents::Sheet;
+    #[pymodule_export]
+    use super::documents::document::{
+        Chunk, Document, DocumentIterator, Section, restore_document,
+    };
+    #[pymodule_export]
+    use super::documents::{Page, Slide};
+    #[pymodule_export]
+    use super::kb::{Kb, open_reader, search_files};
+    #[pymodule_export]
+    use super::results::hit::{Hit, restore_hit};
+    #[pymodule_export]
+    use super::results::hits::{Hits, restore_hits};
+    #[pymodule_export]
+    use super::results::matches::{Match, Matches};
+    #[pymodule_export]
+    use super::results::report::{IndexReport, SealReport, VerifyReport};
+    #[pymodule_export]
+    use super::results::symbols::{Symbol, Symbols, restore_symbol};
+    #[pymodule_export]
+    use super::vectors::{Array, VectorBlock, Vectors, embed};
+    #[pymodule_export]
+    use super::writer::{Writer, open_writer};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let (major, minor) = FORMAT_VERSION;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("format_version", format!("{major}.{minor}"))?;
+        module.add("built_in_model", BUILT_IN_MODEL)
+    }
+}

@@ -1,0 +1,565 @@
+//! [`Writer`]: a file that is being written.
+
+use std::path::PathBuf;
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use kb_engine::{
+    Document, Error, Extraction, Hook, IndexOptions, KbWriter, SealOptions, SourceInfo,
+    VectorCodec, secret_by_name, secret_in,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
+
+use crate::call::{Listener, run};
+use crate::command::worker;
+use crate::error::{invalid, of_code, raised, type_name};
+use crate::handle::{Handle, closed};
+use crate::kb::{Kb, absolute};
+use crate::options::{named, words};
+use crate::results::report::{IndexReport, SealReport};
+
+/// How long a thread waits for another one, or for another writer, before it looks for signals.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// Largest file that `add` reads.
+const FILE_LIMIT_BYTES: u64 = 256 << 20;
+
+/// A .kb that is being written: `kbfile.open(path, "w")`. It also reads: what was committed last.
+///
+/// Changes wait in memory until `commit`; readers see all of a commit or nothing. As a context manager it commits at
+/// the end, or rolls back when the block raises. One writer at a time: another one raises LockedError after
+/// `lock_timeout` seconds.
+#[pyclass(module = "kbfile", frozen, extends = Kb)]
+#[derive(Debug)]
+pub(crate) struct Writer {
+    /// None: closed.
+    writer: Mutex<Option<KbWriter>>,
+    /// The process that opened it. A copy in a child must not touch the file.
+    process: u32,
+    /// How long a change waits for another writer.
+    lock_timeout: Duration,
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if process::id() != self.process {
+            // Closing it would write what only the parent may.
+            let writer = self
+                .writer
+                .get_mut()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::forget(writer.take());
+        }
+    }
+}
+
+/// How a mode opens a file.
+type Open = fn(&PathBuf) -> Result<KbWriter, Error>;
+
+/// Opens a file for writing; `kbfile.open` calls it.
+#[pyfunction]
+pub(crate) fn open_writer(
+    path: &Bound<'_, PyAny>,
+    mode: &str,
+    lock_timeout: f64,
+    extraction: &str,
+) -> PyResult<Py<Writer>> {
+    let py = path.py();
+    let path = absolute(path)?;
+    let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
+        let message = "lock_timeout: seconds from 0 are allowed";
+        return Err(invalid(py, message));
+    };
+    let extraction = match extraction {
+        "worker" => worker(py).map_or(Extraction::Unset, Extraction::Worker),
+        "in-process" => Extraction::InProcess,
+        other => {
+            let message = format!("extraction: {other:?} given; allowed are worker, in-process");
+            return Err(invalid(py, &message));
+        }
+    };
+    let (mode, open): (_, Open) = match mode {
+        "w" => ("w", |path| KbWriter::create(path)),
+        "a" => ("a", |path| KbWriter::open_or_create(path)),
+        "x" => ("x", |path| KbWriter::open_or_create(path)),
+        other => {
+            let message = format!("mode: {other:?} given; allowed are r, w, a, x");
+            return Err(invalid(py, &message));
+        }
+    };
+    if mode == "x" && path.symlink_metadata().is_ok() {
+        let message = format!("{} exists", path.display());
+        let hint = "mode \"a\" changes it, \"w\" makes it anew";
+        return Err(of_code(py, "OUTPUT_EXISTS", &message, Some(hint)));
+    }
+    let writer = py.detach(|| open(&path).map(|writer| writer.extraction(extraction)));
+    let writer = writer.map_err(|error| raised(py, &error))?;
+    let base = Kb {
+        handle: Arc::new(Handle::open_later(path)),
+        mode,
+    };
+    let writer = Writer {
+        writer: Mutex::new(Some(writer)),
+        process: process::id(),
+        lock_timeout,
+    };
+    Py::new(py, PyClassInitializer::from(base).add_subclass(writer))
+}
+
+impl Writer {
+    /// The writer of the engine, when no other thread has it. Waits without the GIL, and lets signals in.
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Option<KbWriter>>> {
+        if process::id() != self.process {
+            return Err(raised(
+                py,
+                &Error::ForkedWriter {
+                    process_id: self.process,
+                },
+            ));
+        }
+        loop {
+            match self.writer.try_lock() {
+                Ok(guard) => return Ok(guard),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => {
+                    py.detach(|| std::thread::sleep(WAIT));
+                    py.check_signals()?;
+                }
+            }
+        }
+    }
+
+    /// Calls the engine, again while another writer has the file, for as long as this one may wait.
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        listener: &Listener,
+        mut work: impl FnMut(&mut KbWriter, &mut Hook<'_>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let started = Instant::now();
+        let mut guard = self.lock(py)?;
+        let writer = guard.as_mut().ok_or_else(|| closed(py))?;
+        loop {
+            let result = run(py, listener, |hook| match work(writer, hook) {
+                Err(Error::IndexLocked { .. }) if started.elapsed() < self.lock_timeout => Ok(None),
+                result => result.map(Some),
+            })?;
+            if let Some(result) = result {
+                return Ok(result);
+            }
+            py.detach(|| std::thread::sleep(WAIT));
+            py.check_signals()?;
+        }
+    }
+
+    /// Forgets what waits for a commit.
+    fn roll_back(&self, py: Python<'_>) -> PyResult<()> {
+        let mut guard = self.lock(py)?;
+        if let Some(writer) = guard.as_mut() {
+            py.detach(|| writer.abandon());
+        }
+        Ok(())
+    }
+
+    /// Lets the file go.
+    fn release(&self, py: Python<'_>, kb: &Kb) -> PyResult<()> {
+        let mut guard = self.lock(py)?;
+        let writer = guard.take();
+        drop(guard);
+        py.detach(|| drop(writer));
+        kb.handle.close();
+        Ok(())
+    }
+
+    fn is_open(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.lock(py)?.is_some())
+    }
+}
+
+/// What `add` was given.
+struct Given {
+    /// The name that says its format.
+    name: String,
+    content: Vec<u8>,
+    /// When it was modified, in milliseconds since 1970; none where it is no file.
+    modified_ms: Option<i64>,
+}
+
+/// How vectors are stored, by name.
+fn codec(vectors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<VectorCodec>> {
+    let of = |name: &str| match name {
+        "i8" => Some(VectorCodec::I8),
+        "i4" => Some(VectorCodec::I4),
+        _ => None,
+    };
+    vectors
+        .filter(|value| !value.is_none())
+        .map(|value| named("vectors", value, of, &["i8", "i4"]))
+        .transpose()
+}
+
+/// A name for a text that was given none: of its title, else of its content, so that the same text has the same.
+fn name_of(title: Option<&str>, text: &str) -> String {
+    let slug: String = title
+        .unwrap_or_default()
+        .chars()
+        .map(|it| if it.is_alphanumeric() { it } else { '-' })
+        .flat_map(char::to_lowercase)
+        .collect();
+    let words: Vec<&str> = slug.split('-').filter(|word| !word.is_empty()).collect();
+    let slug: String = words.join("-").chars().take(80).collect();
+    if !slug.is_empty() {
+        return format!("{slug}.txt");
+    }
+    let hash = SourceInfo::of(text.as_bytes()).hash;
+    let digits: String = hash
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("text-{digits}.txt")
+}
+
+/// The content of a source, which is text, bytes, or the path of a file.
+fn given(source: &Bound<'_, PyAny>, path: Option<&str>, title: Option<&str>) -> PyResult<Given> {
+    let py = source.py();
+    if source.is_instance_of::<PyString>() {
+        let text: String = source.extract()?;
+        let name = path.map_or_else(|| name_of(title, &text), str::to_owned);
+        return Ok(Given {
+            name,
+            content: text.into_bytes(),
+            modified_ms: None,
+        });
+    }
+    if source.is_instance_of::<PyBytes>() || source.is_instance_of::<PyByteArray>() {
+        let Some(path) = path else {
+            return Err(invalid(
+                py,
+                "path: bytes have no name; give path=\"report.pdf\"",
+            ));
+        };
+        let bytes = py.get_type::<PyBytes>().call1((source,))?;
+        let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
+        return Ok(Given {
+            name: path.to_owned(),
+            content: bytes,
+            modified_ms: None,
+        });
+    }
+    if !source.hasattr("__fspath__")? {
+        let message = format!(
+            "source takes a str (text), bytes, or a pathlib.Path, not {}",
+            type_name(source)
+        );
+        return Err(PyTypeError::new_err(message));
+    }
+    let file = absolute(source)?;
+    let read = py.detach(|| read_file(&file));
+    let (content, modified_ms) = read.map_err(|error| raised(py, &error))?;
+    let name = file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    // A path without an extension says nothing of the format; the name of the file may.
+    let has_extension = path.is_some_and(|path| std::path::Path::new(path).extension().is_some());
+    let name = match path {
+        Some(path) if has_extension => path.to_owned(),
+        _ => name,
+    };
+    Ok(Given {
+        name,
+        content,
+        modified_ms,
+    })
+}
+
+/// A file, and when it was modified.
+fn read_file(file: &std::path::Path) -> Result<(Vec<u8>, Option<i64>), Error> {
+    use std::io::Read as _;
+
+    let io = |source| Error::Io {
+        action: "read",
+        path: file.to_owned(),
+        source,
+    };
+    let metadata = match std::fs::metadata(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::PathNotFound {
+                path: file.to_owned(),
+            });
+        }
+        metadata => metadata.map_err(io)?,
+    };
+    if metadata.is_dir() {
+        return Err(Error::InvalidArgument {
+            argument: "source",
+            reason: format!("{} is a folder; index() reads folders", file.display()),
+        });
+    }
+    let mut content = Vec::new();
+    let opened = std::fs::File::open(file).map_err(io)?;
+    opened
+        .take(FILE_LIMIT_BYTES + 1)
+        .read_to_end(&mut content)
+        .map_err(io)?;
+    if content.len() as u64 > FILE_LIMIT_BYTES {
+        return Err(Error::TooLarge {
+            what: file.display().to_string(),
+            size: metadata.len(),
+            limit: FILE_LIMIT_BYTES,
+        });
+    }
+    let modified = metadata.modified().ok();
+    let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Ok((
+        content,
+        modified.and_then(|since| i64::try_from(since.as_millis()).ok()),
+    ))
+}
+
+/// Refuses a document that is, or holds, a secret.
+fn check_secrets(name: &str, document: &Document) -> Result<(), Error> {
+    match secret_by_name(name).or_else(|| secret_in(document)) {
+        Some(secret) => Err(Error::InvalidArgument {
+            argument: "source",
+            reason: format!("{name:?} {secret}; include_secrets=True adds it all the same"),
+        }),
+        None => Ok(()),
+    }
+}
+
+#[pymethods]
+impl Writer {
+    /// How many documents the next commit changes.
+    #[getter]
+    fn pending(&self, py: Python<'_>) -> PyResult<usize> {
+        let guard = self.lock(py)?;
+        Ok(guard.as_ref().map_or(0, KbWriter::pending))
+    }
+
+    /// Adds one document with the next commit, and returns its path. A str is its text, bytes are those of a file, and
+    /// a pathlib.Path is a file to read: an office document, a PDF, a program, a text.
+    ///
+    /// The extension of `path` says how it is read. Without a path a file has its own name, and a text one of its title
+    /// or its hash. A path that is taken is an error (ExistsError) without replace=True. Files and texts with keys or
+    /// credentials are refused without include_secrets=True. Raises ExtractionError for a file that cannot be read.
+    #[pyo3(signature = (source, *, path = None, title = None, tags = None, replace = false, include_secrets = false))]
+    #[pyo3(
+        text_signature = "(self, source, *, path=None, title=None, tags=(), replace=False, include_secrets=False)"
+    )]
+    fn add(
+        &self,
+        source: &Bound<'_, PyAny>,
+        path: Option<String>,
+        title: Option<String>,
+        tags: Option<&Bound<'_, PyAny>>,
+        replace: bool,
+        include_secrets: bool,
+    ) -> PyResult<String> {
+        let py = source.py();
+        let tags = tags.map_or(Ok(Vec::new()), |tags| words("tags", tags))?;
+        let Given {
+            name: read_as,
+            content,
+            modified_ms,
+        } = given(source, path.as_deref(), title.as_deref())?;
+        let path = path.unwrap_or_else(|| read_as.clone());
+        let mut original = SourceInfo::of(&content);
+        if let Some(modified_ms) = modified_ms {
+            original.modified_ms = modified_ms;
+        }
+        let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+        let mut ready: Option<Document> = None;
+        self.change(py, &Listener::none(), |writer, hook| {
+            let document = match &ready {
+                Some(document) => document,
+                None => {
+                    let mut document = writer.read_document(&read_as, &content, hook)?;
+                    document.path.clone_from(&path);
+                    if let Some(title) = &title {
+                        document.title.clone_from(title);
+                    }
+                    if !include_secrets {
+                        check_secrets(&path, &document)?;
+                    }
+                    ready.insert(document)
+                }
+            };
+            writer.add_from(document.clone(), original, replace)?;
+            if !tags.is_empty() {
+                writer.tag(&path, &tags, &[])?;
+            }
+            Ok(())
+        })?;
+        Ok(path)
+    }
+
+    /// Reads folders and files into the file: what changed since the last run, and nothing else. A commit of its own,
+    /// which also has what waited; readers see it when it is whole.
+    ///
+    /// `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. `rebuild` reads
+    /// every file anew, `force_hash` compares contents where size and time are the same, `prune` removes the documents
+    /// of folders that are gone, `root` says which root of the file the folder is. Ctrl-C leaves the file as it was.
+    #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the options of the engine, by keyword"
+    )]
+    fn index(
+        &self,
+        paths: &Bound<'_, PyTuple>,
+        progress: Option<&Bound<'_, PyAny>>,
+        threads: usize,
+        rebuild: bool,
+        force_hash: bool,
+        prune: bool,
+        root: Option<String>,
+        include_secrets: Option<bool>,
+        trigrams: Option<bool>,
+        max_file_bytes: u64,
+        vectors: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<IndexReport> {
+        let py = paths.py();
+        if paths.is_empty() {
+            return Err(PyTypeError::new_err("index() takes at least one path"));
+        }
+        let paths: Vec<PathBuf> = paths
+            .iter()
+            .map(|it| absolute(&it))
+            .collect::<PyResult<_>>()?;
+        let mut options = IndexOptions::new()
+            .threads(threads)
+            .rebuild(rebuild)
+            .force_hash(force_hash)
+            .prune(prune)
+            .root(root)
+            .vectors(codec(vectors)?);
+        options.include_secrets = include_secrets;
+        options.trigrams = trigrams;
+        options.max_file_bytes = max_file_bytes;
+        let report = self.change(py, &Listener::of(progress)?, |writer, hook| {
+            options.extraction = writer.extraction_now();
+            writer.index(&paths, &options, hook)
+        })?;
+        Ok(IndexReport::from(report))
+    }
+
+    /// Removes a document with the next commit, and returns its path.
+    fn remove(&self, py: Python<'_>, name: String) -> PyResult<String> {
+        self.change(py, &Listener::none(), |writer, _| writer.remove(&name))
+    }
+
+    /// Gives tags to a document and takes others with the next commit; returns those that it has then.
+    #[pyo3(signature = (name, add = None, remove = None))]
+    #[pyo3(text_signature = "(self, name, add=(), remove=())")]
+    fn tag(
+        &self,
+        py: Python<'_>,
+        name: String,
+        add: Option<&Bound<'_, PyAny>>,
+        remove: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<String>> {
+        let add = add.map_or(Ok(Vec::new()), |it| words("add", it))?;
+        let remove = remove.map_or(Ok(Vec::new()), |it| words("remove", it))?;
+        let add: Vec<&str> = add.iter().map(String::as_str).collect();
+        let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
+        self.change(py, &Listener::none(), |writer, _| {
+            writer.tag(&name, &add, &remove)
+        })
+    }
+
+    /// Makes what was changed durable and visible to readers, as one step.
+    #[pyo3(signature = (*, progress = None))]
+    fn commit(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.change(py, &Listener::of(progress)?, |writer, hook| {
+            writer.commit_with(hook)
+        })
+    }
+
+    /// Forgets what was changed since the last commit, and lets other writers have the file.
+    fn rollback(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.is_open(py)? {
+            return Err(closed(py));
+        }
+        self.roll_back(py)
+    }
+
+    /// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship.
+    #[pyo3(signature = (output = None, *, replace = false, vectors = None, progress = None))]
+    fn seal(
+        &self,
+        py: Python<'_>,
+        output: Option<&Bound<'_, PyAny>>,
+        replace: bool,
+        vectors: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<SealReport> {
+        let output = output.map(absolute).transpose()?;
+        let options = SealOptions::new().replace(replace).vectors(codec(vectors)?);
+        let listener = Listener::of(progress)?;
+        self.change(py, &Listener::none(), |writer, hook| {
+            writer.commit_with(hook)
+        })?;
+        let report = self.change(py, &listener, |writer, hook| {
+            writer.seal(output.as_deref(), &options, hook)
+        })?;
+        Ok(SealReport::from(report))
+    }
+
+    /// Commits what waits and closes the file. Closing twice is no error; `rollback()` before it discards.
+    fn close(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let writer = slf.get();
+        if !writer.is_open(py)? {
+            return Ok(());
+        }
+        writer.commit(py, None)?;
+        writer.release(py, slf.as_super().get())
+    }
+
+    fn __enter__(slf: Py<Self>, py: Python<'_>) -> PyResult<Py<Self>> {
+        if !slf.get().is_open(py)? {
+            return Err(closed(py));
+        }
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (exc_type, exc_value, traceback, /))]
+    fn __exit__(
+        slf: &Bound<'_, Self>,
+        exc_type: &Bound<'_, PyAny>,
+        exc_value: &Bound<'_, PyAny>,
+        traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let _ = (exc_value, traceback);
+        let py = slf.py();
+        let writer = slf.get();
+        if exc_type.is_none() {
+            let closed = Writer::close(slf);
+            if closed.is_err() {
+                // What could not be committed is lost, and the file is free for others.
+                writer.release(py, slf.as_super().get())?;
+            }
+            return closed;
+        }
+        writer.roll_back(py)?;
+        writer.release(py, slf.as_super().get())
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let py = slf.py();
+        let base = slf.as_super().get();
+        let shown = base.__repr__();
+        let pending = slf.get().pending(py)?;
+        Ok(format!(
+            "Writer{}, mode={:?}, pending={pending})",
+            shown.trim_start_matches("Kb").trim_end_matches(')'),
+            base.mode
+        ))
+    }
+}
