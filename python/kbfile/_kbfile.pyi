@@ -1,26 +1,58 @@
 """The extension module behind `kbfile`; import its names from `kbfile`."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from datetime import date, datetime, timedelta
+import sys
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, SupportsIndex, final, overload
+from typing import Any, Literal, NoReturn, Self, SupportsIndex, final, overload
+
+from typing_extensions import disjoint_base
+
+from kbfile._types import Class, Kind, Mode, OneOrMany, ProgressCallback, Scope, Since, Sort
+
+__all__ = [
+    "Progress",
+    "run_command",
+    "run_extraction_worker",
+    "Chunk",
+    "Document",
+    "DocumentIterator",
+    "Section",
+    "restore_document",
+    "Hit",
+    "restore_hit",
+    "Hits",
+    "restore_hits",
+    "Kb",
+    "open_reader",
+    "search_files",
+    "Match",
+    "Matches",
+    "Page",
+    "Slide",
+    "IndexReport",
+    "SealReport",
+    "VerifyReport",
+    "Sheet",
+    "Symbol",
+    "Symbols",
+    "restore_symbol",
+    "Array",
+    "VectorBlock",
+    "Vectors",
+    "embed",
+    "Writer",
+    "open_writer",
+    "__version__",
+    "format_version",
+    "built_in_model",
+]
 
 __version__: str
 format_version: str
 built_in_model: str
-
-Mode = Literal["hybrid", "semantic", "keyword", "title"]
-Scope = Literal["chunks", "documents"]
-Sort = Literal["score", "recency", "path"]
-Class = Literal["code", "doc", "data"]
-Kind = Literal[
-    "function", "class", "method", "interface", "struct", "enum", "trait", "module", "constant", "type"
-]
-Since = datetime | date | timedelta | float | str
-OneOrMany = str | Iterable[str]
-ProgressCallback = Callable[["Progress"], object]
 
 @final
 class Progress:
@@ -37,6 +69,7 @@ class Progress:
     @property
     def bytes_total(self) -> int: ...
 
+@disjoint_base
 class Kb:
     """An open .kb for reading."""
 
@@ -56,7 +89,8 @@ class Kb:
         /,
     ) -> None: ...
     def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Document]: ...
+    def __iter__(self) -> DocumentIterator: ...
+    def __bool__(self) -> bool: ...
     def __contains__(self, name: object, /) -> bool: ...
     def __getitem__(self, name: str, /) -> Document: ...
     def search(
@@ -138,7 +172,7 @@ class Kb:
         plain: bool = False,
         join: bool = True,
         explain: bool = False,
-    ) -> Awaitable[Hits]: ...
+    ) -> Coroutine[Any, Any, Hits]: ...
     def search_regex(
         self,
         pattern: str,
@@ -175,8 +209,8 @@ class Kb:
     ) -> Symbols: ...
     def documents(
         self, folder: str | None = None, *, recursive: bool = True
-    ) -> Iterator[Document]: ...
-    def embed(self, text: str) -> Embeddings: ...
+    ) -> DocumentIterator: ...
+    def embed(self, text: str) -> Any: ...
     @property
     def vectors(self) -> Vectors: ...
     @property
@@ -335,6 +369,8 @@ class Hit:
     @property
     def matches(self) -> int: ...
     @property
+    def file(self) -> int: ...
+    @property
     def bonuses(self) -> dict[str, float]: ...
     @property
     def terms(self) -> dict[str, float]: ...
@@ -393,6 +429,13 @@ class Document:
     def chunks(self) -> list[Chunk]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class DocumentIterator:
+    """Documents of a file in the order of their paths, read some at a time."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Document: ...
 
 @final
 class Section:
@@ -561,16 +604,13 @@ class Matches(Sequence["Match"]):
     def __iter__(self) -> Iterator[Match]: ...
 
 @final
-class Embeddings:
-    """Vectors of texts: an array of float32, `[n, dim]`, through the buffer protocol."""
+class Array:
+    """Numbers as an array of float32 `[n, dim]` through the buffer protocol."""
 
-    @property
-    def shape(self) -> tuple[int, int]: ...
-    @property
-    def model(self) -> str: ...
     def __len__(self) -> int: ...
-    def tolist(self) -> list[list[float]]: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+        def __release_buffer__(self, buffer: memoryview, /) -> None: ...
 
 @final
 class Vectors(Sequence["VectorBlock"]):
@@ -587,8 +627,8 @@ class Vectors(Sequence["VectorBlock"]):
     @property
     def nbytes(self) -> int: ...
     def is_current(self) -> bool: ...
-    def ids(self) -> list[tuple[str, int]]: ...
-    def to_float32(self) -> Embeddings: ...
+    def ids(self) -> list[tuple[str, int] | None]: ...
+    def to_float32(self) -> Any: ...
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> VectorBlock: ...
@@ -610,7 +650,9 @@ class VectorBlock:
     @property
     def scale(self) -> float: ...
     def __len__(self) -> int: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
+        def __release_buffer__(self, buffer: memoryview, /) -> None: ...
 
 @final
 class IndexReport:
@@ -677,11 +719,15 @@ def open_writer(
     lock_timeout: float,
     extraction: Literal["worker", "in-process"],
 ) -> Writer: ...
-def embed(texts: str | Iterable[str], *, query: bool = False) -> Embeddings: ...
+def embed(texts: str | Iterable[str], *, query: bool = False) -> Any: ...
 def search_files(
     files: Sequence[Kb],
     query: str,
     **options: Any,
 ) -> Hits: ...
-def run_command(arguments: Sequence[str]) -> int: ...
-def run_extraction_worker() -> int: ...
+def restore_hit(state: dict[str, Any]) -> Hit: ...
+def restore_hits(state: dict[str, Any]) -> Hits: ...
+def restore_document(source: Any, name: str) -> Document: ...
+def restore_symbol(state: Any) -> Symbol: ...
+def run_command(arguments: Sequence[str], launcher: Sequence[str] | None = None) -> int: ...
+def run_extraction_worker() -> NoReturn: ...

@@ -15,7 +15,7 @@ class Bar:
         self._stage: str | None = None
         self._bar: Any = None
         try:
-            from tqdm.auto import tqdm
+            from tqdm.auto import tqdm  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except ImportError:
             self._tqdm: Any = None
         else:

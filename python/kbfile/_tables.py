@@ -15,7 +15,7 @@ _SHOWN = 300
 def as_array(array: Any) -> Any:
     """A numpy.ndarray of a buffer where numpy is installed, else a memoryview; no copy."""
     try:
-        import numpy
+        import numpy  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return memoryview(array)
     return numpy.asarray(array)
@@ -23,7 +23,7 @@ def as_array(array: Any) -> Any:
 
 def to_pandas(columns: dict[str, list[Any]]) -> Any:
     """A pandas.DataFrame of columns."""
-    import pandas
+    import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     frame = pandas.DataFrame(columns, copy=False)
     for name in ("page", "slide"):
@@ -34,14 +34,14 @@ def to_pandas(columns: dict[str, list[Any]]) -> Any:
 
 def to_polars(hits: Hits) -> Any:
     """A polars.DataFrame of an Arrow stream."""
-    import polars
+    import polars  # type: ignore[import-not-found,unused-ignore]
 
     return polars.DataFrame(hits)
 
 
 def to_arrow(hits: Hits) -> Any:
     """A pyarrow.Table of an Arrow stream."""
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     return pyarrow.table(hits)
 
