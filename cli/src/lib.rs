@@ -30,6 +30,7 @@ use kb_engine::{Extraction, WORKER_ARGUMENT};
 use crate::args::{Arguments, SearchMode, Verb};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::launcher::with_name;
 use crate::output::Output;
 
 pub use crate::launcher::Launcher;
@@ -114,16 +115,16 @@ fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments
         {
             let text = error.render();
             if output.stdout_style().color {
-                output.write(&text.ansi().to_string())?
+                output.write(&with_name(&text.ansi().to_string()))?
             } else {
-                output.write(&text.to_string())?
+                output.write(&with_name(&text.to_string()))?
             }
             Ok(None)
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             // Text of ours alone: nothing was given.
             for line in error.render().to_string().lines() {
-                output.note(line);
+                output.note(&with_name(line));
             }
             Err(Failure::Told)
         }

@@ -49,6 +49,7 @@ pub(crate) fn run_command(
     launcher: Option<Vec<String>>,
 ) -> u8 {
     let launcher = Launcher {
+        name: "kbfile",
         command: launcher,
         worker: worker(py),
     };

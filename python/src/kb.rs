@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use kb_engine::{
     Error, Filters, PageOptions, RegexRequest, SymbolRelation, SymbolsRequest, VerifyOptions,
@@ -83,10 +84,12 @@ fn search(
 ) -> PyResult<Hits> {
     let request = request(function, query, options)?;
     let files: Vec<&kb_engine::Kb> = files.iter().map(|kb| &**kb).collect();
-    let response = run(py, &Listener::none(), |hook| {
-        search_files_with(&files, &request, hook)
+    let (response, elapsed) = run(py, &Listener::none(), |hook| {
+        let started = Instant::now();
+        let response = search_files_with(&files, &request, hook)?;
+        Ok((response, started.elapsed()))
     })?;
-    Ok(Hits::new(request.query, response))
+    Ok(Hits::new(request.query, response, elapsed))
 }
 
 /// Searches several files as if they were one: `Hit.file` says which one a hit is from. A term weighs by how many
@@ -240,10 +243,14 @@ impl Kb {
         let requests = words("queries", queries)?.into_iter();
         let requests = requests.map(|query| request("search_many", query, options));
         let requests: Vec<kb_engine::Request> = requests.collect::<PyResult<_>>()?;
+        let started = Instant::now();
         let responses = run_short(py, || kb.search_many(&requests))?;
+        // Of one among them, on average: they are answered together.
+        let count = u32::try_from(responses.len().max(1)).unwrap_or(u32::MAX);
+        let each = started.elapsed() / count;
         let hits = requests.into_iter().zip(responses);
         Ok(hits
-            .map(|(request, response)| Hits::new(request.query, response))
+            .map(|(request, response)| Hits::new(request.query, response, each))
             .collect())
     }
 

@@ -20,6 +20,7 @@ use kb_engine::escape::{escape_controls, escape_json, escape_line, escape_text};
 
 use crate::args::ColorWhen;
 use crate::failure::{Failure, FailureReport};
+use crate::launcher::with_name;
 use crate::output::json::Object;
 use crate::output::style::{Style, color_wanted};
 
@@ -134,7 +135,7 @@ impl Output {
 
     /// What to do next. One line.
     pub(crate) fn hint(&mut self, text: &str) {
-        log_labelled(&self.stderr_style.hint("hint:"), text);
+        log_labelled(&self.stderr_style.hint("hint:"), &with_name(text));
     }
 
     /// One line for people that is not the answer.
@@ -148,7 +149,7 @@ impl Output {
                 .field("code", report.code)
                 .field("message", &*report.message);
             if let Some(hint) = &report.hint {
-                error = error.field("hint", &**hint);
+                error = error.field("hint", &*with_name(hint));
             }
             write_line(&escape_json(&Object::new().object("error", error).finish()));
             return;

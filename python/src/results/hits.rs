@@ -1,6 +1,7 @@
 //! [`Hits`]: the answer to one search, as a sequence, a table and data for other libraries.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kb_engine::Response;
 use pyo3::prelude::*;
@@ -9,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::arrow::{hits_batch, stream};
 use crate::results::hit::{Hit, restore_hit};
 use crate::results::sequence::{indexed, iterator};
-use crate::time::datetime;
+use crate::time::{datetime, timedelta};
 
 /// The hits of one search, best first: a sequence of `Hit`.
 ///
@@ -38,10 +39,12 @@ pub(crate) struct Hits {
     #[pyo3(get)]
     cursor: Option<String>,
     explanation: Option<Vec<(String, f64)>>,
+    /// How long the engine took.
+    elapsed: Duration,
 }
 
 impl Hits {
-    pub(crate) fn new(query: String, response: Response) -> Hits {
+    pub(crate) fn new(query: String, response: Response, elapsed: Duration) -> Hits {
         let explanation = response.explanation.as_ref().map(|it| {
             let facts = [
                 ("vector_weight", f64::from(it.vector_weight)),
@@ -65,6 +68,7 @@ impl Hits {
             warnings: response.warnings,
             cursor: response.hits.next.map(|cursor| cursor.as_str().to_owned()),
             explanation,
+            elapsed,
             hits: response
                 .hits
                 .items
@@ -121,6 +125,12 @@ impl Hits {
             dict.set_item(name, value)?;
         }
         Ok(Some(dict))
+    }
+
+    /// How long the engine took, without what Python adds.
+    #[getter]
+    fn elapsed(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        timedelta(py, self.elapsed)
     }
 
     /// Each hit as a dict of its attributes.
@@ -230,6 +240,7 @@ impl Hits {
         state.set_item("warnings", &self.warnings)?;
         state.set_item("cursor", &self.cursor)?;
         state.set_item("explanation", &self.explanation)?;
+        state.set_item("elapsed", self.elapsed.as_secs_f64())?;
         Ok((restore, (state,)))
     }
 }
@@ -251,5 +262,6 @@ pub(crate) fn restore_hits(state: &Bound<'_, PyDict>) -> PyResult<Hits> {
         warnings: get("warnings")?.extract()?,
         cursor: get("cursor")?.extract()?,
         explanation: get("explanation")?.extract()?,
+        elapsed: Duration::try_from_secs_f64(get("elapsed")?.extract()?).unwrap_or_default(),
     })
 }
