@@ -1,0 +1,147 @@
+"""A retriever: passages of a `.kb` file for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from os import PathLike
+from typing import Any, Literal
+
+import kbfile
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import ConfigDict, Field, PrivateAttr
+
+_OPTIONS = (
+    "k",
+    "mode",
+    "scope",
+    "sort",
+    "folder",
+    "path",
+    "type",
+    "language",
+    "class_",
+    "tag",
+    "since",
+    "symbol",
+    "kind",
+    "min_score",
+    "context",
+    "smart_context",
+    "max_lines",
+    "max_tokens",
+    "plain",
+    "join",
+)
+
+
+def document_of(hit: kbfile.Hit) -> Document:
+    """The passage with where it is; what a document does not have, as a page, is left out of the metadata."""
+    metadata: dict[str, Any] = {
+        "source": hit.document,
+        "address": hit.address,
+        "title": hit.title,
+        "score": hit.score,
+        "section": " > ".join(hit.section),
+        "lines": list(hit.lines),
+        "span": list(hit.span),
+        "type": hit.type,
+        "class": hit.class_,
+        "handle": hit.handle,
+    }
+    optional: dict[str, Any] = {
+        "page": hit.page,
+        "sheet": hit.sheet,
+        "rows": list(hit.rows) if hit.rows else None,
+        "slide": hit.slide,
+        "symbol": hit.symbol.name if hit.symbol else None,
+        "language": hit.language or None,
+        "tags": hit.tags or None,
+        "modified": hit.modified.isoformat() if hit.modified else None,
+        "author": hit.metadata.get("author"),
+    }
+    metadata |= {name: value for name, value in optional.items() if value is not None}
+    first, last = hit.span
+    return Document(
+        id=f"{hit.document}#{first}-{last}",
+        page_content=hit.before + hit.text + hit.after,
+        metadata=metadata,
+    )
+
+
+class KbRetriever(BaseRetriever):
+    """The best passages of a `.kb` file for a question, by words and meaning.
+
+        retriever = KbRetriever(kb="docs.kb", k=4, class_="doc")
+        retriever.invoke("how long are logs kept")
+        retriever.invoke("how long are logs kept", k=10, folder="guides")
+
+    `kb` is the path of a file or an open `kbfile.Kb`. Every other field is an argument of `Kb.search`, and `invoke` and
+    `ainvoke` take each of them for one call. The metadata of a document has `source` (its path in the file), `lines`,
+    `title`, `score` (0 to 1), `section`, `address`, `span` (bytes of the stored text), and where they exist `page`,
+    `sheet`, `rows`, `slide`, `symbol`, `language`, `tags` and `modified`.
+
+    Calls see the newest commit of the file. The retriever may be shared by threads, and pickled.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    kb: str | PathLike[str] | kbfile.Kb
+    """Path of the file, or the open file. A path is opened once, at the first search."""
+    k: int = Field(default=4, gt=0)
+    """Number of passages."""
+    mode: Literal["hybrid", "semantic", "keyword", "title"] = "hybrid"
+    scope: Literal["chunks", "documents"] = "chunks"
+    sort: Literal["score", "recency", "path"] = "score"
+    folder: str | list[str] | None = None
+    path: str | list[str] | None = None
+    """Globs of document paths."""
+    type: str | list[str] | None = None
+    language: str | list[str] | None = None
+    class_: str | list[str] | None = None
+    """"code", "doc" or "data"."""
+    tag: str | list[str] | None = None
+    since: datetime | date | timedelta | float | str | None = None
+    symbol: str | list[str] | None = None
+    kind: str | list[str] | None = None
+    min_score: float = 0.0
+    """Leave out passages with a lower score: .3 keeps what is relevant."""
+    context: int | tuple[int, int] = 0
+    """Lines before and after each passage, added to the content."""
+    smart_context: bool = False
+    max_lines: int | None = None
+    max_tokens: int | None = None
+    plain: bool = False
+    """Read the query as plain text: no quotes, +, - and fields."""
+    join: bool = True
+
+    _opened: kbfile.Kb | None = PrivateAttr(default=None)
+
+    def _reader(self) -> kbfile.Kb:
+        if isinstance(self.kb, kbfile.Kb):
+            return self.kb
+        if self._opened is None:
+            self._opened = kbfile.open(self.kb)
+        return self._opened
+
+    def _options(self, overrides: dict[str, Any]) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _OPTIONS} | overrides
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
+    ) -> list[Document]:
+        return _documents(self._reader().search(query, **self._options(kwargs)))
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **kwargs: Any
+    ) -> list[Document]:
+        return _documents(await self._reader().asearch(query, **self._options(kwargs)))
+
+
+def _documents(hits: Iterable[kbfile.Hit]) -> list[Document]:
+    return [document_of(hit) for hit in hits]

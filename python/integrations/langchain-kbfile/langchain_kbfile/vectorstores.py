@@ -1,0 +1,360 @@
+"""A vector store: texts with ids in a folder of a `.kb` file."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+import kbfile
+import numpy as np
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
+
+from langchain_kbfile.embeddings import KbEmbeddings
+
+Filter = dict[str, Any] | Callable[[Document], bool]
+"""Metadata that a document must have, equal by name; or a function that says whether it passes."""
+
+_SUFFIX = ".txt"
+_METADATA_SUFFIX = ".json"
+
+# How often an answer is begun again because a writer committed in between.
+_MAX_ATTEMPTS = 5
+
+
+class KbVectorStore(VectorStore):
+    """Texts with ids and metadata in one folder of a `.kb` file, searched by words and meaning.
+
+        store = KbVectorStore("notes.kb")
+        store.add_texts(["The moon pulls the sea twice a day."], [{"topic": "tides"}], ids=["tides"])
+        store.similarity_search("why does the sea rise", k=1)
+
+    The id "tides" is the document `langchain/tides.txt`, its metadata, if it has any, the document
+    `langchain-metadata/tides.json`; characters of an id that a path cannot have are percent-encoded. Other documents of
+    the file are left alone and not found: search those with KbRetriever.
+
+    The vectors come from the model of the engine, so the store takes no other one. `mode` is that of `Kb.search`:
+    "hybrid" (default), "semantic" or "keyword". Each add and each delete is one commit: all of it or nothing, durable
+    when the call returns. Scores are 0 to 1, higher is better; what no index finds fills the answer up to `k` with a
+    score of 0, nearest vector first. The asynchronous methods run the synchronous ones in an executor.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        folder: str = "langchain",
+        mode: Literal["hybrid", "semantic", "keyword"] = "hybrid",
+        lock_timeout: float = 10.0,
+        include_secrets: bool = False,
+    ) -> None:
+        """Open the file at `path`, or make it. `include_secrets` also stores texts with keys and credentials."""
+        self.path = Path(path)
+        self.folder = folder.strip("/")
+        self.mode = mode
+        self.lock_timeout = lock_timeout
+        self.include_secrets = include_secrets
+        if not self.path.exists():
+            self._write().close()
+        self._kb = kbfile.open(self.path)
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """The model of the engine. It is not to be replaced: vectors of another one would not compare."""
+        return KbEmbeddings()
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings | None = None,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        path: str | PathLike[str] | None = None,
+        **kwargs: Any,
+    ) -> KbVectorStore:
+        """A store with these texts in the file at `path`; other arguments are those of the constructor.
+
+        `embedding` is None or KbEmbeddings(); another model raises ValueError, for its vectors would not be used.
+        """
+        if embedding is not None and not isinstance(embedding, KbEmbeddings):
+            raise ValueError(
+                f"a .kb is embedded by the engine's own model, not by {type(embedding).__name__}: "
+                "give embedding=None or KbEmbeddings()"
+            )
+        if path is None:
+            raise ValueError("give the path of the file: from_texts(texts, None, path='notes.kb')")
+        store = cls(path, **kwargs)
+        store.add_texts(texts, metadatas, ids=ids)
+        return store
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        **kwargs: Any,
+    ) -> list[str]:
+        """Store texts as one commit and return their ids; an id that exists gets the new text and metadata.
+
+        Without an id a text gets a random one. Metadata must be JSON; its "title" becomes the title of the document.
+        """
+        if kwargs:
+            raise TypeError(f"add_texts() got unexpected arguments: {', '.join(sorted(kwargs))}")
+        texts = list(texts)
+        if metadatas and len(metadatas) != len(texts):
+            raise ValueError(f"{len(metadatas)} metadatas for {len(texts)} texts")
+        if ids is not None and len(ids) != len(texts):
+            raise ValueError(f"{len(ids)} ids for {len(texts)} texts")
+        names = [name or str(uuid.uuid4()) for name in ids or [None] * len(texts)]
+        encoded = [_encode(metadata) for metadata in metadatas or [{}] * len(texts)]
+        if not texts:
+            return []
+        with self._write() as kb:
+            added: set[str] = set()
+            for name, text, metadata in zip(names, texts, encoded):
+                title = json.loads(metadata).get("title", "") if metadata else ""
+                kb.add(
+                    text,
+                    path=self._path(name),
+                    # Of an id, the words of a title would count as words of the text.
+                    title=title if isinstance(title, str) else "",
+                    replace=True,
+                    include_secrets=self.include_secrets,
+                )
+                if metadata:
+                    kb.add(
+                        metadata,
+                        path=self._metadata_path(name),
+                        replace=True,
+                        include_secrets=self.include_secrets,
+                    )
+                    added.add(name)
+                elif name in added or self._metadata_path(name) in kb:
+                    kb.remove(self._metadata_path(name))
+                    added.discard(name)
+        return names
+
+    def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
+        """Remove texts by id as one commit; without ids all of this store. An id that is not there is no error."""
+        if ids is None:
+            paths = [path for folder in self._folders() for path in self._paths(folder)]
+        else:
+            paths = [path for name in ids for path in (self._path(name), self._metadata_path(name))]
+        present = [path for path in dict.fromkeys(paths) if path in self._kb]
+        if present:
+            with self._write() as kb:
+                for path in present:
+                    try:
+                        kb.remove(path)
+                    except kbfile.DocumentNotFoundError:
+                        # Another writer removed it.
+                        continue
+        return True
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """The documents of these ids, in this order; ids that are not there are left out."""
+        documents = (self._document(self._path(name)) for name in ids)
+        return [document for document in documents if document is not None]
+
+    def similarity_search(
+        self, query: str, k: int = 4, filter: Filter | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """The `k` best documents for a query. Further arguments are those of `Kb.search`, as `since` and `mode`."""
+        return [document for document, _ in self.similarity_search_with_score(query, k, filter, **kwargs)]
+
+    def similarity_search_with_score(  # type: ignore[override]
+        self, query: str, k: int = 4, filter: Filter | None = None, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """As `similarity_search`, with scores from 0 to 1; higher is better."""
+        return list(self._take(self._ranking(query, k, filter, kwargs), k, filter))
+
+    def similarity_search_by_vector(
+        self, embedding: list[float], k: int = 4, filter: Filter | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """The `k` documents with the nearest vectors. The vector must be of the model of the file: `embeddings`."""
+        ranking = ((path, score) for path, score, _ in self._nearest(np.asarray(embedding, np.float32)))
+        return [document for document, _ in self._take(ranking, k, filter)]
+
+    def max_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        filter: Filter | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Of the `fetch_k` documents with the nearest vectors the `k` that are near and differ from each other."""
+        return self.max_marginal_relevance_search_by_vector(
+            self.embeddings.embed_query(query), k, fetch_k, lambda_mult, filter, **kwargs
+        )
+
+    def max_marginal_relevance_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        filter: Filter | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """As `max_marginal_relevance_search`, for a vector of the model of the file."""
+        query = np.asarray(embedding, np.float32)
+        nearest = self._nearest(query)
+        vectors = {path: vector for path, _, vector in nearest}
+        ranking = ((path, score) for path, score, _ in nearest)
+        candidates = [document for document, _ in self._take(ranking, fetch_k, filter)]
+        if not candidates:
+            return []
+        rows = [vectors[self._path(document.id or "")] for document in candidates]
+        chosen = maximal_marginal_relevance(query, rows, lambda_mult=lambda_mult, k=k)
+        return [candidates[index] for index in chosen]
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        return lambda score: score
+
+    def _write(self) -> kbfile.Writer:
+        return kbfile.open(self.path, "a", lock_timeout=self.lock_timeout)
+
+    def _folders(self) -> tuple[str, str]:
+        return self.folder, f"{self.folder}-metadata"
+
+    def _path(self, name: str) -> str:
+        return f"{self.folder}/{quote(name, safe='')}{_SUFFIX}"
+
+    def _metadata_path(self, name: str) -> str:
+        return f"{self._folders()[1]}/{quote(name, safe='')}{_METADATA_SUFFIX}"
+
+    def _id(self, path: str) -> str | None:
+        """The id of a document; None of one that this store did not write."""
+        folder, _, file = path.rpartition("/")
+        return unquote(file.removesuffix(_SUFFIX)) if folder == self.folder and file.endswith(_SUFFIX) else None
+
+    def _paths(self, folder: str) -> list[str]:
+        try:
+            return [document.path for document in self._kb.documents(folder, recursive=False)]
+        except kbfile.DocumentNotFoundError:
+            return []
+
+    def _is_empty(self) -> bool:
+        try:
+            return next(self._kb.documents(self.folder, recursive=False), None) is None
+        except kbfile.DocumentNotFoundError:
+            return True
+
+    def _document(self, path: str) -> Document | None:
+        name = self._id(path)
+        if name is None:
+            return None
+        try:
+            text = self._kb[path].text
+        except kbfile.DocumentNotFoundError:
+            return None
+        try:
+            metadata = json.loads(self._kb[self._metadata_path(name)].text)
+        except kbfile.DocumentNotFoundError:
+            metadata = {}
+        return Document(id=name, page_content=text, metadata=metadata)
+
+    def _ranking(
+        self, query: str, k: int, filter: Filter | None, options: dict[str, Any]
+    ) -> Iterator[tuple[str, float]]:
+        """Paths with scores, best first: what the engine finds, then the rest by vector."""
+        if self._is_empty():
+            return
+        options = {"mode": self.mode, "plain": True} | options
+        cursor: str | None = None
+        given: set[str] = set()
+        while True:
+            hits = self._kb.search(
+                query, k=max(k, 20), scope="documents", folder=self.folder, cursor=cursor, **options
+            )
+            for hit in hits:
+                given.add(hit.document)
+                yield hit.document, hit.score
+            cursor = hits.cursor
+            if cursor is None or not len(hits):
+                break
+        # A restricted request has no rest: what does not pass must not fill it up.
+        if options.keys() <= {"mode", "plain"}:
+            for path, _, _ in self._nearest(self._kb.embed(query)[0]):
+                if path not in given:
+                    yield path, 0.0
+
+    def _nearest(self, query: np.ndarray) -> list[tuple[str, float, np.ndarray]]:
+        """All documents with a vector by the cosine of their best chunk, that chunk's vector beside it."""
+        vectors, ids = self._rows()
+        if query.shape != (vectors.shape[1],):
+            raise ValueError(
+                f"a vector of {vectors.shape[1]} numbers is needed, of shape {query.shape} given: "
+                "embed with KbEmbeddings"
+            )
+        scores = vectors @ (query / (float(np.linalg.norm(query)) or 1.0))
+        best: dict[str, int] = {}
+        for row, chunk in enumerate(ids):
+            if chunk is not None and self._id(chunk[0]) is not None:
+                path = chunk[0]
+                if path not in best or scores[row] > scores[best[path]]:
+                    best[path] = row
+        ranking = sorted(best.items(), key=lambda item: (-scores[item[1]], item[0]))
+        return [(path, float(scores[row]), vectors[row]) for path, row in ranking]
+
+    def _rows(self) -> tuple[np.ndarray, list[tuple[str, int] | None]]:
+        """All vectors and their chunks, of one commit."""
+        for _ in range(_MAX_ATTEMPTS):
+            vectors = self._kb.vectors
+            rows = vectors.to_float32()
+            try:
+                ids = vectors.ids()
+            except kbfile.CursorError:
+                continue
+            if vectors.is_current():
+                return rows, ids
+        raise RuntimeError(f"{self.path} was changed {_MAX_ATTEMPTS} times while its vectors were read")
+
+    def _take(
+        self, ranking: Iterable[tuple[str, float]], k: int, filter: Filter | None
+    ) -> Iterator[tuple[Document, float]]:
+        """The first `k` documents that pass."""
+        if k < 1:
+            return
+        for path, score in ranking:
+            document = self._document(path)
+            if document is None or not _passes(document, filter):
+                continue
+            yield document, score
+            k -= 1
+            if k == 0:
+                return
+
+
+def _encode(metadata: dict[str, Any]) -> str:
+    """Metadata as JSON that reads back as the same; empty for none."""
+    if not metadata:
+        return ""
+    try:
+        encoded = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"metadata must be JSON: {error}") from error
+    if json.loads(encoded) != metadata:
+        raise ValueError("metadata must be JSON: keys are str, sequences are lists")
+    return encoded
+
+
+def _passes(document: Document, filter: Filter | None) -> bool:
+    if filter is None:
+        return True
+    if callable(filter):
+        return bool(filter(document))
+    missing = object()
+    return all(document.metadata.get(name, missing) == value for name, value in filter.items())

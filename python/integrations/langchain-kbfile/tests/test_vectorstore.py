@@ -1,0 +1,181 @@
+"""The vector store beyond the standard tests: paths, metadata, filters, vectors, commits."""
+
+from pathlib import Path
+
+import kbfile
+import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+
+from langchain_kbfile import KbEmbeddings, KbVectorStore
+
+TEXTS = [
+    "The moon pulls the sea twice a day.",
+    "Flour, water, salt and patience make bread.",
+    "A parser turns text into a syntax tree.",
+]
+METADATAS = [{"topic": "sea"}, {"topic": "kitchen", "n": [1, None, {"a": "ü"}]}, {}]
+IDS = ["tides", "bread", "parser"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> KbVectorStore:
+    store = KbVectorStore(tmp_path / "store.kb")
+    store.add_texts(TEXTS, METADATAS, ids=IDS)
+    return store
+
+
+def test_the_best_document_is_first_with_a_score(store: KbVectorStore) -> None:
+    ranked = store.similarity_search_with_score("why does the sea rise", k=3)
+    assert ranked[0][0] == Document(id="tides", page_content=TEXTS[0], metadata=METADATAS[0])
+    scores = [score for _, score in ranked]
+    assert len(ranked) == 3 and scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+def test_relevance_scores_are_the_scores(store: KbVectorStore) -> None:
+    ranked = store.similarity_search_with_relevance_scores("bread", k=3, score_threshold=0.9)
+    assert [document.id for document, _ in ranked] == ["bread"]
+
+
+def test_metadata_comes_back_as_it_was(store: KbVectorStore) -> None:
+    assert [document.metadata for document in store.get_by_ids(IDS)] == METADATAS
+
+
+def test_get_by_ids_keeps_order_and_leaves_out_missing(store: KbVectorStore) -> None:
+    found = store.get_by_ids(["parser", "none", "tides"])
+    assert [document.id for document in found] == ["parser", "tides"]
+
+
+@pytest.mark.parametrize("name", ["a/b", "../up", ".", "é ü", "50%", "a\nb", "C:\\x", "x" * 200])
+def test_any_id_is_stored(store: KbVectorStore, name: str) -> None:
+    assert store.add_texts(["text of " + name], [{"a": 1}], ids=[name]) == [name]
+    (document,) = store.get_by_ids([name])
+    assert document == Document(id=name, page_content="text of " + name, metadata={"a": 1})
+    store.delete([name])
+    assert store.get_by_ids([name]) == []
+
+
+@pytest.mark.parametrize("text", ["", " \n", "a\r\nb\tc ", "---\na: 1\n---\nb", "x" * 9000])
+def test_texts_come_back_as_they_were(store: KbVectorStore, text: str) -> None:
+    store.add_texts([text], ids=["any"])
+    assert store.get_by_ids(["any"])[0].page_content == text
+
+
+def test_a_new_text_without_metadata_loses_the_old_one(store: KbVectorStore) -> None:
+    store.add_texts(["new"], ids=["tides"])
+    assert store.get_by_ids(["tides"]) == [Document(id="tides", page_content="new")]
+
+
+def test_the_last_of_equal_ids_stays(store: KbVectorStore) -> None:
+    store.add_texts(["one", "two"], [{"n": 1}, {}], ids=["same", "same"])
+    assert store.get_by_ids(["same"]) == [Document(id="same", page_content="two")]
+
+
+def test_filters_are_metadata_or_a_function(store: KbVectorStore) -> None:
+    found = store.similarity_search("moon", k=3, filter={"topic": "kitchen"})
+    assert [document.id for document in found] == ["bread"]
+    found = store.similarity_search("moon", k=3, filter=lambda document: "topic" not in document.metadata)
+    assert [document.id for document in found] == ["parser"]
+
+
+def test_search_arguments_of_the_engine_are_taken(store: KbVectorStore) -> None:
+    assert [d.id for d in store.similarity_search("moon", k=3, min_score=0.3)] == ["tides"]
+    assert store.similarity_search("moon", k=3, since="2999-01-01") == []
+
+
+def test_a_query_is_plain_text(store: KbVectorStore) -> None:
+    assert store.similarity_search('the -moon and "sea', k=1)[0].id == "tides"
+
+
+def test_search_by_vector_takes_vectors_of_the_model(store: KbVectorStore) -> None:
+    vector = store.embeddings.embed_query("bread of flour and water")
+    assert store.similarity_search_by_vector(vector, k=1)[0].id == "bread"
+    with pytest.raises(ValueError, match="embed with KbEmbeddings"):
+        store.similarity_search_by_vector([0.0] * 6)
+
+
+def test_marginal_relevance_prefers_what_differs(store: KbVectorStore) -> None:
+    store.add_texts([TEXTS[0]], ids=["tides again"])
+    found = store.max_marginal_relevance_search("moon and sea", k=2, fetch_k=4, lambda_mult=0.1)
+    assert len(found) == 2
+    assert len({document.page_content for document in found}) == 2
+
+
+def test_other_documents_of_the_file_are_left_alone(store: KbVectorStore) -> None:
+    with kbfile.open(store.path, "a") as kb:
+        kb.add("The moon and the sea.", path="notes/moon.md")
+        kb.add("The moon and the sea.", path="langchain/deeper/moon.txt")
+    found = store.similarity_search("the moon and the sea", k=10)
+    assert {document.id for document in found} == set(IDS)
+    store.delete()
+    assert store.similarity_search("moon", k=10) == []
+    with kbfile.open(store.path) as kb:
+        assert [d.path for d in kb] == ["langchain/deeper/moon.txt", "notes/moon.md"]
+
+
+def test_folders_are_stores_of_one_file(store: KbVectorStore) -> None:
+    other = KbVectorStore(store.path, folder="other/deep")
+    other.add_texts(["The moon is far."], ids=["far"])
+    assert [document.id for document in other.similarity_search("moon", k=5)] == ["far"]
+    assert store.get_by_ids(["far"]) == []
+
+
+def test_a_failing_add_changes_nothing(store: KbVectorStore) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        store.add_texts(["a", "b"], [{}, {"x": object()}], ids=["a", "b"])
+    secret = "aws_access_key_id = AKIA" + "IOSFODNN7EXAMPLX"
+    with pytest.raises(kbfile.InvalidArgumentError, match="credentials"):
+        store.add_texts(["a", secret], ids=["a", "b"])
+    assert store.get_by_ids(["a", "b"]) == []
+    KbVectorStore(store.path, include_secrets=True).add_texts([secret], ids=["b"])
+    assert store.get_by_ids(["b"])[0].page_content == secret
+
+
+def test_lengths_must_agree(store: KbVectorStore) -> None:
+    with pytest.raises(ValueError, match="metadatas"):
+        store.add_texts(["a"], [{}, {}])
+    with pytest.raises(ValueError, match="ids"):
+        store.add_texts(["a"], ids=["a", "b"])
+    assert store.add_texts([]) == []
+
+
+def test_another_writer_is_named(store: KbVectorStore) -> None:
+    waits = KbVectorStore(store.path, lock_timeout=0.1)
+    with kbfile.open(store.path, "a") as kb:
+        kb.add("x", path="x.txt")
+        kb.commit()
+        kb.add("y", path="y.txt")
+        with pytest.raises(kbfile.LockedError):
+            waits.add_texts(["a"])
+
+
+def test_another_embedding_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="own model, not by DeterministicFakeEmbedding"):
+        KbVectorStore.from_texts(TEXTS, DeterministicFakeEmbedding(size=6), path=tmp_path / "a.kb")
+    assert not (tmp_path / "a.kb").exists()
+    with pytest.raises(ValueError, match="path"):
+        KbVectorStore.from_texts(TEXTS)
+
+
+@pytest.mark.parametrize("embedding", [None, KbEmbeddings()])
+def test_from_texts_and_from_documents(tmp_path: Path, embedding: KbEmbeddings | None) -> None:
+    store = KbVectorStore.from_texts(TEXTS, embedding, METADATAS, ids=IDS, path=tmp_path / "a.kb")
+    assert store.similarity_search("bread", k=1)[0].id == "bread"
+    documents = [Document(page_content=text, id=name) for text, name in zip(TEXTS, IDS)]
+    store = KbVectorStore.from_documents(documents, embedding, path=tmp_path / "b.kb")
+    assert store.as_retriever(search_kwargs={"k": 1}).invoke("bread")[0].id == "bread"
+
+
+async def test_asynchronous_methods(store: KbVectorStore) -> None:
+    await store.aadd_texts(["A zebra has stripes."], ids=["zebra"])
+    assert (await store.asimilarity_search("zebra", k=1))[0].id == "zebra"
+    ((document, score),) = await store.asimilarity_search_with_score("zebra", k=1)
+    assert document.id == "zebra" and score > 0.5
+    assert (await store.amax_marginal_relevance_search("zebra", k=1))[0].id == "zebra"
+    made = await KbVectorStore.afrom_texts(["x"], None, ids=["x"], path=store.path, folder="made")
+    assert [document.id for document in await made.aget_by_ids(["x"])] == ["x"]
+
+
+def test_a_store_opens_again(store: KbVectorStore) -> None:
+    assert KbVectorStore(store.path).get_by_ids(["bread"])[0].page_content == TEXTS[1]
