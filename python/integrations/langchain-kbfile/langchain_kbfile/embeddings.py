@@ -14,8 +14,8 @@ class KbEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One vector for each text."""
-        return kbfile.embed(texts).tolist() if texts else []  # type: ignore[no-any-return]
+        return kbfile.embed(texts).tolist() if texts else []
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a question."""
-        return kbfile.embed([text], query=True)[0].tolist()  # type: ignore[no-any-return]
+        return kbfile.embed([text], query=True)[0].tolist()

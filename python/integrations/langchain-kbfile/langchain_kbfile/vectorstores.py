@@ -172,7 +172,7 @@ class KbVectorStore(VectorStore):
         """The `k` best documents for a query. Further arguments are those of `Kb.search`, as `since` and `mode`."""
         return [document for document, _ in self.similarity_search_with_score(query, k, filter, **kwargs)]
 
-    def similarity_search_with_score(  # type: ignore[override]
+    def similarity_search_with_score(
         self, query: str, k: int = 4, filter: Filter | None = None, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """As `similarity_search`, with scores from 0 to 1; higher is better."""
@@ -216,7 +216,7 @@ class KbVectorStore(VectorStore):
         candidates = [document for document, _ in self._take(ranking, fetch_k, filter)]
         if not candidates:
             return []
-        rows = [vectors[self._path(document.id or "")] for document in candidates]
+        rows = [vectors[self._path(document.id or "")].tolist() for document in candidates]
         chosen = maximal_marginal_relevance(query, rows, lambda_mult=lambda_mult, k=k)
         return [candidates[index] for index in chosen]
 
