@@ -14,8 +14,10 @@ class KbEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One vector for each text."""
-        return kbfile.embed(texts).tolist() if texts else []
+        vectors: list[list[float]] = kbfile.embed(texts).tolist() if texts else []
+        return vectors
 
     def embed_query(self, text: str) -> list[float]:
         """The vector of a question."""
-        return kbfile.embed([text], query=True)[0].tolist()
+        vector: list[float] = kbfile.embed([text], query=True)[0].tolist()
+        return vector
