@@ -1,0 +1,17 @@
+"""The examples of README.md print what is shown."""
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def test_readme_examples_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("numpy", "polars", "duckdb"):
+        pytest.importorskip(module, reason=f"README.md shows {module}")
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    results = doctest.testfile(str(README), module_relative=False, optionflags=flags)
+    assert results.attempted > 30 and results.failed == 0
