@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import quote, unquote
 
 import kbfile
@@ -22,11 +23,14 @@ from langchain_kbfile.embeddings import KbEmbeddings
 Filter = dict[str, Any] | Callable[[Document], bool]
 """Metadata that a document must have, equal by name; or a function that says whether it passes."""
 
+_T = TypeVar("_T")
+
 _SUFFIX = ".txt"
 _METADATA_SUFFIX = ".json"
 
-# How often an answer is begun again because a writer committed in between.
-_MAX_ATTEMPTS = 5
+# How often a read is begun again because a writer committed in between, and how much longer it waits each time.
+_MAX_ATTEMPTS = 20
+_BACKOFF_SECONDS = 0.005
 
 
 class KbVectorStore(VectorStore):
@@ -242,15 +246,11 @@ class KbVectorStore(VectorStore):
 
     def _paths(self, folder: str) -> list[str]:
         try:
-            return [document.path for document in self._kb.documents(folder, recursive=False)]
+            return _attempt(
+                lambda: [document.path for document in self._kb.documents(folder, recursive=False)]
+            )
         except kbfile.DocumentNotFoundError:
             return []
-
-    def _is_empty(self) -> bool:
-        try:
-            return next(self._kb.documents(self.folder, recursive=False), None) is None
-        except kbfile.DocumentNotFoundError:
-            return True
 
     def _document(self, path: str) -> Document | None:
         name = self._id(path)
@@ -270,18 +270,33 @@ class KbVectorStore(VectorStore):
         self, query: str, k: int, filter: Filter | None, options: dict[str, Any]
     ) -> Iterator[tuple[str, float]]:
         """Paths with scores, best first: what the engine finds, then the rest by vector."""
-        if self._is_empty():
-            return
         options = {"mode": self.mode, "plain": True} | options
+        # Most of what a filter sees may not pass, and a page of many hits costs little more than one of few.
+        page = max(k, 20 if filter is None else 500)
         cursor: str | None = None
         given: set[str] = set()
+
+        def next_page() -> kbfile.Hits:
+            nonlocal cursor
+            try:
+                return self._kb.search(
+                    query, k=page, scope="documents", folder=self.folder, cursor=cursor, **options
+                )
+            except kbfile.CursorError:
+                # Of the new commit, the first page again, without what was given.
+                cursor = None
+                raise
+
         while True:
-            hits = self._kb.search(
-                query, k=max(k, 20), scope="documents", folder=self.folder, cursor=cursor, **options
-            )
+            try:
+                hits = _attempt(next_page)
+            except kbfile.DocumentNotFoundError:
+                # Nothing was added yet: the folder does not exist.
+                return
             for hit in hits:
-                given.add(hit.document)
-                yield hit.document, hit.score
+                if hit.document not in given:
+                    given.add(hit.document)
+                    yield hit.document, hit.score
             cursor = hits.cursor
             if cursor is None or not len(hits):
                 break
@@ -311,16 +326,14 @@ class KbVectorStore(VectorStore):
 
     def _rows(self) -> tuple[np.ndarray, list[tuple[str, int] | None]]:
         """All vectors and their chunks, of one commit."""
-        for _ in range(_MAX_ATTEMPTS):
+
+        def read() -> tuple[np.ndarray, list[tuple[str, int] | None]]:
             vectors = self._kb.vectors
             rows = vectors.to_float32()
-            try:
-                ids = vectors.ids()
-            except kbfile.CursorError:
-                continue
-            if vectors.is_current():
-                return rows, ids
-        raise RuntimeError(f"{self.path} was changed {_MAX_ATTEMPTS} times while its vectors were read")
+            # An error when there is another commit by now: without one the rows are whole and of this commit.
+            return rows, vectors.ids()
+
+        return _attempt(read)
 
     def _take(
         self, ranking: Iterable[tuple[str, float]], k: int, filter: Filter | None
@@ -336,6 +349,16 @@ class KbVectorStore(VectorStore):
             k -= 1
             if k == 0:
                 return
+
+
+def _attempt(read: Callable[[], _T]) -> _T:
+    """Reads, again while commits of a writer overtake it."""
+    for attempt in range(1, _MAX_ATTEMPTS):
+        try:
+            return read()
+        except (kbfile.CursorError, kbfile.ReplacedError):
+            time.sleep(attempt * _BACKOFF_SECONDS)
+    return read()
 
 
 def _encode(metadata: dict[str, Any]) -> str:

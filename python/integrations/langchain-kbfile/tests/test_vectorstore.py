@@ -1,5 +1,6 @@
 """The vector store beyond the standard tests: paths, metadata, filters, vectors, commits."""
 
+import threading
 from pathlib import Path
 
 import kbfile
@@ -150,6 +151,52 @@ def test_another_writer_is_named(store: KbVectorStore) -> None:
         kb.add("y", path="y.txt")
         with pytest.raises(kbfile.LockedError):
             waits.add_texts(["a"])
+
+
+def test_an_empty_store_answers_nothing(tmp_path: Path) -> None:
+    store = KbVectorStore(tmp_path / "empty.kb")
+    vector = store.embeddings.embed_query("moon")
+    assert store.similarity_search("moon") == []
+    assert store.similarity_search_by_vector(vector) == []
+    assert store.max_marginal_relevance_search("moon") == []
+    assert store.get_by_ids(["a"]) == [] and store.delete()
+
+
+def test_a_filter_finds_one_of_many(store: KbVectorStore) -> None:
+    store.add_texts([f"The sea, day {n}." for n in range(1500)], [{"n": n} for n in range(1500)])
+    (document,) = store.similarity_search("the sea", k=1, filter={"n": 1234})
+    assert document.page_content == "The sea, day 1234."
+    assert len(store.similarity_search("the sea", k=1300)) == 1300
+
+
+def test_threads_write_and_search(store: KbVectorStore) -> None:
+    store.add_texts([f"The sea, day {n}." for n in range(300)], [{"n": n} for n in range(300)])
+    errors: list[BaseException] = []
+
+    def run(work: object) -> None:
+        try:
+            work()  # type: ignore[operator]
+        except BaseException as error:
+            errors.append(error)
+
+    def write(writer: int) -> None:
+        for n in range(8):
+            store.add_texts([f"thread {writer}"], [{"writer": writer}], ids=[f"{writer}-{n}"])
+
+    def search() -> None:
+        vector = store.embeddings.embed_query("thread")
+        for _ in range(10):
+            store.similarity_search("thread", k=200, filter={"writer": 1})
+            store.similarity_search_by_vector(vector)
+
+    works = [lambda writer=writer: write(writer) for writer in range(3)] + [search, search]
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(store.get_by_ids([f"{writer}-{n}" for writer in range(3) for n in range(8)])) == 24
 
 
 def test_another_embedding_model_is_refused(tmp_path: Path) -> None:
